@@ -1,0 +1,167 @@
+// Holds the budgets of the package, and keeps Node, third parties and eval out of where they do not belong.
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { bytesUnder, conclude, filesUnder, kilobytes, readManifest, root } from './files.js';
+import { withPackage } from './pack.js';
+import { evalsOf, globalsOf, importsOf, tokenize } from './scan.js';
+
+const UNPACKED_BYTES = 1_000_000;
+const INSTALLED_PACKAGES = 4;
+const INSTALLED_BYTES = 3_000_000;
+/** What an import of the entry loads, our files and dependencies together, as shipped and gzipped. */
+const ENTRY_GZIP_BYTES = { 'dist/index.js': 25_000, 'dist/http.js': 45_000 };
+/** These run on every runtime. */
+const PORTABLE_ENTRIES = ['dist/index.js', 'dist/http.js', 'dist/websocket.js'];
+const NODE_ONLY_PACKAGES = ['ws'];
+const PACKED = /^(dist\/.+|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+const MUST_BE_PACKED = [
+  'README.md',
+  'LICENSE',
+  'CHANGELOG.md',
+  'package.json',
+  'dist/index.js',
+  'dist/index.d.ts',
+];
+
+process.chdir(root);
+/** @type {string[]} */
+const failures = [];
+/** @type {Set<string>} What an earlier entry reached is not reported again. */
+const portable = new Set();
+withPackage((packed) => {
+  checkTarball(packed);
+  checkFootprint(packed.unpackedSize);
+});
+checkEval();
+for (const entry of PORTABLE_ENTRIES) checkPortable(entry);
+for (const [entry, budget] of Object.entries(ENTRY_GZIP_BYTES)) checkEntrySize(entry, budget);
+conclude(failures, 'the package keeps its budgets');
+
+/** @param {import('./pack.js').Packed} packed */
+function checkTarball({ files, unpackedSize }) {
+  const paths = files.map(({ path }) => path);
+  for (const path of paths) {
+    if (!PACKED.test(path))
+      failures.push(`The tarball holds ${path}. Take it out of "files" in package.json.`);
+  }
+  for (const path of MUST_BE_PACKED) {
+    if (!paths.includes(path))
+      failures.push(`The tarball lacks ${path}. Write it, or add it to "files" in package.json.`);
+  }
+  budget('The package, unpacked,', unpackedSize, UNPACKED_BYTES);
+}
+
+/** @param {number} ownBytes */
+function checkFootprint(ownBytes) {
+  const dependencies = dependenciesOf(root);
+  const bytes = dependencies.reduce((sum, folder) => sum + bytesUnder(folder), ownBytes);
+  const count = dependencies.length + 1;
+  if (count > INSTALLED_PACKAGES) {
+    const names = dependencies.map((folder) => relative('node_modules', folder)).join(', ');
+    failures.push(
+      `An install brings ${count} packages, at most ${INSTALLED_PACKAGES}. Drop one of: ${names}.`,
+    );
+  }
+  budget(`An install (${count} packages)`, bytes, INSTALLED_BYTES);
+}
+
+/**
+ * The folders of a package's dependencies and of theirs; optional peers are not installed with it.
+ * @param {string} folder
+ * @param {Set<string>} [seen]
+ * @returns {string[]}
+ */
+function dependenciesOf(folder, seen = new Set()) {
+  const { dependencies = {}, optionalDependencies = {} } = readManifest(folder);
+  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+    const nested = join(folder, 'node_modules', name);
+    const found = existsSync(nested) ? nested : join('node_modules', name);
+    if (seen.has(found) || !existsSync(found)) continue;
+    seen.add(found);
+    dependenciesOf(found, seen);
+  }
+  return [...seen];
+}
+
+function checkEval() {
+  for (const file of filesUnder('dist').filter((path) => path.endsWith('.js'))) {
+    for (const { line } of evalsOf(tokenize(readFileSync(file, 'utf8')))) {
+      failures.push(
+        `${file}:${line} makes code from a string. Edge runtimes refuse that: write it as a function.`,
+      );
+    }
+  }
+}
+
+/** @param {string} entry */
+function checkPortable(entry) {
+  for (const [file, path] of graphOf(entry)) {
+    if (portable.has(file)) continue;
+    portable.add(file);
+    const tokens = tokenize(readFileSync(file, 'utf8'));
+    const way = `reached from ${path.join(' → ')}`;
+    for (const { specifier, line } of importsOf(tokens)) {
+      if (!specifier.startsWith('node:') && !NODE_ONLY_PACKAGES.includes(specifier)) continue;
+      failures.push(
+        `${file}:${line} imports ${specifier}, ${way}. That entry must run everywhere: cut the way to it.`,
+      );
+    }
+    const evals = file.startsWith('dist/') ? [] : evalsOf(tokens);
+    for (const { text, line } of [...globalsOf(tokens, 'process', 'Buffer'), ...evals]) {
+      failures.push(
+        `${file}:${line} uses ${text}, ${way}. That entry must run everywhere: cut the way to it.`,
+      );
+    }
+  }
+}
+
+/** @param {string} entry @param {number} most */
+function checkEntrySize(entry, most) {
+  const files = [...graphOf(entry).keys()];
+  const bytes = Buffer.concat(files.map((file) => readFileSync(file)));
+  budget(
+    `${entry} with ${files.length - 1} files it loads (${kilobytes(bytes.length)}), gzipped,`,
+    gzipSync(bytes).length,
+    most,
+  );
+}
+
+/** @param {string} what @param {number} bytes @param {number} most */
+function budget(what, bytes, most) {
+  console.log(`${what} is ${kilobytes(bytes)} of ${kilobytes(most)}`);
+  if (bytes > most)
+    failures.push(`${what} is ${kilobytes(bytes)}, at most ${kilobytes(most)}. Load less, or load it later.`);
+}
+
+/**
+ * The files an entry loads by static imports, each with the way to it.
+ * @param {string} entry
+ * @returns {Map<string, string[]>}
+ */
+function graphOf(entry) {
+  /** @type {Map<string, string[]>} */
+  const graph = new Map();
+  if (!existsSync(entry)) {
+    failures.push(`${entry} does not exist. Write ${entry.replace('dist', 'src').replace(/js$/, 'ts')}.`);
+    return graph;
+  }
+  /** @param {string} file @param {string[]} before */
+  const visit = (file, before) => {
+    if (graph.has(file)) return;
+    const path = [...before, file];
+    graph.set(file, path);
+    for (const { specifier, dynamic } of importsOf(tokenize(readFileSync(file, 'utf8')))) {
+      if (!dynamic && !specifier.startsWith('node:')) visit(resolve(specifier, file), path);
+    }
+  };
+  visit(entry, []);
+  return graph;
+}
+
+/** @param {string} specifier @param {string} from */
+function resolve(specifier, from) {
+  if (specifier.startsWith('.')) return join(dirname(from), specifier);
+  return relative(root, fileURLToPath(import.meta.resolve(specifier)));
+}

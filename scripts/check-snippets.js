@@ -1,0 +1,115 @@
+// Docs are code: each ```ts block in README.md and docs/ is a file, or a region of one, that compiles and runs.
+// --write puts the files' text into the pages.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { conclude, filesUnder, root } from './files.js';
+
+const MARK = /^<!-- snippet: ([^#\s]+)(?:#(\S+))? -->$/;
+const REGION = /^\s*\/\/ #region (\S+)\s*$/;
+const END_REGION = /^\s*\/\/ #endregion\b/;
+
+process.chdir(root);
+const write = process.argv.includes('--write');
+/** @type {string[]} */
+const failures = [];
+let count = 0;
+
+for (const page of ['README.md', ...filesUnder('docs')]) {
+  if (page.endsWith('.md') && existsSync(page)) checkPage(page);
+}
+conclude(failures, `${count} snippets are what their files say`);
+
+/** @param {string} page */
+function checkPage(page) {
+  const lines = readFileSync(page, 'utf8').split('\n');
+  const out = [];
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i] ?? '';
+    out.push(line);
+    const fence = /^\s*(`{3,})(\S*)/.exec(line);
+    if (fence === null) continue;
+    const end = lines.findIndex((text, at) => at > i && text.trim() === fence[1]);
+    if (end < 0) {
+      failures.push(`${page}:${i + 1} opens a block that nothing closes. Add ${fence[1]} below it.`);
+      return;
+    }
+    const body = lines.slice(i + 1, end);
+    out.push(
+      ...(isTypeScript(fence[2] ?? '') ? checkBlock(page, i, lines[i - 1] ?? '', body) : body),
+      lines[end] ?? '',
+    );
+    i = end;
+  }
+  if (write) save(page, lines.join('\n'), out.join('\n'));
+}
+
+/**
+ * The lines the block should have; those it has when its file cannot be read.
+ * @param {string} page @param {number} at @param {string} above @param {string[]} body
+ */
+function checkBlock(page, at, above, body) {
+  count++;
+  const mark = MARK.exec(above);
+  if (mark === null) {
+    failures.push(
+      `${page}:${at + 1} is a ts block without a file. Write <!-- snippet: path#region --> on the line above.`,
+    );
+    return body;
+  }
+  const expected = snippet(mark[1] ?? '', mark[2]);
+  if (typeof expected === 'string') {
+    failures.push(`${page}:${at} ${expected}`);
+    return body;
+  }
+  const drift = expected.findIndex((text, i) => text !== body[i]);
+  if (!write && (drift >= 0 || body.length !== expected.length)) {
+    const first = drift >= 0 ? drift : expected.length;
+    failures.push(
+      `${page}:${at + 2 + first} is not what ${mark[1]} says. Run: node scripts/check-snippets.js --write`,
+      `  - ${body[first] ?? '(the block ends)'}`,
+      `  + ${expected[first] ?? '(the region ends)'}`,
+    );
+  }
+  return expected;
+}
+
+/**
+ * A region's lines without their common indent and without the marks of regions inside it, or why there are none.
+ * @param {string} file @param {string | undefined} region
+ * @returns {string[] | string}
+ */
+function snippet(file, region) {
+  if (!existsSync(file)) return `names ${file}, which does not exist. Write it, or name another.`;
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  /** @type {string[]} */
+  const open = [];
+  /** @type {string[]} */
+  const kept = [];
+  let found = region === undefined;
+  for (const line of lines) {
+    const start = REGION.exec(line)?.[1];
+    if (start !== undefined) open.push(start);
+    else if (END_REGION.test(line)) open.pop();
+    else if (region === undefined || open.includes(region)) kept.push(line);
+    found ||= start === region;
+  }
+  if (!found)
+    return `names ${file}#${region}, but ${file} has no line "// #region ${region}". Add it and its // #endregion.`;
+  if (open.length > 0) return `uses ${file}, where the region ${open.at(-1)} never ends. Add // #endregion.`;
+  const indents = kept
+    .filter((line) => line.trim() !== '')
+    .map((line) => line.length - line.trimStart().length);
+  const indent = Math.min(...indents);
+  return kept.map((line) => line.slice(indent));
+}
+
+/** @param {string} language */
+function isTypeScript(language) {
+  return /^(ts|tsx|mts|typescript)\b/.test(language);
+}
+
+/** @param {string} page @param {string} before @param {string} after */
+function save(page, before, after) {
+  if (before === after) return;
+  writeFileSync(page, after);
+  console.log(`wrote ${page}`);
+}

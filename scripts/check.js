@@ -1,0 +1,70 @@
+// Runs every check and prints a line for each; fails at the end if one failed. --verbose shows all they say.
+import { spawn } from 'node:child_process';
+import { delimiter, join } from 'node:path';
+import { root } from './files.js';
+
+/** @type {{ name: string, command: string, after?: string }[]} */
+const STEPS = [
+  { name: 'build', command: 'node scripts/build.js' },
+  { name: 'types', command: 'tsc --noEmit' },
+  { name: 'types of src alone', command: 'tsc -p tsconfig.build.json --noEmit' },
+  { name: 'format and lint', command: 'biome ci --colors=off .' },
+  { name: 'layers', command: 'node scripts/check-layers.js' },
+  { name: 'length', command: 'node scripts/check-length.js' },
+  { name: 'snippets', command: 'node scripts/check-snippets.js' },
+  { name: 'dead code', command: 'knip --no-config-hints' },
+  { name: 'package', command: 'node scripts/check-package.js', after: 'build' },
+  { name: 'size', command: 'node scripts/check-size.js', after: 'build' },
+];
+
+const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}${delimiter}${process.env.PATH}` };
+const verbose = process.argv.includes('--verbose');
+const started = performance.now();
+
+/** @type {Map<string, Promise<{ name: string, command: string, ok: boolean, output: string }>>} */
+const running = new Map();
+for (const step of STEPS) running.set(step.name, run(step));
+const results = await Promise.all(running.values());
+
+for (const { name, command, ok, output } of results) {
+  if (!ok || verbose) console.log(`\n${name}: ${command}\n${output.trim()}`);
+}
+const failed = results.filter(({ ok }) => !ok);
+const took = seconds(performance.now() - started);
+if (failed.length === 0) console.log(`\nAll ${results.length} checks pass, in ${took}.`);
+else
+  console.log(
+    `\n${failed.length} of ${results.length} checks failed, in ${took}: ${failed.map(({ name }) => name).join(', ')}.`,
+  );
+process.exitCode = failed.length === 0 ? 0 : 1;
+
+/** @param {{ name: string, command: string, after?: string }} step */
+async function run({ name, command, after }) {
+  if (after !== undefined && !(await running.get(after))?.ok) {
+    console.log(`skip  ${name} (needs ${after})`);
+    return { name, command, ok: false, output: `Not run: ${after} failed.` };
+  }
+  const from = performance.now();
+  const { code, output } = await shell(command);
+  console.log(`${code === 0 ? 'ok  ' : 'FAIL'}  ${name.padEnd(20)} ${seconds(performance.now() - from)}`);
+  return { name, command, ok: code === 0, output };
+}
+
+/**
+ * @param {string} command
+ * @returns {Promise<{ code: number | null, output: string }>}
+ */
+function shell(command) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, { cwd: root, env, shell: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => (output += text));
+    child.stderr.setEncoding('utf8').on('data', (text) => (output += text));
+    child.on('error', reject).on('close', (code) => resolve({ code, output }));
+  });
+}
+
+/** @param {number} ms */
+function seconds(ms) {
+  return `${(ms / 1000).toFixed(1)} s`;
+}

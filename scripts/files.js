@@ -1,0 +1,48 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+
+/**
+ * Every file under a folder, with `/` between names, sorted; nothing when the folder does not exist.
+ * @param {string} folder
+ * @param {{ into?: (name: string) => boolean }} [options] `into` says which subfolders to enter.
+ * @returns {string[]}
+ */
+export function filesUnder(folder, { into = (name) => name !== 'node_modules' } = {}) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = `${folder}/${entry.name}`;
+      if (entry.isDirectory()) return into(entry.name) ? filesUnder(path, { into }) : [];
+      return entry.isFile() ? [path] : [];
+    })
+    .sort();
+}
+
+/** @param {string} folder The bytes of all files below it, packages inside packages left out. */
+export function bytesUnder(folder) {
+  return filesUnder(folder).reduce((sum, file) => sum + statSync(file).size, 0);
+}
+
+/** @param {string} folder */
+export function readManifest(folder) {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+}
+
+/** @param {number} bytes */
+export function kilobytes(bytes) {
+  return `${(bytes / 1000).toFixed(1)} kB`;
+}
+
+/**
+ * Prints the failures, or the sentence that says all is well, and sets the exit code.
+ * @param {string[]} failures
+ * @param {string} well
+ */
+export function conclude(failures, well) {
+  for (const failure of failures) console.error(failure);
+  if (failures.length > 0) process.exitCode = 1;
+  else console.log(well);
+}

@@ -1,0 +1,202 @@
+// Reads JavaScript and TypeScript as tokens: enough to find imports and names outside comments and strings.
+
+/**
+ * @typedef {object} Token
+ * @property {'word' | 'string' | 'template' | 'regex' | 'punct'} kind
+ * @property {string} text The string's value without its quotes; otherwise the source text.
+ * @property {number} line
+ * @property {boolean} spaced Whether white space or a comment stands before it.
+ */
+
+/**
+ * @typedef {object} Import
+ * @property {string} specifier
+ * @property {number} line
+ * @property {boolean} dynamic
+ */
+
+const OPERATORS = [
+  '...',
+  '===',
+  '!==',
+  '**=',
+  '??=',
+  '||=',
+  '&&=',
+  '=>',
+  '<=',
+  '>=',
+  '==',
+  '!=',
+  '?.',
+  '&&',
+  '||',
+  '??',
+];
+
+// After these words a slash starts a regular expression; after any other word it divides.
+const BEFORE_VALUE = new Set(
+  'return typeof case in of do else void delete throw new await yield instanceof'.split(' '),
+);
+
+/**
+ * @param {string} source
+ * @returns {Token[]}
+ */
+export function tokenize(source) {
+  /** @type {Token[]} */
+  const tokens = [];
+  /** @type {number[]} The brace depth at which each open template's `${` ends. */
+  const templates = [];
+  let depth = 0;
+  let line = 1;
+  let at = source.startsWith('#!') ? lineEnd(source, 0) : 0;
+  let spaced = true;
+
+  /** @param {Token['kind']} kind @param {number} end @param {string} [text] */
+  const push = (kind, end, text = source.slice(at, end)) => {
+    tokens.push({ kind, text, line, spaced });
+    skip(end);
+    spaced = false;
+  };
+  /** @param {number} end */
+  const skip = (end) => {
+    for (let i = at; i < end; i++) if (source[i] === '\n') line++;
+    at = end;
+    spaced = true;
+  };
+  const readTemplate = () => {
+    let end = at + 1;
+    while (end < source.length && source[end] !== '`' && !source.startsWith('${', end)) {
+      end += source[end] === '\\' ? 2 : 1;
+    }
+    const text = source.slice(at + 1, end);
+    const open = source[end] === '$';
+    push('template', end + (open ? 2 : 1), text);
+    if (open) templates.push(depth);
+  };
+
+  while (at < source.length) {
+    const char = source.charAt(at);
+    const word = /[\p{ID_Continue}$#@\u200c\u200d]+/uy;
+    word.lastIndex = at;
+    const name = word.exec(source)?.[0];
+    if (/\s/.test(char)) skip(at + 1);
+    else if (source.startsWith('//', at)) skip(lineEnd(source, at));
+    else if (source.startsWith('/*', at)) skip(after(source, '*/', at + 2));
+    else if (char === '"' || char === "'") {
+      const end = stringEnd(source, at);
+      push('string', end, source.slice(at + 1, end - 1));
+    } else if (char === '`') readTemplate();
+    else if (char === '}' && templates.at(-1) === depth) {
+      templates.pop();
+      readTemplate();
+    } else if (name !== undefined) push('word', at + name.length);
+    else if (char === '/' && valueMayStart(tokens.at(-1))) push('regex', regexEnd(source, at));
+    else {
+      if (char === '{') depth++;
+      if (char === '}') depth--;
+      const operator = OPERATORS.find((text) => source.startsWith(text, at)) ?? char;
+      push('punct', at + operator.length);
+    }
+  }
+  return tokens;
+}
+
+/**
+ * Every module a file names: `import`, `export … from`, `import()`, `require()`.
+ * @param {Token[]} tokens
+ * @returns {Import[]}
+ */
+export function importsOf(tokens) {
+  /** @type {Import[]} */
+  const found = [];
+  tokens.forEach((token, i) => {
+    if (token.kind !== 'word' || isPunct(tokens[i - 1], '.', '?.')) return;
+    const next = tokens[i + 1];
+    if ((token.text === 'from' || token.text === 'import') && next?.kind === 'string') {
+      found.push({ specifier: next.text, line: next.line, dynamic: false });
+    } else if ((token.text === 'import' || token.text === 'require') && isPunct(next, '(')) {
+      const argument = tokens[i + 2];
+      if (argument?.kind === 'string' || argument?.kind === 'template') {
+        found.push({ specifier: argument.text, line: argument.line, dynamic: true });
+      }
+    }
+  });
+  return found;
+}
+
+/**
+ * Where a global is used by its bare name; `x.name` and the key in `{ name: … }` are other things.
+ * @param {Token[]} tokens
+ * @param {...string} names
+ * @returns {Token[]}
+ */
+export function globalsOf(tokens, ...names) {
+  return tokens.filter(
+    (token, i) =>
+      token.kind === 'word' &&
+      names.includes(token.text) &&
+      !isPunct(tokens[i - 1], '.', '?.') &&
+      !(isPunct(tokens[i + 1], ':') && isPunct(tokens[i - 1], '{', ',')),
+  );
+}
+
+/**
+ * Where code is made from strings.
+ * @param {Token[]} tokens
+ * @returns {Token[]}
+ */
+export function evalsOf(tokens) {
+  return tokens.filter((token, i) => {
+    if (token.kind !== 'word' || isPunct(tokens[i - 1], '.', '?.')) return false;
+    if (token.text === 'eval') return isPunct(tokens[i + 1], '(');
+    return token.text === 'Function' && (tokens[i - 1]?.text === 'new' || isPunct(tokens[i + 1], '('));
+  });
+}
+
+/**
+ * @param {Token | undefined} token
+ * @param {...string} texts
+ */
+export function isPunct(token, ...texts) {
+  return token?.kind === 'punct' && texts.includes(token.text);
+}
+
+/** @param {Token | undefined} before */
+function valueMayStart(before) {
+  if (before === undefined) return true;
+  if (before.kind === 'word') return BEFORE_VALUE.has(before.text);
+  return before.kind === 'punct' && ![')', ']', '}'].includes(before.text);
+}
+
+/** @param {string} source @param {number} at */
+function lineEnd(source, at) {
+  const end = source.indexOf('\n', at);
+  return end < 0 ? source.length : end;
+}
+
+/** @param {string} source @param {string} mark @param {number} at */
+function after(source, mark, at) {
+  const found = source.indexOf(mark, at);
+  return found < 0 ? source.length : found + mark.length;
+}
+
+/** @param {string} source @param {number} at */
+function stringEnd(source, at) {
+  let end = at + 1;
+  while (end < source.length && source[end] !== source[at]) end += source[end] === '\\' ? 2 : 1;
+  return end + 1;
+}
+
+/** @param {string} source @param {number} at */
+function regexEnd(source, at) {
+  let inClass = false;
+  let end = at + 1;
+  while (end < source.length && source[end] !== '\n' && (inClass || source[end] !== '/')) {
+    if (source[end] === '[') inClass = true;
+    if (source[end] === ']') inClass = false;
+    end += source[end] === '\\' ? 2 : 1;
+  }
+  return end + 1;
+}

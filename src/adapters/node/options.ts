@@ -1,0 +1,75 @@
+import process from 'node:process';
+import type { SecureContextOptions } from 'node:tls';
+import type { SessionOptions } from '../../legacy/http.js';
+import type { HttpOptions } from '../../transports/http/endpoint.js';
+import type { WebSocketOptions } from '../../transports/websocket/accept.js';
+
+export interface ServeOptions extends HttpOptions, SessionOptions {
+  /** Whether clients of 2025 and before are served. They are. */
+  readonly sessions?: boolean;
+  /** `PORT`; 3000 unless given, 0 for any free one. */
+  readonly port?: number;
+  /** `HOST`; only this machine can connect unless you say otherwise. */
+  readonly host?: string;
+  /** Certificate and key; the server speaks HTTPS then. */
+  readonly tls?: Pick<SecureContextOptions, 'cert' | 'key' | 'ca' | 'passphrase' | 'pfx'>;
+  /** `MCP_MAX_CONNECTIONS`; sockets that may be open at the same time. */
+  readonly maxConnections?: number;
+  /** Whether WebSocket connections are taken, on the endpoint's path. They are, with these limits. */
+  readonly websocket?: false | WebSocketOptions;
+  /** How long open calls may go on when the server closes. */
+  readonly drainMs?: number;
+  /** Whether SIGTERM and SIGINT close the server. They do. */
+  readonly signals?: boolean;
+}
+
+/** The options, with what the environment says where they say nothing. */
+export function withEnvironment(options: ServeOptions, env: NodeJS.ProcessEnv = process.env): ServeOptions {
+  return {
+    ...fromEnvironment('port', 'PORT', wholeNumber),
+    ...fromEnvironment('host', 'HOST', asIs),
+    ...fromEnvironment('path', 'MCP_PATH', asIs),
+    ...fromEnvironment('publicUrl', 'MCP_PUBLIC_URL', asIs),
+    ...fromEnvironment('secret', 'MCP_SECRET', asIs),
+    ...fromEnvironment('allowedHosts', 'MCP_ALLOWED_HOSTS', list),
+    ...fromEnvironment('allowedOrigins', 'MCP_ALLOWED_ORIGINS', list),
+    ...fromEnvironment('maxConnections', 'MCP_MAX_CONNECTIONS', wholeNumber),
+    ...fromEnvironment('maxBodyBytes', 'MCP_MAX_BODY_BYTES', wholeNumber),
+    ...fromEnvironment('requestTimeoutMs', 'MCP_REQUEST_TIMEOUT_MS', wholeNumber),
+    ...definedOnly(options),
+  };
+
+  function fromEnvironment<T>(
+    option: string,
+    name: string,
+    read: (value: string, name: string) => T,
+  ): Record<string, T> {
+    const value = env[name];
+    return value === undefined || value === '' ? {} : { [option]: read(value, name) };
+  }
+}
+
+function asIs(value: string): string {
+  return value;
+}
+
+function list(value: string): string[] {
+  return value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+function wholeNumber(value: string, name: string): number {
+  const number = Number(value);
+  if (!Number.isSafeInteger(number) || number < 0) {
+    throw new RangeError(
+      `The environment variable ${name} must be a whole number, but it is ${JSON.stringify(value)}`,
+    );
+  }
+  return number;
+}
+
+function definedOnly(options: ServeOptions): ServeOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}

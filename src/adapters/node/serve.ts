@@ -1,0 +1,101 @@
+import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import process from 'node:process';
+import type { HttpEndpoint } from '../../transports/http/endpoint.js';
+import { nodeHandler } from './handler.js';
+import type { ServeOptions } from './options.js';
+import type { Upgrades } from './upgrades.js';
+
+export interface Serving extends AsyncDisposable {
+  /** Where to connect. */
+  readonly url: string;
+  readonly port: number;
+  /** Stops listening, ends subscriptions, lets calls finish, then closes the server behind it. */
+  readonly close: () => Promise<void>;
+  /** Resolves when everything is closed. */
+  readonly closed: Promise<void>;
+}
+
+export interface ServeParts {
+  readonly endpoint: HttpEndpoint;
+  readonly upgrades: Upgrades | undefined;
+  /** Runs before the first request and again after the last. */
+  readonly start: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Listens, and closes in order. */
+export async function serveOnNode(
+  { endpoint, upgrades, start, stop }: ServeParts,
+  options: ServeOptions,
+): Promise<Serving> {
+  const {
+    port = 3000,
+    host = '127.0.0.1',
+    path = '/mcp',
+    tls,
+    maxConnections,
+    drainMs = 10_000,
+    signals = true,
+  } = options;
+  await start();
+  const handle = nodeHandler(endpoint);
+  const http: HttpServer = tls === undefined ? createHttpServer() : createHttpsServer(tls);
+  http.on('request', (req, res) => void handle(req, res));
+  http.on('upgrade', (req, socket, head) => {
+    if (upgrades === undefined) socket.end('HTTP/1.1 426 Upgrade Required\r\nConnection: close\r\n\r\n');
+    else upgrades.take(req, socket, head);
+  });
+  if (maxConnections !== undefined) http.maxConnections = maxConnections;
+  await listen(http, port, host);
+
+  const address = http.address() as AddressInfo;
+  const shownHost = ['0.0.0.0', '::', '127.0.0.1', '::1'].includes(host) ? 'localhost' : host;
+  const url =
+    options.publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${shownHost}:${address.port}${path}`;
+
+  let closing: Promise<void> | undefined;
+  function close(): Promise<void> {
+    closing ??= shutDown();
+    return closing;
+  }
+
+  async function shutDown(): Promise<void> {
+    for (const [signal, handler] of handlers) process.off(signal, handler);
+    const stopped = new Promise<void>((resolve) => http.close(() => resolve()));
+    http.closeIdleConnections();
+    await Promise.all([endpoint.close({ deadlineMs: drainMs }), upgrades?.close({ deadlineMs: drainMs })]);
+    // Answers that were just finished leave before their connections do.
+    setTimeout(() => http.closeAllConnections(), 100).unref();
+    await stopped;
+    await stop();
+    finished();
+  }
+
+  let finished!: () => void;
+  const closed = new Promise<void>((resolve) => {
+    finished = resolve;
+  });
+  const names = signals ? (['SIGTERM', 'SIGINT'] as const) : [];
+  const handlers = names.map((signal) => [signal, (): void => void close()] as const);
+  for (const [signal, handler] of handlers) process.once(signal, handler);
+  return { url, port: address.port, close, closed, [Symbol.asyncDispose]: close };
+}
+
+function listen(http: HttpServer, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException): void => {
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new Error(`Port ${port} is taken. Choose another with PORT or { port }.`, { cause: error })
+          : error,
+      );
+    };
+    http.once('error', failed);
+    http.listen(port, host, () => {
+      http.off('error', failed);
+      resolve();
+    });
+  });
+}

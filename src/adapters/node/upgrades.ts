@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { WebSocketServer } from 'ws';
+import type { GuardOptions } from '../../transports/http/guard.js';
+import { createGuard } from '../../transports/http/guard.js';
+import {
+  type Socket,
+  SUBPROTOCOL,
+  type WebSocketOptions,
+  type WebSocketServing,
+} from '../../transports/websocket/accept.js';
+import { NodeIncoming } from './incoming.js';
+
+export interface Upgrades {
+  readonly take: (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  readonly close: (options: { readonly deadlineMs: number }) => Promise<void>;
+}
+
+export interface UpgradesOptions extends WebSocketOptions, GuardOptions {
+  readonly path: string;
+  readonly maxConnections?: number | undefined;
+}
+
+/** Takes WebSocket connections beside HTTP. `ws` is loaded with the first of them. */
+export function upgrades(accept: (socket: Socket) => WebSocketServing, options: UpgradesOptions): Upgrades {
+  const { path, maxMessageBytes = 4 * 1024 * 1024 } = options;
+  const guard = createGuard(options);
+  const open = new Set<WebSocketServing>();
+  let loading: Promise<WebSocketServer> | undefined;
+  let closing = false;
+
+  async function load(): Promise<WebSocketServer> {
+    const { WebSocketServer } = await import('ws');
+    return new WebSocketServer({
+      noServer: true,
+      maxPayload: maxMessageBytes,
+      handleProtocols: (protocols) => (protocols.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+    });
+  }
+
+  async function upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    loading ??= load();
+    const server = await loading;
+    server.handleUpgrade(req, socket, head, (webSocket) => {
+      const serving = accept(webSocket as Socket);
+      open.add(serving);
+      void serving.closed.then(() => open.delete(serving));
+    });
+  }
+
+  return {
+    take(req, socket, head) {
+      const incoming = new NodeIncoming(req, undefined as never);
+      socket.on('error', () => socket.destroy());
+      if (closing) return refuse(socket, '503 Service Unavailable');
+      if (incoming.path !== path) return refuse(socket, '404 Not Found');
+      // A page of any website may open a WebSocket: the browser asks nobody first.
+      if (guard.refuse(incoming) !== undefined) return refuse(socket, '403 Forbidden');
+      upgrade(req, socket, head).catch(() => socket.destroy());
+    },
+    async close(deadline) {
+      closing = true;
+      await Promise.all([...open].map((serving) => serving.close(deadline)));
+    },
+  };
+}
+
+function refuse(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}

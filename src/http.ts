@@ -1,0 +1,44 @@
+import { httpSessions, type SessionOptions } from './legacy/http.js';
+import type { Server } from './server/create-server.js';
+import { type HttpEndpoint, type HttpOptions, httpEndpoint } from './transports/http/endpoint.js';
+import { webIncoming } from './transports/http/web.js';
+
+export {
+  type EventLog,
+  type LoggedEvent,
+  type MemoryEventLogOptions,
+  memoryEventLog,
+} from './legacy/event-log.js';
+export { unsafeAnyHost, unsafeAnyOrigin } from './transports/http/guard.js';
+
+export interface HandlerOptions extends HttpOptions, SessionOptions {
+  /** Whether clients of 2025 and before are served. They are. */
+  readonly sessions?: boolean;
+}
+
+export interface Handler {
+  (request: Request): Promise<Response>;
+  /** Ends subscriptions, lets open calls finish until the deadline, and refuses new ones. */
+  readonly close: (options?: { readonly deadlineMs?: number }) => Promise<void>;
+}
+
+/** Serves over HTTP wherever there is `Request` and `Response`: both eras, on whatever path it is mounted. */
+export function createHandler(server: Pick<Server, 'dispatch'>, options: HandlerOptions = {}): Handler {
+  const endpoint = createEndpoint(server, options);
+  function handle(request: Request): Promise<Response> {
+    const { incoming, answered } = webIncoming(request);
+    void endpoint.handle(incoming);
+    return answered;
+  }
+  return Object.assign(handle, { close: endpoint.close });
+}
+
+/** The endpoint itself, for adapters that have no `Request`. */
+export function createEndpoint(server: Pick<Server, 'dispatch'>, options: HandlerOptions = {}): HttpEndpoint {
+  const { sessions = true } = options;
+  return httpEndpoint(
+    server.dispatch,
+    options,
+    sessions ? httpSessions(server.dispatch, options) : undefined,
+  );
+}

@@ -1,0 +1,75 @@
+import { type Server as CoreServer, createServer as createCore } from './server/create-server.js';
+import type { ServerOptions, Tools } from './server/options.js';
+
+export type { Auth, Call, Dispatch, HttpFacts, Middleware, Outcome, Peer } from './protocol/call.js';
+export {
+  type Annotations,
+  type AudioContent,
+  assistant,
+  audio,
+  type ContentBlock,
+  type EmbeddedResource,
+  embed,
+  type Icon,
+  type ImageContent,
+  image,
+  type ResourceContents,
+  type ResourceLink,
+  resourceLink,
+  type TextContent,
+  text,
+  user,
+} from './protocol/content.js';
+export { type ErrorCode, McpError } from './protocol/errors.js';
+export type { LogLevel } from './protocol/log-level.js';
+export type { ClientCapabilities, Implementation, PromptMessage } from './protocol/model.js';
+export { type Revision, revisions } from './protocol/revisions.js';
+export { type Infer, jsonSchema, type Schema, withJsonSchema } from './schema/schema.js';
+export { SchemaError } from './schema/schema-error.js';
+export type { Bus, Change, Changed } from './server/bus.js';
+export type { Context } from './server/context.js';
+export { type Handle, type Kit, kit } from './server/create-server.js';
+export {
+  type Completer,
+  type Prompt,
+  type PromptReturn,
+  prompt,
+  type Resource,
+  resource,
+  type Tool,
+  type ToolResult,
+  tool,
+} from './server/define.js';
+export { DefinitionError } from './server/definitions.js';
+export type { Log } from './server/log.js';
+export type { CallFacts, Method, ServerOptions } from './server/options.js';
+export { ToolError } from './server/tool-error.js';
+export {
+  type InProcess,
+  type InProcessOptions,
+  inProcess,
+  type RequestOptions,
+} from './transports/memory/in-process.js';
+
+/** A server, with `fetch` for the runtimes that mount what a module exports by default. */
+export interface Server<State = unknown, User = unknown, T = unknown> extends CoreServer<State, User, T> {
+  readonly fetch: (request: Request) => Promise<Response>;
+}
+
+/** Builds a server from its definitions. All mistakes in them are reported together, here. */
+export function createServer<
+  State = undefined,
+  User = undefined,
+  const T extends Tools<State, User> = Tools<State, User>,
+>(options: ServerOptions<State, User, T>): Server<State, User, T> {
+  const core = createCore<State, User, T>(options);
+  let handler: Promise<(request: Request) => Promise<Response>> | undefined;
+  return {
+    ...core,
+    async fetch(request) {
+      // A server that only speaks stdio never loads HTTP.
+      handler ??= import('./http.js').then(({ createHandler }) => createHandler(core));
+      return (await handler)(request);
+    },
+  };
+}

@@ -1,0 +1,205 @@
+import { PendingBytes } from './pending-bytes.js';
+
+// Server-sent events: WHATWG HTML, "Server-sent events". Printing first, reading below.
+
+export interface EventFields {
+  readonly data: string;
+  readonly id?: string | undefined;
+  readonly event?: string | undefined;
+  /** Milliseconds that the reader should wait before it connects again. */
+  readonly retry?: number | undefined;
+}
+
+/** Prints one event. A line break in `data`, of whatever kind, is a `\n` to the reader. */
+export function printEvent({ data, id, event, retry }: EventFields): string {
+  let text = '';
+  if (event !== undefined) text += `event: ${oneLine('event', event)}\n`;
+  if (id !== undefined) text += `id: ${oneLine('id', id)}\n`;
+  if (retry !== undefined) text += `retry: ${wholeNumber(retry)}\n`;
+  return `${text}${printLines('data: ', data)}\n`;
+}
+
+/** Prints a comment, which readers skip. Keeps a quiet connection open. */
+export function printComment(text: string): string {
+  return `${printLines(': ', text)}\n`;
+}
+
+function printLines(prefix: string, text: string): string {
+  if (!text.includes('\n') && !text.includes('\r')) return `${prefix}${text}\n`;
+  const lines = text.split(/\r\n|\r|\n/);
+  return lines.map((line) => `${prefix}${line}\n`).join('');
+}
+
+function oneLine(field: string, value: string): string {
+  if (value.includes('\n') || value.includes('\r') || value.includes('\0')) {
+    throw new RangeError(`The ${field} of an event must not contain a line break or NUL.`);
+  }
+  return value;
+}
+
+function wholeNumber(retry: number): number {
+  if (Number.isSafeInteger(retry) && retry >= 0) return retry;
+  throw new RangeError(`The retry of an event must be a whole number of milliseconds, not ${retry}.`);
+}
+
+export interface StreamEvent {
+  /** `message` where the sender named none. */
+  readonly event: string;
+  /** Empty in the event that only gives an id to resume from. Spec 2025-11-25, Streamable HTTP. */
+  readonly data: string;
+  /** The last id so far: this event's own, or that of one before it. */
+  readonly id: string | undefined;
+  /** What this event asks for; absent where it asks for nothing. */
+  readonly retry?: number;
+}
+
+/** An event was larger than the reader's `maxBytes`. The reader is of no further use. */
+export class EventTooLarge extends RangeError {
+  override readonly name = 'EventTooLarge';
+  readonly maxBytes: number;
+
+  constructor(maxBytes: number) {
+    super(`An event in the stream is larger than ${maxBytes} bytes.`);
+    this.maxBytes = maxBytes;
+  }
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+const COLON = 0x3a;
+
+/**
+ * Cuts a stream of bytes into events, however it was chunked. `maxBytes` counts the lines of one event that the
+ * reader must hold, without their breaks. An event that the stream's end cuts off is never reported.
+ */
+export class EventStreamReader {
+  readonly #maxBytes: number;
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  readonly #pending = new PendingBytes();
+  #atStart = true;
+  #afterCr = false;
+  #failure: EventTooLarge | undefined;
+
+  // The event under way.
+  #data: string[] = [];
+  #dataBytes = 0;
+  #event = '';
+  #retry: number | undefined;
+  // An id counts from the end of its event on, and for the events after it.
+  #id: string | undefined;
+  #lastEventId: string | undefined;
+  #retryMs: number | undefined;
+
+  constructor({ maxBytes }: { readonly maxBytes: number }) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** The id to resume after. An event without data moves it too, though it is not reported. */
+  get lastEventId(): string | undefined {
+    return this.#lastEventId;
+  }
+
+  /** The latest `retry` of the stream, also from an event without data. */
+  get retryMs(): number | undefined {
+    return this.#retryMs;
+  }
+
+  /**
+   * Reads a chunk and gives its events one by one, so that those before one that is too large are not lost when
+   * that throws `EventTooLarge`. The iteration must be carried to its end before the next `push`.
+   */
+  *push(chunk: Uint8Array): Generator<StreamEvent, void, undefined> {
+    if (this.#failure !== undefined) throw this.#failure;
+    let start = 0;
+    let lf = chunk.indexOf(LF);
+    let cr = chunk.indexOf(CR);
+    if (this.#afterCr && chunk.length > 0) {
+      this.#afterCr = false;
+      if (lf === 0) {
+        start = 1;
+        lf = chunk.indexOf(LF, start);
+      }
+    }
+    // Each kind of break is searched for again only when passed: one that does not occur is searched for once.
+    while (lf !== -1 || cr !== -1) {
+      const endsWithCr = cr !== -1 && (lf === -1 || cr < lf);
+      const end = endsWithCr ? cr : lf;
+      const event = this.#readLine(chunk.subarray(start, end));
+      if (event !== undefined) yield event;
+      start = end + 1;
+      if (endsWithCr) {
+        // The line ends here and now. Whether a line feed belongs to this break may be known only later.
+        if (start === chunk.length) this.#afterCr = true;
+        else if (lf === start) start += 1;
+        cr = chunk.indexOf(CR, start);
+      }
+      if (lf !== -1 && lf < start) lf = chunk.indexOf(LF, start);
+    }
+    if (start < chunk.length) {
+      const rest = chunk.subarray(start);
+      this.#checkSize(rest.length);
+      this.#pending.add(rest);
+    }
+  }
+
+  #checkSize(more: number): void {
+    if (this.#dataBytes + this.#pending.length + more <= this.#maxBytes) return;
+    this.#pending.clear();
+    this.#data = [];
+    this.#failure = new EventTooLarge(this.#maxBytes);
+    throw this.#failure;
+  }
+
+  #readLine(tail: Uint8Array): StreamEvent | undefined {
+    this.#checkSize(tail.length);
+    let line = this.#pending.length === 0 ? tail : this.#pending.take(tail);
+    if (this.#atStart) {
+      this.#atStart = false;
+      if (line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf) line = line.subarray(3);
+    }
+    if (line.length === 0) return this.#dispatch();
+    if (line[0] !== COLON) this.#readField(this.#decoder.decode(line), line.length);
+    return undefined;
+  }
+
+  #readField(line: string, bytes: number): void {
+    const colon = line.indexOf(':');
+    const name = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
+    switch (name) {
+      case 'data':
+        this.#data.push(value);
+        this.#dataBytes += bytes;
+        break;
+      case 'event':
+        this.#event = value;
+        break;
+      case 'id':
+        // An empty id takes the last one back: there is then nothing to resume after.
+        if (!value.includes('\0')) this.#id = value === '' ? undefined : value;
+        break;
+      case 'retry':
+        this.#readRetry(value);
+        break;
+    }
+  }
+
+  #readRetry(value: string): void {
+    const retry = /^[0-9]+$/.test(value) ? Number(value) : Number.NaN;
+    if (!Number.isSafeInteger(retry)) return;
+    this.#retry = retry;
+    this.#retryMs = retry;
+  }
+
+  #dispatch(): StreamEvent | undefined {
+    const [data, event, id, retry] = [this.#data, this.#event || 'message', this.#id, this.#retry];
+    this.#lastEventId = id;
+    this.#event = '';
+    this.#retry = undefined;
+    if (data.length === 0) return undefined;
+    this.#data = [];
+    this.#dataBytes = 0;
+    const reported = { event, data: data.length === 1 ? (data[0] ?? '') : data.join('\n'), id };
+    return retry === undefined ? reported : { ...reported, retry };
+  }
+}

@@ -1,0 +1,132 @@
+// JSON-RPC 2.0 messages, read strictly: what passes here needs no second check further in.
+
+export type RequestId = string | number;
+export type JsonObject = { [key: string]: unknown };
+
+export interface RequestMessage {
+  readonly kind: 'request';
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params: JsonObject | undefined;
+}
+
+export interface NotificationMessage {
+  readonly kind: 'notification';
+  readonly method: string;
+  readonly params: JsonObject | undefined;
+}
+
+export interface ResultMessage {
+  readonly kind: 'result';
+  readonly id: RequestId;
+  readonly result: JsonObject;
+}
+
+export interface ErrorMessage {
+  readonly kind: 'error';
+  readonly id: RequestId | undefined;
+  readonly error: ErrorObject;
+}
+
+export interface ErrorObject {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** A value that is not a message: why, and the id to answer under where one could be read. */
+export interface InvalidMessage {
+  readonly kind: 'invalid';
+  readonly id: RequestId | undefined;
+  readonly reason: string;
+}
+
+export type Message = RequestMessage | NotificationMessage | ResultMessage | ErrorMessage;
+
+export const PARSE_ERROR = -32700;
+export const INVALID_REQUEST = -32600;
+export const METHOD_NOT_FOUND = -32601;
+export const INVALID_PARAMS = -32602;
+export const INTERNAL_ERROR = -32603;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** MCP narrows JSON-RPC: an id is a string or an integer, never null, never a fraction. */
+export function isRequestId(value: unknown): value is RequestId {
+  return typeof value === 'string' || Number.isSafeInteger(value);
+}
+
+/** Reads one parsed JSON value as a message. A batch is not a message: the caller decides whether it may be one. */
+export function readMessage(value: unknown): Message | InvalidMessage {
+  if (!isObject(value)) return invalid(undefined, 'a message must be a JSON object');
+  const { id, method, params } = value;
+  const readableId = isRequestId(id) ? id : undefined;
+  if (value['jsonrpc'] !== '2.0') return invalid(readableId, '"jsonrpc" must be "2.0"');
+  if (id !== undefined && readableId === undefined && !('error' in value)) {
+    return invalid(undefined, '"id" must be a string or an integer');
+  }
+  if (method !== undefined) {
+    if (typeof method !== 'string' || method === '') return invalid(readableId, '"method" must be a string');
+    if (params !== undefined && !isObject(params)) return invalid(readableId, '"params" must be an object');
+    if ('result' in value || 'error' in value) {
+      return invalid(readableId, 'a message has either "method" or "result" or "error"');
+    }
+    return readableId === undefined
+      ? { kind: 'notification', method, params }
+      : { kind: 'request', id: readableId, method, params };
+  }
+  return readResponse(value, readableId);
+}
+
+function readResponse(value: JsonObject, id: RequestId | undefined): Message | InvalidMessage {
+  const { result, error } = value;
+  if (result !== undefined && error !== undefined) {
+    return invalid(id, 'a response has either "result" or "error"');
+  }
+  if (result !== undefined) {
+    if (id === undefined) return invalid(undefined, 'a result must have an "id"');
+    if (!isObject(result)) return invalid(id, '"result" must be an object');
+    return { kind: 'result', id, result };
+  }
+  if (isObject(error)) {
+    const { code, message, data } = error;
+    if (!Number.isInteger(code) || typeof message !== 'string') {
+      return invalid(id, '"error" must have an integer "code" and a string "message"');
+    }
+    const object = { code: code as number, message };
+    return { kind: 'error', id, error: data === undefined ? object : { ...object, data } };
+  }
+  return invalid(id, 'a message must have "method", "result" or "error"');
+}
+
+function invalid(id: RequestId | undefined, reason: string): InvalidMessage {
+  return { kind: 'invalid', id, reason };
+}
+
+// Printing. A result arrives as JSON text, so that one that was printed before is not printed again.
+
+export function printResult(id: RequestId, resultJson: string): string {
+  return `{"jsonrpc":"2.0","id":${printId(id)},"result":${resultJson}}`;
+}
+
+export function printError(id: RequestId | undefined, error: ErrorObject): string {
+  const idField = id === undefined ? '' : `,"id":${printId(id)}`;
+  return `{"jsonrpc":"2.0"${idField},"error":${JSON.stringify(error)}}`;
+}
+
+export function printNotification(method: string, params: JsonObject | undefined): string {
+  return params === undefined
+    ? `{"jsonrpc":"2.0","method":${JSON.stringify(method)}}`
+    : `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}`;
+}
+
+export function printRequest(id: RequestId, method: string, params: JsonObject | undefined): string {
+  const paramsField = params === undefined ? '' : `,"params":${JSON.stringify(params)}`;
+  return `{"jsonrpc":"2.0","id":${printId(id)},"method":${JSON.stringify(method)}${paramsField}}`;
+}
+
+function printId(id: RequestId): string {
+  return typeof id === 'number' ? String(id) : JSON.stringify(id);
+}

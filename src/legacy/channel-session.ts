@@ -1,0 +1,100 @@
+import {
+  INVALID_REQUEST,
+  type Message,
+  printError,
+  printNotification,
+  type RequestMessage,
+  readMessage,
+} from '../jsonrpc/message.js';
+import type { Dispatch } from '../protocol/call.js';
+import { McpError } from '../protocol/errors.js';
+import { has } from '../protocol/features.js';
+import type { ChannelSession, OpenCalls } from '../transports/channel.js';
+import { readHandshake, Session } from './session.js';
+
+export const MAX_BATCH = 100;
+
+/** The session era on a connection of its own: a pipe, a WebSocket, or the oldest HTTP transport. */
+export function channelSession(
+  dispatch: Dispatch,
+  send: (text: string) => void,
+): (calls: OpenCalls) => ChannelSession {
+  return function channelSession(calls) {
+    let session: Session | undefined;
+    let attached = false;
+
+    function receive(message: Message, reply: (text: string) => void = send): void {
+      // Answers to questions have nobody waiting for them here.
+      if (message.kind === 'request') return request(message, reply);
+      if (message.kind === 'notification' && message.method === 'notifications/initialized') attach();
+    }
+
+    function request(message: RequestMessage, reply: (text: string) => void): void {
+      const current = session;
+      const options = { revision: current?.revision, reply };
+      if (message.method === 'initialize')
+        return calls.answer(message, async () => initialize(message), options);
+      if (current === undefined) return calls.answer(message, () => beforeHandshake(message), options);
+      attach();
+      calls.answer(message, (open) => current.answer(message, open), options);
+    }
+
+    // A bridge that shares one pipe among clients sends `initialize` again for each of them. The session is there at once,
+    // for the requests that come in the same write.
+    function initialize(message: RequestMessage): Promise<string> {
+      const next = new Session(readHandshake(message.params), dispatch);
+      session?.detach();
+      session = next;
+      attached = false;
+      return next.initialize();
+    }
+
+    function attach(): void {
+      if (attached || session === undefined) return;
+      attached = true;
+      session.attach((method, params) => send(printNotification(method, params)));
+    }
+
+    function receiveBatch(values: readonly unknown[]): void {
+      const problem = batchProblem(values, session);
+      if (problem !== undefined)
+        return send(printError(undefined, { code: INVALID_REQUEST, message: problem }));
+      const messages = values.map(readMessage);
+      const collect = collector(
+        messages.filter(({ kind }) => kind === 'request' || kind === 'invalid').length,
+        send,
+      );
+      for (const message of messages) {
+        if (message.kind === 'invalid')
+          collect(printError(message.id, { code: INVALID_REQUEST, message: message.reason }));
+        else if (message.kind !== 'notification' || !calls.cancelled(message)) receive(message, collect);
+      }
+    }
+
+    return { receive, receiveBatch, close: () => session?.detach() };
+  };
+}
+
+async function beforeHandshake({ method }: RequestMessage): Promise<string> {
+  if (method === 'ping') return '{}';
+  throw new McpError(
+    'invalid_request',
+    'No session: send "initialize" first, or put the protocol version into params._meta',
+  );
+}
+
+export function batchProblem(values: readonly unknown[], session: Session | undefined): string | undefined {
+  if (session === undefined || !has(session.revision, 'batching'))
+    return 'Batches are not part of this protocol revision';
+  if (values.length === 0 || values.length > MAX_BATCH) return `A batch has 1 to ${MAX_BATCH} messages`;
+  return undefined;
+}
+
+/** Gathers the answers to a batch and hands them on as one. */
+export function collector(expected: number, send: (text: string) => void): (text: string) => void {
+  const answers: string[] = [];
+  return function collect(text) {
+    answers.push(text);
+    if (answers.length === expected) send(`[${answers.join(',')}]`);
+  };
+}

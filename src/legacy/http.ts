@@ -1,0 +1,304 @@
+import {
+  type Message,
+  printError,
+  printNotification,
+  printResult,
+  type RequestId,
+  type RequestMessage,
+  readMessage,
+} from '../jsonrpc/message.js';
+import type { Call, Dispatch } from '../protocol/call.js';
+import { McpError } from '../protocol/errors.js';
+import { has, newestSession } from '../protocol/features.js';
+import { Lifetime } from '../protocol/lifetime.js';
+import { replyJson } from '../transports/http/answer.js';
+import { type EraContext, refuse, type SessionEra, toMcpError } from '../transports/http/endpoint.js';
+import type { HeaderFields, Incoming } from '../transports/http/incoming.js';
+import { batchProblem, collector } from './channel-session.js';
+import { type EventLog, memoryEventLog } from './event-log.js';
+import { httpSse } from './http-sse.js';
+import { ResumableStream } from './resumable-stream.js';
+import { readHandshake } from './session.js';
+import { SessionAnswer, streamName } from './session-answer.js';
+import { checkSecret, sessionIds } from './session-id.js';
+import { type LiveSession, SessionTable } from './session-table.js';
+
+export interface SessionOptions {
+  /** Signs session ids. Give every process the same one, and sessions survive restarts and changes of process. */
+  readonly secret?: string | undefined;
+  readonly maxSessions?: number;
+  /** What is kept of a session in memory is let go after this long without a request. */
+  readonly sessionIdleMs?: number;
+  /** A session is over after this long. */
+  readonly sessionMaxAgeMs?: number;
+  /** How long a client waits before it comes back to a stream. */
+  readonly retryMs?: number;
+  readonly eventLog?: EventLog;
+}
+
+const SESSION = 'mcp-session-id';
+
+/** Streamable HTTP as it was from 2025-03-26 to 2025-11-25, and the transport of 2024-11-05 beside it. */
+export function httpSessions(
+  dispatch: Dispatch,
+  options: SessionOptions = {},
+): (context: EraContext) => SessionEra {
+  const {
+    maxSessions = 10_000,
+    sessionIdleMs = 600_000,
+    sessionMaxAgeMs = 86_400_000,
+    retryMs = 1000,
+  } = options;
+  checkSecret(options.secret);
+  return function httpSessions({ streams, inFlight, read }) {
+    const log = options.eventLog ?? memoryEventLog();
+    const ids = sessionIds({ secret: options.secret, maxAgeMs: sessionMaxAgeMs });
+    const table = new SessionTable({ ids, dispatch, maxSessions, idleMs: sessionIdleMs });
+    const oldest = httpSse({ dispatch, streams, read, maxConnections: maxSessions });
+
+    async function post(
+      incoming: Incoming,
+      body: Message | readonly unknown[],
+      headers: HeaderFields,
+    ): Promise<void> {
+      if (isBatch(body)) return postBatch(incoming, body, headers);
+      if (body.kind === 'request' && body.method === 'initialize') return initialize(incoming, body, headers);
+      const live = await find(incoming, headers, body.kind === 'request' ? body.id : undefined);
+      if (live === undefined) return;
+      if (body.kind === 'request') {
+        const { id } = body;
+        const answer = answerFor(incoming, live, headers, [id]);
+        return serve(live, body, { incoming, answer, reply: (text) => answer.finish(text) });
+      }
+      if (body.kind === 'notification') cancelled(live, body);
+      incoming.reply(202, headers);
+    }
+
+    async function initialize(
+      incoming: Incoming,
+      message: RequestMessage,
+      headers: HeaderFields,
+    ): Promise<void> {
+      try {
+        const { id, session } = await table.open(readHandshake(message.params));
+        const result = await session.initialize();
+        replyJson(incoming, 200, printResult(message.id, result), { ...headers, [SESSION]: id });
+      } catch (error) {
+        const known = toMcpError(error);
+        replyJson(incoming, 200, printError(message.id, known.toWire(newestSession)), headers);
+      }
+    }
+
+    /** The session of a request, or an answer that says why there is none. */
+    async function find(
+      incoming: Incoming,
+      headers: HeaderFields,
+      id?: RequestId,
+    ): Promise<LiveSession | undefined> {
+      const sent = incoming.header(SESSION);
+      if (sent === undefined) {
+        const message = 'No session: send "initialize" first, or put the protocol version into params._meta';
+        replyJson(incoming, 400, printError(id, { code: -32600, message }), headers);
+        return undefined;
+      }
+      const live = await table.find(sent);
+      if (live === undefined) {
+        replyJson(
+          incoming,
+          404,
+          printError(id, { code: -32600, message: 'Unknown session: send "initialize" again' }),
+          headers,
+        );
+      }
+      return live;
+    }
+
+    function answerFor(
+      incoming: Incoming,
+      live: LiveSession,
+      headers: HeaderFields,
+      ids: readonly RequestId[],
+    ): SessionAnswer {
+      const onLost = (): void => {
+        for (const id of ids)
+          live.calls.get(id)?.end(new McpError('connection_closed', 'The client went away'));
+      };
+      return new SessionAnswer(incoming, { live, streams, log, retryMs, headers, onLost });
+    }
+
+    interface Carrier {
+      readonly incoming: Incoming;
+      readonly answer: SessionAnswer;
+      readonly reply: (text: string) => void;
+    }
+
+    async function serve(
+      live: LiveSession,
+      message: RequestMessage,
+      { incoming, answer, reply }: Carrier,
+    ): Promise<void> {
+      const { session, calls } = live;
+      const { id } = message;
+      const fail = (error: unknown): void =>
+        reply(printError(id, toMcpError(error).toWire(session.revision)));
+      if (calls.has(id))
+        return fail(new McpError('invalid_request', 'A request with this id is already open'));
+      const lifetime = new Lifetime();
+      calls.set(id, lifetime);
+      const leave = inFlight.enter({
+        long: false,
+        end(why) {
+          lifetime.end(why);
+          fail(why);
+        },
+      });
+      const call: Omit<Call, 'peer'> = {
+        id,
+        method: message.method,
+        params: message.params ?? {},
+        http: { header: (name) => incoming.header(name), remoteAddress: incoming.remoteAddress },
+        get signal() {
+          return lifetime.signal;
+        },
+        notify: (method, params) => answer.notify(printNotification(method, params)),
+        release: answer.canRelease ? () => answer.release() : undefined,
+      };
+      try {
+        reply(printResult(id, await session.answer(message, (peer) => dispatch(withPeer(call, peer)))));
+      } catch (error) {
+        fail(error);
+      } finally {
+        leave();
+        calls.delete(id);
+        live.usedAt = Date.now();
+      }
+    }
+
+    async function postBatch(
+      incoming: Incoming,
+      values: readonly unknown[],
+      headers: HeaderFields,
+    ): Promise<void> {
+      const live = await find(incoming, headers);
+      if (live === undefined) return;
+      const problem = batchProblem(values, live.session);
+      if (problem !== undefined) return refuse(incoming, 400, problem, headers);
+      const messages = values.map(readMessage);
+      const requests = messages.filter((message) => message.kind === 'request');
+      const answer = answerFor(
+        incoming,
+        live,
+        headers,
+        requests.map(({ id }) => id),
+      );
+      const invalid = messages.filter((message) => message.kind === 'invalid');
+      if (requests.length + invalid.length === 0) incoming.reply(202, headers);
+      const collect = collector(requests.length + invalid.length, (text) => answer.finish(text));
+      for (const { id, reason } of invalid) collect(printError(id, { code: -32600, message: reason }));
+      for (const message of messages) if (message.kind === 'notification') cancelled(live, message);
+      await Promise.all(
+        requests.map((message) => serve(live, message, { incoming, answer, reply: collect })),
+      );
+    }
+
+    async function other(
+      incoming: Incoming,
+      route: 'mcp' | 'sse' | 'messages',
+      headers: HeaderFields,
+    ): Promise<void> {
+      if (route !== 'mcp') return oldest.handle(incoming, route, headers);
+      const sent = incoming.header(SESSION);
+      const served = incoming.method === 'GET' || incoming.method === 'DELETE';
+      if (!served || sent === undefined) {
+        const allow = sent === undefined ? 'POST, OPTIONS' : 'GET, POST, DELETE, OPTIONS';
+        return refuse(incoming, 405, `${incoming.method} is served to sessions only`, { ...headers, allow });
+      }
+      const live = await find(incoming, headers);
+      if (live === undefined) return;
+      if (incoming.method === 'DELETE') {
+        table.end(live);
+        return incoming.reply(200, headers);
+      }
+      const lastEventId = incoming.header('last-event-id');
+      if (lastEventId === undefined) return stand(incoming, live, headers);
+      resume(incoming, live, { lastEventId, headers });
+    }
+
+    /** Opens the stream for what belongs to no call. A newer one takes the place of an older. */
+    function stand(incoming: Incoming, live: LiveSession, headers: HeaderFields): void {
+      live.standing?.end();
+      const primed = has(live.session.revision, 'pollingStreams');
+      const standing = new ResumableStream(streamName(live, 'g'), {
+        log,
+        retryMs: primed ? retryMs : undefined,
+      });
+      live.standing = standing;
+      standing.begin(streams.open(incoming, headers, { onEnd: () => leaveStanding(live, standing) }));
+      live.session.attach((method, params) => standing.send(printNotification(method, params)));
+    }
+
+    function leaveStanding(live: LiveSession, standing: ResumableStream): void {
+      standing.end();
+      if (live.standing !== standing) return;
+      live.standing = undefined;
+      live.session.detach();
+      live.usedAt = Date.now();
+    }
+
+    function resume(incoming: Incoming, live: LiveSession, { lastEventId, headers }: Resumption): void {
+      const known = lastEventId.startsWith(`${live.tag}.`) ? log.after(lastEventId) : undefined;
+      const isStanding = lastEventId.startsWith(`${live.tag}.g`);
+      if (known === undefined && !isStanding)
+        return refuse(incoming, 404, 'Nothing is known of this event', headers);
+      if (isStanding) {
+        stand(incoming, live, headers);
+        for (const { data } of known?.events ?? []) if (data !== '') live.standing?.send(data);
+        if (known) log.drop(known.stream);
+        return;
+      }
+      const name = known?.stream ?? '';
+      const stream = live.streams.get(name) ?? endedStream(name);
+      const onEnd = (): void => stream.disconnected();
+      stream.resume(streams.open(incoming, headers, { onEnd }), lastEventId);
+    }
+
+    function endedStream(name: string): ResumableStream {
+      const stream = new ResumableStream(name, { log, retryMs: undefined });
+      stream.end();
+      return stream;
+    }
+
+    return {
+      post,
+      other,
+      close() {
+        table.close();
+        oldest.close();
+      },
+    };
+  };
+}
+
+interface Resumption {
+  readonly lastEventId: string;
+  readonly headers: HeaderFields;
+}
+
+function isBatch(body: Message | readonly unknown[]): body is readonly unknown[] {
+  return Array.isArray(body);
+}
+
+// Not a spread: that would look at the signal and so make one.
+function withPeer(call: Omit<Call, 'peer'>, peer: Call['peer']): Call {
+  return Object.assign(Object.create(call) as Omit<Call, 'peer'>, { peer });
+}
+
+function cancelled(
+  live: LiveSession,
+  { method, params }: { readonly method: string; readonly params: Call['params'] | undefined },
+): void {
+  if (method !== 'notifications/cancelled') return;
+  live.calls
+    .get(params?.['requestId'] as RequestId)
+    ?.end(new McpError('cancelled', 'The client cancelled the call'));
+}

@@ -1,0 +1,110 @@
+import { isObject } from '../jsonrpc/message.js';
+import { decodeBase64Url, encodeBase64Url } from '../protocol/base64.js';
+import { sessionRevisions } from '../protocol/features.js';
+import type { ClientCapabilities } from '../protocol/model.js';
+import type { Handshake } from './session.js';
+
+/**
+ * Session ids that carry their session: what the client said in its handshake, when, and a signature. Any process with the
+ * same secret accepts them, so that no load balancer has to be sticky and a restart ends nothing.
+ */
+export interface SessionIds {
+  readonly issue: (handshake: Handshake) => Promise<string>;
+  /** What the id says, or undefined if it is not ours, was changed, or is too old. */
+  readonly read: (id: string) => Promise<IssuedSession | undefined>;
+}
+
+export interface IssuedSession {
+  readonly handshake: Handshake;
+  readonly expiresAt: number;
+}
+
+const MAX_ID = 2048;
+const MAX_NAME = 100;
+const encoder = new TextEncoder();
+
+export function sessionIds({
+  secret,
+  maxAgeMs,
+}: {
+  readonly secret: string | undefined;
+  readonly maxAgeMs: number;
+}): SessionIds {
+  const key = importKey(secret);
+
+  async function issue({ revision, client, capabilities }: Handshake): Promise<string> {
+    const payload = encodeBase64Url(
+      encoder.encode(
+        JSON.stringify({
+          t: Date.now(),
+          n: encodeBase64Url(crypto.getRandomValues(new Uint8Array(16))),
+          r: revision,
+          i: [client?.name, client?.version].map((text) => String(text ?? '').slice(0, MAX_NAME)),
+          c: essential(capabilities),
+        }),
+      ),
+    );
+    const signature = await crypto.subtle.sign('HMAC', await key, encoder.encode(payload));
+    return `${payload}.${encodeBase64Url(new Uint8Array(signature))}`;
+  }
+
+  async function read(id: string): Promise<IssuedSession | undefined> {
+    const dot = id.indexOf('.');
+    if (dot === -1 || id.length > MAX_ID) return undefined;
+    const payload = id.slice(0, dot);
+    const signature = decodeBase64Url(id.slice(dot + 1));
+    const bytes = decodeBase64Url(payload);
+    if (signature === undefined || bytes === undefined) return undefined;
+    if (!(await crypto.subtle.verify('HMAC', await key, signature, encoder.encode(payload))))
+      return undefined;
+    const { t, r, i, c } = JSON.parse(new TextDecoder().decode(bytes)) as {
+      t: number;
+      r: string;
+      i: string[];
+      c: object;
+    };
+    const revision = sessionRevisions.find((known) => known === r);
+    const expiresAt = t + maxAgeMs;
+    if (revision === undefined || expiresAt <= Date.now()) return undefined;
+    const client = i[0] ? { name: i[0], version: i[1] ?? '' } : undefined;
+    return { handshake: { revision, client, capabilities: c as ClientCapabilities }, expiresAt };
+  }
+
+  return { issue, read };
+}
+
+// A short secret can be guessed from one id, and then anybody can make sessions.
+const MIN_SECRET = 32;
+
+async function importKey(secret: string | undefined): Promise<CryptoKey> {
+  const bytes = secret === undefined ? crypto.getRandomValues(new Uint8Array(32)) : encoder.encode(secret);
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
+}
+
+export function checkSecret(secret: string | undefined): void {
+  if (secret !== undefined && secret.length < MIN_SECRET) {
+    throw new RangeError(
+      `"secret" must have at least ${MIN_SECRET} characters; \`openssl rand -hex 32\` makes a good one`,
+    );
+  }
+}
+
+// What decides how the client is served. The id travels with every request, so the rest stays out.
+function essential(capabilities: ClientCapabilities): ClientCapabilities {
+  const { sampling, elicitation, roots, extensions } = capabilities;
+  return {
+    ...(isObject(sampling) && { sampling: pick(sampling, ['context', 'tools']) }),
+    ...(isObject(elicitation) && { elicitation: pick(elicitation, ['form', 'url']) }),
+    ...(isObject(roots) && { roots: {} }),
+    ...(isObject(extensions) && { extensions: pick(extensions, Object.keys(extensions).slice(0, 8)) }),
+  };
+}
+
+function pick(
+  object: Record<string, unknown>,
+  keys: readonly string[],
+): Record<string, Record<string, never>> {
+  return Object.fromEntries(
+    keys.filter((key) => key.length <= MAX_NAME && isObject(object[key])).map((key) => [key, {}]),
+  );
+}

@@ -1,0 +1,44 @@
+import { type NodeHandler, nodeHandler } from './adapters/node/handler.js';
+import { type ServeOptions, withEnvironment } from './adapters/node/options.js';
+import { type Serving, serveOnNode } from './adapters/node/serve.js';
+import { upgrades } from './adapters/node/upgrades.js';
+import { createEndpoint, type HandlerOptions } from './http.js';
+import type { Server } from './server/create-server.js';
+import { serveWebSocket } from './websocket.js';
+
+export type { NodeHandler } from './adapters/node/handler.js';
+export type { ServeOptions } from './adapters/node/options.js';
+export type { Serving } from './adapters/node/serve.js';
+
+/** Serves over HTTP and WebSocket on Node. Options that are not given come from the environment, then from sense. */
+export function serve(
+  server: Pick<Server, 'dispatch' | 'start' | 'close'>,
+  options: ServeOptions = {},
+): Promise<Serving> {
+  const effective = withEnvironment(options);
+  const { path = '/mcp', websocket = {} } = effective;
+  return serveOnNode(
+    {
+      endpoint: createEndpoint(server, { ...effective, path }),
+      upgrades:
+        websocket === false
+          ? undefined
+          : upgrades((socket) => serveWebSocket(server, socket, websocket), {
+              ...effective,
+              ...websocket,
+              path,
+            }),
+      start: server.start,
+      stop: server.close,
+    },
+    effective,
+  );
+}
+
+/** A handler for `node:http` and the frameworks that hand out its `req` and `res`. */
+export function createNodeHandler(
+  server: Pick<Server, 'dispatch'>,
+  options: HandlerOptions = {},
+): NodeHandler {
+  return nodeHandler(createEndpoint(server, options));
+}

@@ -1,0 +1,23 @@
+import type { Message } from '../jsonrpc/message.js';
+import { sessionRevisions } from './features.js';
+import { declaredVersion } from './meta.js';
+import { knows } from './methods.js';
+import { newestRevision, type Revision } from './revisions.js';
+
+/**
+ * Whether a message speaks for itself, as the modern revisions have it, or belongs to a session. Decided for each message,
+ * not for a connection: real clients send `initialize` after a successful `server/discover`. The HTTP header decides only
+ * where the body says nothing, because some session-era clients send modern headers.
+ */
+export function isModern(message: Message, headerVersion?: string | undefined): boolean {
+  if (message.kind === 'result' || message.kind === 'error') return false;
+  if (declaredVersion(message.params) !== undefined) return true;
+  if (headerVersion !== undefined) return !(sessionRevisions as readonly string[]).includes(headerVersion);
+  return message.kind === 'request' && onlyModern(message.method);
+}
+
+function onlyModern(method: string): boolean {
+  return (
+    knows(newestRevision, method) && !sessionRevisions.some((revision: Revision) => knows(revision, method))
+  );
+}

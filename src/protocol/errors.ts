@@ -1,0 +1,90 @@
+import type { ErrorObject } from '../jsonrpc/message.js';
+import { within } from './features.js';
+import type { Revision } from './revisions.js';
+
+/** The stable names of what can go wrong. Code compares these; the numbers are for the wire. */
+export type ErrorCode =
+  | 'parse_error'
+  | 'invalid_request'
+  | 'method_not_found'
+  | 'invalid_params'
+  | 'internal_error'
+  | 'resource_not_found'
+  | 'header_mismatch'
+  | 'missing_capability'
+  | 'unsupported_version'
+  | 'timeout'
+  | 'cancelled'
+  | 'overloaded'
+  | 'connection_closed';
+
+interface WireError {
+  readonly number: number;
+  /** The HTTP status where no stream has begun. */
+  readonly status: number;
+  /** The number that revisions before `changed` used. */
+  readonly before?: { readonly changed: Revision; readonly number: number };
+}
+
+const wire: Readonly<Record<ErrorCode, WireError>> = {
+  parse_error: { number: -32700, status: 400 },
+  invalid_request: { number: -32600, status: 400 },
+  method_not_found: { number: -32601, status: 404 },
+  invalid_params: { number: -32602, status: 200 },
+  internal_error: { number: -32603, status: 200 },
+  resource_not_found: { number: -32602, status: 200, before: { changed: '2026-07-28', number: -32002 } },
+  header_mismatch: { number: -32020, status: 400 },
+  missing_capability: { number: -32021, status: 400 },
+  unsupported_version: { number: -32022, status: 400 },
+  timeout: { number: -32603, status: 200 },
+  cancelled: { number: -32603, status: 200 },
+  overloaded: { number: -32603, status: 503 },
+  connection_closed: { number: -32603, status: 200 },
+};
+
+export interface McpErrorOptions {
+  readonly data?: unknown;
+  readonly cause?: unknown;
+  /** An HTTP status that says more than the code's own. */
+  readonly status?: number;
+  /** A number from the wire that has no name here. */
+  readonly number?: number;
+}
+
+const brand = Symbol.for('fullmcp.McpError');
+
+/** What the protocol calls an error. Its message is shown to the peer; any other error's message never is. */
+export class McpError extends Error {
+  readonly code: ErrorCode;
+  readonly data: unknown;
+  readonly status: number;
+  readonly #number: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: McpErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'McpError';
+    this.code = code;
+    this.data = options.data;
+    this.status = options.status ?? wire[code].status;
+    this.#number = options.number;
+    Object.defineProperty(this, brand, { value: true });
+  }
+
+  /** True for an McpError of any copy of this package. */
+  static is(value: unknown): value is McpError {
+    return typeof value === 'object' && value !== null && brand in value;
+  }
+
+  /** The error as `revision` writes it. */
+  toWire(revision: Revision): ErrorObject {
+    const number = this.#number ?? errorNumber(this.code, revision);
+    return this.data === undefined
+      ? { code: number, message: this.message }
+      : { code: number, message: this.message, data: this.data };
+  }
+}
+
+function errorNumber(code: ErrorCode, revision: Revision): number {
+  const { number, before } = wire[code];
+  return before !== undefined && !within(revision, { since: before.changed }) ? before.number : number;
+}

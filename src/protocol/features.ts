@@ -1,0 +1,83 @@
+import { type Revision, revisions } from './revisions.js';
+
+// The one place where revisions are compared. Everything else asks `has(revision, feature)`.
+
+export interface Span {
+  /** The first revision that has it. */
+  readonly since: Revision;
+  /** The first revision that no longer has it. */
+  readonly until?: Revision;
+}
+
+export type Feature =
+  | 'handshake'
+  | 'requestMetadata'
+  | 'batching'
+  | 'sessions'
+  | 'pollingStreams'
+  | 'resultType'
+  | 'cacheHints'
+  | 'anyStructuredContent'
+  | 'structuredContent'
+  | 'resourceLinks'
+  | 'audio'
+  | 'titles'
+  | 'icons'
+  | 'toolAnnotations'
+  | 'completionsCapability'
+  | 'completionContext'
+  | 'progressMessage'
+  | 'resourceNotFoundIsInvalidParams'
+  | 'subscriptionsListen'
+  | 'elicitation'
+  | 'urlElicitation'
+  | 'serverDescription';
+
+export const features: Readonly<Record<Feature, Span>> = {
+  handshake: { since: '2024-11-05', until: '2026-07-28' },
+  sessions: { since: '2024-11-05', until: '2026-07-28' },
+  audio: { since: '2025-03-26' },
+  batching: { since: '2025-03-26', until: '2025-06-18' },
+  completionsCapability: { since: '2025-03-26' },
+  progressMessage: { since: '2025-03-26' },
+  toolAnnotations: { since: '2025-03-26' },
+  completionContext: { since: '2025-06-18' },
+  elicitation: { since: '2025-06-18' },
+  resourceLinks: { since: '2025-06-18' },
+  structuredContent: { since: '2025-06-18' },
+  titles: { since: '2025-06-18' },
+  icons: { since: '2025-11-25' },
+  pollingStreams: { since: '2025-11-25', until: '2026-07-28' },
+  serverDescription: { since: '2025-11-25' },
+  urlElicitation: { since: '2025-11-25' },
+  anyStructuredContent: { since: '2026-07-28' },
+  cacheHints: { since: '2026-07-28' },
+  requestMetadata: { since: '2026-07-28' },
+  resourceNotFoundIsInvalidParams: { since: '2026-07-28' },
+  resultType: { since: '2026-07-28' },
+  subscriptionsListen: { since: '2026-07-28' },
+};
+
+export function has(revision: Revision, feature: Feature): boolean {
+  return within(revision, features[feature]);
+}
+
+export function within(revision: Revision, span: Span): boolean {
+  const at = revisions.indexOf(revision);
+  return (
+    at >= revisions.indexOf(span.since) && (span.until === undefined || at < revisions.indexOf(span.until))
+  );
+}
+
+/** The revisions that open with a handshake, newest first: what a session may be opened with. */
+export const sessionRevisions: readonly Revision[] = revisions
+  .filter((revision) => has(revision, 'handshake'))
+  .reverse();
+
+/** What a session gets whose client asks for a version that nobody knows. */
+export const newestSession: Revision = sessionRevisions[0] as Revision;
+
+/** The revisions whose requests carry their own metadata, newest first. */
+export const modernRevisions: readonly Revision[] = revisions
+  .filter((revision) => has(revision, 'requestMetadata'))
+  .reverse();

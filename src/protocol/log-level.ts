@@ -1,0 +1,21 @@
+/** The syslog severities, least severe first. */
+export const logLevels = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+] as const;
+
+export type LogLevel = (typeof logLevels)[number];
+
+export function isLogLevel(value: unknown): value is LogLevel {
+  return (logLevels as readonly unknown[]).includes(value);
+}
+
+export function atLeast(level: LogLevel, threshold: LogLevel): boolean {
+  return logLevels.indexOf(level) >= logLevels.indexOf(threshold);
+}

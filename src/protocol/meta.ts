@@ -1,0 +1,65 @@
+import { isObject, type JsonObject } from '../jsonrpc/message.js';
+import type { Peer } from './call.js';
+import { McpError } from './errors.js';
+import { modernRevisions } from './features.js';
+import { isLogLevel } from './log-level.js';
+import type { ClientCapabilities, Implementation } from './model.js';
+import type { Revision } from './revisions.js';
+
+// Spec 2026-07-28, Base Protocol, `_meta`: what every request says of itself.
+
+export const VERSION = 'io.modelcontextprotocol/protocolVersion';
+export const CLIENT_INFO = 'io.modelcontextprotocol/clientInfo';
+export const CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
+export const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
+export const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
+export const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
+
+/** The version a request declares for itself; without one it is not a modern request. */
+export function declaredVersion(params: JsonObject | undefined): unknown {
+  const meta = params?.['_meta'];
+  return isObject(meta) ? meta[VERSION] : undefined;
+}
+
+/** Reads who is calling from the request's own metadata. */
+export function readPeer(params: JsonObject | undefined): Peer {
+  const meta = params?.['_meta'];
+  if (!isObject(meta)) throw malformed('params._meta is missing');
+  const revision = readRevision(meta[VERSION]);
+  const capabilities = meta[CLIENT_CAPABILITIES];
+  if (!isObject(capabilities)) throw malformed(`params._meta["${CLIENT_CAPABILITIES}"] must be an object`);
+  const client = meta[CLIENT_INFO];
+  if (client !== undefined && !isObject(client))
+    throw malformed(`params._meta["${CLIENT_INFO}"] must be an object`);
+  const logLevel = meta[LOG_LEVEL];
+  if (logLevel !== undefined && !isLogLevel(logLevel)) {
+    throw new McpError('invalid_params', `params._meta["${LOG_LEVEL}"] is not a log level`);
+  }
+  return {
+    revision,
+    client: client as Implementation | undefined,
+    capabilities: capabilities as ClientCapabilities,
+    logLevel,
+  };
+}
+
+function readRevision(version: unknown): Revision {
+  if (typeof version !== 'string') throw malformed(`params._meta["${VERSION}"] must be a string`);
+  const revision = modernRevisions.find((known) => known === version);
+  if (revision !== undefined) return revision;
+  throw new McpError('unsupported_version', `Unsupported protocol version: ${version.slice(0, 64)}`, {
+    data: { supported: modernRevisions, requested: version },
+  });
+}
+
+/** A progress token is a string or an integer, and 0 is one. */
+export function progressToken(params: JsonObject): string | number | undefined {
+  const meta = params['_meta'];
+  const token = isObject(meta) ? meta['progressToken'] : undefined;
+  return typeof token === 'string' || Number.isSafeInteger(token) ? (token as string | number) : undefined;
+}
+
+// Spec: a request without its required metadata is malformed; on HTTP the status is 400.
+function malformed(what: string): McpError {
+  return new McpError('invalid_params', `Malformed request: ${what}`, { status: 400 });
+}

@@ -1,0 +1,107 @@
+import { coerce } from './coerce.js';
+import { type Direction, toJsonSchema } from './convert.js';
+import { readDocument, type SchemaDocument } from './document.js';
+import type { Checked, Issue } from './issue.js';
+import { withObjectRoot } from './object-root.js';
+import { assertPlainJson } from './plain-json.js';
+import { findProblems } from './problems.js';
+import type { Infer, JsonSchema, Schema } from './schema.js';
+import type { StandardIssue, StandardResult, StandardSchema } from './standard.js';
+import { accepts } from './validator.js';
+
+export interface CompiledSchema<T = unknown> {
+  /** What peers see. A plain JSON Schema is the very object that was given. */
+  readonly json: JsonSchema;
+  readonly io: Direction;
+  /** The JSON Schema as it was read, for coercion and explanations. */
+  readonly document: SchemaDocument;
+  /** Never a promise when the library is synchronous, as zod, valibot, arktype and JSON Schema are. */
+  validate(value: unknown): Checked<T> | Promise<Checked<T>>;
+}
+
+export interface CompileOptions {
+  readonly io: Direction;
+  /** Tool inputs: the root must be `type: "object"`. */
+  readonly requireObject?: boolean;
+}
+
+/**
+ * Prepares a schema once, at definition; throws `SchemaError` for anything that would only fail in a call. Inputs
+ * that fail are tried again after coercion (see coerce.ts); outputs are our own and are held to their word.
+ */
+export function compileSchema<S extends Schema>(
+  schema: S,
+  options: CompileOptions,
+): CompiledSchema<Infer<S>> {
+  const { io, requireObject = false } = options;
+  const standard = isStandard(schema) ? schema : undefined;
+  let json = standard === undefined ? plain(schema) : toJsonSchema(standard, io);
+  let document = readDocument(json);
+  if (requireObject) {
+    const given = json;
+    json = withObjectRoot(given, document);
+    if (json !== given) document = readDocument(json);
+  }
+  const check = standard === undefined ? checkJson(document) : checkStandard(standard);
+  const validate = io === 'input' ? withCoercion(document, check) : check;
+  return { json, io, document, validate: validate as Check<Infer<S>> };
+}
+
+type Check<T = unknown> = (value: unknown) => Checked<T> | Promise<Checked<T>>;
+
+function plain(schema: Schema): JsonSchema {
+  assertPlainJson(schema);
+  return schema;
+}
+
+/** Arktype's schemas are functions. */
+function isStandard(schema: unknown): schema is StandardSchema {
+  const holds = (typeof schema === 'object' && schema !== null) || typeof schema === 'function';
+  return holds && '~standard' in schema;
+}
+
+function checkStandard(schema: StandardSchema): Check {
+  const props = schema['~standard'];
+  return function validate(value) {
+    const result = props.validate(value);
+    return 'then' in result ? result.then(settled) : settled(result);
+  };
+}
+
+// `Array.from`, because arktype's lists are subclasses of Array whose `map` makes more of themselves.
+function settled(result: StandardResult<unknown>): Checked<unknown> {
+  if (result.issues === undefined) return { ok: true, value: result.value };
+  return { ok: false, issues: Array.from(result.issues, toIssue) };
+}
+
+function toIssue({ message, path = [] }: StandardIssue): Issue {
+  return { message, path: Array.from(path, (part) => toKey(typeof part === 'object' ? part.key : part)) };
+}
+
+function toKey(key: PropertyKey): string | number {
+  return typeof key === 'symbol' ? String(key) : key;
+}
+
+function checkJson(document: SchemaDocument): Check {
+  return function validate(value) {
+    if (accepts(document, value)) return { ok: true, value };
+    const issues = findProblems(document, value);
+    return {
+      ok: false,
+      issues: issues.length > 0 ? issues : [{ path: [], message: 'does not match the schema' }],
+    };
+  };
+}
+
+function withCoercion(document: SchemaDocument, check: Check): Check {
+  function again(value: unknown, failed: Checked<unknown>): ReturnType<Check> {
+    if (failed.ok) return failed;
+    const coerced = coerce(document, value);
+    return coerced.changed ? check(coerced.value) : failed;
+  }
+  return function validate(value) {
+    const first = check(value);
+    if ('then' in first) return first.then((checked) => again(value, checked));
+    return first.ok ? first : again(value, first);
+  };
+}

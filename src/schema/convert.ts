@@ -1,0 +1,58 @@
+import { assertPlainJson, type JsonSchema } from './plain-json.js';
+import { SchemaError } from './schema-error.js';
+import type { StandardJsonConverter, StandardSchema } from './standard.js';
+
+export type Direction = 'input' | 'output';
+
+// Some libraries know only the older dialect.
+const TARGETS = ['draft-2020-12', 'draft-07'] as const;
+
+/** Asks a Standard Schema for its JSON Schema. */
+export function toJsonSchema(schema: StandardSchema, io: Direction): JsonSchema {
+  const props = schema['~standard'];
+  const converter = 'jsonSchema' in props ? (props.jsonSchema as StandardJsonConverter) : undefined;
+  if (converter === undefined) throw new SchemaError(cannotConvert(schema, props.vendor));
+  let failure: unknown;
+  for (const target of TARGETS) {
+    try {
+      const json: unknown = converter[io]({ target, ...strictness(props.vendor) });
+      assertPlainJson(json);
+      return json;
+    } catch (error) {
+      failure ??= error;
+    }
+  }
+  const reason = failure instanceof Error ? failure.message : String(failure);
+  throw new SchemaError(
+    `The ${props.vendor} schema cannot be said as JSON Schema (${io}): ${reason.trim().replace(/\.$/, '')}. ` +
+      'Use types that JSON has, or give the JSON Schema yourself with withJsonSchema(schema, json).',
+    { cause: failure },
+  );
+}
+
+/** Arktype says `{}` for what JSON does not have, unless told otherwise: a field that nothing sent could satisfy. */
+function strictness(vendor: string): { libraryOptions?: Record<string, unknown> } {
+  if (vendor !== 'arktype') return {};
+  const refuse = (what: string) => (): never => {
+    throw new Error(`${what} cannot be represented in JSON Schema`);
+  };
+  const fallback = {
+    date: refuse('Date'),
+    domain: refuse('bigint or symbol'),
+    proto: refuse('an instance of a class'),
+  };
+  return { libraryOptions: { fallback } };
+}
+
+function cannotConvert(schema: StandardSchema, vendor: string): string {
+  const start = `The ${vendor} schema cannot give its JSON Schema`;
+  if (vendor === 'zod') {
+    return '_zod' in schema
+      ? `${start}: upgrade zod to 4.2 or later, or use withJsonSchema(schema, z.toJSONSchema(schema)).`
+      : `${start}: for zod 3 use withJsonSchema(schema, zodToJsonSchema(schema)) with zod-to-json-schema, or upgrade zod to 4.2 or later.`;
+  }
+  if (vendor === 'valibot') {
+    return `${start}: wrap it with toStandardJsonSchema(schema) from @valibot/to-json-schema, or use withJsonSchema(schema, toJsonSchema(schema)).`;
+  }
+  return `${start} (it has no "~standard".jsonSchema): use withJsonSchema(schema, json) with a JSON Schema of your own.`;
+}

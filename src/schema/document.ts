@@ -1,0 +1,237 @@
+import { dialectOf } from './dialect.js';
+import { assertExpands } from './expansion.js';
+import { typeBits } from './json-types.js';
+import { formats, keywords, type Shape, shapeProblem } from './keywords.js';
+import { unicodePattern } from './pattern.js';
+import { assertPlainJson, type JsonSchema } from './plain-json.js';
+import { followPointer, joinPointer } from './pointer.js';
+import { createReferences, ROOT_BASE, unresolved } from './references.js';
+import { SchemaError } from './schema-error.js';
+
+export const MAX_SCHEMA_DEPTH = 64;
+export const MAX_SUBSCHEMAS = 10_000;
+
+// The validator compares every item with every other; longer lists of unique items are refused unread.
+const MAX_UNIQUE_ITEMS = 2_000;
+
+/**
+ * A subschema in normal form: checked, only the keywords that validate, 2020-12 spelling whatever the dialect,
+ * `type` always a list, `false` as `{ not: true }`, and every `$ref` a key of `SchemaDocument.targets`.
+ */
+export interface SchemaNode {
+  readonly $ref?: string;
+  readonly type?: readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, SchemaNode | boolean>>;
+  readonly patternProperties?: Readonly<Record<string, SchemaNode | boolean>>;
+  readonly additionalProperties?: SchemaNode | boolean;
+  readonly prefixItems?: readonly (SchemaNode | boolean)[];
+  readonly items?: SchemaNode | boolean;
+  readonly allOf?: readonly (SchemaNode | boolean)[];
+  readonly anyOf?: readonly (SchemaNode | boolean)[];
+  readonly oneOf?: readonly (SchemaNode | boolean)[];
+  readonly not?: SchemaNode | boolean;
+  readonly [keyword: string]: unknown;
+}
+
+/** A JSON Schema that has been read: ours alone, so the caller's object is neither changed nor depended on. */
+export interface SchemaDocument {
+  readonly root: SchemaNode;
+  readonly targets: Readonly<Record<string, SchemaNode | boolean>>;
+  target(ref: string): SchemaNode | boolean;
+}
+
+/** Reads a JSON Schema once, at definition. Throws `SchemaError` for anything that could fail or mislead later. */
+export function readDocument(json: unknown): SchemaDocument {
+  assertPlainJson(json);
+  const reader = createReader(json);
+  const root = reader.read(json, { pointer: '', base: ROOT_BASE, depth: 1 }) as SchemaNode;
+  reader.settle();
+  const targets = reader.nodes;
+  const document: SchemaDocument = { root, targets, target: (ref) => targets[ref] ?? true };
+  assertExpands(document, MAX_SCHEMA_DEPTH, MAX_SUBSCHEMAS);
+  return document;
+}
+
+interface Place {
+  readonly pointer: string;
+  readonly base: string;
+  readonly depth: number;
+}
+
+interface Pending extends Place {
+  readonly node: Draft;
+  readonly ref: string;
+  readonly dynamic: boolean;
+}
+
+type Draft = Record<string, unknown>;
+type Nodes = Record<string, SchemaNode | boolean>;
+
+interface Reader {
+  readonly nodes: Nodes;
+  read(raw: unknown, place: Place): SchemaNode | boolean;
+  settle(): void;
+}
+
+function createReader(json: JsonSchema): Reader {
+  const dialect = dialectOf(json['$schema']);
+  const references = createReferences();
+  const nodes: Nodes = Object.create(null) as Nodes;
+  const pending: Pending[] = [];
+  let count = 0;
+
+  function read(raw: unknown, place: Place): SchemaNode | boolean {
+    const { pointer, depth } = place;
+    if (depth > MAX_SCHEMA_DEPTH) {
+      throw new SchemaError(
+        `The schema is nested more than ${MAX_SCHEMA_DEPTH} levels deep at #${pointer}; flatten it with "$defs" and "$ref".`,
+      );
+    }
+    if (++count > MAX_SUBSCHEMAS) {
+      throw new SchemaError(`The schema has more than ${MAX_SUBSCHEMAS} subschemas; make it smaller.`);
+    }
+    if (typeof raw === 'boolean') {
+      nodes[pointer] = raw || { not: true };
+      return nodes[pointer];
+    }
+    if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+      throw new SchemaError(`A schema must be an object or a boolean; #${pointer} is neither.`);
+    }
+    return readObject(raw as JsonSchema, place);
+  }
+
+  function readObject(raw: JsonSchema, place: Place): SchemaNode {
+    const { pointer, depth } = place;
+    if (dialectOf(raw['$schema'] ?? json['$schema']) !== dialect) {
+      throw new SchemaError(`"$schema" at #${pointer} differs from the root's; use one dialect.`);
+    }
+    const here: Place = { pointer, depth, base: references.declare(raw, pointer, place.base) };
+    const node: Draft = {};
+    nodes[pointer] = node;
+    for (const [keyword, value] of Object.entries(raw)) {
+      const shape = keywords.get(keyword);
+      if (shape === undefined || value === undefined) continue;
+      const own = readKeyword(shape, keyword, value, here);
+      if (own !== undefined) node[keyword] = own;
+    }
+    normalize(node);
+    addReference(node, raw, '$ref', here);
+    // In draft-07 a `$ref` stands alone. What is beside it was still read, for the names it may declare.
+    if (dialect === '7' && typeof raw['$ref'] === 'string') keepOnly(node, '$ref');
+    if (dialect === '2020-12') addReference(node, raw, '$dynamicRef', here);
+    return node;
+  }
+
+  function addReference(node: Draft, raw: JsonSchema, keyword: '$ref' | '$dynamicRef', here: Place): void {
+    const ref = raw[keyword];
+    if (ref === undefined) return;
+    if (typeof ref !== 'string') throw new SchemaError(`"${keyword}" at #${here.pointer} must be a string.`);
+    const dynamic = keyword === '$dynamicRef';
+    let holder = node;
+    if (node['$ref'] !== undefined) {
+      holder = {};
+      node['allOf'] = [...((node['allOf'] as readonly unknown[] | undefined) ?? []), holder];
+    }
+    holder['$ref'] = ref;
+    pending.push({ ...here, node: holder, ref, dynamic });
+  }
+
+  function readKeyword(shape: Shape, keyword: string, value: unknown, here: Place): unknown {
+    const problem = shapeProblem(shape, value);
+    const where = joinPointer(`#${here.pointer}`, keyword);
+    if (problem !== undefined) throw new SchemaError(`The value at ${where} must be ${problem}.`);
+    const inside: Place = { ...here, pointer: joinPointer(here.pointer, keyword), depth: here.depth + 1 };
+    switch (shape) {
+      case 'types':
+        return readTypes(value, where);
+      case 'pattern':
+        return unicodePattern(value as string, where);
+      case 'format':
+        return formats.get(value as string);
+      case 'schema':
+        return read(value, inside);
+      case 'schemaOrList':
+        return Array.isArray(value) ? readList(value, inside) : read(value, inside);
+      case 'schemaList':
+        return readList(value as readonly unknown[], inside);
+      case 'schemaMap':
+      case 'schemaOrNamesMap':
+        return readMap(value as JsonSchema, keyword, inside);
+      default:
+        return value;
+    }
+  }
+
+  function readList(list: readonly unknown[], inside: Place): readonly (SchemaNode | boolean)[] {
+    return list.map((item, i) => read(item, { ...inside, pointer: joinPointer(inside.pointer, i) }));
+  }
+
+  function readMap(map: JsonSchema, keyword: string, inside: Place): Draft {
+    const result = Object.create(null) as Draft; // a field may be called `__proto__`
+    for (const [key, value] of Object.entries(map)) {
+      if (value === undefined) continue;
+      const pointer = joinPointer(inside.pointer, key);
+      const name = keyword === 'patternProperties' ? unicodePattern(key, `#${pointer}`) : key;
+      const listsNames = keyword === 'dependencies' && Array.isArray(value);
+      if (listsNames && shapeProblem('names', value) !== undefined) {
+        throw new SchemaError(`The value at #${pointer} must be a schema or an array of strings.`);
+      }
+      result[name] = listsNames ? value : read(value, { ...inside, pointer });
+    }
+    return result;
+  }
+
+  /** Points every reference at a node. A target may be outside the known keywords, and hold more references. */
+  function settle(): void {
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      const where = `#${next.pointer}`;
+      const resolve = next.dynamic ? references.resolveDynamic : references.resolve;
+      const { pointer, base } = resolve(next.ref, next.base, where);
+      if (nodes[pointer] === undefined) {
+        const raw = followPointer(json, pointer);
+        if (raw === undefined) throw unresolved(next.ref, where);
+        read(raw, { pointer, base, depth: 1 });
+      }
+      next.node['$ref'] = pointer;
+    }
+  }
+
+  return { nodes, read, settle };
+}
+
+function readTypes(value: unknown, where: string): readonly string[] {
+  const types: readonly unknown[] = Array.isArray(value) ? value : [value];
+  for (const type of types) {
+    if (typeof type === 'string' && typeBits.has(type)) continue;
+    throw new SchemaError(
+      `The type ${JSON.stringify(type)} at ${where} is not a JSON type; use one of ${[...typeBits.keys()].join(', ')}.`,
+    );
+  }
+  return types as readonly string[];
+}
+
+/** Says the tuples of draft-07 in the words of 2020-12, and bounds what costs the square of a peer's input. */
+function normalize(node: Draft): void {
+  if (Array.isArray(node['items'])) {
+    node['prefixItems'] = node['items'];
+    node['items'] = node['additionalItems'] ?? true;
+  }
+  delete node['additionalItems'];
+  if (node['uniqueItems'] === true) {
+    delete node['uniqueItems'];
+    const few = { maxItems: MAX_UNIQUE_ITEMS };
+    const bounded = Object.fromEntries([
+      ['if', few],
+      ['then', { uniqueItems: true }],
+      ['else', few],
+    ]);
+    node['allOf'] = [...((node['allOf'] as readonly unknown[] | undefined) ?? []), bounded];
+  }
+}
+
+function keepOnly(node: Draft, keyword: string): void {
+  for (const key of Object.keys(node)) if (key !== keyword) delete node[key];
+}

@@ -1,0 +1,76 @@
+import type { SchemaDocument, SchemaNode } from './document.js';
+
+/**
+ * Sets of JSON types as bits. A number is an integer or a fraction, so that "integer" is a part of "number".
+ */
+export const NULL = 1;
+export const BOOLEAN = 2;
+export const INTEGER = 4;
+export const FRACTION = 8;
+export const STRING = 16;
+export const ARRAY = 32;
+export const OBJECT = 64;
+export const ANYTHING = 127;
+
+export const typeBits: ReadonlyMap<string, number> = new Map([
+  ['null', NULL],
+  ['boolean', BOOLEAN],
+  ['integer', INTEGER],
+  ['number', INTEGER | FRACTION],
+  ['string', STRING],
+  ['array', ARRAY],
+  ['object', OBJECT],
+]);
+
+export function bitOf(value: unknown): number {
+  switch (typeof value) {
+    case 'string':
+      return STRING;
+    case 'number':
+      return Number.isInteger(value) ? INTEGER : FRACTION;
+    case 'boolean':
+      return BOOLEAN;
+    default:
+      if (value === null) return NULL;
+      return Array.isArray(value) ? ARRAY : OBJECT;
+  }
+}
+
+export type AllowedTypes = (schema: SchemaNode | boolean) => number;
+
+/**
+ * Which types a schema leaves possible. It may say too many (it does not read `not` or `if`), never too few:
+ * what it forbids is forbidden. Schemas cannot loop in place (see expansion.ts), so this ends.
+ */
+export function allowedTypesOf(document: SchemaDocument): AllowedTypes {
+  const known = new Map<SchemaNode, number>();
+
+  function allowed(schema: SchemaNode | boolean): number {
+    if (typeof schema === 'boolean') return ANYTHING;
+    let bits = known.get(schema);
+    if (bits === undefined) {
+      bits = compute(schema);
+      known.set(schema, bits);
+    }
+    return bits;
+  }
+
+  function compute(node: SchemaNode): number {
+    let bits = ANYTHING;
+    if (node.type !== undefined) bits &= unionOf(node.type, (type) => typeBits.get(type) ?? 0);
+    if (Object.hasOwn(node, 'const')) bits &= bitOf(node.const);
+    if (node.enum !== undefined) bits &= unionOf(node.enum, bitOf);
+    if (node.$ref !== undefined) bits &= allowed(document.target(node.$ref));
+    for (const part of node.allOf ?? []) bits &= allowed(part);
+    if (node.anyOf !== undefined) bits &= unionOf(node.anyOf, allowed);
+    if (node.oneOf !== undefined) bits &= unionOf(node.oneOf, allowed);
+    return bits;
+  }
+  return allowed;
+}
+
+function unionOf<T>(items: readonly T[], bitsOf: (item: T) => number): number {
+  let bits = 0;
+  for (const item of items) bits |= bitsOf(item);
+  return bits;
+}

@@ -1,0 +1,128 @@
+/**
+ * Every keyword the validator acts on, and the shape its value must have. Keywords that are not here
+ * (titles, `x-mcp-header`, OpenAPI's) stay in the JSON that is sent and have no say in validation.
+ */
+export type Shape =
+  | 'any'
+  | 'boolean'
+  | 'count'
+  | 'list'
+  | 'names'
+  | 'namesMap'
+  | 'number'
+  | 'pattern'
+  | 'format'
+  | 'positive'
+  | 'schema'
+  | 'schemaList'
+  | 'schemaMap'
+  | 'schemaOrNamesMap'
+  | 'schemaOrList'
+  | 'types';
+
+export const keywords: ReadonlyMap<string, Shape> = new Map<string, Shape>([
+  ['type', 'types'],
+  ['const', 'any'],
+  ['enum', 'list'],
+  ['minimum', 'number'],
+  ['maximum', 'number'],
+  ['exclusiveMinimum', 'number'],
+  ['exclusiveMaximum', 'number'],
+  ['multipleOf', 'positive'],
+  ['minLength', 'count'],
+  ['maxLength', 'count'],
+  ['pattern', 'pattern'],
+  ['format', 'format'],
+  ['minItems', 'count'],
+  ['maxItems', 'count'],
+  ['uniqueItems', 'boolean'],
+  ['minContains', 'count'],
+  ['maxContains', 'count'],
+  ['minProperties', 'count'],
+  ['maxProperties', 'count'],
+  ['required', 'names'],
+  ['dependentRequired', 'namesMap'],
+  ['dependentSchemas', 'schemaMap'],
+  ['dependencies', 'schemaOrNamesMap'],
+  ['properties', 'schemaMap'],
+  ['patternProperties', 'schemaMap'],
+  ['additionalProperties', 'schema'],
+  ['unevaluatedProperties', 'schema'],
+  ['propertyNames', 'schema'],
+  ['prefixItems', 'schemaList'],
+  ['items', 'schemaOrList'],
+  ['additionalItems', 'schema'],
+  ['unevaluatedItems', 'schema'],
+  ['contains', 'schema'],
+  ['allOf', 'schemaList'],
+  ['anyOf', 'schemaList'],
+  ['oneOf', 'schemaList'],
+  ['not', 'schema'],
+  ['if', 'schema'],
+  ['then', 'schema'],
+  ['else', 'schema'],
+  ['$defs', 'schemaMap'],
+  ['definitions', 'schemaMap'],
+]);
+
+/** The formats that are checked, and the check that is used. Any other format is an annotation. */
+export const formats: ReadonlyMap<string, string> = new Map([
+  ['date', 'date'],
+  ['time', 'time'],
+  ['date-time', 'date-time'],
+  ['duration', 'duration'],
+  ['uri', 'uri'],
+  ['uri-reference', 'uri-reference'],
+  ['uri-template', 'uri-template'],
+  // The validator's expression for "url" takes exponential time on text a peer may choose.
+  ['url', 'uri'],
+  ['email', 'email'],
+  ['hostname', 'hostname'],
+  ['ipv4', 'ipv4'],
+  ['ipv6', 'ipv6'],
+  ['regex', 'regex'],
+  ['uuid', 'uuid'],
+  ['json-pointer', 'json-pointer'],
+  ['json-pointer-uri-fragment', 'json-pointer-uri-fragment'],
+  ['relative-json-pointer', 'relative-json-pointer'],
+]);
+
+/** What the value of a scalar keyword must be, in words; `undefined` when it is right. */
+export function shapeProblem(shape: Shape, value: unknown): string | undefined {
+  switch (shape) {
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : 'true or false';
+    case 'count':
+      return Number.isInteger(value) && (value as number) >= 0 ? undefined : 'an integer of 0 or more';
+    case 'number':
+      return typeof value === 'number' ? undefined : 'a number';
+    case 'positive':
+      return typeof value === 'number' && value > 0 ? undefined : 'a number greater than 0';
+    case 'list':
+      return Array.isArray(value) ? undefined : 'an array';
+    case 'names':
+      return isNames(value) ? undefined : 'an array of strings';
+    case 'namesMap':
+      return isObject(value) && Object.values(value).every(isNames)
+        ? undefined
+        : 'an object of arrays of strings';
+    case 'pattern':
+    case 'format':
+      return typeof value === 'string' ? undefined : 'a string';
+    case 'schemaList':
+      return Array.isArray(value) ? undefined : 'an array of schemas';
+    case 'schemaMap':
+    case 'schemaOrNamesMap':
+      return isObject(value) ? undefined : 'an object';
+    default:
+      return undefined; // 'any', and those whose values are read as schemas or types
+  }
+}
+
+function isNames(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((name) => typeof name === 'string');
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

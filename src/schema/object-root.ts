@@ -1,0 +1,44 @@
+import type { SchemaDocument, SchemaNode } from './document.js';
+import { expectation } from './expectation.js';
+import { allowedTypesOf, OBJECT } from './json-types.js';
+import type { JsonSchema } from './plain-json.js';
+import { SchemaError } from './schema-error.js';
+
+/**
+ * The schema with `type: "object"` at its root, as the protocol demands of a tool's input (Spec 2025-11-25, Tools,
+ * `inputSchema`). Unions and intersections of objects have no `type` of their own, and are given one.
+ */
+export function withObjectRoot(json: JsonSchema, document: SchemaDocument): JsonSchema {
+  if (json['type'] === 'object') return json;
+  if (describesObject(document, document.root)) return { ...json, type: 'object' };
+  const found = expectation(document, document.root);
+  throw new SchemaError(
+    `The schema must describe an object ("type": "object" at its root)${found === undefined ? '' : `, but it describes ${found}`}; ` +
+      'wrap it in an object with a named field.',
+  );
+}
+
+const OBJECT_KEYWORDS = [
+  'properties',
+  'required',
+  'additionalProperties',
+  'patternProperties',
+  'propertyNames',
+];
+
+function describesObject(document: SchemaDocument, root: SchemaNode): boolean {
+  const allowed = allowedTypesOf(document);
+
+  function describes(schema: SchemaNode | boolean): boolean {
+    if (typeof schema === 'boolean') return false;
+    const types = allowed(schema);
+    if (types === OBJECT) return true;
+    if ((types & OBJECT) === 0 || schema.type !== undefined) return false;
+    if (OBJECT_KEYWORDS.some((keyword) => schema[keyword] !== undefined)) return true;
+    if (schema.$ref !== undefined && describes(document.target(schema.$ref))) return true;
+    if (schema.allOf?.some(describes)) return true;
+    const branches = schema.anyOf ?? schema.oneOf;
+    return branches !== undefined && branches.length > 0 && branches.every(describes);
+  }
+  return describes(root);
+}

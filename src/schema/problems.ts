@@ -1,0 +1,136 @@
+import { closestName } from './closest-name.js';
+import type { SchemaDocument, SchemaNode } from './document.js';
+import { expectation } from './expectation.js';
+import type { Issue } from './issue.js';
+import { fieldNames, placesAt, typedPath, valueAt } from './places.js';
+import { sentence } from './sentences.js';
+import { unionProblems } from './unions.js';
+import { type Finding, findings } from './validator.js';
+
+/** What is wrong with a value, in words, once for each cause. Empty when the JSON Schema accepts it. */
+export function findProblems(document: SchemaDocument, value: unknown): readonly Issue[] {
+  const problems = new Map<string, Issue>();
+
+  function add(path: readonly (string | number)[], message: string): void {
+    problems.set(`${JSON.stringify(path)} ${message}`, { path, message });
+  }
+
+  function collect(list: readonly Finding[]): void {
+    for (let i = 0; i < list.length; i++) {
+      const finding = list[i] as Finding;
+      if (finding.keyword !== 'anyOf' && finding.keyword !== 'oneOf') {
+        describe(finding);
+        continue;
+      }
+      const inside = insideOf(finding, list.slice(i + 1));
+      i += inside.length;
+      const path = typedPath(value, finding.path);
+      const { node } = locate(document, finding);
+      const union = unionProblems(document, {
+        branches: (node[finding.keyword] ?? []) as readonly (SchemaNode | boolean)[],
+        failed: failedBranches(finding, inside),
+        value: valueAt(value, path),
+      });
+      if (typeof union === 'number') collect(inside.filter((one) => branchOf(finding, one) === union));
+      else add([...path, ...union.path], union.message);
+    }
+  }
+
+  function describe(finding: Finding): void {
+    const { node, via } = locate(document, finding);
+    if (via === 'contains') return;
+    const path = typedPath(value, finding.path);
+    const current = valueAt(value, path);
+    if (via === 'propertyNames') {
+      const name = path.at(-1);
+      const words = sentence(document, node, { keyword: finding.keyword, value: name });
+      if (words !== undefined) add(path, `the field's name ${words}`);
+    } else if (finding.keyword === 'required') {
+      for (const name of missing(node.required, current)) add([...path, name], required([...path, name]));
+    } else if (finding.keyword === 'dependentRequired' || finding.keyword === 'dependencies') {
+      for (const [name, wanted] of Object.entries(node[finding.keyword] ?? {})) {
+        if (!Array.isArray(wanted) || missing([name], current).length > 0) continue;
+        for (const other of missing(wanted, current)) {
+          add([...path, other], `required when ${JSON.stringify(name)} is given, missing`);
+        }
+      }
+    } else if (finding.keyword === 'not' && isNever(node)) {
+      add(path, unexpected(path));
+    } else {
+      const words = sentence(document, node, { keyword: finding.keyword, value: current });
+      if (words !== undefined) add(path, words);
+    }
+  }
+
+  function required(path: readonly (string | number)[]): string {
+    const words = placesAt(document, path, value).map((place) => expectation(document, place));
+    const wanted = words.find((word) => word !== undefined);
+    return wanted === undefined ? 'required, missing' : `required (${wanted}), missing`;
+  }
+
+  function unexpected(path: readonly (string | number)[]): string {
+    const name = path.at(-1);
+    if (typeof name !== 'string') return name === undefined ? 'no value is allowed' : 'one item too many';
+    const known = fieldNames(placesAt(document, path.slice(0, -1), value));
+    if (known.includes(name)) return 'this field is not allowed here';
+    const close = closestName(name, known);
+    return close === undefined ? 'unknown field' : `unknown field, did you mean ${JSON.stringify(close)}?`;
+  }
+
+  collect(findings(document, value));
+  return [...problems.values()];
+}
+
+function missing(names: readonly string[] | undefined, value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return (names ?? []).filter((name) => !Object.hasOwn(value, name));
+}
+
+/** `false` in normal form, or what libraries write for it. */
+function isNever(node: SchemaNode): boolean {
+  return node.not === true || (typeof node.not === 'object' && Object.keys(node.not).length === 0);
+}
+
+/** The findings inside a union's branches: they follow the union's own at once. */
+function insideOf(union: Finding, following: readonly Finding[]): readonly Finding[] {
+  const end = following.findIndex((finding) => branchOf(union, finding) === undefined);
+  return end === -1 ? following : following.slice(0, end);
+}
+
+function failedBranches(union: Finding, inside: readonly Finding[]): ReadonlySet<number> {
+  return new Set(inside.map((finding) => branchOf(union, finding) ?? -1));
+}
+
+function branchOf(union: Finding, finding: Finding): number | undefined {
+  const index = finding.schemaPath[union.schemaPath.length];
+  if (index === undefined || !startsWith(finding.schemaPath, union.schemaPath)) return undefined;
+  return startsWith(finding.path, union.path) ? Number(index) : undefined;
+}
+
+function startsWith(path: readonly string[], start: readonly string[]): boolean {
+  return start.every((token, i) => path[i] === token);
+}
+
+const MAPS: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  'dependentSchemas',
+  'dependencies',
+]);
+
+/** Walks the schema the way the validator did, to the node whose keyword it names. */
+function locate(document: SchemaDocument, finding: Finding): { node: SchemaNode; via: string } {
+  let node: unknown = document.root;
+  let via = '';
+  const way = finding.schemaPath.slice(0, -1);
+  for (let i = 0; i < way.length; i++) {
+    const keyword = way[i] ?? '';
+    const next: unknown = (node as SchemaNode)[keyword];
+    if (keyword === '$ref') node = document.target(String(next));
+    else if (Array.isArray(next) || MAPS.has(keyword))
+      node = (next as Record<string, unknown>)[way[++i] ?? ''];
+    else node = next;
+    if (keyword === 'contains' || keyword === 'propertyNames') via = keyword;
+  }
+  return { node: node as SchemaNode, via };
+}

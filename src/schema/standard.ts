@@ -1,0 +1,64 @@
+/**
+ * Standard Schema V1 (https://standardschema.dev) and its JSON Schema extension, declared here so that no
+ * schema library and no version of one is a dependency. The shapes are structural: any library that has them fits.
+ */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly '~standard': StandardProps<Input, Output>;
+}
+
+export interface StandardProps<Input = unknown, Output = Input> {
+  readonly version: 1;
+  readonly vendor: string;
+  readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+  readonly types?: StandardTypes<Input, Output> | undefined;
+}
+
+/** A Standard Schema that can also say itself as JSON Schema (zod >= 4.2, arktype, valibot's `toStandardJsonSchema`). */
+export interface StandardJsonSchema<Input = unknown, Output = Input> {
+  readonly '~standard': StandardJsonProps<Input, Output>;
+}
+
+export interface StandardJsonProps<Input = unknown, Output = Input> extends StandardProps<Input, Output> {
+  readonly jsonSchema: StandardJsonConverter;
+}
+
+/** Either method throws where the library cannot represent the schema, or does not know the target. */
+export interface StandardJsonConverter {
+  readonly input: (options: StandardJsonOptions) => Record<string, unknown>;
+  readonly output: (options: StandardJsonOptions) => Record<string, unknown>;
+}
+
+export interface StandardJsonOptions {
+  readonly target: string;
+  readonly libraryOptions?: Record<string, unknown> | undefined;
+}
+
+export interface StandardTypes<Input = unknown, Output = Input> {
+  readonly input: Input;
+  readonly output: Output;
+}
+
+export type StandardResult<Output> = StandardSuccess<Output> | StandardFailure;
+
+export interface StandardSuccess<Output> {
+  readonly value: Output;
+  readonly issues?: undefined;
+}
+
+export interface StandardFailure {
+  readonly issues: readonly StandardIssue[];
+}
+
+export interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** Only what inference reads: matching a big library type against this stays cheap. */
+export interface StandardTyped {
+  readonly '~standard': { readonly types?: StandardTypes | undefined };
+}
+
+export type InferInput<S extends StandardTyped> = NonNullable<S['~standard']['types']>['input'];
+
+export type InferOutput<S extends StandardTyped> = NonNullable<S['~standard']['types']>['output'];

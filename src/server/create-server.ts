@@ -1,0 +1,198 @@
+import type { JsonObject } from '../jsonrpc/message.js';
+import { type Call, compose, type Dispatch, type Outcome } from '../protocol/call.js';
+import { McpError } from '../protocol/errors.js';
+import type { Implementation } from '../protocol/model.js';
+import type { Infer, Schema } from '../schema/schema.js';
+import { type Changed, changedOver } from './bus.js';
+import {
+  type Prompt,
+  type PromptHandler,
+  type PromptOptions,
+  prompt,
+  type Resource,
+  type ResourceOptions,
+  type ResourceReader,
+  resource,
+  type TemplateValues,
+  type Tool,
+  type ToolHandler,
+  type ToolOptions,
+  type ToolReturn,
+  tool,
+  type VariablesOf,
+} from './define.js';
+import { checkedTool, compileDefinitions, DefinitionError } from './definitions.js';
+import { Running } from './lifespan.js';
+import { type Log, logToConsole } from './log.js';
+import { methodTable } from './methods.js';
+import type { ServerOptions, Tools } from './options.js';
+import { compilePrompt } from './prompts.js';
+import { Registry } from './registry.js';
+import { compileResource } from './resources.js';
+import { mask } from './tool-error.js';
+
+/** Takes a definition back. Clients that listen are told. */
+export interface Handle {
+  readonly remove: () => void;
+}
+
+/** A server is built once and serves any number of clients, revisions and transports at the same time. */
+export interface Server<State = unknown, User = unknown, T = unknown> extends AsyncDisposable {
+  readonly info: Implementation;
+  /** Answers one call. Every transport ends here. */
+  readonly dispatch: Dispatch;
+  /** Tells subscribed clients that something changed. */
+  readonly changed: Changed;
+  readonly log: Log;
+  readonly tool: <
+    In extends Schema | undefined = undefined,
+    Out extends Schema | undefined = undefined,
+    Returned extends ToolReturn<Out> = ToolReturn<Out>,
+  >(
+    name: string,
+    options: ToolOptions<In, Out>,
+    run: ToolHandler<In, Out, State, User, Returned>,
+  ) => Handle;
+  readonly resource: <Uri extends string>(
+    uri: Uri,
+    options: ResourceOptions,
+    read: ResourceReader<VariablesOf<Uri> & TemplateValues, State, User>,
+  ) => Handle;
+  readonly prompt: <Args extends Schema | undefined = undefined>(
+    name: string,
+    options: PromptOptions<Args>,
+    run: PromptHandler<Args, State, User>,
+  ) => Handle;
+  /** Runs the lifespan now instead of with the first call. */
+  readonly start: () => Promise<void>;
+  /** Ends the lifespan. Close the transports first. */
+  readonly close: () => Promise<void>;
+  /** Types only: what a typed client reads. */
+  readonly '~tools'?: T;
+}
+
+export function createServer<
+  State = undefined,
+  User = undefined,
+  const T extends Tools<State, User> = Tools<State, User>,
+>(options: ServerOptions<State, User, T>): Server<State, User, T> {
+  const { log = logToConsole, timeoutMs } = options;
+  const compiled = compileDefinitions(options as object, { timeoutMs, log });
+  const info = serverInfo(options);
+  const registry = new Registry(info, options, compiled);
+  const running = new Running(options.lifespan);
+  const changed = changedOver((change) => registry.publish(change));
+  const table = methodTable({
+    registry,
+    running: running as Running<never>,
+    changed,
+    log,
+    context: options.context as never,
+    methods: compiled.methods,
+  });
+  const answer: Dispatch = async (call) => {
+    const handler = table.get(call.method);
+    if (handler === undefined)
+      throw new McpError('method_not_found', `Method not found: ${call.method.slice(0, 128)}`);
+    return handler(call);
+  };
+  const inner = compose(options.use ?? [], answer);
+
+  async function dispatch(call: Call): Promise<Outcome> {
+    registry.inUse = true;
+    try {
+      return await inner(call);
+    } catch (error) {
+      if (McpError.is(error)) throw error;
+      throw new McpError('internal_error', mask(error, `Method "${call.method}"`, log));
+    }
+  }
+
+  return {
+    info,
+    dispatch,
+    changed,
+    log,
+    tool(name, toolOptions, run) {
+      const definition = { ...(tool as (definition: object) => Tool)({ ...toolOptions, run }) };
+      return registry.add(
+        'tools',
+        name,
+        defined(`tool "${name}"`, () => checkedTool(name, definition, { timeoutMs, log })),
+      );
+    },
+    resource(uri, resourceOptions, read) {
+      const definition = resource({
+        ...resourceOptions,
+        read: read as ResourceReader<TemplateValues, unknown, unknown>,
+      });
+      return registry.add(
+        'resources',
+        uri,
+        defined(`resource "${uri}"`, () => compileResource(uri, definition)),
+      );
+    },
+    prompt(name, promptOptions, run) {
+      const definition = (prompt as (definition: object) => Prompt)({ ...promptOptions, run });
+      return registry.add(
+        'prompts',
+        name,
+        defined(`prompt "${name}"`, () => compilePrompt(name, definition)),
+      );
+    },
+    async start() {
+      await running.start();
+    },
+    close: () => running.close(),
+    [Symbol.asyncDispose]: () => running.close(),
+  };
+}
+
+function serverInfo(options: JsonLike): Implementation {
+  const { name, version, title, description, websiteUrl, icons } = options;
+  return {
+    name,
+    version,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(websiteUrl !== undefined && { websiteUrl }),
+    ...(icons && { icons }),
+  };
+}
+
+type JsonLike = Implementation & { readonly instructions?: string };
+
+function defined<T>(what: string, compile: () => T): T {
+  try {
+    return compile();
+  } catch (error) {
+    throw new DefinitionError([`${what}: ${error instanceof Error ? error.message : String(error)}`]);
+  }
+}
+
+/** The definition functions with a context type of your own, for tools in files of their own. */
+export interface Kit<State, User> {
+  readonly tool: <
+    In extends Schema | undefined = undefined,
+    Out extends Schema | undefined = undefined,
+    Returned extends ToolReturn<Out> = ToolReturn<Out>,
+  >(
+    definition: ToolOptions<In, Out> & { readonly run: ToolHandler<In, Out, State, User, Returned> },
+  ) => Tool<Infer<In>, Returned, State, User>;
+  readonly resource: (
+    definition: ResourceOptions & { readonly read: ResourceReader<TemplateValues, State, User> },
+  ) => Resource<State, User>;
+  readonly prompt: <Args extends Schema | undefined = undefined>(
+    definition: PromptOptions<Args> & { readonly run: PromptHandler<Args, State, User> },
+  ) => Prompt<Infer<Args>, State, User>;
+}
+
+/** Binds the types of `ctx.state` and `ctx.user`: `const { tool } = kit<{ state: App; user: Account }>()`. */
+export function kit<Types extends { readonly state?: unknown; readonly user?: unknown }>(): Kit<
+  Types['state'],
+  Types['user']
+> {
+  return { tool, resource, prompt } as unknown as Kit<Types['state'], Types['user']>;
+}
+
+export type { JsonObject };

@@ -1,0 +1,171 @@
+import type { JsonObject } from '../jsonrpc/message.js';
+import type { Annotations, ContentBlock, Icon, ResourceContents } from '../protocol/content.js';
+import type { CacheScope, PromptMessage } from '../protocol/model.js';
+import type { Infer, Schema } from '../schema/schema.js';
+import type { InferInput, StandardTyped } from '../schema/standard.js';
+import type { Context } from './context.js';
+
+// What a user writes. A definition is data; `createServer` compiles it once.
+
+type Awaitable<T> = T | Promise<T>;
+
+interface Described {
+  readonly title?: string;
+  readonly description?: string;
+  readonly icons?: readonly Icon[];
+  /** Names to choose definitions by. Clients do not see them. */
+  readonly tags?: readonly string[];
+  /** Sent as `_meta` with the definition. */
+  readonly meta?: JsonObject;
+}
+
+/** How a tool behaves. Clients use it to decide when to ask the user first. */
+export interface ToolBehaviour {
+  readonly readOnly?: boolean;
+  readonly destructive?: boolean;
+  readonly idempotent?: boolean;
+  readonly openWorld?: boolean;
+}
+
+export interface ToolResult {
+  readonly content: readonly ContentBlock[];
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean;
+  readonly _meta?: JsonObject;
+}
+
+/** What a handler may return: checked against `output` where there is one, else any value. */
+export type ToolReturn<Out> = [Out] extends [undefined]
+  ? unknown
+  : (Out extends StandardTyped ? InferInput<Out> : Infer<Out>) | ToolResult;
+
+export type ToolHandler<In, Out, State, User, Returned extends ToolReturn<Out>> = (
+  input: Infer<In>,
+  ctx: Context<State, User>,
+) => Awaitable<Returned>;
+
+/** A module that holds the handler, for tools whose code should load on their first call. */
+export type ToolModule<Run> = { readonly run: Run } | { readonly default: Run };
+
+export interface ToolOptions<In = undefined, Out = undefined> extends Described {
+  readonly input?: In;
+  readonly output?: Out;
+  readonly annotations?: ToolBehaviour;
+  /** Ends the call with an error after this time; the handler sees `ctx.signal` abort. */
+  readonly timeoutMs?: number;
+}
+
+export interface Tool<Input = never, Returned = unknown, State = unknown, User = unknown> {
+  readonly kind: 'tool';
+  readonly options: ToolOptions<Schema | undefined, Schema | undefined>;
+  readonly run?: (input: Input, ctx: Context<State, User>) => Awaitable<Returned>;
+  readonly load?: () => Promise<ToolModule<(input: Input, ctx: Context<State, User>) => Awaitable<Returned>>>;
+}
+
+export type ToolDefinition<In, Out, State, User, Returned extends ToolReturn<Out>> = ToolOptions<In, Out> &
+  (
+    | { readonly run: ToolHandler<In, Out, State, User, Returned>; readonly load?: never }
+    | {
+        readonly load: () => Promise<ToolModule<ToolHandler<In, Out, State, User, Returned>>>;
+        readonly run?: never;
+      }
+  );
+
+/** Defines a tool: something the model can do. */
+export function tool<
+  In extends Schema | undefined = undefined,
+  Out extends Schema | undefined = undefined,
+  State = unknown,
+  User = unknown,
+  Returned extends ToolReturn<Out> = ToolReturn<Out>,
+>(definition: ToolDefinition<In, Out, State, User, Returned>): Tool<Infer<In>, Returned, State, User> {
+  const { run, load, ...options } = definition;
+  return { kind: 'tool', options, ...(run && { run }), ...(load && { load }) };
+}
+
+export interface CacheHint {
+  readonly ttlMs?: number;
+  readonly cacheScope?: CacheScope;
+}
+
+/** Suggests values for one argument, given what the user has typed and the arguments already filled in. */
+export type Completer = (
+  prefix: string,
+  filled: Readonly<Record<string, string>>,
+) => Awaitable<readonly string[] | { readonly values: readonly string[]; readonly total?: number }>;
+
+export interface ResourceOptions extends Described, CacheHint {
+  /** Defaults to the URI. */
+  readonly name?: string;
+  readonly mimeType?: string;
+  readonly annotations?: Annotations;
+  readonly size?: number;
+  /** Completions for a template's variables. */
+  readonly complete?: Readonly<Record<string, Completer>>;
+}
+
+/** Text, bytes, any JSON value, ready contents, or a list of those. `undefined` means that there is no such resource. */
+export type ResourceReturn = unknown;
+
+/** A template's variables, decoded. A list comes from an exploded variable. */
+export type TemplateValues = Readonly<Record<string, string | readonly string[]>>;
+
+/** The variables of a simple template, as types: `users://{id}` gives `{ id: string }`. */
+export type VariablesOf<Uri extends string> = Uri extends `${string}{${infer Name}}${infer Rest}`
+  ? { readonly [K in SimpleName<Name>]: string } & VariablesOf<Rest>
+  : unknown;
+
+type SimpleName<Name extends string> = Name extends `+${infer Bare}` | `#${infer Bare}` ? Bare : Name;
+
+export interface Resource<State = unknown, User = unknown> {
+  readonly kind: 'resource';
+  readonly options: ResourceOptions;
+  readonly read: ResourceReader<never, State, User>;
+}
+
+export type ResourceReader<Values, State, User> = (
+  values: Values,
+  ctx: Context<State, User> & { readonly uri: string },
+) => Awaitable<ResourceReturn>;
+
+/** Defines a resource or, where its URI has braces, a template: something the client can read. */
+export function resource<State = unknown, User = unknown>(
+  definition: ResourceOptions & { readonly read: ResourceReader<TemplateValues, State, User> },
+): Resource<State, User> {
+  const { read, ...options } = definition;
+  return { kind: 'resource', options, read };
+}
+
+export interface PromptOptions<Args = undefined> extends Described {
+  readonly args?: Args;
+  readonly complete?: Readonly<Record<string, Completer>>;
+}
+
+/** A text, a message, a content block, or a list of those; or a full result with a description of its own. */
+export type PromptReturn =
+  | string
+  | PromptMessage
+  | ContentBlock
+  | readonly (string | PromptMessage | ContentBlock)[]
+  | { readonly description?: string; readonly messages: readonly PromptMessage[] };
+
+export type PromptHandler<Args, State, User> = (
+  args: Infer<Args>,
+  ctx: Context<State, User>,
+) => Awaitable<PromptReturn>;
+
+export interface Prompt<Args = never, State = unknown, User = unknown> {
+  readonly kind: 'prompt';
+  readonly options: PromptOptions<Schema | undefined>;
+  readonly run: (args: Args, ctx: Context<State, User>) => Awaitable<PromptReturn>;
+}
+
+/** Defines a prompt: a message template that the user picks. */
+export function prompt<Args extends Schema | undefined = undefined, State = unknown, User = unknown>(
+  definition: PromptOptions<Args> & { readonly run: PromptHandler<Args, State, User> },
+): Prompt<Infer<Args>, State, User> {
+  const { run, ...options } = definition;
+  return { kind: 'prompt', options, run };
+}
+
+export type { ResourceContents };

@@ -1,0 +1,9 @@
+/** Where the server tells its operator what happened. Not what clients see: that is `ctx.log`. */
+export type Log = (level: 'info' | 'warning' | 'error', message: string, detail?: unknown) => void;
+
+/** Writes to the error console, which on stdio is the one stream that is free. */
+export function logToConsole(level: 'info' | 'warning' | 'error', message: string, detail?: unknown): void {
+  const line = `[fullmcp] ${level}: ${message}`;
+  if (detail === undefined) console.error(line);
+  else console.error(line, detail);
+}

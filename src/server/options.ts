@@ -1,0 +1,69 @@
+import type { JsonObject } from '../jsonrpc/message.js';
+import type { Auth, HttpFacts, Middleware } from '../protocol/call.js';
+import type { Icon } from '../protocol/content.js';
+import type { Schema } from '../schema/schema.js';
+import type { Bus, Change } from './bus.js';
+import type { ClientFacts, Context } from './context.js';
+import type { Prompt, Resource, Tool } from './define.js';
+import type { Lifespan } from './lifespan.js';
+import type { Log } from './log.js';
+
+export type Tools<State, User> = Readonly<Record<string, Tool<never, unknown, State, User>>>;
+
+export interface ServerOptions<State, User, T extends Tools<State, User>> {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly websiteUrl?: string;
+  readonly icons?: readonly Icon[];
+  /** Tells the model how to use this server. */
+  readonly instructions?: string;
+
+  readonly tools?: T;
+  /** By URI, or by URI template where it has braces. */
+  readonly resources?: Readonly<Record<string, Resource<State, User>>>;
+  readonly prompts?: Readonly<Record<string, Prompt<never, State, User>>>;
+  /** Methods of your own, beside the protocol's. */
+  readonly methods?: Readonly<Record<string, Method<State, User>>>;
+
+  /** Wraps every call, the first of the list outermost. */
+  readonly use?: readonly Middleware[];
+  readonly lifespan?: Lifespan<State>;
+  /** Makes `ctx.user` for each call. */
+  readonly context?: (facts: CallFacts<State>) => User | Promise<User>;
+
+  /**
+   * The changes this server will announce. Clients hold a stream open for them, so nothing is promised by default; what is
+   * changed all the same is announced from then on.
+   */
+  readonly changes?: true | readonly Change['kind'][];
+  /** Carries changes between processes. Implies `changes: true`. */
+  readonly bus?: Bus;
+
+  /** Items in a page of a list. */
+  readonly pageSize?: number;
+  /** How long clients may keep lists, in milliseconds. */
+  readonly listTtlMs?: number;
+  /** Ends any tool's call after this time, where the tool itself says nothing. */
+  readonly timeoutMs?: number;
+  /** Where errors and warnings go. The error console by default. */
+  readonly log?: Log;
+
+  readonly experimental?: Readonly<Record<string, JsonObject>>;
+  /** Extensions that this server speaks, with their settings. */
+  readonly extensions?: Readonly<Record<string, JsonObject>>;
+}
+
+export interface CallFacts<State> {
+  readonly auth: Auth | undefined;
+  readonly state: State;
+  readonly client: ClientFacts;
+  readonly request: HttpFacts | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface Method<State = unknown, User = unknown> {
+  readonly params?: Schema;
+  readonly run: (params: JsonObject, ctx: Context<State, User>) => object | Promise<object>;
+}

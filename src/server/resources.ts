@@ -1,0 +1,106 @@
+import { isObject } from '../jsonrpc/message.js';
+import { encodeBase64 } from '../protocol/base64.js';
+import type { ResourceContents } from '../protocol/content.js';
+import type { ListedResource, ListedTemplate } from '../protocol/model.js';
+import { isTemplate, parseTemplate, type UriTemplate } from '../protocol/uri-template.js';
+import type { Context } from './context.js';
+import type { Completer, Resource, TemplateValues } from './define.js';
+
+type Read = (values: TemplateValues, ctx: Context & { readonly uri: string }) => unknown;
+
+interface Compiled {
+  readonly read: Read;
+  readonly mimeType: string | undefined;
+  readonly ttlMs: number;
+  readonly cacheScope: 'public' | 'private';
+  readonly complete: ReadonlyMap<string, Completer>;
+}
+
+export interface CompiledResource extends Compiled {
+  readonly uri: string;
+  readonly listed: ListedResource;
+}
+
+export interface CompiledTemplate extends Compiled {
+  readonly uri: string;
+  readonly template: UriTemplate;
+  readonly listed: ListedTemplate;
+}
+
+/** Throws an error that says what is wrong with the definition. */
+export function compileResource(
+  uri: string,
+  { options, read }: Resource,
+): CompiledResource | CompiledTemplate {
+  if (typeof read !== 'function') throw new TypeError('it has no "read"');
+  const {
+    title,
+    description,
+    mimeType,
+    icons,
+    annotations,
+    size,
+    meta,
+    ttlMs = 0,
+    cacheScope = 'private',
+  } = options;
+  const complete = new Map(Object.entries(options.complete ?? {}));
+  const described = {
+    name: options.name ?? uri,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(mimeType !== undefined && { mimeType }),
+    ...(icons && { icons }),
+    ...(annotations && { annotations }),
+    ...(meta && { _meta: meta }),
+  };
+  const compiled = { uri, read: read as Read, mimeType, ttlMs: wholeMs(ttlMs), cacheScope, complete };
+  if (!isTemplate(uri)) {
+    if (!URL.canParse(uri)) throw new TypeError('a resource needs an absolute URI, such as "config://app"');
+    if (complete.size > 0) throw new TypeError('"complete" is for templates: this URI has no variables');
+    return { ...compiled, listed: { uri, ...described, ...(size !== undefined && { size }) } };
+  }
+  const template = parseTemplate(uri);
+  for (const variable of complete.keys()) {
+    if (!template.variables.includes(variable)) {
+      throw new TypeError(
+        `"complete" names "${variable}", but the variables are: ${template.variables.join(', ')}`,
+      );
+    }
+  }
+  return { ...compiled, template, listed: { uriTemplate: uri, ...described } };
+}
+
+function wholeMs(ttlMs: number): number {
+  if (!Number.isSafeInteger(ttlMs) || ttlMs < 0)
+    throw new TypeError('"ttlMs" must be a whole number, 0 or more');
+  return ttlMs;
+}
+
+/** What a reader returned, as contents. `undefined` means that there is no such resource. */
+export function toContents(
+  value: unknown,
+  uri: string,
+  mimeType: string | undefined,
+): readonly ResourceContents[] | undefined {
+  if (value === undefined) return undefined;
+  if (isContents(value)) return [value];
+  if (Array.isArray(value) && value.length > 0 && value.every(isContents)) return value;
+  if (isObject(value) && Array.isArray(value['contents']) && value['contents'].every(isContents)) {
+    return value['contents'];
+  }
+  if (typeof value === 'string') return [{ uri, mimeType: mimeType ?? 'text/plain', text: value }];
+  if (value instanceof Uint8Array || value instanceof ArrayBuffer) {
+    const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : value;
+    return [{ uri, mimeType: mimeType ?? 'application/octet-stream', blob: encodeBase64(bytes) }];
+  }
+  return [{ uri, mimeType: mimeType ?? 'application/json', text: JSON.stringify(value) }];
+}
+
+function isContents(value: unknown): value is ResourceContents {
+  return (
+    isObject(value) &&
+    typeof value['uri'] === 'string' &&
+    (typeof value['text'] === 'string' || typeof value['blob'] === 'string')
+  );
+}

@@ -1,0 +1,146 @@
+import { isObject } from '../jsonrpc/message.js';
+import type { Call } from '../protocol/call.js';
+import { McpError } from '../protocol/errors.js';
+import { checkMirrors, findMirrors, type Mirror } from '../protocol/header-mirror.js';
+import type { ListedTool, ToolAnnotations } from '../protocol/model.js';
+import { type CompiledSchema, compileSchema } from '../schema/compile.js';
+import { explain } from '../schema/explain.js';
+import type { Context } from './context.js';
+import type { Tool, ToolBehaviour, ToolResult } from './define.js';
+import type { Log } from './log.js';
+import { isToolResult, structured, toolFailure, toToolResult } from './results.js';
+import { mask, ToolError } from './tool-error.js';
+
+type Run = (input: unknown, ctx: Context) => unknown;
+
+/** A tool with everything that can be done before the first call done. */
+export interface CompiledTool {
+  readonly name: string;
+  readonly listed: ListedTool;
+  readonly input: CompiledSchema;
+  readonly output: CompiledSchema | undefined;
+  readonly mirrors: readonly Mirror[];
+  readonly run: Run;
+  readonly timeoutMs: number | undefined;
+}
+
+const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
+const noInput = { type: 'object', additionalProperties: false } as const;
+
+/** Throws an error that says what is wrong with the definition. */
+export function compileTool(
+  name: string,
+  tool: Tool,
+  defaults: { readonly timeoutMs: number | undefined },
+): CompiledTool {
+  if (!NAME.test(name)) {
+    throw new TypeError('a tool name has 1 to 128 characters from A-Z, a-z, 0-9, "_", "-" and "."');
+  }
+  const { options } = tool;
+  const input = compileSchema(options.input ?? noInput, { io: 'input', requireObject: true });
+  const output = options.output && compileSchema(options.output, { io: 'output' });
+  const { mirrors, problems } = findMirrors(input.json);
+  if (problems.length > 0) throw new TypeError(problems.join('; '));
+  const run = (tool.run as Run | undefined) ?? (tool.load && lazily(tool.load as () => Promise<object>));
+  if (run === undefined) throw new TypeError('it has neither "run" nor "load"');
+  const timeoutMs = options.timeoutMs ?? defaults.timeoutMs;
+  return { name, listed: listTool(name, tool, { input, output }), input, output, mirrors, run, timeoutMs };
+}
+
+function listTool(
+  name: string,
+  { options }: Tool,
+  schemas: { readonly input: CompiledSchema; readonly output: CompiledSchema | undefined },
+): ListedTool {
+  const { title, description, icons, annotations, meta } = options;
+  return {
+    name,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(icons && { icons }),
+    inputSchema: { ...schemas.input.json },
+    ...(schemas.output && { outputSchema: { ...schemas.output.json } }),
+    ...(annotations && { annotations: toHints(annotations) }),
+    ...(meta && { _meta: meta }),
+  };
+}
+
+function toHints({ readOnly, destructive, idempotent, openWorld }: ToolBehaviour): ToolAnnotations {
+  return {
+    ...(readOnly !== undefined && { readOnlyHint: readOnly }),
+    ...(destructive !== undefined && { destructiveHint: destructive }),
+    ...(idempotent !== undefined && { idempotentHint: idempotent }),
+    ...(openWorld !== undefined && { openWorldHint: openWorld }),
+  };
+}
+
+// Loaded once, on the first call; a failed load is tried again by the next call.
+function lazily(load: () => Promise<object>): Run {
+  let loading: Promise<Run> | undefined;
+  return async function loadedTool(input, ctx) {
+    loading ??= load().then(
+      (module) => ('run' in module ? module.run : (module as { default: unknown }).default) as Run,
+      (error) => {
+        loading = undefined;
+        throw error;
+      },
+    );
+    return (await loading)(input, ctx);
+  };
+}
+
+/** The arguments as the handler's input, or a failure that tells the model what to send instead. */
+export type Input =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly failure: ToolResult };
+
+export function readArguments(tool: CompiledTool, call: Call): Input | Promise<Input> {
+  const args = call.params['arguments'] ?? {};
+  if (!isObject(args)) throw new McpError('invalid_params', 'params.arguments must be an object');
+  const mismatch = call.http?.mirrored && checkMirrors(tool.mirrors, args, call.http.mirrored);
+  if (mismatch) throw new McpError('header_mismatch', `Header mismatch: ${mismatch}`);
+  const checked = tool.input.validate(args);
+  const read = (result: Awaited<typeof checked>): Input =>
+    result.ok
+      ? result
+      : {
+          ok: false,
+          failure: toolFailure(
+            `Invalid arguments for ${tool.name}. ${explain(result.issues, tool.input, args)}`,
+          ),
+        };
+  return checked instanceof Promise ? checked.then(read) : read(checked);
+}
+
+/** Runs the handler. What it throws becomes a result, but for what the protocol calls an error. */
+export async function runTool(
+  tool: CompiledTool,
+  input: unknown,
+  ctx: Context,
+  log: Log,
+): Promise<ToolResult> {
+  try {
+    const returned = tool.run(input, ctx);
+    const value = returned instanceof Promise ? await returned : returned;
+    return tool.output === undefined ? toToolResult(value) : await checkOutput(tool.output, value);
+  } catch (error) {
+    if (McpError.is(error)) throw error;
+    // Who gave up on the call need not hear how the handler took it.
+    if (ctx.signal.aborted) throw new McpError('cancelled', 'The call was ended', { cause: error });
+    if (ToolError.is(error)) return toolFailure(error.message);
+    return toolFailure(mask(error, `Tool "${tool.name}"`, log));
+  }
+}
+
+// With an output schema every success has structured content that fits it; a failure needs none.
+async function checkOutput(output: CompiledSchema, value: unknown): Promise<ToolResult> {
+  const full = isToolResult(value) ? value : undefined;
+  if (full?.isError) return full;
+  const checked = await output.validate(full ? full.structuredContent : value);
+  if (!checked.ok) {
+    throw new TypeError(
+      `The handler's value does not fit its output schema. ${explain(checked.issues, output, value)}`,
+    );
+  }
+  return full ? { ...full, structuredContent: checked.value } : structured(checked.value);
+}

@@ -1,0 +1,22 @@
+import { channelSession } from './legacy/channel-session.js';
+import type { Server } from './server/create-server.js';
+import { type StdioOptions, type StdioServing, serveOverStdio } from './transports/stdio/serve.js';
+
+export type { StdioOptions, StdioServing } from './transports/stdio/serve.js';
+
+/** Serves on standard input and output: both eras, on one pipe. The process ends when the client is gone. */
+export function serveStdio(
+  server: Pick<Server, 'dispatch' | 'close' | 'log'>,
+  options: StdioOptions = {},
+): StdioServing {
+  const { dispatch, close, log } = server;
+  return serveOverStdio(
+    {
+      dispatch,
+      session: (send) => channelSession(dispatch, send),
+      onClose: close,
+      onProblem: (message, error) => log('error', message, error),
+    },
+    options,
+  );
+}

@@ -1,0 +1,212 @@
+import { isDeeperThan } from '../jsonrpc/depth.js';
+import {
+  INVALID_REQUEST,
+  type InvalidMessage,
+  type Message,
+  type NotificationMessage,
+  PARSE_ERROR,
+  printError,
+  printNotification,
+  printResult,
+  type RequestId,
+  type RequestMessage,
+  readMessage,
+} from '../jsonrpc/message.js';
+import { type Call, type Dispatch, type Outcome, type Peer, printOutcome } from '../protocol/call.js';
+import { isModern } from '../protocol/era.js';
+import { McpError } from '../protocol/errors.js';
+import { Lifetime } from '../protocol/lifetime.js';
+import { readPeer } from '../protocol/meta.js';
+import { newestRevision, type Revision } from '../protocol/revisions.js';
+
+/** Both directions of one connection that many calls share: a pipe, a WebSocket. */
+export interface Channel {
+  /** Takes one message as text. */
+  readonly receive: (text: string) => void;
+  /** Says that a message was refused before it could be read. */
+  readonly refuse: (reason: string) => void;
+  /** Ends subscriptions, waits for calls until the deadline, then ends those too. Nothing is sent after it. */
+  readonly close: (options: { readonly deadlineMs: number }) => Promise<void>;
+}
+
+/** Serves what is no modern message: the session of this connection, where the session era is wanted. */
+export interface ChannelSession {
+  receive(message: Message): void;
+  receiveBatch(values: readonly unknown[]): void;
+  close(): void;
+}
+
+export interface ChannelOptions {
+  readonly dispatch: Dispatch;
+  readonly send: (text: string) => void;
+  readonly session?: ((calls: OpenCalls) => ChannelSession) | undefined;
+  readonly maxDepth?: number;
+}
+
+export function openChannel({ dispatch, send, session, maxDepth = 128 }: ChannelOptions): Channel {
+  const calls = new OpenCalls(dispatch, send);
+  const sessionEra = session?.(calls);
+
+  function receive(text: string): void {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return send(printError(undefined, { code: PARSE_ERROR, message: 'This is not valid JSON' }));
+    }
+    if (text.length > 2 * maxDepth && isDeeperThan(value, maxDepth)) {
+      return refuse(`Nested deeper than ${maxDepth} levels`);
+    }
+    if (Array.isArray(value)) {
+      if (sessionEra !== undefined) return sessionEra.receiveBatch(value);
+      return refuse('Batches are not part of this protocol revision');
+    }
+    const message = readMessage(value);
+    if (message.kind === 'invalid') return refuseMessage(message);
+    if (isModern(message)) return receiveModern(message);
+    // A cancellation says nothing of its era, and ids are unique on a connection.
+    if (message.kind === 'notification' && calls.cancelled(message)) return;
+    if (sessionEra !== undefined) return sessionEra.receive(message);
+    if (message.kind === 'request') receiveModern(message);
+  }
+
+  function receiveModern(message: Message): void {
+    if (message.kind === 'notification') calls.cancelled(message);
+    else if (message.kind === 'request') {
+      calls.answer(message, async (open) => printOutcome(await open(readPeer(message.params))));
+    }
+  }
+
+  function refuse(reason: string): void {
+    send(printError(undefined, { code: INVALID_REQUEST, message: reason }));
+  }
+
+  function refuseMessage({ id, reason }: InvalidMessage): void {
+    send(printError(id, { code: INVALID_REQUEST, message: `Invalid message: ${reason}` }));
+  }
+
+  return {
+    receive,
+    refuse,
+    async close({ deadlineMs }) {
+      const drained = calls.drain(deadlineMs);
+      sessionEra?.close();
+      await drained;
+    },
+  };
+}
+
+interface OpenCall {
+  readonly lifetime: Lifetime;
+  readonly long: boolean;
+  cancelled: boolean;
+}
+
+/** Calls the dispatch for an open request, as this peer. */
+export type Open = (peer: Peer) => Promise<Outcome>;
+
+export interface AnswerOptions {
+  /** The revision that errors are written for. */
+  readonly revision?: Revision | undefined;
+  /** Takes the answer instead of the connection. */
+  readonly reply?: (text: string) => void;
+}
+
+/** The calls that are open on a connection, by the ids that their client gave them. */
+export class OpenCalls {
+  readonly #open = new Map<RequestId, OpenCall>();
+  readonly #dispatch: Dispatch;
+  readonly #send: (text: string) => void;
+  #closed = false;
+  #empty: (() => void) | undefined;
+
+  constructor(dispatch: Dispatch, send: (text: string) => void) {
+    this.#dispatch = dispatch;
+    this.#send = send;
+  }
+
+  /** Answers a request with what `work` makes of it: the JSON of a result. A call that was cancelled gets no answer. */
+  answer(message: RequestMessage, work: (open: Open) => Promise<string>, options: AnswerOptions = {}): void {
+    const { revision = newestRevision, reply = this.#send } = options;
+    const { id, method } = message;
+    if (this.#open.has(id)) {
+      return reply(
+        printError(id, { code: INVALID_REQUEST, message: 'A request with this id is already open' }),
+      );
+    }
+    const call: OpenCall = {
+      lifetime: new Lifetime(),
+      long: method === 'subscriptions/listen',
+      cancelled: false,
+    };
+    this.#open.set(id, call);
+    let notifiedAt = Number.NEGATIVE_INFINITY;
+    const notify = (name: string, params?: Call['params']): void => {
+      if (call.cancelled || this.#closed || this.#open.get(id) !== call) return;
+      notifiedAt = performance.now();
+      this.#send(printNotification(name, params));
+    };
+    const open: Open = (peer) =>
+      this.#dispatch({
+        id,
+        method,
+        params: message.params ?? {},
+        peer,
+        get signal() {
+          return call.lifetime.signal;
+        },
+        notify,
+      });
+    const finish = (text: string): void => {
+      this.#open.delete(id);
+      if (!call.cancelled && !this.#closed) reply(text);
+      if (this.#open.size === 0) this.#empty?.();
+    };
+    work(open).then(
+      (result) => paced(notifiedAt, () => finish(printResult(id, result))),
+      (error) => paced(notifiedAt, () => finish(printError(id, toMcpError(error).toWire(revision)))),
+    );
+  }
+
+  /** Whether this was a cancellation of a call that is open here. */
+  cancelled({ method, params }: NotificationMessage): boolean {
+    if (method !== 'notifications/cancelled') return false;
+    const call = this.#open.get(params?.['requestId'] as RequestId);
+    if (call === undefined) return false;
+    call.cancelled = true;
+    call.lifetime.end(new McpError('cancelled', 'The client cancelled the call'));
+    return true;
+  }
+
+  async drain(deadlineMs: number): Promise<void> {
+    const shutdown = new McpError('connection_closed', 'The server is shutting down');
+    for (const { lifetime, long } of this.#open.values()) if (long) lifetime.end(shutdown);
+    if (this.#open.size > 0) {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const emptied = new Promise<void>((resolve) => {
+        this.#empty = resolve;
+      });
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, deadlineMs);
+      });
+      await Promise.race([emptied, late]);
+      clearTimeout(timer);
+    }
+    this.#closed = true;
+    for (const { lifetime } of this.#open.values()) lifetime.end(shutdown);
+    this.#open.clear();
+  }
+}
+
+const PACE_MS = 2;
+
+// Some clients handle a notification later than an answer that arrives in the same read, and then drop it. On a shared
+// channel an answer therefore keeps a little distance from its call's last notification.
+function paced(notifiedAt: number, finish: () => void): void {
+  if (performance.now() - notifiedAt < PACE_MS) setTimeout(finish, PACE_MS);
+  else finish();
+}
+
+function toMcpError(error: unknown): McpError {
+  return McpError.is(error) ? error : new McpError('internal_error', 'Internal error', { cause: error });
+}

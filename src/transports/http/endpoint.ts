@@ -1,0 +1,241 @@
+import { isDeeperThan } from '../../jsonrpc/depth.js';
+import {
+  type Message,
+  printError,
+  printNotification,
+  printResult,
+  type RequestId,
+  type RequestMessage,
+  readMessage,
+} from '../../jsonrpc/message.js';
+import { type Call, type Dispatch, printOutcome } from '../../protocol/call.js';
+import { isModern } from '../../protocol/era.js';
+import { McpError } from '../../protocol/errors.js';
+import { Lifetime } from '../../protocol/lifetime.js';
+import { readPeer } from '../../protocol/meta.js';
+import { newestRevision } from '../../protocol/revisions.js';
+import { Answer, noHeaders, replyJson } from './answer.js';
+import { createGuard, type GuardOptions } from './guard.js';
+import { InFlight } from './in-flight.js';
+import { BodyTooLarge, type HeaderFields, type Incoming } from './incoming.js';
+import { checkHeaders } from './mirrored-headers.js';
+import { type Routes, routeOf } from './routes.js';
+import { type StreamLimits, Streams } from './streams.js';
+
+export interface HttpOptions extends GuardOptions, Partial<StreamLimits>, Routes {
+  readonly maxBodyBytes?: number;
+  readonly maxDepth?: number;
+  /** A call that takes longer is ended with an error. */
+  readonly requestTimeoutMs?: number;
+}
+
+/** What serves the messages and requests of the session era, where that is wanted. */
+export interface SessionEra {
+  /** A POST whose body is no modern message: one session-era message, or a batch. */
+  post(incoming: Incoming, body: Message | readonly unknown[], headers: HeaderFields): Promise<void>;
+  /** GET, DELETE, and whatever comes to the paths of the oldest transport. */
+  other(incoming: Incoming, route: 'mcp' | 'sse' | 'messages', headers: HeaderFields): Promise<void>;
+  close(): void;
+}
+
+export interface EraContext {
+  readonly streams: Streams;
+  readonly inFlight: InFlight;
+  readonly read: (incoming: Incoming) => Promise<unknown>;
+}
+
+export interface HttpEndpoint {
+  /** Answers one request, whatever it is. Never throws. */
+  readonly handle: (incoming: Incoming) => Promise<void>;
+  readonly close: (options?: { readonly deadlineMs?: number }) => Promise<void>;
+}
+
+/** The MCP endpoint over any HTTP runtime: guards, the parse, the call, one answer. */
+export function httpEndpoint(
+  dispatch: Dispatch,
+  options: HttpOptions,
+  sessionEra?: (context: EraContext) => SessionEra,
+): HttpEndpoint {
+  const { maxBodyBytes = 4 * 1024 * 1024, maxDepth = 128, requestTimeoutMs = 600_000 } = options;
+  const { keepAliveMs = 15_000, maxAgeMs = 3_600_000, maxBufferedBytes = 4 * 1024 * 1024 } = options;
+  const guard = createGuard(options);
+  const streams = new Streams({ keepAliveMs, maxAgeMs, maxBufferedBytes });
+  const inFlight = new InFlight(requestTimeoutMs);
+  const sessions = sessionEra?.({ streams, inFlight, read });
+
+  async function handle(incoming: Incoming): Promise<void> {
+    let headers = noHeaders;
+    try {
+      const route = routeOf(incoming.path, options);
+      if (route === 'health') return replyJson(incoming, 200, '{"status":"ok"}', headers);
+      if (route === 'ready')
+        return replyJson(incoming, inFlight.draining ? 503 : 200, readiness(inFlight.draining), headers);
+      const refused = guard.refuse(incoming);
+      if (refused !== undefined) return refuse(incoming, 403, refused);
+      headers = guard.cors(incoming);
+      if (route === undefined) return refuse(incoming, 404, 'Nothing is served at this path', headers);
+      if (incoming.method === 'OPTIONS') return incoming.reply(204, guard.preflight(incoming));
+      if (inFlight.draining)
+        return refuse(incoming, 503, 'The server is shutting down', {
+          ...headers,
+          'retry-after': '5',
+          connection: 'close',
+        });
+      if (incoming.method === 'POST' && route === 'mcp') return await post(incoming, headers);
+      if (sessions !== undefined) return await sessions.other(incoming, route, headers);
+      refuse(incoming, 405, `${incoming.method} is not served here`, { ...headers, allow: 'POST, OPTIONS' });
+    } catch (error) {
+      fail(incoming, error, headers);
+    }
+  }
+
+  async function read(incoming: Incoming): Promise<unknown> {
+    const type = incoming.header('content-type');
+    if (type === undefined || !isJson(type)) {
+      throw new McpError('invalid_request', 'Content-Type must be application/json', { status: 415 });
+    }
+    const text = await incoming.text(maxBodyBytes);
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      throw new McpError('parse_error', 'The body is not valid JSON');
+    }
+    // Nesting to this depth takes two characters a level, so that a short body needs no look.
+    if (text.length > 2 * maxDepth && isDeeperThan(value, maxDepth)) {
+      throw new McpError('invalid_request', `The body is nested deeper than ${maxDepth} levels`);
+    }
+    return value;
+  }
+
+  async function post(incoming: Incoming, headers: HeaderFields): Promise<void> {
+    const value = await read(incoming);
+    if (Array.isArray(value)) {
+      if (sessions !== undefined) return sessions.post(incoming, value, headers);
+      throw new McpError('invalid_request', 'Batches are not part of this protocol revision');
+    }
+    const message = readMessage(value);
+    if (message.kind === 'invalid') {
+      return answerError(
+        incoming,
+        message.id,
+        new McpError('invalid_request', `Invalid message: ${message.reason}`),
+        headers,
+      );
+    }
+    if (sessions !== undefined && !isModern(message, incoming.header('mcp-protocol-version'))) {
+      return sessions.post(incoming, message, headers);
+    }
+    if (message.kind === 'request') return serve(incoming, message, headers);
+    if (message.kind === 'notification') return incoming.reply(202, headers);
+    throw new McpError('invalid_request', 'A client sends requests and notifications, not responses');
+  }
+
+  async function serve(incoming: Incoming, message: RequestMessage, headers: HeaderFields): Promise<void> {
+    const { id, method } = message;
+    const long = method === 'subscriptions/listen';
+    const lifetime = new Lifetime();
+    const leave = inFlight.enter({
+      long,
+      end(why) {
+        lifetime.end(why);
+        // A subscription says goodbye itself, with its result.
+        if (!long) answer.finish(printError(id, why.toWire(newestRevision)), why.status);
+      },
+    });
+    const onEnd = (why: keyof typeof ended): void => {
+      if (why !== 'old') answer.abandon();
+      lifetime.end(new McpError('connection_closed', ended[why]));
+    };
+    const answer = new Answer(incoming, { streams, headers, onEnd });
+    incoming.onGone(() => onEnd('gone'));
+    try {
+      const header = (name: string): string | undefined => incoming.header(name);
+      checkHeaders(message, header);
+      const peer = readPeer(message.params);
+      if (long && !answer.mayStream) {
+        throw new McpError('invalid_request', `${method} needs a client that accepts text/event-stream`, {
+          status: 406,
+        });
+      }
+      const call: Call = {
+        id,
+        method,
+        params: message.params ?? {},
+        peer,
+        http: { header, remoteAddress: incoming.remoteAddress, mirrored: header },
+        get signal() {
+          return lifetime.signal;
+        },
+        notify: (name, params) => answer.notify(printNotification(name, params)),
+      };
+      const outcome = await dispatch(call);
+      answer.finish(printResult(id, printOutcome(outcome)));
+    } catch (error) {
+      const known = toMcpError(error);
+      answer.finish(printError(id, known.toWire(newestRevision)), known.status);
+    } finally {
+      leave();
+    }
+  }
+
+  return {
+    handle,
+    async close({ deadlineMs = 10_000 } = {}) {
+      const drained = inFlight.drain(deadlineMs);
+      sessions?.close();
+      await drained;
+    },
+  };
+}
+
+const ended = {
+  gone: 'The client went away',
+  unread: 'The client does not read its stream',
+  old: 'The stream has been open for too long',
+} as const;
+
+function readiness(draining: boolean): string {
+  return draining ? '{"status":"draining"}' : '{"status":"ready"}';
+}
+
+function isJson(type: string): boolean {
+  return type === 'application/json' || type.split(';')[0]?.trim().toLowerCase() === 'application/json';
+}
+
+/** Refuses in a way that both people and clients can read. */
+export function refuse(
+  incoming: Incoming,
+  status: number,
+  message: string,
+  headers: HeaderFields = noHeaders,
+): void {
+  replyJson(incoming, status, printError(undefined, { code: -32600, message }), headers);
+}
+
+export function answerError(
+  incoming: Incoming,
+  id: RequestId | undefined,
+  error: McpError,
+  headers: HeaderFields,
+): void {
+  replyJson(incoming, error.status, printError(id, error.toWire(newestRevision)), headers);
+}
+
+function fail(incoming: Incoming, error: unknown, headers: HeaderFields): void {
+  if (error instanceof BodyTooLarge) {
+    return refuse(incoming, 413, `${error.message}. Send less, or raise maxBodyBytes.`, {
+      ...headers,
+      connection: 'close',
+    });
+  }
+  const known = toMcpError(error);
+  // What is nobody's known mistake is ours.
+  answerError(incoming, undefined, known, headers);
+}
+
+export function toMcpError(error: unknown): McpError {
+  return McpError.is(error)
+    ? error
+    : new McpError('internal_error', 'Internal error', { cause: error, status: 500 });
+}

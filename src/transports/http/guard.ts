@@ -1,0 +1,129 @@
+import { noHeaders } from './answer.js';
+import type { HeaderFields, Incoming } from './incoming.js';
+
+// Who may talk to this endpoint: the host it is addressed by, and the web page that a browser speaks for.
+
+/** Turns the check of the Host header off. Only for a server that something in front of it protects. */
+export const unsafeAnyHost: unique symbol = Symbol('fullmcp.unsafeAnyHost');
+/** Lets the pages of any website call this server. Only for public data. */
+export const unsafeAnyOrigin: unique symbol = Symbol('fullmcp.unsafeAnyOrigin');
+
+export interface GuardOptions {
+  /** Host names to answer to, without port, beside those that follow from where the server listens. */
+  readonly allowedHosts?: readonly string[] | typeof unsafeAnyHost;
+  /** Origins of web pages that may call, such as `https://app.example.com`. */
+  readonly allowedOrigins?: readonly string[] | typeof unsafeAnyOrigin;
+  /** Where the server can be reached from outside; its host and origin are allowed. */
+  readonly publicUrl?: string;
+}
+
+export interface Guard {
+  /** Why the request is refused, or undefined. */
+  readonly refuse: (incoming: Incoming) => string | undefined;
+  /** The headers that let the calling page read the answer. */
+  readonly cors: (incoming: Incoming) => HeaderFields;
+  readonly preflight: (incoming: Incoming) => HeaderFields;
+}
+
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
+
+export function createGuard(options: GuardOptions): Guard {
+  const { allowedHosts = [], allowedOrigins = [] } = options;
+  const publicUrl = options.publicUrl === undefined ? undefined : new URL(options.publicUrl);
+  const hosts = new Set(allowedHosts === unsafeAnyHost ? [] : allowedHosts.map((host) => host.toLowerCase()));
+  if (publicUrl) hosts.add(publicUrl.hostname);
+  const origins = new Set(allowedOrigins === unsafeAnyOrigin ? [] : allowedOrigins.map(toOrigin));
+  if (publicUrl) origins.add(publicUrl.origin);
+
+  // Anyone who owns a name can make it point at this machine (DNS rebinding). Nobody can do that with an address, nor
+  // with a name that a certificate was checked for; and what came in over loopback was addressed to loopback.
+  function knownHost(host: string, { secure, local }: Incoming): boolean {
+    if (
+      allowedHosts === unsafeAnyHost ||
+      loopback.has(host) ||
+      host.endsWith('.localhost') ||
+      hosts.has(host)
+    )
+      return true;
+    return !local && (secure || isAddress(host));
+  }
+
+  function knownOrigin(origin: string, host: string): boolean {
+    if (allowedOrigins === unsafeAnyOrigin || origins.has(origin)) return true;
+    const name = hostOf(origin.slice(origin.indexOf('://') + 3));
+    return origin.includes('://') && (name === host || (loopback.has(host) && loopback.has(name)));
+  }
+
+  let lastHost: string | undefined;
+
+  return {
+    refuse(incoming) {
+      const header = incoming.header('host');
+      const origin = incoming.header('origin');
+      // The same host comes with nearly every request; it is judged once.
+      if (header === undefined || header !== lastHost) {
+        if (header === undefined || !knownHost(hostOf(header), incoming)) {
+          return `Host ${shown(header)} is not allowed. Add it to allowedHosts if it is yours.`;
+        }
+        if (!incoming.secure) lastHost = header;
+      }
+      if (origin !== undefined && !knownOrigin(origin, hostOf(header))) {
+        return `Origin ${shown(origin)} is not allowed. Add it to allowedOrigins if its pages may call this server.`;
+      }
+      return undefined;
+    },
+    cors(incoming) {
+      const origin = incoming.header('origin');
+      if (origin === undefined) return noHeaders;
+      return {
+        'access-control-allow-origin': origin,
+        vary: 'Origin',
+        'access-control-expose-headers': exposed,
+      };
+    },
+    preflight(incoming) {
+      const asked = (incoming.header('access-control-request-headers') ?? '').toLowerCase().split(',');
+      const granted = asked
+        .map((name) => name.trim())
+        .filter((name) => usable.has(name) || name.startsWith('mcp-param-'));
+      return {
+        ...this.cors(incoming),
+        'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
+        'access-control-allow-headers': granted.length > 0 ? granted.join(', ') : [...usable].join(', '),
+        'access-control-max-age': '86400',
+      };
+    },
+  };
+}
+
+const exposed = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate';
+const usable = new Set([
+  'accept',
+  'authorization',
+  'content-type',
+  'last-event-id',
+  'mcp-method',
+  'mcp-name',
+  'mcp-protocol-version',
+  'mcp-session-id',
+  'traceparent',
+  'tracestate',
+]);
+
+/** The host of `host:port`, in lower case; an IPv6 address keeps its brackets. */
+function hostOf(header: string): string {
+  const end = header.startsWith('[') ? header.indexOf(']') + 1 : header.indexOf(':');
+  return (end <= 0 ? header : header.slice(0, end)).toLowerCase();
+}
+
+function isAddress(host: string): boolean {
+  return host.startsWith('[') || /^\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
+}
+
+function toOrigin(origin: string): string {
+  return URL.canParse(origin) && origin.includes('://') ? new URL(origin).origin : origin;
+}
+
+function shown(value: string | undefined): string {
+  return value === undefined ? '(none)' : JSON.stringify(value.slice(0, 100));
+}

@@ -1,0 +1,82 @@
+import { McpError } from '../../protocol/errors.js';
+
+/** A call being served, as what watches over it sees it. */
+export interface Served {
+  /** Open until somebody ends it, as a subscription is. */
+  readonly long: boolean;
+  /** Ends it: the handler's signal aborts, and the client is told why. */
+  readonly end: (why: McpError) => void;
+}
+
+interface Entry extends Served {
+  readonly since: number;
+}
+
+/** The calls being served: what a shutdown waits for, and what the time limit applies to. */
+export class InFlight {
+  readonly #entries = new Set<Entry>();
+  readonly #timeoutMs: number;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #draining = false;
+  #empty: (() => void) | undefined;
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+  }
+
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Returns the function that takes the call out again. */
+  enter({ long, end }: Served): () => void {
+    const entry: Entry = { long, end, since: Date.now() };
+    this.#entries.add(entry);
+    if (this.#timer === undefined && this.#timeoutMs > 0) this.#watch();
+    return () => {
+      this.#entries.delete(entry);
+      if (this.#entries.size === 0) this.#empty?.();
+    };
+  }
+
+  // One timer for all calls; a timer for each would cost more than many a call does.
+  #watch(): void {
+    const everyMs = Math.max(5, Math.min(1000, this.#timeoutMs / 10));
+    this.#timer = setInterval(() => {
+      const overdue = Date.now() - this.#timeoutMs;
+      for (const { long, since, end } of this.#entries) {
+        if (since > overdue) break;
+        if (!long) end(new McpError('timeout', `The call took longer than ${this.#timeoutMs} ms`));
+      }
+      if (this.#entries.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }, everyMs);
+    if (typeof this.#timer === 'object' && 'unref' in this.#timer) (this.#timer as { unref(): void }).unref();
+  }
+
+  /** Ends subscriptions at once, lets calls finish until the deadline, then ends those too. */
+  async drain(deadlineMs: number): Promise<void> {
+    this.#draining = true;
+    const shutdown = new McpError('connection_closed', 'The server is shutting down');
+    for (const { long, end } of [...this.#entries]) if (long) end(shutdown);
+    if (this.#entries.size > 0) {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      await Promise.race([
+        new Promise<void>((resolve) => {
+          this.#empty = resolve;
+        }),
+        new Promise<void>((resolve) => {
+          timer = setTimeout(resolve, deadlineMs);
+        }),
+      ]);
+      clearTimeout(timer);
+      for (const { end } of [...this.#entries]) end(shutdown);
+    }
+    clearInterval(this.#timer);
+  }
+}

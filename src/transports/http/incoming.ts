@@ -1,0 +1,40 @@
+/** An HTTP request and the way to answer it, in the terms of no particular runtime. */
+export interface Incoming {
+  readonly method: string;
+  /** The path of the URL, without the query. */
+  readonly path: string;
+  readonly query: string;
+  /** Whether the request came over TLS. */
+  readonly secure: boolean;
+  /** Whether the connection came in on a loopback address; undefined where the runtime does not tell. */
+  readonly local: boolean | undefined;
+  readonly remoteAddress: string | undefined;
+  /** Reads a header by its lower-case name. */
+  header(name: string): string | undefined;
+  /** The whole body. Throws `BodyTooLarge` as soon as it has more than `maxBytes`. */
+  text(maxBytes: number): Promise<string>;
+  /** Answers at once, with a body that is all there. */
+  reply(status: number, headers: HeaderFields, body?: string): void;
+  /** Begins an answer that is written in parts. */
+  stream(status: number, headers: HeaderFields): Outlet;
+  /** Calls back when the client goes away before the answer is complete. */
+  onGone(listener: () => void): void;
+}
+
+export type HeaderFields = Readonly<Record<string, string>>;
+
+export interface Outlet {
+  write(text: string): void;
+  end(): void;
+  /** Ends without waiting for what is still to be written. */
+  destroy(): void;
+  /** What the client has not read yet, in bytes or near it. */
+  readonly buffered: number;
+}
+
+export class BodyTooLarge extends Error {
+  constructor(maxBytes: number) {
+    super(`The body has more than ${maxBytes} bytes`);
+    this.name = 'BodyTooLarge';
+  }
+}

@@ -1,0 +1,36 @@
+import type { RequestMessage } from '../../jsonrpc/message.js';
+import { McpError } from '../../protocol/errors.js';
+import { decodeHeaderValue } from '../../protocol/header-mirror.js';
+import { declaredVersion } from '../../protocol/meta.js';
+import { nameParam } from '../../protocol/methods.js';
+
+/**
+ * Spec 2026-07-28, Streamable HTTP, Server Validation: something in front of the server may have decided by the headers, so
+ * they must say what the body says. `Mcp-Param-*` is checked where the tool is known.
+ */
+export function checkHeaders(message: RequestMessage, header: (name: string) => string | undefined): void {
+  const version = declaredVersion(message.params);
+  if (version === undefined) return;
+  expectHeader('MCP-Protocol-Version', header('mcp-protocol-version'), version);
+  expectHeader('Mcp-Method', header('mcp-method'), message.method);
+  const param = nameParam(message.method);
+  const name = param === undefined ? undefined : message.params?.[param];
+  if (typeof name !== 'string') return;
+  const sent = header('mcp-name');
+  if (sent !== name)
+    expectHeader('Mcp-Name', sent === undefined ? undefined : (decodeHeaderValue(sent) ?? sent), name);
+}
+
+function expectHeader(name: string, sent: string | undefined, expected: unknown): void {
+  if (sent === expected) return;
+  throw new McpError(
+    'header_mismatch',
+    sent === undefined
+      ? `Header mismatch: the ${name} header is missing`
+      : `Header mismatch: ${name} header value ${quoted(sent)} does not match body value ${quoted(expected)}`,
+  );
+}
+
+function quoted(value: unknown): string {
+  return `'${String(value).slice(0, 128)}'`;
+}

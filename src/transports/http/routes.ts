@@ -1,0 +1,26 @@
+export type Route = 'mcp' | 'sse' | 'messages' | 'health' | 'ready';
+
+export interface Routes {
+  /**
+   * The path of the endpoint. The paths beside it (`sse`, `messages`, `health`, `ready`) are its neighbours. Without it any
+   * path is the endpoint, for handlers that a router has mounted already, and a neighbour is known by its last segment.
+   */
+  readonly path?: string;
+}
+
+const neighbours: ReadonlySet<string> = new Set<Route>(['sse', 'messages', 'health', 'ready']);
+
+export function routeOf(path: string, { path: endpoint }: Routes): Route | undefined {
+  if (path === endpoint) return 'mcp';
+  const slash = path.lastIndexOf('/');
+  const last = path.slice(slash + 1);
+  const isNeighbour = neighbours.has(last);
+  if (endpoint === undefined) {
+    if (isNeighbour) return last as Route;
+    // Clients ask for OAuth metadata, also below the endpoint; a server without it must say so.
+    return path.includes('/.well-known/') ? undefined : 'mcp';
+  }
+  return isNeighbour && path.slice(0, slash) === endpoint.slice(0, endpoint.lastIndexOf('/'))
+    ? (last as Route)
+    : undefined;
+}

@@ -1,0 +1,49 @@
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Auth, Dispatch, Outcome, Peer } from '../../protocol/call.js';
+import { Lifetime } from '../../protocol/lifetime.js';
+import type { LogLevel } from '../../protocol/log-level.js';
+import type { ClientCapabilities, Implementation } from '../../protocol/model.js';
+import { newestRevision } from '../../protocol/revisions.js';
+
+export interface InProcessOptions {
+  readonly client?: Implementation;
+  readonly capabilities?: ClientCapabilities;
+  readonly logLevel?: LogLevel;
+  readonly auth?: Auth;
+}
+
+export interface RequestOptions {
+  readonly signal?: AbortSignal;
+  /** Hears what is said before the answer: progress, log messages, changes. */
+  readonly onNotification?: (method: string, params: JsonObject | undefined) => void;
+}
+
+/** Asks a server in the same process. No JSON, no ids, no queue: a function call. */
+export type InProcess = (method: string, params?: JsonObject, options?: RequestOptions) => Promise<Outcome>;
+
+export function inProcess(
+  { dispatch }: { readonly dispatch: Dispatch },
+  options: InProcessOptions = {},
+): InProcess {
+  const { client, capabilities = {}, logLevel, auth } = options;
+  const peer: Peer = { revision: newestRevision, client, capabilities, logLevel };
+  let last = 0;
+  return function request(method, params = {}, { signal, onNotification } = {}) {
+    const lifetime = signal === undefined ? new Lifetime() : { signal };
+    return dispatch({
+      id: ++last,
+      method,
+      params,
+      peer,
+      auth,
+      get signal() {
+        return lifetime.signal;
+      },
+      notify: onNotification ?? ignore,
+    });
+  };
+}
+
+function ignore(): void {
+  // Nobody listens.
+}

@@ -1,0 +1,98 @@
+import process from 'node:process';
+import { LineReader } from '../../jsonrpc/ndjson.js';
+import type { Dispatch } from '../../protocol/call.js';
+import { type ChannelOptions, openChannel } from '../channel.js';
+import { onClientGone } from './lifecycle.js';
+import { reserveStdout } from './reserved-stdout.js';
+
+export interface StdioOptions {
+  /** The longest message that is read. */
+  readonly maxMessageBytes?: number;
+  /** How long open calls may go on when the client is gone. */
+  readonly drainMs?: number;
+  /** How long closing may take after that. The process ends then, whatever is still open. */
+  readonly closeMs?: number;
+  /** Whether the process ends with the connection. */
+  readonly exit?: boolean;
+}
+
+export interface StdioServing {
+  /** Resolves when the client is gone and everything is closed. */
+  readonly closed: Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+interface Parts {
+  readonly dispatch: Dispatch;
+  readonly session?: (send: (text: string) => void) => ChannelOptions['session'];
+  /** Runs when the last call has ended. */
+  readonly onClose: () => Promise<void>;
+  readonly onProblem: (message: string, error?: unknown) => void;
+}
+
+/** Serves one client on standard input and output. */
+export function serveOverStdio(
+  { dispatch, session, onClose, onProblem }: Parts,
+  options: StdioOptions = {},
+): StdioServing {
+  const { maxMessageBytes = 16 * 1024 * 1024, drainMs = 1000, closeMs = 500, exit = true } = options;
+  const stdout = reserveStdout();
+  const { send } = stdout;
+  const channel = openChannel({ dispatch, send, session: session?.(send) });
+  const reader = new LineReader({ maxBytes: maxMessageBytes });
+  const stopWatching = onClientGone(() => void close());
+
+  function take(lines: ReturnType<LineReader['push']>): void {
+    for (const line of lines) {
+      if (!line.tooLong) channel.receive(line.text);
+      else channel.refuse(`The message has more than ${maxMessageBytes} bytes and was dropped`);
+    }
+  }
+
+  const onData = (chunk: Buffer): void => take(reader.push(chunk));
+  const onEnd = (): void => {
+    const last = reader.end();
+    if (last !== undefined) take([last]);
+  };
+  process.stdin.on('data', onData).once('end', onEnd);
+
+  let finished!: () => void;
+  const closed = new Promise<void>((resolve) => {
+    finished = resolve;
+  });
+  let closing: Promise<void> | undefined;
+  function close(): Promise<void> {
+    closing ??= shutDown().then(finished);
+    return closing;
+  }
+
+  // In order, each step with its own time: the calls, the server, what is still to be written, the process.
+  async function shutDown(): Promise<void> {
+    stopWatching();
+    // The last line may have come with the end of the input.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.stdin.off('data', onData).off('end', onEnd);
+    process.stdin.pause();
+    await channel.close({ deadlineMs: drainMs });
+    await inTime(onClose(), closeMs, onProblem);
+    await inTime(stdout.flushed(), closeMs, onProblem);
+    stdout.restore();
+    if (exit) process.exit(process.exitCode ?? 0);
+  }
+
+  return { closed, close };
+}
+
+async function inTime(work: Promise<void>, ms: number, onProblem: Parts['onProblem']): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  try {
+    await Promise.race([work, late]);
+  } catch (error) {
+    onProblem('Closing failed', error);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,5 @@
+import 'fullmcp';
+import 'fullmcp/http';
+import 'fullmcp/websocket';
+
+console.log('loaded');

@@ -1,0 +1,35 @@
+import { createServer, tool } from 'fullmcp';
+import * as http from 'fullmcp/http';
+import { serve } from 'fullmcp/node';
+import { serveStdio } from 'fullmcp/stdio';
+import * as websocket from 'fullmcp/websocket';
+import { z } from 'zod';
+
+// Exported without a type: what the package infers must have a name a consumer can write.
+export const server = createServer({
+  name: 'math',
+  version: '1.0.0',
+  tools: {
+    add: tool({
+      description: 'Add two numbers',
+      input: z.object({ a: z.number(), b: z.number() }),
+      run: ({ a, b }) => a + b,
+    }),
+  },
+});
+
+export async function main(): Promise<void> {
+  const running = await serve(server, { port: 0 });
+  console.log(`${running.url}`);
+  await running.close();
+  await serveStdio(server);
+}
+
+export const handler: (request: Request) => Promise<Response> = http.createHandler(server);
+export const entries: object[] = [http, websocket];
+
+tool({
+  input: z.object({ a: z.number() }),
+  // @ts-expect-error b is not in the schema
+  run: ({ a, b }) => a + b,
+});

@@ -1,0 +1,4 @@
+import { serveStdio } from 'fullmcp/stdio';
+import server from './math.mjs';
+
+await serveStdio(server);

@@ -1,0 +1,199 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { manyTools } from './many-tools.js';
+
+// What a user gets: the packed package, installed in an empty folder outside the project.
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'fullmcp-consumer-'));
+const modules = join(folder, 'node_modules');
+let footprint: { packages: string[]; bytes: number };
+
+beforeAll(async () => {
+  await run(process.execPath, ['scripts/build.js'], { cwd: root });
+  const packed = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+    cwd: root,
+  });
+  const [{ filename }] = Object.values(JSON.parse(packed.stdout)) as [{ filename: string }];
+  cpSync(join(root, 'test/dist/consumer'), folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+  await install(`./${filename}`);
+  footprint = measure();
+  await install(...['zod', 'typescript', '@types/node'].map((name) => `${name}@${installedVersion(name)}`));
+}, 180_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('an install brings at most 4 packages and 3 MB', () => {
+  expect(footprint.packages).toContain('fullmcp');
+  expect(footprint.packages.length, footprint.packages.join(', ')).toBeLessThanOrEqual(4);
+  expect(footprint.bytes).toBeLessThanOrEqual(3_000_000);
+});
+
+describe('the ten-line server', () => {
+  test('answers both eras over HTTP', async () => {
+    const child = spawn(process.execPath, ['http.mjs'], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    try {
+      const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
+      expect(await post(url, initialize)).toMatchObject(initialized);
+      expect(await post(url, callAdd, modernHeaders)).toMatchObject(added);
+    } finally {
+      await stop(child);
+    }
+  });
+
+  test('answers both eras over one stdio pipe, and ends with its input', async () => {
+    const child = spawn(process.execPath, ['stdio.mjs'], { cwd: folder, stdio: ['pipe', 'pipe', 'inherit'] });
+    try {
+      const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+      const ask = async (message: object): Promise<unknown> => {
+        child.stdin.write(`${JSON.stringify(message)}\n`);
+        return JSON.parse((await lines.next()).value ?? 'null');
+      };
+      expect(await ask(callAdd)).toMatchObject(added);
+      expect(await ask(initialize)).toMatchObject(initialized);
+      const exit = once(child, 'exit');
+      child.stdin.end();
+      expect(await exit).toEqual([0, null]);
+    } finally {
+      await stop(child);
+    }
+  });
+});
+
+describe('the types', () => {
+  test.each([
+    ['with the DOM library', 'tsconfig.json'],
+    ['with Node types only', 'tsconfig.no-dom.json'],
+    ['without Node types, through a bundler', 'tsconfig.edge.json'],
+  ])('compile %s and skipLibCheck off', async (_, project) => {
+    expect(await compile(project)).toMatchObject({ output: '' });
+  });
+
+  test('of 200 tools cost less than 2 s over an empty file', async () => {
+    writeFileSync(join(folder, 'many.ts'), manyTools(200));
+    writeFileSync(join(folder, 'empty.ts'), 'export {};\n');
+    for (const name of ['many', 'empty']) {
+      const config = {
+        extends: './tsconfig.json',
+        compilerOptions: { declaration: false },
+        files: [`${name}.ts`],
+      };
+      writeFileSync(join(folder, `tsconfig.${name}.json`), JSON.stringify(config));
+    }
+    const best = { many: Infinity, empty: Infinity };
+    for (let round = 0; round < 3; round++) {
+      for (const name of ['many', 'empty'] as const) {
+        const { output, ms } = await compile(`tsconfig.${name}.json`);
+        expect(output).toBe('');
+        best[name] = Math.min(best[name], ms);
+      }
+    }
+    expect(best.many - best.empty).toBeLessThan(2000);
+  }, 120_000);
+});
+
+describe('the portable entries', () => {
+  const load = (file: string): Promise<{ stdout: string }> =>
+    run(process.execPath, ['--import', './refuse-builtins.mjs', file], { cwd: folder });
+
+  test('load no Node built-in', async () => {
+    expect((await load('load-portable.mjs')).stdout).toBe('loaded\n');
+  });
+
+  test('would fail that test if they did', async () => {
+    await expect(load('load-node.mjs')).rejects.toThrow(/loads node:/);
+  });
+
+  test('run with code generation from strings disabled', async () => {
+    const args = ['--disallow-code-generation-from-strings', 'no-eval.mjs'];
+    const { stdout } = await run(process.execPath, args, { cwd: folder });
+    const refused = { result: { isError: true } };
+    expect(JSON.parse(stdout)).toMatchObject([added, refused, added, refused]);
+  });
+});
+
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1.0.0' } },
+};
+const initialized = { id: 1, result: { protocolVersion: '2025-11-25', serverInfo: { name: 'math' } } };
+
+const callAdd = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: {
+    name: 'add',
+    arguments: { a: 1, b: 2 },
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1.0.0' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    },
+  },
+};
+const modernHeaders = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'add' };
+const added = { id: 1, result: { resultType: 'complete', content: [{ type: 'text', text: '3' }] } };
+
+async function post(url: string, message: object, headers: Record<string, string> = {}): Promise<unknown> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers,
+    },
+    body: JSON.stringify(message),
+  });
+  const body = await response.text();
+  const event = /^data: ?(\{.*)$/m.exec(body);
+  return JSON.parse(event?.[1] ?? body);
+}
+
+async function compile(project: string): Promise<{ output: string; ms: number }> {
+  const from = performance.now();
+  const tsc = run(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', project], { cwd: folder });
+  const output = await tsc.then(
+    ({ stdout }) => stdout,
+    ({ stdout, stderr }: { stdout: string; stderr: string }) => stdout + stderr,
+  );
+  return { output, ms: performance.now() - from };
+}
+
+async function install(...packages: string[]): Promise<void> {
+  await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', ...packages], { cwd: folder });
+}
+
+function installedVersion(name: string): string {
+  return JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')).version;
+}
+
+function measure(): { packages: string[]; bytes: number } {
+  const lock = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8'));
+  const packages = Object.keys(lock.packages).map((path) => path.replace(/^.*node_modules\//, ''));
+  const files = readdirSync(modules, { recursive: true, encoding: 'utf8' }).map((path) =>
+    statSync(join(modules, path)),
+  );
+  return { packages, bytes: files.reduce((sum, file) => sum + (file.isFile() ? file.size : 0), 0) };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
+}

@@ -1,0 +1,19 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const source = (path: string): string => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
+
+export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^fullmcp$/, replacement: source('index.ts') },
+      { find: /^fullmcp\/(.+)$/, replacement: `${source('')}$1.ts` },
+    ],
+  },
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ['**/node_modules/**'],
+    testTimeout: 20_000,
+    coverage: { provider: 'v8', include: ['src/**/*.ts'], reporter: ['text-summary', 'json-summary'], thresholds: { lines: 90 } },
+  },
+});
