@@ -1,5 +1,5 @@
 import { type Server as CoreServer, createServer as createCore } from './server/create-server.js';
-import type { ServerOptions, Tools } from './server/options.js';
+import type { Fitting, ServerOptions } from './server/options.js';
 
 export type { Auth, Call, Dispatch, HttpFacts, Middleware, Outcome, Peer } from './protocol/call.js';
 export {
@@ -60,11 +60,11 @@ export interface Server<State = unknown, User = unknown, T = unknown> extends Co
 export function createServer<
   State = undefined,
   User = undefined,
-  const T extends Tools<State, User> = Tools<State, User>,
->(options: ServerOptions<State, User, T>): Server<State, User, T> {
+  const T extends object = Record<never, never>,
+>(options: ServerOptions<State, User, T>): Fitting<Server<State, User, T>, T, State, User> {
   const core = createCore<State, User, T>(options);
   let handler: Promise<(request: Request) => Promise<Response>> | undefined;
-  return {
+  const server: Server<State, User, T> = {
     ...core,
     async fetch(request) {
       // A server that only speaks stdio never loads HTTP.
@@ -72,4 +72,5 @@ export function createServer<
       return (await handler)(request);
     },
   };
+  return server as Fitting<typeof server, T, State, User>;
 }

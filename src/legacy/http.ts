@@ -258,8 +258,7 @@ export function httpSessions(
       }
       const name = known?.stream ?? '';
       const stream = live.streams.get(name) ?? endedStream(name);
-      const onEnd = (): void => stream.disconnected();
-      stream.resume(streams.open(incoming, headers, { onEnd }), lastEventId);
+      stream.resume(streams.open(incoming, headers, { onEnd: () => stream.release() }), lastEventId);
     }
 
     function endedStream(name: string): ResumableStream {

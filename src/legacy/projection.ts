@@ -12,11 +12,10 @@ const printed = new WeakMap<Outcome, Map<Revision, string>>();
 /** The JSON of a result for `revision`. A list is printed once for each revision that asks for it. */
 export function printFor(revision: Revision, method: string, outcome: Outcome): string {
   if (!Object.isFrozen(outcome)) return JSON.stringify(project(revision, method, outcome));
-  let byRevision = printed.get(outcome);
-  if (byRevision === undefined) printed.set(outcome, (byRevision = new Map()));
-  let text = byRevision.get(revision);
-  if (text === undefined)
-    byRevision.set(revision, (text = JSON.stringify(project(revision, method, outcome))));
+  const byRevision = printed.get(outcome) ?? new Map<Revision, string>();
+  printed.set(outcome, byRevision);
+  const text = byRevision.get(revision) ?? JSON.stringify(project(revision, method, outcome));
+  byRevision.set(revision, text);
   return text;
 }
 

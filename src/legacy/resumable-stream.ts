@@ -48,12 +48,7 @@ export class ResumableStream {
     this.#connection?.send({ id, data: message });
   }
 
-  /** The connection is gone; the stream is not. */
-  disconnected(): void {
-    this.#connection = undefined;
-  }
-
-  /** Ends the connection and leaves the client to come back for the rest. */
+  /** Lets the connection go, if it is not gone already; the client may come back for the rest. */
   release(): void {
     this.#connection?.end();
     this.#connection = undefined;

@@ -63,11 +63,7 @@ export class SessionAnswer {
     });
     this.#stream = stream;
     live.streams.set(stream.name, stream);
-    const onEnd = (why: 'gone' | 'unread' | 'old'): void => {
-      if (why === 'old' && this.canRelease) stream.release();
-      else stream.disconnected();
-    };
-    stream.begin(streams.open(this.#incoming, headers, { onEnd }));
+    stream.begin(streams.open(this.#incoming, headers, { onEnd: () => stream.release() }));
     return stream;
   }
 }

@@ -30,7 +30,12 @@ export function sessionIds({
   readonly secret: string | undefined;
   readonly maxAgeMs: number;
 }): SessionIds {
-  const key = importKey(secret);
+  // Made with the first session: some runtimes give no random bytes while a module loads.
+  let imported: Promise<CryptoKey> | undefined;
+  function key(): Promise<CryptoKey> {
+    imported ??= importKey(secret);
+    return imported;
+  }
 
   async function issue({ revision, client, capabilities }: Handshake): Promise<string> {
     const payload = encodeBase64Url(
@@ -44,7 +49,7 @@ export function sessionIds({
         }),
       ),
     );
-    const signature = await crypto.subtle.sign('HMAC', await key, encoder.encode(payload));
+    const signature = await crypto.subtle.sign('HMAC', await key(), encoder.encode(payload));
     return `${payload}.${encodeBase64Url(new Uint8Array(signature))}`;
   }
 
@@ -55,7 +60,7 @@ export function sessionIds({
     const signature = decodeBase64Url(id.slice(dot + 1));
     const bytes = decodeBase64Url(payload);
     if (signature === undefined || bytes === undefined) return undefined;
-    if (!(await crypto.subtle.verify('HMAC', await key, signature, encoder.encode(payload))))
+    if (!(await crypto.subtle.verify('HMAC', await key(), signature, encoder.encode(payload))))
       return undefined;
     const { t, r, i, c } = JSON.parse(new TextDecoder().decode(bytes)) as {
       t: number;

@@ -8,8 +8,8 @@ import { followPointer, joinPointer } from './pointer.js';
 import { createReferences, ROOT_BASE, unresolved } from './references.js';
 import { SchemaError } from './schema-error.js';
 
-export const MAX_SCHEMA_DEPTH = 64;
-export const MAX_SUBSCHEMAS = 10_000;
+const MAX_SCHEMA_DEPTH = 64;
+const MAX_SUBSCHEMAS = 10_000;
 
 // The validator compares every item with every other; longer lists of unique items are refused unread.
 const MAX_UNIQUE_ITEMS = 2_000;
@@ -108,7 +108,10 @@ function createReader(json: JsonSchema): Reader {
     if (dialectOf(raw['$schema'] ?? json['$schema']) !== dialect) {
       throw new SchemaError(`"$schema" at #${pointer} differs from the root's; use one dialect.`);
     }
-    const here: Place = { pointer, depth, base: references.declare(raw, pointer, place.base) };
+    // In draft-07 a `$ref` stands alone. What is beside it is still read, for what it may define.
+    const alone = dialect === '7' && typeof raw['$ref'] === 'string';
+    const base = alone ? place.base : references.declare(raw, pointer, place.base);
+    const here: Place = { pointer, depth, base };
     const node: Draft = {};
     nodes[pointer] = node;
     for (const [keyword, value] of Object.entries(raw)) {
@@ -119,8 +122,7 @@ function createReader(json: JsonSchema): Reader {
     }
     normalize(node);
     addReference(node, raw, '$ref', here);
-    // In draft-07 a `$ref` stands alone. What is beside it was still read, for the names it may declare.
-    if (dialect === '7' && typeof raw['$ref'] === 'string') keepOnly(node, '$ref');
+    if (alone) keepOnly(node, '$ref');
     if (dialect === '2020-12') addReference(node, raw, '$dynamicRef', here);
     return node;
   }

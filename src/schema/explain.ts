@@ -3,7 +3,7 @@ import type { CompiledSchema } from './compile.js';
 import { clip } from './expectation.js';
 import type { Issue } from './issue.js';
 import { fieldNames, placesAt } from './places.js';
-import { findProblems } from './problems.js';
+import { findProblems, MAX_ISSUES } from './problems.js';
 
 const MAX_PROBLEMS = 5;
 const MAX_PROBLEM_TEXT = 220;
@@ -39,7 +39,8 @@ function listProblems(problems: readonly Issue[]): string {
     length += text.length + 2;
   }
   const rest = problems.length - texts.length;
-  if (rest > 0) texts.push(`and ${rest} more problem${rest === 1 ? '' : 's'}`);
+  const atLeast = problems.length >= MAX_ISSUES ? 'at least ' : '';
+  if (rest > 0) texts.push(`and ${atLeast}${rest} more problem${rest === 1 ? '' : 's'}`);
   const joined = texts.join('; ');
   return /[.?!]$/.test(joined) ? joined : `${joined}.`;
 }

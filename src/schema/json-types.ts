@@ -10,7 +10,7 @@ export const FRACTION = 8;
 export const STRING = 16;
 export const ARRAY = 32;
 export const OBJECT = 64;
-export const ANYTHING = 127;
+const ANYTHING = 127;
 
 export const typeBits: ReadonlyMap<string, number> = new Map([
   ['null', NULL],

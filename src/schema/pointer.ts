@@ -3,7 +3,7 @@ export function joinPointer(pointer: string, token: string | number): string {
   return `${pointer}/${String(token).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-export function splitPointer(pointer: string): readonly string[] {
+function splitPointer(pointer: string): readonly string[] {
   return pointer === '' ? [] : pointer.slice(1).split('/').map(unescapeToken);
 }
 

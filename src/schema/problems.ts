@@ -7,7 +7,10 @@ import { sentence } from './sentences.js';
 import { unionProblems } from './unions.js';
 import { type Finding, findings } from './validator.js';
 
-/** What is wrong with a value, in words, once for each cause. Empty when the JSON Schema accepts it. */
+// Each costs a search for the names that were meant, and the explanation shows five.
+export const MAX_ISSUES = 25;
+
+/** What is wrong with a value, in words, once for each cause, as far as it is worth telling. Empty when the JSON Schema accepts it. */
 export function findProblems(document: SchemaDocument, value: unknown): readonly Issue[] {
   const problems = new Map<string, Issue>();
 
@@ -16,19 +19,22 @@ export function findProblems(document: SchemaDocument, value: unknown): readonly
   }
 
   function collect(list: readonly Finding[]): void {
-    for (let i = 0; i < list.length; i++) {
+    for (let i = 0; i < list.length && problems.size < MAX_ISSUES; i++) {
       const finding = list[i] as Finding;
       if (finding.keyword !== 'anyOf' && finding.keyword !== 'oneOf') {
         describe(finding);
         continue;
       }
-      const inside = insideOf(finding, list.slice(i + 1));
+      const inside = insideOf(list, i);
       i += inside.length;
       const path = typedPath(value, finding.path);
       const { node } = locate(document, finding);
+      const branches = (node[finding.keyword] ?? []) as readonly (SchemaNode | boolean)[];
+      const failed = failedBranches(finding, inside);
       const union = unionProblems(document, {
-        branches: (node[finding.keyword] ?? []) as readonly (SchemaNode | boolean)[],
-        failed: failedBranches(finding, inside),
+        branches,
+        matches: finding.keyword === 'anyOf' ? 0 : branches.length - failed.size,
+        failed,
         value: valueAt(value, path),
       });
       if (typeof union === 'number') collect(inside.filter((one) => branchOf(finding, one) === union));
@@ -46,7 +52,8 @@ export function findProblems(document: SchemaDocument, value: unknown): readonly
       const words = sentence(document, node, { keyword: finding.keyword, value: name });
       if (words !== undefined) add(path, `the field's name ${words}`);
     } else if (finding.keyword === 'required') {
-      for (const name of missing(node.required, current)) add([...path, name], required([...path, name]));
+      const names = missing(node.required, current).slice(0, MAX_ISSUES);
+      for (const name of names) add([...path, name], required([...path, name]));
     } else if (finding.keyword === 'dependentRequired' || finding.keyword === 'dependencies') {
       for (const [name, wanted] of Object.entries(node[finding.keyword] ?? {})) {
         if (!Array.isArray(wanted) || missing([name], current).length > 0) continue;
@@ -91,10 +98,11 @@ function isNever(node: SchemaNode): boolean {
   return node.not === true || (typeof node.not === 'object' && Object.keys(node.not).length === 0);
 }
 
-/** The findings inside a union's branches: they follow the union's own at once. */
-function insideOf(union: Finding, following: readonly Finding[]): readonly Finding[] {
-  const end = following.findIndex((finding) => branchOf(union, finding) === undefined);
-  return end === -1 ? following : following.slice(0, end);
+/** The findings inside the branches of the union at an index: they follow it at once. */
+function insideOf(list: readonly Finding[], index: number): readonly Finding[] {
+  const union = list[index] as Finding;
+  const outside = list.findIndex((finding, i) => i > index && branchOf(union, finding) === undefined);
+  return list.slice(index + 1, outside === -1 ? list.length : outside);
 }
 
 function failedBranches(union: Finding, inside: readonly Finding[]): ReadonlySet<number> {

@@ -21,7 +21,7 @@ export const ROOT_BASE = 'schema:///';
 export function createReferences(): References {
   const resources = new Map<string, Declared>([[ROOT_BASE, { pointer: '', schema: undefined }]]);
   const anchors = new Map<string, Declared>();
-  const dynamicAnchors = new Map<string, string>();
+  const dynamicAnchors = new Map<string, Set<string>>();
 
   function declareReferences(schema: Schema, pointer: string, base: string): string {
     let own = base;
@@ -40,12 +40,7 @@ export function createReferences(): References {
     const dynamic = textOf(schema, '$dynamicAnchor');
     if (dynamic !== undefined) {
       note(anchors, `${own}#${dynamic}`, { pointer, schema });
-      if (dynamicAnchors.has(dynamic) && dynamicAnchors.get(dynamic) !== own) {
-        throw new SchemaError(
-          `The "$dynamicAnchor" ${JSON.stringify(dynamic)} is declared in two embedded schemas; dynamic scope across "$id" is not supported, use "$ref".`,
-        );
-      }
-      dynamicAnchors.set(dynamic, own);
+      dynamicAnchors.set(dynamic, (dynamicAnchors.get(dynamic) ?? new Set()).add(own));
     }
     return own;
   }
@@ -67,8 +62,13 @@ export function createReferences(): References {
 
   // A dynamic anchor that is declared once in the whole document is what any dynamic scope would find.
   function resolveDynamic(ref: string, base: string, where: string): Target {
-    const home = ref.startsWith('#') ? dynamicAnchors.get(ref.slice(1)) : undefined;
-    return resolve(ref, home ?? base, where);
+    const name = ref.slice(ref.indexOf('#') + 1);
+    if ((dynamicAnchors.get(name)?.size ?? 0) > 1) {
+      throw new SchemaError(
+        `The "$dynamicAnchor" ${JSON.stringify(name)} for ${where} is declared in several embedded schemas; dynamic scope across "$id" is not supported, use "$ref".`,
+      );
+    }
+    return resolve(ref, base, where);
   }
 
   return { declare: declareReferences, resolve, resolveDynamic };

@@ -9,7 +9,8 @@ type Branch = SchemaNode | boolean;
 
 interface FailedUnion {
   readonly branches: readonly Branch[];
-  /** The branches that rejected the value; the others, in a `oneOf`, were too many. */
+  /** How many branches accepted the value: none, or for a `oneOf` too many. */
+  readonly matches: number;
   readonly failed: ReadonlySet<number>;
   readonly value: unknown;
 }
@@ -19,8 +20,7 @@ interface FailedUnion {
  * value shows it, so that its own problems are told; else one issue, its path relative to the union.
  */
 export function unionProblems(document: SchemaDocument, union: FailedUnion): number | Issue {
-  const { branches, failed, value } = union;
-  const matches = branches.length - failed.size;
+  const { branches, matches, failed, value } = union;
   if (matches > 1) {
     return { path: [], message: `fits ${matches} of ${branches.length} alternatives, must fit exactly one` };
   }

@@ -16,10 +16,13 @@ export interface Finding {
   readonly schemaPath: readonly string[];
 }
 
-/** Everything wrong with a value, applicators before what is inside them. Empty when it could not be checked at all. */
+// A peer may be wrong a million times; nobody reads that far.
+const MAX_FINDINGS = 50_000;
+
+/** What is wrong with a value, applicators before what is inside them. Empty when it could not be checked at all. */
 export function findings(document: SchemaDocument, value: unknown): readonly Finding[] {
   const result = run(document, value, false) ?? run(document, value, true);
-  return (result?.errors ?? []).map((error) => ({
+  return (result?.errors ?? []).slice(0, MAX_FINDINGS).map((error) => ({
     keyword: error.keyword,
     path: tokens(error.instanceLocation),
     schemaPath: tokens(error.keywordLocation),
@@ -35,7 +38,8 @@ type Outcome = ReturnType<typeof interpret>;
 function run(document: SchemaDocument, value: unknown, stopEarly: boolean): Outcome | undefined {
   try {
     return runOnce(document, value, stopEarly);
-  } catch {
+  } catch (error) {
+    if (error instanceof RangeError || error instanceof URIError) return undefined;
     try {
       return runOnce(document, JSON.parse(JSON.stringify(value)), stopEarly);
     } catch {

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../jsonrpc/message.js';
 import { type Call, compose, type Dispatch, type Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import type { Implementation } from '../protocol/model.js';
@@ -15,6 +14,7 @@ import {
   resource,
   type TemplateValues,
   type Tool,
+  type ToolDefinition,
   type ToolHandler,
   type ToolOptions,
   type ToolReturn,
@@ -25,7 +25,7 @@ import { checkedTool, compileDefinitions, DefinitionError } from './definitions.
 import { Running } from './lifespan.js';
 import { type Log, logToConsole } from './log.js';
 import { methodTable } from './methods.js';
-import type { ServerOptions, Tools } from './options.js';
+import type { ServerOptions } from './options.js';
 import { compilePrompt } from './prompts.js';
 import { Registry } from './registry.js';
 import { compileResource } from './resources.js';
@@ -74,7 +74,7 @@ export interface Server<State = unknown, User = unknown, T = unknown> extends As
 export function createServer<
   State = undefined,
   User = undefined,
-  const T extends Tools<State, User> = Tools<State, User>,
+  const T extends object = Record<never, never>,
 >(options: ServerOptions<State, User, T>): Server<State, User, T> {
   const { log = logToConsole, timeoutMs } = options;
   const compiled = compileDefinitions(options as object, { timeoutMs, log });
@@ -177,7 +177,7 @@ export interface Kit<State, User> {
     Out extends Schema | undefined = undefined,
     Returned extends ToolReturn<Out> = ToolReturn<Out>,
   >(
-    definition: ToolOptions<In, Out> & { readonly run: ToolHandler<In, Out, State, User, Returned> },
+    definition: ToolDefinition<In, Out, State, User, Returned>,
   ) => Tool<Infer<In>, Returned, State, User>;
   readonly resource: (
     definition: ResourceOptions & { readonly read: ResourceReader<TemplateValues, State, User> },
@@ -194,5 +194,3 @@ export function kit<Types extends { readonly state?: unknown; readonly user?: un
 > {
   return { tool, resource, prompt } as unknown as Kit<Types['state'], Types['user']>;
 }
-
-export type { JsonObject };

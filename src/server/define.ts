@@ -1,5 +1,5 @@
 import type { JsonObject } from '../jsonrpc/message.js';
-import type { Annotations, ContentBlock, Icon, ResourceContents } from '../protocol/content.js';
+import type { Annotations, ContentBlock, Icon } from '../protocol/content.js';
 import type { CacheScope, PromptMessage } from '../protocol/model.js';
 import type { Infer, Schema } from '../schema/schema.js';
 import type { InferInput, StandardTyped } from '../schema/standard.js';
@@ -9,11 +9,11 @@ import type { Context } from './context.js';
 
 type Awaitable<T> = T | Promise<T>;
 
-interface Described {
+export interface Described {
   readonly title?: string;
   readonly description?: string;
   readonly icons?: readonly Icon[];
-  /** Names to choose definitions by. Clients do not see them. */
+  /** Names to choose definitions by; clients find them in `_meta["fullmcp/tags"]`. */
   readonly tags?: readonly string[];
   /** Sent as `_meta` with the definition. */
   readonly meta?: JsonObject;
@@ -104,9 +104,6 @@ export interface ResourceOptions extends Described, CacheHint {
   readonly complete?: Readonly<Record<string, Completer>>;
 }
 
-/** Text, bytes, any JSON value, ready contents, or a list of those. `undefined` means that there is no such resource. */
-export type ResourceReturn = unknown;
-
 /** A template's variables, decoded. A list comes from an exploded variable. */
 export type TemplateValues = Readonly<Record<string, string | readonly string[]>>;
 
@@ -123,10 +120,14 @@ export interface Resource<State = unknown, User = unknown> {
   readonly read: ResourceReader<never, State, User>;
 }
 
+/**
+ * Returns text, bytes, any JSON value, ready contents, or a list of those, or a promise of it. `undefined` means that there
+ * is no such resource.
+ */
 export type ResourceReader<Values, State, User> = (
   values: Values,
   ctx: Context<State, User> & { readonly uri: string },
-) => Awaitable<ResourceReturn>;
+) => unknown;
 
 /** Defines a resource or, where its URI has braces, a template: something the client can read. */
 export function resource<State = unknown, User = unknown>(
@@ -167,5 +168,3 @@ export function prompt<Args extends Schema | undefined = undefined, State = unkn
   const { run, ...options } = definition;
   return { kind: 'prompt', options, run };
 }
-
-export type { ResourceContents };

@@ -68,8 +68,13 @@ export function compileDefinitions(
     const compiled = new Map<string, C>();
     for (const [name, definition] of Object.entries(group ?? {})) {
       try {
-        if (typeof definition !== 'object' || definition === null)
-          throw new TypeError('it is not a definition');
+        if (
+          typeof definition !== 'object' ||
+          definition === null ||
+          (kind !== 'method' && !('kind' in definition))
+        ) {
+          throw new TypeError(`it is not a definition; make one with ${kind}({ … })`);
+        }
         compiled.set(name, compile(name, definition as D));
       } catch (error) {
         problems.push(`${kind} "${name}": ${error instanceof Error ? error.message : String(error)}`);

@@ -8,9 +8,20 @@ import type { Prompt, Resource, Tool } from './define.js';
 import type { Lifespan } from './lifespan.js';
 import type { Log } from './log.js';
 
-export type Tools<State, User> = Readonly<Record<string, Tool<never, unknown, State, User>>>;
+/**
+ * The server, or in its place the reason why the compiler should refuse to use it: a tool wants a state or a user that this
+ * server does not have. It is in the result because a constraint on the options would keep the compiler from inferring what
+ * `context` returns.
+ */
+export type Fitting<Server, T, State, User> = object extends T
+  ? Server
+  : T extends Readonly<Record<string, Tool<never, unknown, State, User>>>
+    ? Server
+    : {
+        readonly problem: 'a tool needs a state or user that the lifespan or context of this server does not give';
+      };
 
-export interface ServerOptions<State, User, T extends Tools<State, User>> {
+export interface ServerOptions<State, User, T extends object = object> {
   readonly name: string;
   readonly version: string;
   readonly title?: string;

@@ -4,6 +4,7 @@ import type { ListedPrompt, PromptArgument, PromptMessage } from '../protocol/mo
 import { type CompiledSchema, compileSchema } from '../schema/compile.js';
 import type { Context } from './context.js';
 import type { Completer, Prompt } from './define.js';
+import { listDescription } from './described.js';
 
 export interface CompiledPrompt {
   readonly name: string;
@@ -19,7 +20,6 @@ const noArguments = { type: 'object' } as const;
 export function compilePrompt(name: string, prompt: Prompt): CompiledPrompt {
   if (name === '') throw new TypeError('a prompt needs a name');
   if (typeof prompt.run !== 'function') throw new TypeError('it has no "run"');
-  const { title, description, icons, meta } = prompt.options;
   const args = compileSchema(prompt.options.args ?? noArguments, { io: 'input', requireObject: true });
   const listedArguments = listArguments(args.json);
   const complete = new Map(Object.entries(prompt.options.complete ?? {}));
@@ -31,11 +31,8 @@ export function compilePrompt(name: string, prompt: Prompt): CompiledPrompt {
   }
   const listed: ListedPrompt = {
     name,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(icons && { icons }),
+    ...listDescription(prompt.options),
     ...(listedArguments.length > 0 && { arguments: listedArguments }),
-    ...(meta && { _meta: meta }),
   };
   return { name, listed, args, run: prompt.run as CompiledPrompt['run'], complete };
 }

@@ -2,9 +2,10 @@ import { isObject } from '../jsonrpc/message.js';
 import { encodeBase64 } from '../protocol/base64.js';
 import type { ResourceContents } from '../protocol/content.js';
 import type { ListedResource, ListedTemplate } from '../protocol/model.js';
-import { isTemplate, parseTemplate, type UriTemplate } from '../protocol/uri-template.js';
+import { parseTemplate, type UriTemplate } from '../protocol/uri-template.js';
 import type { Context } from './context.js';
 import type { Completer, Resource, TemplateValues } from './define.js';
+import { listDescription } from './described.js';
 
 type Read = (values: TemplateValues, ctx: Context & { readonly uri: string }) => unknown;
 
@@ -33,29 +34,17 @@ export function compileResource(
   { options, read }: Resource,
 ): CompiledResource | CompiledTemplate {
   if (typeof read !== 'function') throw new TypeError('it has no "read"');
-  const {
-    title,
-    description,
-    mimeType,
-    icons,
-    annotations,
-    size,
-    meta,
-    ttlMs = 0,
-    cacheScope = 'private',
-  } = options;
+  const { mimeType, annotations, size, ttlMs = 0, cacheScope = 'private' } = options;
   const complete = new Map(Object.entries(options.complete ?? {}));
   const described = {
     name: options.name ?? uri,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
+    ...listDescription(options),
     ...(mimeType !== undefined && { mimeType }),
-    ...(icons && { icons }),
     ...(annotations && { annotations }),
-    ...(meta && { _meta: meta }),
   };
   const compiled = { uri, read: read as Read, mimeType, ttlMs: wholeMs(ttlMs), cacheScope, complete };
-  if (!isTemplate(uri)) {
+  // A lone brace is a template with a mistake in it, not a URI.
+  if (!/[{}]/.test(uri)) {
     if (!URL.canParse(uri)) throw new TypeError('a resource needs an absolute URI, such as "config://app"');
     if (complete.size > 0) throw new TypeError('"complete" is for templates: this URI has no variables');
     return { ...compiled, listed: { uri, ...described, ...(size !== undefined && { size }) } };

@@ -7,6 +7,7 @@ import { type CompiledSchema, compileSchema } from '../schema/compile.js';
 import { explain } from '../schema/explain.js';
 import type { Context } from './context.js';
 import type { Tool, ToolBehaviour, ToolResult } from './define.js';
+import { listDescription } from './described.js';
 import type { Log } from './log.js';
 import { isToolResult, structured, toolFailure, toToolResult } from './results.js';
 import { mask, ToolError } from './tool-error.js';
@@ -52,16 +53,13 @@ function listTool(
   { options }: Tool,
   schemas: { readonly input: CompiledSchema; readonly output: CompiledSchema | undefined },
 ): ListedTool {
-  const { title, description, icons, annotations, meta } = options;
+  const { annotations } = options;
   return {
     name,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(icons && { icons }),
+    ...listDescription(options),
     inputSchema: { ...schemas.input.json },
     ...(schemas.output && { outputSchema: { ...schemas.output.json } }),
     ...(annotations && { annotations: toHints(annotations) }),
-    ...(meta && { _meta: meta }),
   };
 }
 

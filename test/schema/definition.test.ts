@@ -190,6 +190,7 @@ describe('references', () => {
     [
       'dynamic scope across resources',
       {
+        $dynamicRef: 'https://a.example/#n',
         $defs: {
           a: { $id: 'https://a.example/', $dynamicAnchor: 'n' },
           b: { $id: 'https://b.example/', $dynamicAnchor: 'n' },
@@ -222,6 +223,13 @@ describe('references', () => {
       },
     ],
     ['an $id', { properties: { a: { $ref: 'n' } }, $defs: { n: { $id: 'n', ...leaf } } }],
+    [
+      'a dynamic reference to a plain anchor',
+      {
+        properties: { a: { $dynamicRef: '#n' } },
+        $defs: { n: { $anchor: 'n', ...leaf }, m: { $id: 'm', $dynamicAnchor: 'n', type: 'null' } },
+      },
+    ],
     [
       'a pointer inside an $id',
       {
@@ -268,10 +276,15 @@ describe('references', () => {
     });
   });
   it('in draft-07 stand alone, in 2020-12 do not', () => {
-    const schema = { properties: { a: { $ref: '#/definitions/n', minimum: 5 } }, definitions: { n: leaf } };
+    const schema = {
+      properties: { a: { $id: 'https://a.example/', $ref: '#/definitions/n', minimum: 5 } },
+      definitions: { n: leaf },
+    };
     const old = input({ $schema: 'http://json-schema.org/draft-07/schema#', ...schema });
     expect(old.validate({ a: 1 })).toMatchObject({ ok: true });
-    expect(input(schema).validate({ a: 1 })).toMatchObject({ ok: false });
+    const { $id: _, ...a } = schema.properties.a;
+    expect(input({ ...schema, properties: { a } }).validate({ a: 1 })).toMatchObject({ ok: false });
+    expect(refusal(() => input(schema))).toContain('leads to nothing');
   });
 });
 

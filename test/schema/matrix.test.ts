@@ -66,7 +66,9 @@ const typebox = Type.Object({
   tags: Type.Optional(Type.Array(Type.String())),
   size: Type.Union([Type.Literal('small'), Type.Literal('large')]),
 });
-const zod3Paired = withJsonSchema(zod3, zodToJsonSchema(zod3));
+// The cast: here zod-to-json-schema sees another copy of zod 3's types than the alias does.
+const zod3Json = zodToJsonSchema(zod3 as unknown as Parameters<typeof zodToJsonSchema>[0]);
+const zod3Paired = withJsonSchema(zod3, zod3Json);
 const valibotSpeaking = toStandardJsonSchema(valibot);
 const marked = jsonSchema<Order>(json);
 

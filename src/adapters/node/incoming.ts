@@ -51,9 +51,9 @@ export class NodeIncoming implements Incoming {
 
   text(maxBytes: number): Promise<string> {
     if (this.#parsedBody !== undefined) {
-      const { length } = JSON.stringify(this.#parsedBody);
-      if (length > maxBytes) return Promise.reject(new BodyTooLarge(maxBytes));
-      return Promise.resolve(JSON.stringify(this.#parsedBody));
+      const text = printed(this.#parsedBody);
+      if (Buffer.byteLength(text) > maxBytes) return Promise.reject(new BodyTooLarge(maxBytes));
+      return Promise.resolve(text);
     }
     const req = this.#req;
     if (Number(req.headers['content-length'] ?? 0) > maxBytes)
@@ -69,7 +69,8 @@ export class NodeIncoming implements Incoming {
           req.pause();
           reject(new BodyTooLarge(maxBytes));
         } else if (first === undefined) first = chunk;
-        else (rest ??= [first]).push(chunk);
+        else if (rest === undefined) rest = [first, chunk];
+        else rest.push(chunk);
       });
       req.on('end', () =>
         resolve(rest === undefined ? (first?.toString('utf8') ?? '') : Buffer.concat(rest).toString('utf8')),
@@ -111,4 +112,10 @@ export class NodeIncoming implements Incoming {
       if (!res.writableFinished) listener();
     });
   }
+}
+
+// What a body parser left behind: a value, a text, or bytes.
+function printed(body: unknown): string {
+  if (typeof body === 'string') return body;
+  return body instanceof Uint8Array ? Buffer.from(body).toString('utf8') : JSON.stringify(body);
 }

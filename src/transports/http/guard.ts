@@ -14,7 +14,7 @@ export interface GuardOptions {
   /** Origins of web pages that may call, such as `https://app.example.com`. */
   readonly allowedOrigins?: readonly string[] | typeof unsafeAnyOrigin;
   /** Where the server can be reached from outside; its host and origin are allowed. */
-  readonly publicUrl?: string;
+  readonly publicUrl?: string | undefined;
 }
 
 export interface Guard {

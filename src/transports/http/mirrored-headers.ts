@@ -17,9 +17,11 @@ export function checkHeaders(message: RequestMessage, header: (name: string) => 
   const name = param === undefined ? undefined : message.params?.[param];
   if (typeof name !== 'string') return;
   const sent = header('mcp-name');
-  if (sent !== name)
-    expectHeader('Mcp-Name', sent === undefined ? undefined : (decodeHeaderValue(sent) ?? sent), name);
+  // Always decoded: a raw value that only looks encoded would mean another name to whoever decodes it on the way.
+  expectHeader('Mcp-Name', sent === undefined ? undefined : (decodeHeaderValue(sent) ?? malformed), name);
 }
+
+const malformed = '(malformed)';
 
 function expectHeader(name: string, sent: string | undefined, expected: unknown): void {
   if (sent === expected) return;

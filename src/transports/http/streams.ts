@@ -33,6 +33,7 @@ interface Open {
   readonly since: number;
   readonly owner: StreamOwner;
   quietSince: number;
+  timer: ReturnType<typeof setInterval> | undefined;
 }
 
 const streamHeaders: HeaderFields = {
@@ -42,11 +43,10 @@ const streamHeaders: HeaderFields = {
   'x-accel-buffering': 'no',
 };
 
-/** All open streams of a transport: one timer keeps them alive and ends the old ones. */
+/** All open streams of a transport: kept alive, and ended when they are old. */
 export class Streams {
   readonly #open = new Set<Open>();
   readonly #limits: StreamLimits;
-  #timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(limits: StreamLimits) {
     this.#limits = limits;
@@ -59,9 +59,9 @@ export class Streams {
   open(incoming: Incoming, headers: HeaderFields, owner: StreamOwner): EventStream {
     const outlet = incoming.stream(200, { ...streamHeaders, ...headers });
     const now = Date.now();
-    const stream: Open = { outlet, since: now, quietSince: now, owner };
+    const stream: Open = { outlet, since: now, quietSince: now, owner, timer: undefined };
     this.#open.add(stream);
-    this.#timer ??= this.#startTimer();
+    stream.timer = this.#startTimer(stream);
     incoming.onGone(() => this.#leave(stream, 'gone'));
     return {
       send: (event) => {
@@ -84,32 +84,28 @@ export class Streams {
   }
 
   #forget(stream: Open): boolean {
-    const known = this.#open.delete(stream);
-    if (this.#open.size === 0) {
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-    }
-    return known;
+    clearInterval(stream.timer);
+    return this.#open.delete(stream);
   }
 
-  #startTimer(): ReturnType<typeof setInterval> {
+  // A timer for each stream, not one for all: Workers end a request that waits for nothing of its own, and with the
+  // request its timers.
+  #startTimer(stream: Open): ReturnType<typeof setInterval> {
     const { keepAliveMs, maxAgeMs } = this.#limits;
-    const timer = setInterval(() => this.#sweep(), Math.max(10, Math.min(keepAliveMs, maxAgeMs) / 2));
+    const timer = setInterval(() => this.#look(stream), Math.max(10, Math.min(keepAliveMs, maxAgeMs) / 2));
     // A stream that is only kept alive must not keep the process alive. Browsers and Workers have plain numbers here.
     if (typeof timer === 'object' && 'unref' in timer) (timer as { unref(): void }).unref();
     return timer;
   }
 
-  #sweep(): void {
+  #look(stream: Open): void {
     const { keepAliveMs, maxAgeMs } = this.#limits;
     const now = Date.now();
-    for (const stream of [...this.#open]) {
-      // The owner ends it in its own words: a subscription with its result, a poll with a hint when to come back.
-      if (now - stream.since >= maxAgeMs) stream.owner.onEnd('old');
-      else if (now - stream.quietSince >= keepAliveMs) {
-        stream.quietSince = now;
-        stream.outlet.write(printComment(''));
-      }
+    // The owner ends it in its own words: a subscription with its result, a poll with a hint when to come back.
+    if (now - stream.since >= maxAgeMs) stream.owner.onEnd('old');
+    else if (now - stream.quietSince >= keepAliveMs) {
+      stream.quietSince = now;
+      stream.outlet.write(printComment(''));
     }
   }
 }

@@ -1,0 +1,44 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpEndpoint } from '../../transports/http/endpoint.js';
+import { nodeHandler } from '../node/handler.js';
+
+/** A plugin for `app.register`. It serves on the prefix that it is registered with. */
+export type Plugin = (app: App) => Promise<void>;
+
+/** What is needed of a Fastify app; its own types are not, so that nobody has to install them. */
+export interface App {
+  removeAllContentTypeParsers(): void;
+  addContentTypeParser(
+    type: string,
+    parser: (request: unknown, payload: unknown, done: (error: null) => void) => void,
+  ): unknown;
+  all(path: string, handler: (request: AppRequest, reply: AppReply) => Promise<void>): unknown;
+  addHook(name: 'preClose', hook: () => Promise<void>): unknown;
+}
+
+export interface AppRequest {
+  readonly raw: IncomingMessage;
+}
+
+export interface AppReply {
+  readonly raw: ServerResponse;
+  hijack(): unknown;
+}
+
+/** The endpoint inside Fastify, behind its hooks. */
+export function plugin(endpoint: HttpEndpoint): Plugin {
+  const handle = nodeHandler(endpoint);
+  return async function mcp(app) {
+    // The body stays unread: its limit, its type and its errors are the endpoint's. Only this plugin's scope is changed.
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    const serve = async (request: AppRequest, reply: AppReply): Promise<void> => {
+      reply.hijack();
+      await handle(request.raw, reply.raw);
+    };
+    app.all('/', serve);
+    app.all('/*', serve);
+    // Before Fastify waits for its connections to end: an open stream would never let it.
+    app.addHook('preClose', () => handle.close());
+  };
+}

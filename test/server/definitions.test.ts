@@ -1,0 +1,109 @@
+import { createServer, DefinitionError, prompt, resource, tool } from 'fullmcp';
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+
+const quiet = { name: 'test', version: '1.0.0', log: () => undefined };
+
+function problemsOf(define: () => unknown): readonly string[] {
+  try {
+    define();
+  } catch (error) {
+    if (error instanceof DefinitionError) return error.problems;
+    throw error;
+  }
+  throw new Error('The definition was accepted');
+}
+
+describe('mistakes in definitions', () => {
+  it('are reported together, each with its name', () => {
+    const problems = problemsOf(() =>
+      createServer({
+        name: '',
+        version: '1.0.0',
+        tools: {
+          'bad name': tool({ run: () => 1 }),
+          remote: tool({
+            input: { type: 'object', properties: { a: { $ref: 'https://example.com/a' } } },
+            run: () => 1,
+          }),
+          nothing: {} as never,
+          notEven: null as never,
+          mirrored: tool({
+            input: { type: 'object', properties: { a: { type: 'number', 'x-mcp-header': 'A' } } },
+            run: () => 1,
+          }),
+        },
+        resources: {
+          relative: resource({ read: () => 1 }),
+          'users://{id': resource({ read: () => 1 }),
+          'x://{a}': resource({ complete: { b: () => [] }, read: () => 1 }),
+          'y://z': { kind: 'resource', options: {} } as never,
+        },
+        prompts: {
+          p: prompt({ args: z.object({ a: z.string() }), complete: { b: () => [] }, run: () => 'x' }),
+        },
+        methods: { 'tools/list': { run: () => ({}) }, plain: { run: () => ({}) } },
+      }),
+    );
+    expect(problems).toHaveLength(13);
+    for (const name of [
+      '"name"',
+      '"bad name"',
+      '"remote"',
+      '"nothing"',
+      '"notEven"',
+      '"mirrored"',
+      '"relative"',
+      '"users://{id"',
+      '"x://{a}"',
+      '"y://z"',
+      '"p"',
+      '"tools/list"',
+      '"plain"',
+    ]) {
+      expect(
+        problems.filter((problem) => problem.includes(name)),
+        name,
+      ).not.toHaveLength(0);
+    }
+  });
+
+  it('are one sentence when there is one', () => {
+    expect(() => createServer({ ...quiet, tools: { 'a b': tool({ run: () => 1 }) } })).toThrow(
+      /^A mistake in the server's definition: tool "a b": a tool name has 1 to 128 characters/,
+    );
+  });
+
+  it('are found in what is added later, too', () => {
+    const server = createServer({ ...quiet, tools: { a: tool({ run: () => 1 }) } });
+    expect(problemsOf(() => server.tool('a', {}, () => 2))[0]).toMatch(/"a" is defined twice/);
+    expect(problemsOf(() => server.tool('b c', {}, () => 2))[0]).toMatch(/^tool "b c"/);
+    expect(problemsOf(() => server.resource('nope', {}, () => 2))[0]).toMatch(
+      /^resource "nope": a resource needs an absolute URI/,
+    );
+    expect(problemsOf(() => server.prompt('', {}, () => 'x'))[0]).toMatch(
+      /^prompt "": a prompt needs a name/,
+    );
+  });
+
+  it.each([
+    [{ pageSize: 0 }, /pageSize/],
+    [{ listTtlMs: -1 }, /listTtlMs/],
+    [{ resources: { 'a://b': resource({ ttlMs: 0.5, read: () => 1 }) } }, /ttlMs/],
+    [{ tools: { a: tool({ meta: { 'bad key': 1 }, run: () => 1 }) } }, /"bad key"/],
+    [{ tools: { a: tool({ meta: { progressToken: 1 }, run: () => 1 }) } }, /uses this key itself/],
+    [{ tools: { a: tool({ icons: [{ src: 'javascript:alert(1)' }], run: () => 1 }) } }, /https: or data:/],
+  ])('%j', (options, expected) => {
+    expect(problemsOf(() => createServer({ ...quiet, ...options } as never)).join()).toMatch(expected);
+  });
+
+  it('that only some clients mind are warnings', () => {
+    const log = vi.fn();
+    createServer({
+      ...quiet,
+      log,
+      tools: { 'a.b': tool({ run: () => 1 }), ['x'.repeat(65)]: tool({ run: () => 1 }) },
+    });
+    expect(log.mock.calls.map(([level]) => level)).toEqual(['warning', 'warning']);
+  });
+});

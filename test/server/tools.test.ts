@@ -1,0 +1,264 @@
+import { createServer, image, inProcess, jsonSchema, McpError, ToolError, text, tool } from 'fullmcp';
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+
+const quiet = { name: 'test', version: '1.0.0', log: () => undefined };
+
+function calling(run: () => unknown, output?: z.ZodType) {
+  const server = createServer({
+    ...quiet,
+    tools: { it: tool({ run, ...(output && { output: output as never }) }) },
+  });
+  return inProcess(server)('tools/call', { name: 'it' });
+}
+
+describe('what a handler returns', () => {
+  it.each([
+    ['a text', () => 'hello', { content: [{ type: 'text', text: 'hello' }] }],
+    ['nothing', () => undefined, { content: [] }],
+    ['null', () => null, { content: [{ type: 'text', text: 'null' }], structuredContent: null }],
+    ['a number', () => 42, { content: [{ type: 'text', text: '42' }], structuredContent: 42 }],
+    [
+      'an object',
+      () => ({ a: 1 }),
+      { content: [{ type: 'text', text: '{"a":1}' }], structuredContent: { a: 1 } },
+    ],
+    ['a list', () => [1, 2], { content: [{ type: 'text', text: '[1,2]' }], structuredContent: [1, 2] }],
+    ['an empty list', () => [], { content: [{ type: 'text', text: '[]' }], structuredContent: [] }],
+    ['a block', () => text('x'), { content: [{ type: 'text', text: 'x' }] }],
+    [
+      'blocks',
+      () => [text('x'), image('AA==', 'image/png')],
+      {
+        content: [
+          { type: 'text', text: 'x' },
+          { type: 'image', data: 'AA==', mimeType: 'image/png' },
+        ],
+      },
+    ],
+    [
+      'a full result',
+      () => ({ content: [text('x')], isError: true }),
+      { content: [{ type: 'text', text: 'x' }], isError: true },
+    ],
+    [
+      'an object with a field named content',
+      () => ({ content: ['chapter 1'] }),
+      { structuredContent: { content: ['chapter 1'] } },
+    ],
+    ['a promise', async () => 'later', { content: [{ type: 'text', text: 'later' }] }],
+  ])('%s', async (_, run, expected) => {
+    expect(await calling(run)).toMatchObject({ resultType: 'complete', ...expected });
+  });
+
+  it('is checked against the output schema and sent as text and as structure', async () => {
+    const output = z.object({ sum: z.number() });
+    expect(await calling(() => ({ sum: 3 }), output)).toMatchObject({
+      content: [{ type: 'text', text: '{"sum":3}' }],
+      structuredContent: { sum: 3 },
+    });
+  });
+
+  it('keeps the content of a full result beside its checked structure', async () => {
+    const output = z.object({ sum: z.number() });
+    const full = { content: [text('three')], structuredContent: { sum: 3 } };
+    expect(await calling(() => full, output)).toMatchObject({
+      content: [{ text: 'three' }],
+      structuredContent: { sum: 3 },
+    });
+  });
+
+  it('that does not fit the output schema is our mistake, not the model’s', async () => {
+    const log = vi.fn();
+    const server = createServer({
+      ...quiet,
+      log,
+      tools: { it: tool({ output: z.object({ sum: z.number() }), run: () => ({ sum: 'three' }) as never }) },
+    });
+    const result = await inProcess(server)('tools/call', { name: 'it' });
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/^Internal error \(ref /) }],
+    });
+    expect(String(log.mock.calls[0]?.[2])).toMatch(/output schema.*sum/);
+  });
+
+  it('a failure needs no structure', async () => {
+    const failed = { content: [text('no')], isError: true };
+    expect(await calling(() => failed, z.object({ sum: z.number() }))).toMatchObject(failed);
+  });
+});
+
+describe('what a handler throws', () => {
+  it('reaches the model when it is a ToolError', async () => {
+    const result = await calling(() => {
+      throw new ToolError('Order 7 does not exist');
+    });
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ type: 'text', text: 'Order 7 does not exist' }],
+    });
+  });
+
+  it('stays on the server otherwise, with a reference to find it by', async () => {
+    const log = vi.fn();
+    const secret = new Error('connect ECONNREFUSED db.internal:5432 password=hunter2');
+    const server = createServer({
+      ...quiet,
+      log,
+      tools: {
+        it: tool({
+          run: () => {
+            throw secret;
+          },
+        }),
+      },
+    });
+    const result = await inProcess(server)('tools/call', { name: 'it' });
+    expect(JSON.stringify(result)).not.toMatch(/hunter2|ECONNREFUSED/);
+    const ref = /ref ([0-9a-f]{8})/.exec(JSON.stringify(result))?.[1];
+    expect(ref).toBeDefined();
+    expect(log).toHaveBeenCalledWith('error', `Tool "it" failed (ref ${ref})`, secret);
+  });
+
+  it('is a protocol error when it is an McpError', async () => {
+    const failing = calling(() => {
+      throw new McpError('invalid_params', 'no such thing');
+    });
+    await expect(failing).rejects.toMatchObject({ code: 'invalid_params', message: 'no such thing' });
+  });
+});
+
+describe('arguments', () => {
+  const server = createServer({
+    ...quiet,
+    tools: {
+      add: tool({ input: z.object({ a: z.number(), b: z.number() }), run: ({ a, b }) => a + b }),
+      plain: tool({ run: () => 'ok' }),
+      typed: tool({
+        input: jsonSchema<{ n: number }>({
+          type: 'object',
+          properties: { n: { type: 'number' } },
+          required: ['n'],
+        }),
+        run: ({ n }) => n + 1,
+      }),
+    },
+  });
+  const call = inProcess(server);
+
+  it('that are wrong come back as a text the model can act on', async () => {
+    const result = await call('tools/call', { name: 'add', arguments: { a: 'x' } });
+    const [{ text: said }] = result['content'] as [{ text: string }];
+    expect(result['isError']).toBe(true);
+    expect(said).toMatch(
+      /^Invalid arguments for add\. .*a: expected a number.*b: .*missing.*Valid fields: a, b/s,
+    );
+  });
+
+  it('that came as strings are taken for what the schema says', async () => {
+    expect(await call('tools/call', { name: 'add', arguments: { a: '1', b: '2' } })).toMatchObject({
+      structuredContent: 3,
+    });
+    expect(await call('tools/call', { name: 'typed', arguments: { n: '1' } })).toMatchObject({
+      structuredContent: 2,
+    });
+  });
+
+  it('may be absent', async () => {
+    expect(await call('tools/call', { name: 'plain' })).toMatchObject({ content: [{ text: 'ok' }] });
+  });
+
+  it.each(['__proto__', 'constructor', 'toString', 'nope', ''])(
+    'a tool named %j is not found',
+    async (name) => {
+      await expect(call('tools/call', { name })).rejects.toMatchObject({
+        code: 'invalid_params',
+        message: `Unknown tool: ${name}`,
+      });
+    },
+  );
+
+  it('a name that is no string is refused', async () => {
+    await expect(call('tools/call', { name: 7 })).rejects.toMatchObject({ code: 'invalid_params' });
+    await expect(call('tools/call', { name: 'add', arguments: [] })).rejects.toMatchObject({
+      code: 'invalid_params',
+    });
+  });
+});
+
+describe('lazily loaded tools', () => {
+  it('load with the first call, once', async () => {
+    const load = vi.fn(async () => ({ run: () => 'loaded' }));
+    const call = inProcess(createServer({ ...quiet, tools: { lazy: tool({ load }) } }));
+    expect(load).not.toHaveBeenCalled();
+    await Promise.all([call('tools/call', { name: 'lazy' }), call('tools/call', { name: 'lazy' })]);
+    expect(await call('tools/call', { name: 'lazy' })).toMatchObject({ content: [{ text: 'loaded' }] });
+    expect(load).toHaveBeenCalledOnce();
+  });
+
+  it('may be a default export, and a load that failed is tried again', async () => {
+    const load = vi
+      .fn<() => Promise<{ default: () => string }>>()
+      .mockRejectedValueOnce(new Error('disk'))
+      .mockResolvedValue({ default: () => 'second time' });
+    const call = inProcess(createServer({ ...quiet, tools: { lazy: tool({ load }) } }));
+    expect(await call('tools/call', { name: 'lazy' })).toMatchObject({ isError: true });
+    expect(await call('tools/call', { name: 'lazy' })).toMatchObject({ content: [{ text: 'second time' }] });
+  });
+});
+
+describe('time limits', () => {
+  it('end the call and abort the handler’s signal', async () => {
+    let seen: AbortSignal | undefined;
+    const server = createServer({
+      ...quiet,
+      tools: {
+        slow: tool({
+          timeoutMs: 20,
+          run: (_, { signal }) => {
+            seen = signal;
+            return new Promise(() => undefined);
+          },
+        }),
+      },
+    });
+    const result = await inProcess(server)('tools/call', { name: 'slow' });
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: 'slow took longer than 20 ms and was stopped' }],
+    });
+    expect(seen?.aborted).toBe(true);
+    expect(seen?.reason).toMatchObject({ name: 'TimeoutError' });
+  });
+
+  it('of the server count where the tool has none, and the caller’s signal still reaches the handler', async () => {
+    const controller = new AbortController();
+    const server = createServer({
+      ...quiet,
+      timeoutMs: 10_000,
+      tools: {
+        waits: tool({
+          run: (_, { signal }) =>
+            new Promise((resolve) => signal.addEventListener('abort', () => resolve(String(signal.reason)))),
+        }),
+      },
+    });
+    const answer = inProcess(server)('tools/call', { name: 'waits' }, { signal: controller.signal });
+    await Promise.resolve();
+    controller.abort('enough');
+    expect(await answer).toMatchObject({ content: [{ text: 'enough' }] });
+  });
+});
+
+it('builds nothing after definition', async () => {
+  const shape = z.object({ a: z.number() });
+  const convert = vi.spyOn(shape['~standard'].jsonSchema, 'input');
+  const server = createServer({ ...quiet, tools: { it: tool({ input: shape, run: ({ a }) => a }) } });
+  expect(convert).toHaveBeenCalledOnce();
+  const call = inProcess(server);
+  const first = await call('tools/list');
+  for (let n = 0; n < 10; n++) await call('tools/call', { name: 'it', arguments: { a: n } });
+  expect(await call('tools/list')).toBe(first);
+  expect(convert).toHaveBeenCalledOnce();
+});

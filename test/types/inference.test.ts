@@ -1,0 +1,94 @@
+import {
+  type Context,
+  createServer,
+  inProcess,
+  jsonSchema,
+  kit,
+  prompt,
+  type ToolResult,
+  tool,
+} from 'fullmcp';
+import { describe, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
+
+describe('types', () => {
+  it('flow from the schema to the handler', () => {
+    tool({
+      input: z.object({ a: z.number(), b: z.string().default('x') }),
+      run: (input, ctx) => {
+        expectTypeOf(input).toEqualTypeOf<{ a: number; b: string }>();
+        expectTypeOf(ctx.signal).toEqualTypeOf<AbortSignal>();
+        return 1;
+      },
+    });
+    tool({
+      input: jsonSchema<{ n: number }>({ type: 'object' }),
+      run: ({ n }) => {
+        expectTypeOf(n).toEqualTypeOf<number>();
+      },
+    });
+    tool({
+      input: { type: 'object' },
+      run: (input) => {
+        expectTypeOf(input).toEqualTypeOf<Record<string, unknown>>();
+      },
+    });
+    prompt({
+      args: z.object({ code: z.string() }),
+      run: ({ code }) => {
+        expectTypeOf(code).toEqualTypeOf<string>();
+        return code;
+      },
+    });
+  });
+
+  it('hold a handler to its output schema', () => {
+    const output = z.object({ sum: z.number() });
+    tool({ output, run: () => ({ sum: 1 }) });
+    tool({ output, run: async (): Promise<ToolResult> => ({ content: [] }) });
+    // @ts-expect-error the sum is a number
+    tool({ output, run: () => ({ sum: 'one' }) });
+  });
+
+  it('keep what a handler returns for typed clients', () => {
+    const add = tool({ input: z.object({ a: z.number() }), run: ({ a }) => a + 1 });
+    expectTypeOf(add.run).exclude(undefined).returns.toEqualTypeOf<number | Promise<number>>();
+  });
+
+  it('of lifespan and context reach every tool', () => {
+    createServer({
+      name: 't',
+      version: '1',
+      lifespan: async function* () {
+        yield { db: 'x' };
+      },
+      context: ({ state }) => {
+        expectTypeOf(state).toEqualTypeOf<{ db: string }>();
+        return { id: 1 };
+      },
+      tools: {
+        a: tool({ run: (_, ctx: Context<{ db: string }, { id: number }>) => ctx.state.db + ctx.user.id }),
+      },
+    });
+    const { tool: typed } = kit<{ state: { db: string }; user: { id: number } }>();
+    const a = typed({ run: (_, { state, user }) => state.db + user.id });
+    const without = createServer({ name: 't', version: '1', tools: { a } });
+    expectTypeOf(without).toHaveProperty('problem').toBeString();
+    // @ts-expect-error this server has no lifespan that yields what the tool needs
+    inProcess(without);
+  });
+
+  it('of imperative definitions', () => {
+    const server = createServer({ name: 't', version: '1' });
+    server.tool('add', { input: z.object({ a: z.number() }) }, ({ a }) => {
+      expectTypeOf(a).toEqualTypeOf<number>();
+    });
+    server.resource('users://{id}/profile', {}, ({ id }) => {
+      expectTypeOf(id).toEqualTypeOf<string>();
+    });
+    server.prompt('p', { args: z.object({ code: z.string() }) }, ({ code }) => {
+      expectTypeOf(code).toEqualTypeOf<string>();
+      return code;
+    });
+  });
+});
