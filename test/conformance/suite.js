@@ -1,0 +1,162 @@
+// @ts-check
+// The suite and the server under test, as processes.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * @typedef {object} Result
+ * @property {boolean} holds Something was checked, and nothing failed or warned.
+ * @property {number} passed
+ * @property {number} failed
+ * @property {number} warned
+ * @property {number} skipped
+ * @property {string[]} details A line for each check that failed or warned.
+ */
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, '../..');
+const modules = join(here, 'node_modules');
+const SUITE = '@modelcontextprotocol/conformance';
+const cli = join(modules, SUITE, 'dist/index.js');
+// The suite needs Node 22 or later; the server under test runs on the Node that runs this.
+const node = join(modules, 'node/bin', process.platform === 'win32' ? 'node.exe' : 'node');
+const results = join(root, '.conformance');
+const SCENARIO_TIMEOUT_MS = 60_000;
+
+/** Installs the suite where it is missing or another version, builds fullmcp and makes it importable by name from here. */
+export function prepare() {
+  if (!isInstalled()) {
+    // Node's binary comes from an install script, which a user's settings may have switched off.
+    must('npm', ['ci', '--prefix', here, '--no-audit', '--no-fund', '--no-ignore-scripts']);
+  }
+  if (!existsSync(node)) {
+    console.error(`npm installed no Node for the suite: ${node} is missing.`);
+    process.exit(1);
+  }
+  must(process.execPath, [join(root, 'scripts/build.js')]);
+  const link = join(modules, 'fullmcp');
+  if (!existsSync(link)) symlinkSync(root, link, 'junction');
+  rmSync(results, { recursive: true, force: true });
+}
+
+function isInstalled() {
+  const manifest = join(modules, SUITE, 'package.json');
+  if (!existsSync(manifest) || !existsSync(node)) return false;
+  const wanted = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8')).dependencies[SUITE];
+  return JSON.parse(readFileSync(manifest, 'utf8')).version === wanted;
+}
+
+/**
+ * @param {string} command
+ * @param {string[]} args
+ */
+function must(command, args) {
+  const { status, error } = spawnSync(command, args, {
+    cwd: root,
+    stdio: ['ignore', process.stderr, process.stderr],
+    shell: process.platform === 'win32' && command === 'npm',
+  });
+  if (status === 0) return;
+  console.error(`This did not work: ${command} ${args.join(' ')}${error ? `\n${error.message}` : ''}`);
+  process.exit(1);
+}
+
+/**
+ * The server scenarios that the suite knows, each with the revisions it applies to. Extensions need the newest.
+ * @returns {Promise<{ name: string, revisions: string[] }[]>}
+ */
+export async function scenariosOf() {
+  const { output } = await suite(['list', '--server']);
+  const rows = [...output.matchAll(/^ *- (\S+) \[([^\]]*)\]$/gm)];
+  if (rows.length === 0) throw new Error(`The suite lists no scenarios:\n${output}`);
+  return rows.map(([, name = '', revisions = '']) => ({
+    name,
+    revisions: (revisions === 'extension' ? '2026-07-28' : revisions).split(','),
+  }));
+}
+
+/**
+ * Starts server.js on a free port.
+ * @returns {Promise<{ url: string, said: () => string, kill: () => void }>}
+ */
+export async function startFixture() {
+  const child = spawn(process.execPath, [join(here, 'server.js')], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const kill = () => void child.kill('SIGKILL');
+  process.on('exit', kill);
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+    process.on(signal, () => process.exit(1));
+  }
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => (errors += text));
+  const url = await new Promise((resolve, reject) => {
+    createInterface(child.stdout).once('line', resolve);
+    child.once('error', reject);
+    child.once('close', () => reject(new Error(`The server did not start:\n${errors}`)));
+  });
+  return { url, said: () => errors.trim(), kill };
+}
+
+/**
+ * @param {string} scenario
+ * @param {{ revision: string, url: string }} options
+ * @returns {Promise<Result>}
+ */
+export async function runScenario(scenario, { revision, url }) {
+  const folder = join(results, 'server', revision, scenario);
+  mkdirSync(folder, { recursive: true });
+  const args = ['server', '--url', url, '--scenario', scenario, '--spec-version', revision, '-o', folder];
+  const { code, output } = await suite(args);
+  const checks = readChecks(folder);
+  const having = (/** @type {string} */ status) => checks.filter((check) => check.status === status);
+  const passed = having('SUCCESS').length;
+  const bad = [...having('FAILURE'), ...having('WARNING')];
+  const details = bad.map(
+    ({ id, status, errorMessage, description }) => `${status} ${id}: ${errorMessage ?? description}`,
+  );
+  // A scenario that checked nothing proves nothing, and one that fails without a word is still a failure.
+  const silent = bad.length === 0 && (passed === 0 || code !== 0);
+  if (silent) details.push(`exit code ${code}:`, ...output.trim().split('\n'));
+  return {
+    holds: bad.length === 0 && !silent,
+    passed,
+    failed: having('FAILURE').length + (silent ? 1 : 0),
+    warned: having('WARNING').length,
+    skipped: having('SKIPPED').length,
+    details,
+  };
+}
+
+/**
+ * @param {string} folder
+ * @returns {{ id: string, status: string, description?: string, errorMessage?: string }[]}
+ */
+function readChecks(folder) {
+  return readdirSync(folder)
+    .map((run) => join(folder, run, 'checks.json'))
+    .filter((file) => existsSync(file))
+    .flatMap((file) => JSON.parse(readFileSync(file, 'utf8')));
+}
+
+/**
+ * @param {string[]} args
+ * @returns {Promise<{ code: number | null, output: string }>}
+ */
+function suite(args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(node, [cli, ...args], {
+      env: { ...process.env, NO_COLOR: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: SCENARIO_TIMEOUT_MS,
+      killSignal: 'SIGKILL',
+    });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => (output += text));
+    child.stderr.setEncoding('utf8').on('data', (text) => (output += text));
+    child.on('error', reject).on('close', (code) => resolve({ code, output }));
+  });
+}
