@@ -10,7 +10,11 @@ const configs = ['package.json', 'tsconfig.json', 'tsconfig.build.json'];
 const inputs = [...filesUnder('src'), ...filesUnder('examples'), ...configs];
 const print = fingerprint(inputs);
 
-if (process.argv.includes('--force') || !isFresh()) build();
+if (process.argv.includes('--force') || !isFresh()) {
+  alone(() => {
+    if (process.argv.includes('--force') || !isFresh()) build();
+  });
+}
 
 function build() {
   rmSync('dist', { recursive: true, force: true });
@@ -20,6 +24,30 @@ function build() {
   if (hasExamples && existsSync('examples/tsconfig.json')) compile('examples/tsconfig.json');
   mkdirSync('build', { recursive: true });
   writeFileSync(stamp, print);
+}
+
+/**
+ * Waits while another build is under way: two at once would take each other's files away.
+ * @param {() => void} work
+ */
+function alone(work) {
+  const lock = 'node_modules/.fullmcp-build';
+  const givenUp = Date.now() + 120_000;
+  for (;;) {
+    try {
+      mkdirSync(lock);
+      break;
+    } catch (error) {
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;
+      // Whoever held it for this long has died.
+      if (Date.now() > givenUp) break;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+    }
+  }
+  const release = () => rmSync(lock, { recursive: true, force: true });
+  process.once('exit', release);
+  work();
+  release();
 }
 
 function isFresh() {

@@ -1,5 +1,5 @@
 import { type NodeHandler, nodeHandler } from './adapters/node/handler.js';
-import { type ServeOptions, withEnvironment } from './adapters/node/options.js';
+import { type ServeOptions, withEnvironment, withOwnHost } from './adapters/node/options.js';
 import { type Serving, serveOnNode } from './adapters/node/serve.js';
 import { upgrades } from './adapters/node/upgrades.js';
 import { createEndpoint, type HandlerOptions } from './http.js';
@@ -11,11 +11,11 @@ export type { ServeOptions } from './adapters/node/options.js';
 export type { Serving } from './adapters/node/serve.js';
 
 /** Serves over HTTP and WebSocket on Node. Options that are not given come from the environment, then from sense. */
-export function serve(
+export async function serve(
   server: Pick<Server, 'dispatch' | 'start' | 'close'>,
   options: ServeOptions = {},
 ): Promise<Serving> {
-  const effective = withEnvironment(options);
+  const effective = withOwnHost(withEnvironment(options));
   const { path = '/mcp', websocket = {} } = effective;
   return serveOnNode(
     {

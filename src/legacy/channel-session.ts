@@ -14,6 +14,8 @@ import { readHandshake, Session } from './session.js';
 
 export const MAX_BATCH = 100;
 
+type Reply = (text: string | undefined) => void;
+
 /** The session era on a connection of its own: a pipe, a WebSocket, or the oldest HTTP transport. */
 export function channelSession(
   dispatch: Dispatch,
@@ -23,13 +25,13 @@ export function channelSession(
     let session: Session | undefined;
     let attached = false;
 
-    function receive(message: Message, reply: (text: string) => void = send): void {
+    function receive(message: Message, reply?: Reply): void {
       // Answers to questions have nobody waiting for them here.
       if (message.kind === 'request') return request(message, reply);
       if (message.kind === 'notification' && message.method === 'notifications/initialized') attach();
     }
 
-    function request(message: RequestMessage, reply: (text: string) => void): void {
+    function request(message: RequestMessage, reply: Reply | undefined): void {
       const current = session;
       const options = { revision: current?.revision, reply };
       if (message.method === 'initialize')
@@ -90,11 +92,13 @@ export function batchProblem(values: readonly unknown[], session: Session | unde
   return undefined;
 }
 
-/** Gathers the answers to a batch and hands them on as one. */
-export function collector(expected: number, send: (text: string) => void): (text: string) => void {
+/** Gathers the answers to a batch and hands them on as one. A call that was cancelled counts, but has none. */
+export function collector(expected: number, send: (text: string) => void): Reply {
   const answers: string[] = [];
+  let missing = expected;
   return function collect(text) {
-    answers.push(text);
-    if (answers.length === expected) send(`[${answers.join(',')}]`);
+    missing -= 1;
+    if (text !== undefined) answers.push(text);
+    if (missing === 0 && answers.length > 0) send(`[${answers.join(',')}]`);
   };
 }

@@ -1,6 +1,6 @@
 /** Keeps what was sent on streams, so that a client that lost its connection can fetch what it missed. */
 export interface EventLog {
-  /** Keeps an event of a stream and returns its id. */
+  /** Keeps an event of a stream and returns its id, which begins with the name of the stream. */
   append(stream: string, data: string): string;
   /** The events that followed `id` on its stream, oldest first; undefined where nothing is known of it. */
   after(id: string): { readonly stream: string; readonly events: readonly LoggedEvent[] } | undefined;
@@ -25,7 +25,6 @@ interface Kept {
 }
 
 interface Stream {
-  next: number;
   touchedAt: number;
   bytes: number;
   readonly events: Kept[];
@@ -37,6 +36,8 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   // In the order of their last event: a Map keeps insertion order, and an appended stream is inserted anew.
   const streams = new Map<string, Stream>();
   let bytes = 0;
+  // One count for all streams: a stream that lost its events goes on where it was, and its ids stay in order.
+  let next = 0;
 
   function drop(name: string): void {
     bytes -= streams.get(name)?.bytes ?? 0;
@@ -46,8 +47,8 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   function shorten(stream: Stream): void {
     const oldest = stream.events.shift();
     if (oldest === undefined) return;
-    stream.bytes -= oldest.data.length;
-    bytes -= oldest.data.length;
+    stream.bytes -= sizeOf(oldest.data);
+    bytes -= sizeOf(oldest.data);
   }
 
   function makeRoom(now: number, current: Stream): void {
@@ -62,12 +63,12 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   return {
     append(name, data) {
       const now = Date.now();
-      const stream = streams.get(name) ?? { next: 0, touchedAt: now, bytes: 0, events: [] };
-      const number = stream.next++;
+      const stream = streams.get(name) ?? { touchedAt: now, bytes: 0, events: [] };
+      const number = next++;
       stream.events.push({ number, data });
       stream.touchedAt = now;
-      stream.bytes += data.length;
-      bytes += data.length;
+      stream.bytes += sizeOf(data);
+      bytes += sizeOf(data);
       streams.delete(name);
       streams.set(name, stream);
       makeRoom(now, stream);
@@ -87,6 +88,13 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
     },
     drop,
   };
+}
+
+// An event costs more than its text; without that, streams of empty events would fill the memory.
+const OVERHEAD = 200;
+
+function sizeOf(data: string): number {
+  return data.length + OVERHEAD;
 }
 
 function eventId(stream: string, number: number): string {

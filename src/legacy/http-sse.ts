@@ -2,7 +2,7 @@ import type { Dispatch } from '../protocol/call.js';
 import { type Channel, openChannel } from '../transports/channel.js';
 import { refuse } from '../transports/http/endpoint.js';
 import type { HeaderFields, Incoming } from '../transports/http/incoming.js';
-import type { Streams } from '../transports/http/streams.js';
+import type { EventStream, Streams } from '../transports/http/streams.js';
 import { channelSession } from './channel-session.js';
 
 export interface HttpSseOptions {
@@ -15,18 +15,18 @@ export interface HttpSseOptions {
 
 export interface HttpSse {
   readonly handle: (incoming: Incoming, route: 'sse' | 'messages', headers: HeaderFields) => Promise<void>;
-  readonly close: () => void;
+  readonly close: (options: { readonly deadlineMs: number }) => Promise<void>;
 }
 
 /** The transport of 2024-11-05: a stream that carries everything to the client, and a path where it posts. */
 export function httpSse({ dispatch, streams, read, maxConnections }: HttpSseOptions): HttpSse {
-  const channels = new Map<string, Channel>();
+  const open = new Map<string, { readonly channel: Channel; readonly stream: EventStream }>();
 
   function connect(incoming: Incoming, headers: HeaderFields): void {
-    if (channels.size >= maxConnections) return refuse(incoming, 503, 'Too many connections', headers);
+    if (open.size >= maxConnections) return refuse(incoming, 503, 'Too many connections', headers);
     const id = crypto.randomUUID();
     const leave = (): void => {
-      channels.delete(id);
+      open.delete(id);
       void channel.close({ deadlineMs: 0 });
     };
     const stream = streams.open(incoming, headers, {
@@ -37,18 +37,18 @@ export function httpSse({ dispatch, streams, read, maxConnections }: HttpSseOpti
     });
     const send = (text: string): void => stream.send({ event: 'message', data: text });
     const channel = openChannel({ dispatch, send, session: channelSession(dispatch, send) });
-    channels.set(id, channel);
+    open.set(id, { channel, stream });
     const path = `${incoming.path.slice(0, incoming.path.lastIndexOf('/'))}/messages?sessionId=${id}`;
     stream.send({ event: 'endpoint', data: path });
   }
 
   async function receive(incoming: Incoming, headers: HeaderFields): Promise<void> {
-    const channel = channels.get(new URLSearchParams(incoming.query).get('sessionId') ?? '');
-    if (channel === undefined)
+    const connection = open.get(new URLSearchParams(incoming.query).get('sessionId') ?? '');
+    if (connection === undefined)
       return refuse(incoming, 404, 'Unknown session: open the event stream again', headers);
     const value = await read(incoming);
     incoming.reply(202, headers, 'Accepted');
-    channel.receive(JSON.stringify(value));
+    connection.channel.receive(JSON.stringify(value));
   }
 
   return {
@@ -58,9 +58,14 @@ export function httpSse({ dispatch, streams, read, maxConnections }: HttpSseOpti
       const allow = route === 'sse' ? 'GET, OPTIONS' : 'POST, OPTIONS';
       refuse(incoming, 405, `${incoming.method} is not served here`, { ...headers, allow });
     },
-    close() {
-      for (const channel of channels.values()) void channel.close({ deadlineMs: 0 });
-      channels.clear();
+    async close(deadline) {
+      await Promise.all(
+        [...open.values()].map(async ({ channel, stream }) => {
+          await channel.close(deadline);
+          stream.end();
+        }),
+      );
+      open.clear();
     },
   };
 }

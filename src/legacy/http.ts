@@ -7,19 +7,19 @@ import {
   type RequestMessage,
   readMessage,
 } from '../jsonrpc/message.js';
-import type { Call, Dispatch } from '../protocol/call.js';
+import type { Call, Dispatch, Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
-import { has, newestSession } from '../protocol/features.js';
-import { Lifetime } from '../protocol/lifetime.js';
+import { newestSession } from '../protocol/features.js';
+import { Lifetime, withSignal } from '../protocol/lifetime.js';
 import { replyJson } from '../transports/http/answer.js';
 import { type EraContext, refuse, type SessionEra, toMcpError } from '../transports/http/endpoint.js';
 import type { HeaderFields, Incoming } from '../transports/http/incoming.js';
 import { batchProblem, collector } from './channel-session.js';
 import { type EventLog, memoryEventLog } from './event-log.js';
 import { httpSse } from './http-sse.js';
-import { ResumableStream } from './resumable-stream.js';
+import { sessionListening } from './listening.js';
 import { readHandshake } from './session.js';
-import { SessionAnswer, streamName } from './session-answer.js';
+import { SessionAnswer } from './session-answer.js';
 import { checkSecret, sessionIds } from './session-id.js';
 import { type LiveSession, SessionTable } from './session-table.js';
 
@@ -54,6 +54,7 @@ export function httpSessions(
     const log = options.eventLog ?? memoryEventLog();
     const ids = sessionIds({ secret: options.secret, maxAgeMs: sessionMaxAgeMs });
     const table = new SessionTable({ ids, dispatch, maxSessions, idleMs: sessionIdleMs });
+    const listen = sessionListening({ streams, log, retryMs });
     const oldest = httpSse({ dispatch, streams, read, maxConnections: maxSessions });
 
     async function post(
@@ -139,8 +140,14 @@ export function httpSessions(
     ): Promise<void> {
       const { session, calls } = live;
       const { id } = message;
+      // A call that was ended may have been answered for before its handler returns.
+      let answered = false;
+      const finish = (text: string): void => {
+        if (!answered) reply(text);
+        answered = true;
+      };
       const fail = (error: unknown): void =>
-        reply(printError(id, toMcpError(error).toWire(session.revision)));
+        finish(printError(id, toMcpError(error).toWire(session.revision)));
       if (calls.has(id))
         return fail(new McpError('invalid_request', 'A request with this id is already open'));
       const lifetime = new Lifetime();
@@ -152,19 +159,18 @@ export function httpSessions(
           fail(why);
         },
       });
-      const call: Omit<Call, 'peer'> = {
+      const call: Omit<Call, 'peer' | 'signal'> = {
         id,
         method: message.method,
         params: message.params ?? {},
         http: { header: (name) => incoming.header(name), remoteAddress: incoming.remoteAddress },
-        get signal() {
-          return lifetime.signal;
-        },
         notify: (method, params) => answer.notify(printNotification(method, params)),
         release: answer.canRelease ? () => answer.release() : undefined,
       };
+      const forward = (peer: Call['peer']): Promise<Outcome> =>
+        dispatch(withSignal({ ...call, peer }, lifetime));
       try {
-        reply(printResult(id, await session.answer(message, (peer) => dispatch(withPeer(call, peer)))));
+        finish(printResult(id, await session.answer(message, forward)));
       } catch (error) {
         fail(error);
       } finally {
@@ -219,77 +225,22 @@ export function httpSessions(
         table.end(live);
         return incoming.reply(200, headers);
       }
-      const lastEventId = incoming.header('last-event-id');
-      if (lastEventId === undefined) return stand(incoming, live, headers);
-      resume(incoming, live, { lastEventId, headers });
-    }
-
-    /** Opens the stream for what belongs to no call. A newer one takes the place of an older. */
-    function stand(incoming: Incoming, live: LiveSession, headers: HeaderFields): void {
-      live.standing?.end();
-      const primed = has(live.session.revision, 'pollingStreams');
-      const standing = new ResumableStream(streamName(live, 'g'), {
-        log,
-        retryMs: primed ? retryMs : undefined,
-      });
-      live.standing = standing;
-      standing.begin(streams.open(incoming, headers, { onEnd: () => leaveStanding(live, standing) }));
-      live.session.attach((method, params) => standing.send(printNotification(method, params)));
-    }
-
-    function leaveStanding(live: LiveSession, standing: ResumableStream): void {
-      standing.end();
-      if (live.standing !== standing) return;
-      live.standing = undefined;
-      live.session.detach();
-      live.usedAt = Date.now();
-    }
-
-    function resume(incoming: Incoming, live: LiveSession, { lastEventId, headers }: Resumption): void {
-      const known = lastEventId.startsWith(`${live.tag}.`) ? log.after(lastEventId) : undefined;
-      const isStanding = lastEventId.startsWith(`${live.tag}.g`);
-      if (known === undefined && !isStanding)
-        return refuse(incoming, 404, 'Nothing is known of this event', headers);
-      if (isStanding) {
-        stand(incoming, live, headers);
-        for (const { data } of known?.events ?? []) if (data !== '') live.standing?.send(data);
-        if (known) log.drop(known.stream);
-        return;
-      }
-      const name = known?.stream ?? '';
-      const stream = live.streams.get(name) ?? endedStream(name);
-      stream.resume(streams.open(incoming, headers, { onEnd: () => stream.release() }), lastEventId);
-    }
-
-    function endedStream(name: string): ResumableStream {
-      const stream = new ResumableStream(name, { log, retryMs: undefined });
-      stream.end();
-      return stream;
+      listen(incoming, live, headers);
     }
 
     return {
       post,
       other,
-      close() {
+      async close(deadline) {
         table.close();
-        oldest.close();
+        await oldest.close(deadline);
       },
     };
   };
 }
 
-interface Resumption {
-  readonly lastEventId: string;
-  readonly headers: HeaderFields;
-}
-
 function isBatch(body: Message | readonly unknown[]): body is readonly unknown[] {
   return Array.isArray(body);
-}
-
-// Not a spread: that would look at the signal and so make one.
-function withPeer(call: Omit<Call, 'peer'>, peer: Call['peer']): Call {
-  return Object.assign(Object.create(call) as Omit<Call, 'peer'>, { peer });
 }
 
 function cancelled(

@@ -1,5 +1,5 @@
 import { has } from '../protocol/features.js';
-import { replyJson } from '../transports/http/answer.js';
+import { accepts, replyJson } from '../transports/http/answer.js';
 import type { HeaderFields, Incoming } from '../transports/http/incoming.js';
 import type { Streams } from '../transports/http/streams.js';
 import type { EventLog } from './event-log.js';
@@ -20,20 +20,23 @@ export interface SessionAnswerOptions {
 export class SessionAnswer {
   readonly #incoming: Incoming;
   readonly #options: SessionAnswerOptions;
+  readonly #mayStream: boolean;
   #stream: ResumableStream | undefined;
   #finished = false;
 
   constructor(incoming: Incoming, options: SessionAnswerOptions) {
     this.#incoming = incoming;
     this.#options = options;
+    this.#mayStream = accepts(incoming.header('accept'), 'text/event-stream');
     // Spec 2025-11-25: a lost connection is no cancellation. But without a stream there is nothing to come back to.
     incoming.onGone(() => {
       if (this.#stream === undefined && !this.#finished) options.onLost();
     });
   }
 
+  /** A client that takes only JSON goes without. */
   notify(message: string): void {
-    if (!this.#finished) this.#begin().send(message);
+    if (!this.#finished && this.#mayStream) this.#begin().send(message);
   }
 
   finish(message: string, status = 200): void {
@@ -47,7 +50,7 @@ export class SessionAnswer {
 
   /** Only where the revision lets a client poll. */
   get canRelease(): boolean {
-    return has(this.#options.live.session.revision, 'pollingStreams');
+    return this.#mayStream && has(this.#options.live.session.revision, 'pollingStreams');
   }
 
   release(): void {

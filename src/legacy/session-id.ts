@@ -19,8 +19,10 @@ export interface IssuedSession {
   readonly expiresAt: number;
 }
 
-const MAX_ID = 2048;
+// The longest id that can be issued is shorter: texts are cut, and an extension has a name of plain characters.
+const MAX_ID = 4096;
 const MAX_NAME = 100;
+const EXTENSION = /^[A-Za-z0-9._/-]{1,100}$/;
 const encoder = new TextEncoder();
 
 export function sessionIds({
@@ -60,6 +62,8 @@ export function sessionIds({
     const signature = decodeBase64Url(id.slice(dot + 1));
     const bytes = decodeBase64Url(payload);
     if (signature === undefined || bytes === undefined) return undefined;
+    // Bits are left over in the last character: with others there, the same session would have a second id.
+    if (encodeBase64Url(signature) !== id.slice(dot + 1)) return undefined;
     if (!(await crypto.subtle.verify('HMAC', await key(), signature, encoder.encode(payload))))
       return undefined;
     const { t, r, i, c } = JSON.parse(new TextDecoder().decode(bytes)) as {
@@ -110,6 +114,6 @@ function pick(
   keys: readonly string[],
 ): Record<string, Record<string, never>> {
   return Object.fromEntries(
-    keys.filter((key) => key.length <= MAX_NAME && isObject(object[key])).map((key) => [key, {}]),
+    keys.filter((key) => EXTENSION.test(key) && isObject(object[key])).map((key) => [key, {}]),
   );
 }

@@ -4,12 +4,13 @@ import { McpError } from '../protocol/errors.js';
 import type { Lifetime } from '../protocol/lifetime.js';
 import type { ResumableStream } from './resumable-stream.js';
 import { type Handshake, Session } from './session.js';
-import type { SessionIds } from './session-id.js';
+import type { IssuedSession, SessionIds } from './session-id.js';
 
 /** What a process remembers of a session beyond its id. */
 export interface LiveSession {
   readonly id: string;
   readonly session: Session;
+  readonly expiresAt: number;
   /** Begins the names of its streams, so that no session can ask for another's events. */
   readonly tag: string;
   readonly calls: Map<RequestId, Lifetime>;
@@ -26,7 +27,7 @@ export interface SessionTableOptions {
   readonly idleMs: number;
 }
 
-/** The sessions that this process has seen lately. Forgetting one costs its client nothing but its log level. */
+/** The sessions that this process has seen lately. Forgetting one costs its client its log level and subscriptions. */
 export class SessionTable {
   readonly #live = new Map<string, LiveSession>();
   readonly #ended = new Map<string, number>();
@@ -52,6 +53,10 @@ export class SessionTable {
   async find(id: string): Promise<LiveSession | undefined> {
     const known = this.#live.get(id);
     if (known !== undefined) {
+      if (known.expiresAt <= Date.now()) {
+        this.#stop(known);
+        return undefined;
+      }
       known.usedAt = Date.now();
       // To the end of the line: the first in it is the one that was not used for longest.
       this.#live.delete(id);
@@ -61,14 +66,15 @@ export class SessionTable {
     if (this.#ended.has(id)) return undefined;
     const issued = await this.#options.ids.read(id);
     if (issued === undefined || this.#ended.has(id)) return undefined;
-    return this.#live.get(id) ?? this.#remember(id, issued.handshake);
+    return this.#live.get(id) ?? this.#remember(id, issued);
   }
 
-  #remember(id: string, handshake: Handshake): LiveSession {
+  #remember(id: string, { handshake, expiresAt }: IssuedSession): LiveSession {
     if (this.#live.size >= this.#options.maxSessions) this.#evict();
     const live: LiveSession = {
       id,
       session: new Session(handshake, this.#options.dispatch),
+      expiresAt,
       tag: id.slice(-12),
       calls: new Map(),
       streams: new Map(),
@@ -98,11 +104,7 @@ export class SessionTable {
 
   /** Ends the session for good, as far as this process can say. */
   end(live: LiveSession): void {
-    this.forget(live);
-    const why = new McpError('connection_closed', 'The session was ended');
-    for (const lifetime of live.calls.values()) lifetime.end(why);
-    for (const stream of live.streams.values()) stream.end();
-    live.standing?.end();
+    this.#stop(live);
     this.#ended.set(live.id, Date.now());
     if (this.#ended.size > this.#options.maxSessions) {
       for (const oldest of this.#ended.keys()) {
@@ -110,6 +112,14 @@ export class SessionTable {
         break;
       }
     }
+  }
+
+  #stop(live: LiveSession): void {
+    this.forget(live);
+    const why = new McpError('connection_closed', 'The session was ended');
+    for (const lifetime of live.calls.values()) lifetime.end(why);
+    for (const stream of live.streams.values()) stream.end();
+    live.standing?.end();
   }
 
   close(): void {
@@ -123,9 +133,11 @@ export class SessionTable {
     const { idleMs } = this.#options;
     const timer = setInterval(
       () => {
-        const overdue = Date.now() - idleMs;
-        for (const live of [...this.#live.values()])
-          if (live.usedAt <= overdue && isIdle(live)) this.forget(live);
+        const now = Date.now();
+        for (const live of [...this.#live.values()]) {
+          if (live.expiresAt <= now) this.#stop(live);
+          else if (live.usedAt <= now - idleMs && isIdle(live)) this.forget(live);
+        }
       },
       Math.max(10, Math.min(30_000, idleMs / 2)),
     );

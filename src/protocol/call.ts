@@ -3,11 +3,13 @@ import type { LogLevel } from './log-level.js';
 import type { ClientCapabilities, Implementation } from './model.js';
 import type { Revision } from './revisions.js';
 
+// #region flow
 /** A server, a link to a remote, a proxy, a mock: whatever answers a call. It answers or it throws an `McpError`. */
 export type Dispatch = (call: Call) => Promise<Outcome>;
 
 /** Wraps a Dispatch: sees the call before and the outcome after, and may answer without calling `next`. */
 export type Middleware = (call: Call, next: Dispatch) => Promise<Outcome>;
+// #endregion
 
 /** One request on its way in. Everything that belongs to the caller is on it; nothing is looked up elsewhere. */
 export interface Call {

@@ -26,3 +26,25 @@ export class Lifetime {
     this.#controller?.abort(reason);
   }
 }
+
+interface WithSignal {
+  readonly signal: AbortSignal;
+}
+
+const source: unique symbol = Symbol('fullmcp.signal');
+
+// One getter for all calls. An object literal with a getter in it gets a hidden class of its own each time it is evaluated,
+// and that lives, with everything the getter can see, until the whole heap is collected.
+const lazySignal: PropertyDescriptor & ThisType<{ readonly [source]: WithSignal }> = {
+  enumerable: true,
+  configurable: true,
+  get() {
+    return this[source].signal;
+  },
+};
+
+/** Gives a call the signal of its lifetime. The property is the call's own, so that a spread copies it. */
+export function withSignal<T extends object>(call: T, lifetime: WithSignal): T & WithSignal {
+  (call as { [source]?: WithSignal })[source] = lifetime;
+  return Object.defineProperty(call, 'signal', lazySignal) as T & WithSignal;
+}

@@ -66,13 +66,14 @@ export function compileDefinitions(
     compile: (name: string, definition: D) => C,
   ): Map<string, C> => {
     const compiled = new Map<string, C>();
+    if (Array.isArray(group)) {
+      problems.push(`"${kind}s" must be an object with the names as keys, not a list`);
+      return compiled;
+    }
     for (const [name, definition] of Object.entries(group ?? {})) {
       try {
-        if (
-          typeof definition !== 'object' ||
-          definition === null ||
-          (kind !== 'method' && !('kind' in definition))
-        ) {
+        const isOfKind = kind === 'method' || (definition as { kind?: unknown } | null)?.kind === kind;
+        if (typeof definition !== 'object' || definition === null || !isOfKind) {
           throw new TypeError(`it is not a definition; make one with ${kind}({ … })`);
         }
         compiled.set(name, compile(name, definition as D));

@@ -1,3 +1,5 @@
+import { McpError } from '../protocol/errors.js';
+
 /** Opens what a server needs, yields it, and closes it when the server closes. */
 export type Lifespan<State> = () => AsyncGenerator<State, void, void>;
 
@@ -18,7 +20,7 @@ export class Running<State> {
   }
 
   start(): Promise<State> {
-    if (this.#closed) return Promise.reject(new Error('This server is closed'));
+    if (this.#closed) return Promise.reject(new McpError('connection_closed', 'This server is closed'));
     this.#starting ??= this.#open().catch((error) => {
       // The next call tries again: a database that was away for a moment must not end the server.
       this.#starting = undefined;

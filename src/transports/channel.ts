@@ -15,7 +15,7 @@ import {
 import { type Call, type Dispatch, type Outcome, type Peer, printOutcome } from '../protocol/call.js';
 import { isModern } from '../protocol/era.js';
 import { McpError } from '../protocol/errors.js';
-import { Lifetime } from '../protocol/lifetime.js';
+import { Lifetime, withSignal } from '../protocol/lifetime.js';
 import { readPeer } from '../protocol/meta.js';
 import { newestRevision, type Revision } from '../protocol/revisions.js';
 
@@ -108,8 +108,8 @@ export type Open = (peer: Peer) => Promise<Outcome>;
 export interface AnswerOptions {
   /** The revision that errors are written for. */
   readonly revision?: Revision | undefined;
-  /** Takes the answer instead of the connection. */
-  readonly reply?: (text: string) => void;
+  /** Takes the answer instead of the connection; undefined where a cancelled call gets none. */
+  readonly reply?: ((text: string | undefined) => void) | undefined;
 }
 
 /** The calls that are open on a connection, by the ids that their client gave them. */
@@ -147,19 +147,15 @@ export class OpenCalls {
       this.#send(printNotification(name, params));
     };
     const open: Open = (peer) =>
-      this.#dispatch({
-        id,
-        method,
-        params: message.params ?? {},
-        peer,
-        get signal() {
-          return call.lifetime.signal;
-        },
-        notify,
-      });
+      this.#dispatch(
+        withSignal({ id, method, params: message.params ?? {}, peer, notify }, call.lifetime),
+      );
     const finish = (text: string): void => {
       this.#open.delete(id);
-      if (!call.cancelled && !this.#closed) reply(text);
+      if (!this.#closed) {
+        if (!call.cancelled) reply(text);
+        else options.reply?.(undefined);
+      }
       if (this.#open.size === 0) this.#empty?.();
     };
     work(open).then(
@@ -183,8 +179,12 @@ export class OpenCalls {
     for (const { lifetime, long } of this.#open.values()) if (long) lifetime.end(shutdown);
     if (this.#open.size > 0) {
       let timer: ReturnType<typeof setTimeout> | undefined;
+      const earlier = this.#empty;
       const emptied = new Promise<void>((resolve) => {
-        this.#empty = resolve;
+        this.#empty = () => {
+          earlier?.();
+          resolve();
+        };
       });
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, deadlineMs);
@@ -195,6 +195,7 @@ export class OpenCalls {
     this.#closed = true;
     for (const { lifetime } of this.#open.values()) lifetime.end(shutdown);
     this.#open.clear();
+    this.#empty?.();
   }
 }
 

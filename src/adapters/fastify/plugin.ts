@@ -6,7 +6,7 @@ import { nodeHandler } from '../node/handler.js';
 export type Plugin = (app: App) => Promise<void>;
 
 /** What is needed of a Fastify app; its own types are not, so that nobody has to install them. */
-export interface App {
+interface App {
   removeAllContentTypeParsers(): void;
   addContentTypeParser(
     type: string,
@@ -16,11 +16,11 @@ export interface App {
   addHook(name: 'preClose', hook: () => Promise<void>): unknown;
 }
 
-export interface AppRequest {
+interface AppRequest {
   readonly raw: IncomingMessage;
 }
 
-export interface AppReply {
+interface AppReply {
   readonly raw: ServerResponse;
   hijack(): unknown;
 }

@@ -56,8 +56,10 @@ export class NodeIncoming implements Incoming {
       return Promise.resolve(text);
     }
     const req = this.#req;
-    if (Number(req.headers['content-length'] ?? 0) > maxBytes)
+    if (Number(req.headers['content-length'] ?? 0) > maxBytes) {
+      discardRest(req);
       return Promise.reject(new BodyTooLarge(maxBytes));
+    }
     return new Promise((resolve, reject) => {
       let first: Buffer | undefined;
       let rest: Buffer[] | undefined;
@@ -66,7 +68,7 @@ export class NodeIncoming implements Incoming {
         bytes += chunk.length;
         if (bytes > maxBytes) {
           req.removeAllListeners('data');
-          req.pause();
+          discardRest(req);
           reject(new BodyTooLarge(maxBytes));
         } else if (first === undefined) first = chunk;
         else if (rest === undefined) rest = [first, chunk];
@@ -100,9 +102,7 @@ export class NodeIncoming implements Incoming {
       },
       end: () => void res.end(),
       destroy: () => void res.destroy(),
-      get buffered() {
-        return res.writableLength;
-      },
+      buffered: () => res.writableLength,
     };
   }
 
@@ -112,6 +112,18 @@ export class NodeIncoming implements Incoming {
       if (!res.writableFinished) listener();
     });
   }
+}
+
+const MOST_DISCARDED = 64 * 1024 * 1024;
+
+// Read and thrown away, so that the client comes to its end and then to the answer: a connection that is closed while it
+// still sends is reset, and the answer with it. Node's time limit for a request ends those that never come to an end.
+function discardRest(req: IncomingMessage): void {
+  let bytes = 0;
+  req.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MOST_DISCARDED) req.destroy();
+  });
 }
 
 // What a body parser left behind: a value, a text, or bytes.

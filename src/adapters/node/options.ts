@@ -1,7 +1,9 @@
+import { isIP } from 'node:net';
 import process from 'node:process';
 import type { SecureContextOptions } from 'node:tls';
 import type { SessionOptions } from '../../legacy/http.js';
 import type { HttpOptions } from '../../transports/http/endpoint.js';
+import { unsafeAnyHost } from '../../transports/http/guard.js';
 import type { WebSocketOptions } from '../../transports/websocket/accept.js';
 
 export interface ServeOptions extends HttpOptions, SessionOptions {
@@ -47,6 +49,13 @@ export function withEnvironment(options: ServeOptions, env: NodeJS.ProcessEnv = 
     const value = env[name];
     return value === undefined || value === '' ? {} : { [option]: read(value, name) };
   }
+}
+
+/** Who is told to listen on a name answers to that name. Addresses need no list. */
+export function withOwnHost(options: ServeOptions): ServeOptions {
+  const { host, allowedHosts = [] } = options;
+  if (host === undefined || isIP(host) !== 0 || allowedHosts === unsafeAnyHost) return options;
+  return { ...options, allowedHosts: [...allowedHosts, host] };
 }
 
 function asIs(value: string): string {

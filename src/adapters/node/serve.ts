@@ -5,7 +5,7 @@ import process from 'node:process';
 import type { HttpEndpoint } from '../../transports/http/endpoint.js';
 import { nodeHandler } from './handler.js';
 import type { ServeOptions } from './options.js';
-import type { Upgrades } from './upgrades.js';
+import { refuse, type Upgrades } from './upgrades.js';
 
 export interface Serving extends AsyncDisposable {
   /** Where to connect. */
@@ -44,7 +44,7 @@ export async function serveOnNode(
   const http: HttpServer = tls === undefined ? createHttpServer() : createHttpsServer(tls);
   http.on('request', (req, res) => void handle(req, res));
   http.on('upgrade', (req, socket, head) => {
-    if (upgrades === undefined) socket.end('HTTP/1.1 426 Upgrade Required\r\nConnection: close\r\n\r\n');
+    if (upgrades === undefined) refuse(socket, '426 Upgrade Required');
     else upgrades.take(req, socket, head);
   });
   if (maxConnections !== undefined) http.maxConnections = maxConnections;

@@ -41,6 +41,7 @@ export function upgrades(accept: (socket: Socket) => WebSocketServing, options: 
   async function upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     loading ??= load();
     const server = await loading;
+    if (closing) return refuse(socket, '503 Service Unavailable');
     server.handleUpgrade(req, socket, head, (webSocket) => {
       const serving = accept(webSocket as Socket);
       open.add(serving);
@@ -65,6 +66,8 @@ export function upgrades(accept: (socket: Socket) => WebSocketServing, options: 
   };
 }
 
-function refuse(socket: Duplex, status: string): void {
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+/** Answers without an upgrade. The HTTP server no longer knows the socket, so that nobody else would close it. */
+export function refuse(socket: Duplex, status: string): void {
+  socket.on('error', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
 }

@@ -13,6 +13,7 @@ export class Answer {
   readonly #incoming: Incoming;
   readonly #options: AnswerOptions;
   readonly #mayStream: boolean;
+  readonly #mustStream: boolean;
   #stream: EventStream | undefined;
   #finished = false;
 
@@ -21,7 +22,7 @@ export class Answer {
     this.#options = options;
     const accept = incoming.header('accept');
     this.#mayStream = accepts(accept, 'text/event-stream');
-    if (this.#mayStream && !accepts(accept, 'application/json')) this.#begin();
+    this.#mustStream = this.#mayStream && !accepts(accept, 'application/json');
   }
 
   get mayStream(): boolean {
@@ -42,6 +43,8 @@ export class Answer {
   finish(message: string, status = 200): void {
     if (this.#finished) return;
     this.#finished = true;
+    // A refusal keeps its status, whatever the client would rather read.
+    if (this.#mustStream && status === 200) this.#begin();
     if (this.#stream === undefined) replyJson(this.#incoming, status, message, this.#options.headers);
     else {
       this.#stream.send({ data: message });
@@ -61,8 +64,8 @@ export class Answer {
   }
 }
 
-// A missing Accept, or one with `*/*`, takes everything.
-function accepts(accept: string | undefined, type: string): boolean {
+/** Whether a client takes this type. Without an Accept header, or with a wildcard, it takes everything. */
+export function accepts(accept: string | undefined, type: string): boolean {
   return (
     accept === undefined ||
     accept.includes(type) ||

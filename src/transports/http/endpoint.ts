@@ -11,7 +11,7 @@ import {
 import { type Call, type Dispatch, printOutcome } from '../../protocol/call.js';
 import { isModern } from '../../protocol/era.js';
 import { McpError } from '../../protocol/errors.js';
-import { Lifetime } from '../../protocol/lifetime.js';
+import { Lifetime, withSignal } from '../../protocol/lifetime.js';
 import { readPeer } from '../../protocol/meta.js';
 import { newestRevision } from '../../protocol/revisions.js';
 import { Answer, noHeaders, replyJson } from './answer.js';
@@ -35,7 +35,8 @@ export interface SessionEra {
   post(incoming: Incoming, body: Message | readonly unknown[], headers: HeaderFields): Promise<void>;
   /** GET, DELETE, and whatever comes to the paths of the oldest transport. */
   other(incoming: Incoming, route: 'mcp' | 'sse' | 'messages', headers: HeaderFields): Promise<void>;
-  close(): void;
+  /** Lets calls that `inFlight` does not know of finish until the deadline. */
+  close(options: { readonly deadlineMs: number }): Promise<void>;
 }
 
 export interface EraContext {
@@ -158,18 +159,15 @@ export function httpEndpoint(
           status: 406,
         });
       }
-      const call: Call = {
+      const call: Omit<Call, 'signal'> = {
         id,
         method,
         params: message.params ?? {},
         peer,
         http: { header, remoteAddress: incoming.remoteAddress, mirrored: header },
-        get signal() {
-          return lifetime.signal;
-        },
         notify: (name, params) => answer.notify(printNotification(name, params)),
       };
-      const outcome = await dispatch(call);
+      const outcome = await dispatch(withSignal(call, lifetime));
       answer.finish(printResult(id, printOutcome(outcome)));
     } catch (error) {
       const known = toMcpError(error);
@@ -182,9 +180,7 @@ export function httpEndpoint(
   return {
     handle,
     async close({ deadlineMs = 10_000 } = {}) {
-      const drained = inFlight.drain(deadlineMs);
-      sessions?.close();
-      await drained;
+      await Promise.all([inFlight.drain(deadlineMs), sessions?.close({ deadlineMs })]);
     },
   };
 }
@@ -224,10 +220,7 @@ export function answerError(
 
 function fail(incoming: Incoming, error: unknown, headers: HeaderFields): void {
   if (error instanceof BodyTooLarge) {
-    return refuse(incoming, 413, `${error.message}. Send less, or raise maxBodyBytes.`, {
-      ...headers,
-      connection: 'close',
-    });
+    return refuse(incoming, 413, `${error.message}. Send less, or raise maxBodyBytes.`, headers);
   }
   const known = toMcpError(error);
   // What is nobody's known mistake is ours.

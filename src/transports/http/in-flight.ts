@@ -14,7 +14,10 @@ interface Entry extends Served {
 
 /** The calls being served: what a shutdown waits for, and what the time limit applies to. */
 export class InFlight {
-  readonly #entries = new Set<Entry>();
+  // Slots that are used again, and not a Set: a Set that entries pass through is rebuilt again and again, and each table that
+  // it leaves behind holds on to the next one and to all that went through it, until the whole heap is collected.
+  readonly #slots: (Entry | undefined)[] = [];
+  readonly #free: number[] = [];
   readonly #timeoutMs: number;
   #timer: ReturnType<typeof setInterval> | undefined;
   #draining = false;
@@ -29,17 +32,20 @@ export class InFlight {
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.#slots.length - this.#free.length;
   }
 
   /** Returns the function that takes the call out again. */
   enter({ long, end }: Served): () => void {
     const entry: Entry = { long, end, since: Date.now() };
-    this.#entries.add(entry);
+    const slot = this.#free.pop() ?? this.#slots.length;
+    this.#slots[slot] = entry;
     if (this.#timer === undefined && this.#timeoutMs > 0) this.#watch();
     return () => {
-      this.#entries.delete(entry);
-      if (this.#entries.size === 0) this.#empty?.();
+      if (this.#slots[slot] !== entry) return;
+      this.#slots[slot] = undefined;
+      this.#free.push(slot);
+      if (this.size === 0) this.#empty?.();
     };
   }
 
@@ -48,11 +54,11 @@ export class InFlight {
     const everyMs = Math.max(5, Math.min(1000, this.#timeoutMs / 10));
     this.#timer = setInterval(() => {
       const overdue = Date.now() - this.#timeoutMs;
-      for (const { long, since, end } of this.#entries) {
-        if (since > overdue) break;
-        if (!long) end(new McpError('timeout', `The call took longer than ${this.#timeoutMs} ms`));
+      for (const { long, since, end } of this.#entries()) {
+        if (!long && since <= overdue)
+          end(new McpError('timeout', `The call took longer than ${this.#timeoutMs} ms`));
       }
-      if (this.#entries.size > 0) return;
+      if (this.size > 0) return;
       clearInterval(this.#timer);
       this.#timer = undefined;
     }, everyMs);
@@ -63,8 +69,8 @@ export class InFlight {
   async drain(deadlineMs: number): Promise<void> {
     this.#draining = true;
     const shutdown = new McpError('connection_closed', 'The server is shutting down');
-    for (const { long, end } of [...this.#entries]) if (long) end(shutdown);
-    if (this.#entries.size > 0) {
+    for (const { long, end } of this.#entries()) if (long) end(shutdown);
+    if (this.size > 0) {
       let timer: ReturnType<typeof setTimeout> | undefined;
       await Promise.race([
         new Promise<void>((resolve) => {
@@ -75,8 +81,12 @@ export class InFlight {
         }),
       ]);
       clearTimeout(timer);
-      for (const { end } of [...this.#entries]) end(shutdown);
+      for (const { end } of this.#entries()) end(shutdown);
     }
     clearInterval(this.#timer);
+  }
+
+  #entries(): Entry[] {
+    return this.#slots.filter((entry) => entry !== undefined);
   }
 }

@@ -29,7 +29,7 @@ export interface Outlet {
   /** Ends without waiting for what is still to be written. */
   destroy(): void;
   /** What the client has not read yet, in bytes or near it. */
-  readonly buffered: number;
+  buffered(): number;
 }
 
 export class BodyTooLarge extends Error {

@@ -66,12 +66,13 @@ export class Streams {
     return {
       send: (event) => {
         if (!this.#open.has(stream)) return;
+        // What lay there before this event counts: one that is large in itself is no sign that nobody reads.
+        if (outlet.buffered() > this.#limits.maxBufferedBytes) {
+          outlet.destroy();
+          return this.#leave(stream, 'unread');
+        }
         outlet.write(printEvent(event));
         stream.quietSince = Date.now();
-        if (outlet.buffered > this.#limits.maxBufferedBytes) {
-          outlet.destroy();
-          this.#leave(stream, 'unread');
-        }
       },
       end: () => {
         if (this.#forget(stream)) outlet.end();

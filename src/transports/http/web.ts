@@ -98,7 +98,7 @@ function openStream(
       open = false;
       controller.error(new Error('The client does not read its stream'));
     },
-    get buffered() {
+    buffered() {
       return open ? -(controller.desiredSize ?? 0) : 0;
     },
   };

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Auth, Dispatch, Outcome, Peer } from '../../protocol/call.js';
-import { Lifetime } from '../../protocol/lifetime.js';
+import { Lifetime, withSignal } from '../../protocol/lifetime.js';
 import type { LogLevel } from '../../protocol/log-level.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/model.js';
 import { newestRevision } from '../../protocol/revisions.js';
@@ -30,17 +30,8 @@ export function inProcess(
   let last = 0;
   return function request(method, params = {}, { signal, onNotification } = {}) {
     const lifetime = signal === undefined ? new Lifetime() : { signal };
-    return dispatch({
-      id: ++last,
-      method,
-      params,
-      peer,
-      auth,
-      get signal() {
-        return lifetime.signal;
-      },
-      notify: onNotification ?? ignore,
-    });
+    const notify = onNotification ?? ignore;
+    return dispatch(withSignal({ id: ++last, method, params, peer, auth, notify }, lifetime));
   };
 }
 

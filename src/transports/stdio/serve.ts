@@ -8,6 +8,8 @@ import { reserveStdout } from './reserved-stdout.js';
 export interface StdioOptions {
   /** The longest message that is read. */
   readonly maxMessageBytes?: number;
+  /** A client that leaves more than this unread is let go. */
+  readonly maxBufferedBytes?: number;
   /** How long open calls may go on when the client is gone. */
   readonly drainMs?: number;
   /** How long closing may take after that. The process ends then, whatever is still open. */
@@ -35,12 +37,13 @@ export function serveOverStdio(
   { dispatch, session, onClose, onProblem }: Parts,
   options: StdioOptions = {},
 ): StdioServing {
-  const { maxMessageBytes = 16 * 1024 * 1024, drainMs = 1000, closeMs = 500, exit = true } = options;
-  const stdout = reserveStdout();
+  const { maxMessageBytes = 16 * 1024 * 1024, maxBufferedBytes = 64 * 1024 * 1024 } = options;
+  const { drainMs = 1000, closeMs = 500, exit = true } = options;
+  const stdout = reserveStdout({ maxBufferedBytes, onUnread: () => void close(0) });
   const { send } = stdout;
   const channel = openChannel({ dispatch, send, session: session?.(send) });
   const reader = new LineReader({ maxBytes: maxMessageBytes });
-  const stopWatching = onClientGone(() => void close());
+  const stopWatching = onClientGone((why) => void close(why === 'lost' ? 0 : drainMs));
 
   function take(lines: ReturnType<LineReader['push']>): void {
     for (const line of lines) {
@@ -61,26 +64,25 @@ export function serveOverStdio(
     finished = resolve;
   });
   let closing: Promise<void> | undefined;
-  function close(): Promise<void> {
-    closing ??= shutDown().then(finished);
+  function close(deadlineMs = drainMs): Promise<void> {
+    closing ??= shutDown(deadlineMs).then(finished);
     return closing;
   }
 
-  // In order, each step with its own time: the calls, the server, what is still to be written, the process.
-  async function shutDown(): Promise<void> {
-    stopWatching();
+  // In order, each step with its own time: the calls, then the server and what is still to be written, then the process.
+  async function shutDown(deadlineMs: number): Promise<void> {
     // The last line may have come with the end of the input.
     await new Promise((resolve) => setImmediate(resolve));
     process.stdin.off('data', onData).off('end', onEnd);
     process.stdin.pause();
-    await channel.close({ deadlineMs: drainMs });
-    await inTime(onClose(), closeMs, onProblem);
-    await inTime(stdout.flushed(), closeMs, onProblem);
+    await channel.close({ deadlineMs });
+    await Promise.all([inTime(onClose(), closeMs, onProblem), inTime(stdout.flushed(), closeMs, onProblem)]);
     stdout.restore();
+    stopWatching();
     if (exit) process.exit(process.exitCode ?? 0);
   }
 
-  return { closed, close };
+  return { closed, close: () => close() };
 }
 
 async function inTime(work: Promise<void>, ms: number, onProblem: Parts['onProblem']): Promise<void> {

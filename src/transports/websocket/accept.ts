@@ -5,6 +5,8 @@ import { type ChannelOptions, openChannel } from '../channel.js';
 export interface Socket {
   send(text: string): void;
   close(code?: number, reason?: string): void;
+  /** Ends without a goodbye. Only Node's `ws` has it. */
+  terminate?(): void;
   addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
   addEventListener(type: 'close' | 'error', listener: () => void): void;
   readonly bufferedAmount?: number;
@@ -33,6 +35,8 @@ export const SUBPROTOCOL = 'mcp';
 const GOING_AWAY = 1001;
 const TOO_BIG = 1009;
 const POLICY = 1008;
+/** How long the other side may take to say goodbye too. */
+const GOODBYE_MS = 1000;
 
 /** Serves one client on an open WebSocket, a message a frame. */
 export function serveOverWebSocket(
@@ -44,8 +48,11 @@ export function serveOverWebSocket(
   let open = true;
   const send = (text: string): void => {
     if (!open) return;
-    socket.send(text);
-    if ((socket.bufferedAmount ?? 0) > maxBufferedBytes) socket.close(POLICY, 'The client does not read');
+    // What lay there before this message counts: one that is large in itself is no sign that nobody reads.
+    if ((socket.bufferedAmount ?? 0) <= maxBufferedBytes) return socket.send(text);
+    socket.close(POLICY, 'The client does not read');
+    socket.terminate?.();
+    leave();
   };
   const channel = openChannel({ dispatch, send, session: session?.(send) });
   socket.addEventListener('message', ({ data }) => {
@@ -54,19 +61,25 @@ export function serveOverWebSocket(
     if (data.length > maxMessageBytes) return socket.close(TOO_BIG, 'The message is too long');
     channel.receive(data);
   });
+  let left!: () => void;
   const closed = new Promise<void>((resolve) => {
-    const leave = (): void => {
-      open = false;
-      void channel.close({ deadlineMs: 0 }).then(resolve);
-    };
-    socket.addEventListener('close', leave);
-    socket.addEventListener('error', leave);
+    left = resolve;
   });
+  function leave(): void {
+    open = false;
+    void channel.close({ deadlineMs: 0 }).then(left);
+  }
+  socket.addEventListener('close', leave);
+  socket.addEventListener('error', leave);
   return {
     closed,
     async close(deadline) {
       await channel.close(deadline);
       socket.close(GOING_AWAY, 'The server is shutting down');
+      if (socket.terminate === undefined) return;
+      const timer = setTimeout(() => socket.terminate?.(), GOODBYE_MS);
+      await closed;
+      clearTimeout(timer);
     },
   };
 }

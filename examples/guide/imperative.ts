@@ -1,0 +1,13 @@
+// #region imperative
+import { createServer } from 'fullmcp';
+import { z } from 'zod';
+
+const server = createServer({ name: 'math', version: '1.0.0' });
+
+server.tool('add', { input: z.object({ a: z.number(), b: z.number() }) }, ({ a, b }) => a + b);
+server.resource('config://app', { mimeType: 'application/json' }, () => ({ debug: true }));
+server.resource('users://{id}/profile', {}, ({ id }) => ({ id }));
+server.prompt('review', { args: z.object({ code: z.string() }) }, ({ code }) => `Review this:\n${code}`);
+// #endregion
+
+export default server;

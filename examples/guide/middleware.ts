@@ -1,0 +1,32 @@
+import { createServer, McpError, type Middleware, tool } from 'fullmcp';
+
+// #region middleware
+/** Tells how long each call took. */
+export function timing(report: (line: string) => void): Middleware {
+  return async function timing(call, next) {
+    const from = performance.now();
+    try {
+      return await next(call);
+    } finally {
+      report(`${call.method} took ${Math.round(performance.now() - from)} ms`);
+    }
+  };
+}
+
+/** Refuses what only a quiet hour could bear. */
+export function closedAtNight(hour: () => number): Middleware {
+  return async function closedAtNight(call, next) {
+    if (call.method === 'tools/call' && hour() < 6) throw new McpError('overloaded', 'Come back after 6');
+    return next(call);
+  };
+}
+
+export const lines: string[] = [];
+
+export default createServer({
+  name: 'guide-middleware',
+  version: '1.0.0',
+  use: [timing((line) => lines.push(line)), closedAtNight(() => 12)],
+  tools: { ping: tool({ run: () => 'pong' }) },
+});
+// #endregion

@@ -1,0 +1,3 @@
+export function run({ year }: { year: number }): string {
+  return `Nothing much happened in ${year}.`;
+}

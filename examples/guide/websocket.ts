@@ -1,0 +1,9 @@
+// #region websocket
+import { type Socket, serveWebSocket } from 'fullmcp/websocket';
+import server from '../basic-server/server.js';
+
+/** Serves one client on a socket that is open; `closed` resolves when it is gone. */
+export function accept(socket: Socket): Promise<void> {
+  return serveWebSocket(server, socket).closed;
+}
+// #endregion

@@ -1,0 +1,27 @@
+import { createServer, tool } from 'fullmcp';
+import { createHandler, type Handler } from 'fullmcp/http';
+import { z } from 'zod';
+
+const server = createServer({
+  name: 'math',
+  version: '1.0.0',
+  tools: {
+    add: tool({
+      description: 'Add two numbers',
+      input: z.object({ a: z.number(), b: z.number() }),
+      run: ({ a, b }) => a + b,
+    }),
+  },
+});
+
+// #region fetch
+let handler: Handler | undefined;
+
+export default {
+  // One server and one handler for all requests; the secret is known with the first.
+  fetch(request: Request, env: { readonly MCP_SECRET?: string }): Promise<Response> {
+    handler ??= createHandler(server, { secret: env.MCP_SECRET });
+    return handler(request);
+  },
+};
+// #endregion

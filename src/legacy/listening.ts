@@ -1,0 +1,67 @@
+import { printNotification } from '../jsonrpc/message.js';
+import { has } from '../protocol/features.js';
+import { refuse } from '../transports/http/endpoint.js';
+import type { HeaderFields, Incoming } from '../transports/http/incoming.js';
+import type { Streams } from '../transports/http/streams.js';
+import type { EventLog } from './event-log.js';
+import { ResumableStream } from './resumable-stream.js';
+import { streamName } from './session-answer.js';
+import type { LiveSession } from './session-table.js';
+
+export interface ListeningOptions {
+  readonly streams: Streams;
+  readonly log: EventLog;
+  readonly retryMs: number;
+}
+
+/** Serves the GET of a session: the stream for what belongs to no call, or the rest of one that broke off. */
+export function sessionListening({
+  streams,
+  log,
+  retryMs,
+}: ListeningOptions): (incoming: Incoming, live: LiveSession, headers: HeaderFields) => void {
+  /** Opens the stream for what belongs to no call. A newer one takes the place of an older. */
+  function stand(incoming: Incoming, live: LiveSession, headers: HeaderFields): ResumableStream {
+    live.standing?.end();
+    const primed = has(live.session.revision, 'pollingStreams');
+    const standing = new ResumableStream(streamName(live, 'g'), {
+      log,
+      retryMs: primed ? retryMs : undefined,
+    });
+    live.standing = standing;
+    standing.begin(streams.open(incoming, headers, { onEnd: () => leave(live, standing) }));
+    live.session.attach((method, params) => standing.send(printNotification(method, params)));
+    return standing;
+  }
+
+  function leave(live: LiveSession, standing: ResumableStream): void {
+    standing.end();
+    if (live.standing !== standing) return;
+    live.standing = undefined;
+    live.session.detach();
+    live.usedAt = Date.now();
+  }
+
+  function endedStream(name: string): ResumableStream {
+    const stream = new ResumableStream(name, { log, retryMs: undefined });
+    stream.end();
+    return stream;
+  }
+
+  return function listen(incoming, live, headers) {
+    const lastEventId = incoming.header('last-event-id');
+    if (lastEventId === undefined) return void stand(incoming, live, headers);
+    const known = lastEventId.startsWith(`${live.tag}.`) ? log.after(lastEventId) : undefined;
+    // What a restart or the log's limits took away is no reason to refuse the stream itself.
+    if (lastEventId.startsWith(`${live.tag}.g`)) {
+      const standing = stand(incoming, live, headers);
+      for (const { data } of known?.events ?? []) if (data !== '') standing.send(data);
+      if (known) log.drop(known.stream);
+      return;
+    }
+    const running = [...live.streams.values()].find(({ name }) => lastEventId.startsWith(name));
+    const stream = running ?? (known && endedStream(known.stream));
+    if (stream === undefined) return refuse(incoming, 404, 'Nothing is known of this event', headers);
+    stream.resume(streams.open(incoming, headers, { onEnd: () => stream.release() }), lastEventId);
+  };
+}

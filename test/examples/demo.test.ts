@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { build, type Program, run } from './program.js';
+import { ask, callTool, listToolsIn2025, modern, post } from './wire.js';
+
+beforeAll(build, 120_000);
+
+const tools = ['add', 'countdown', 'roll_dice', 'paint', 'find_order', 'add_note'];
+
+describe('npm start', () => {
+  let program: Program;
+  let url: string;
+  let welcome: string;
+
+  beforeAll(async () => {
+    program = run('demo/main.js', [], { PORT: '0' });
+    const lines: string[] = [];
+    do lines.push((await program.line()) ?? 'Ctrl+C');
+    while (!lines.at(-1)?.includes('Ctrl+C'));
+    welcome = lines.join('\n');
+    url = /http:\S+/.exec(welcome)?.[0] ?? '';
+  });
+
+  afterAll(() => program[Symbol.asyncDispose]());
+
+  test('prints commands with the address they need', () => {
+    expect(welcome).toContain(`claude mcp add --transport http demo ${url}\n`);
+    expect(welcome).toContain(`npx @modelcontextprotocol/inspector --cli ${url} --transport http`);
+    expect(welcome.split('\n').length).toBeLessThan(20);
+  });
+
+  test('prints a curl command that works as it is', async () => {
+    const command = /curl (?:.*\\\n)+.*/.exec(welcome)?.[0] ?? '';
+    const { stdout } = await promisify(execFile)('sh', ['-c', command]);
+    expect(JSON.parse(stdout)).toMatchObject({ result: { content: [{ text: '42' }] } });
+  });
+
+  test('serves clients of 2025', async () => {
+    expect(await listToolsIn2025(url)).toEqual(tools);
+  });
+
+  test('counts down with progress', async () => {
+    const answers = await ask(url, 'tools/call', {
+      name: 'countdown',
+      arguments: { from: 3, stepMs: 1 },
+      _meta: { progressToken: 'p' },
+    });
+    expect(answers.slice(0, -1).map(({ params }) => params?.['message'])).toEqual([
+      '3 to go',
+      '2 to go',
+      '1 to go',
+    ]);
+    expect(answers.at(-1)).toMatchObject({ result: { content: [{ text: 'Lift-off' }] } });
+  });
+
+  test('paints, rolls, and fails in a way the model can read', async () => {
+    const painted = await callTool(url, 'paint', { color: '#ff8800' });
+    const picture = (painted['content'] as { data: string }[])[1];
+    expect(Buffer.from(picture?.data ?? '', 'base64').toString('latin1', 1, 4)).toBe('PNG');
+    const { rolls, total } = (await callTool(url, 'roll_dice', { count: 3 }))['structuredContent'] as {
+      rolls: number[];
+      total: number;
+    };
+    expect([rolls.length, rolls.reduce((a, b) => a + b)]).toEqual([3, total]);
+    expect(await callTool(url, 'find_order', { id: 7 })).toMatchObject({
+      isError: true,
+      content: [{ text: 'Order 7 does not exist. Try 1, 2 or 3.' }],
+    });
+    expect(await callTool(url, 'paint', { color: 'red' })).toMatchObject({ isError: true });
+  });
+
+  test('tells a subscriber that the notes changed', async () => {
+    const { body, headers } = modern('subscriptions/listen', {
+      notifications: { resourceSubscriptions: ['notes://all'] },
+    });
+    const stream = await fetch(post(url, body, headers));
+    const reader = (stream.body as ReadableStream<Uint8Array>).getReader();
+    const next = async (): Promise<string> => new TextDecoder().decode((await reader.read()).value);
+    expect(await next()).toContain('acknowledged');
+    await callTool(url, 'add_note', { text: 'Call Ada' });
+    expect(await next()).toContain('notifications/resources/updated');
+    await reader.cancel();
+    const [note] = await ask(url, 'resources/read', { uri: 'notes://2' });
+    expect(note).toMatchObject({ result: { contents: [{ text: 'Call Ada' }] } });
+    const [missing] = await ask(url, 'resources/read', { uri: 'notes://77' });
+    expect(missing?.error?.message).toBe('Resource not found: notes://77');
+  });
+
+  test('completes what is typed', async () => {
+    const complete = async (ref: object, name: string, value: string): Promise<unknown> =>
+      (await ask(url, 'completion/complete', { ref, argument: { name, value } }))[0]?.result?.['completion'];
+    expect(await complete({ type: 'ref/resource', uri: 'notes://{id}' }, 'id', '1')).toMatchObject({
+      values: ['1'],
+    });
+    expect(await complete({ type: 'ref/prompt', name: 'explain' }, 'topic', 'Be')).toMatchObject({
+      values: ['beavers'],
+    });
+    const [got] = await ask(url, 'prompts/get', { name: 'explain', arguments: { topic: 'bread' } });
+    expect(got).toMatchObject({
+      result: { messages: [{ content: { text: 'Explain bread to a student.' } }, {}] },
+    });
+  });
+
+  test('says so when the port is taken', async () => {
+    await using second = run('demo/main.js', [], { PORT: new URL(url).port });
+    expect(await second.end()).toBe(1);
+    expect(second.errors()).toMatch(/^Port \d+ is taken\. Choose another with PORT or \{ port \}\.\n$/);
+  });
+});
+
+test('the demo on stdio can be cancelled', async () => {
+  await using program = run('demo/main.js', ['--stdio']);
+  const { body } = modern('tools/call', {
+    name: 'countdown',
+    arguments: { from: 60 },
+    _meta: { progressToken: 1 },
+  });
+  program.send(body);
+  expect(JSON.parse((await program.line()) ?? '')).toMatchObject({ method: 'notifications/progress' });
+  program.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
+  program.send(modern('tools/list', {}, 2).body);
+  const listed = JSON.parse((await program.line()) ?? '') as { id: number; result: { tools: object[] } };
+  expect([listed.id, listed.result.tools.length]).toEqual([2, tools.length]);
+  expect(await program.end()).toBe(0);
+});

@@ -1,0 +1,219 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { inProcess } from 'fullmcp';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import changes, { holidayMode, onSensor } from '../../examples/guide/changes.js';
+import context from '../../examples/guide/context.js';
+import * as http from '../../examples/guide/http.js';
+import imperative from '../../examples/guide/imperative.js';
+import { result } from '../../examples/guide/in-process.js';
+import methods from '../../examples/guide/methods.js';
+import middleware, { closedAtNight, lines } from '../../examples/guide/middleware.js';
+import prompts from '../../examples/guide/prompts.js';
+import resources from '../../examples/guide/resources.js';
+import tools from '../../examples/guide/tools.js';
+import { accept } from '../../examples/guide/websocket.js';
+import { build, run } from './program.js';
+import { expectMath, modern } from './wire.js';
+
+// What the pages in docs/ show, run.
+
+type Server = Parameters<typeof inProcess>[0];
+
+function call(server: Server, name: string, args: object = {}): Promise<Record<string, unknown>> {
+  return inProcess(server)('tools/call', { name, arguments: args });
+}
+
+describe('tools', () => {
+  test.each([
+    ['greet', { name: 'Ada', times: '2' }, { content: [{ text: 'Hello Ada! Hello Ada!' }] }],
+    ['shout', { name: 'Ada' }, { content: [{ text: 'HELLO ADA!' }] }],
+    ['whisper', { name: 'Ada' }, { content: [{ text: 'hello ada' }] }],
+    ['forecast', { city: 'Rome' }, { structuredContent: { city: 'Rome', celsius: 21 } }],
+    ['pay', { order: 101 }, { isError: true, content: [{ text: /^Order 101 does not exist/ }] }],
+    ['wipe', {}, { content: [{ text: 'All gone' }] }],
+    ['report', { year: 1999 }, { content: [{ text: 'Nothing much happened in 1999.' }] }],
+    ['string', {}, { content: [{ type: 'text', text: 'A text' }] }],
+    ['number', {}, { content: [{ text: '42' }], structuredContent: 42 }],
+    ['object', {}, { content: [{ text: '{"id":7,"paid":true}' }], structuredContent: { id: 7 } }],
+    ['nothing', {}, { content: [] }],
+    ['block', {}, { content: [{ type: 'image', data: 'iVBORw==' }] }],
+    ['full', {}, { _meta: { 'example.com/took': 12 } }],
+  ])('%s', async (name, args, expected) => {
+    expect(await call(tools, name, args)).toMatchObject(matching(expected) as object);
+  });
+
+  test('blocks come in the order they were returned in', async () => {
+    const { content } = await call(tools, 'blocks');
+    expect((content as { type: string }[]).map(({ type }) => type)).toEqual([
+      'text',
+      'image',
+      'audio',
+      'resource',
+      'resource_link',
+    ]);
+  });
+
+  test('an error that was not meant for the model stays here', async () => {
+    const logged = vi.spyOn(console, 'error').mockReturnValue();
+    const { content } = await call(tools, 'pay', { order: 1 });
+    expect(content).toEqual([
+      { type: 'text', text: expect.stringMatching(/^Internal error \(ref \w{8}\)$/) },
+    ]);
+    expect(String(logged.mock.calls[0]?.[1])).toContain('ECONNREFUSED');
+    logged.mockRestore();
+  });
+});
+
+test('resources', async () => {
+  const read = async (uri: string): Promise<unknown> =>
+    ((await inProcess(resources)('resources/read', { uri }))['contents'] as unknown[])[0];
+  expect(await read('config://app')).toMatchObject({ mimeType: 'application/json', text: '{"debug":true}' });
+  expect(await read('logo://small')).toMatchObject({ mimeType: 'image/png', blob: 'iVBORw==' });
+  expect(await read('users://ada/profile')).toMatchObject({ text: '{"name":"Ada","born":1815}' });
+  await expect(read('users://eve/profile')).rejects.toThrow('Resource not found: users://eve/profile');
+});
+
+test('prompts', async () => {
+  const get = inProcess(prompts);
+  expect(await get('prompts/get', { name: 'review', arguments: { code: 'x' } })).toMatchObject({
+    messages: [{ role: 'user', content: { text: 'Review this code:\nx' } }],
+  });
+  expect(await get('prompts/get', { name: 'interview' })).toMatchObject({
+    messages: [{ role: 'user' }, { role: 'assistant' }],
+  });
+});
+
+test('context', async () => {
+  const server = http.mount().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const page = `http://127.0.0.1:${(server.address() as AddressInfo).port}/nothing-here`;
+  const heard: string[] = [];
+  const crawled = await inProcess(context, { logLevel: 'info' })(
+    'tools/call',
+    { name: 'crawl', arguments: { urls: [page] }, _meta: { progressToken: 1 } },
+    { onNotification: (method) => heard.push(method) },
+  );
+  server.close();
+  expect(crawled).toMatchObject({ structuredContent: { [page]: 0 } });
+  expect(heard).toEqual(['notifications/progress', 'notifications/message']);
+  expect(await call(context, 'summary')).toMatchObject({
+    structuredContent: { me: { client: 'unknown', revision: '2026-07-28' }, about: { text: 'The guide' } },
+  });
+});
+
+test('changes', async () => {
+  const heard: unknown[] = [];
+  const leave = new AbortController();
+  const listening = inProcess(changes)(
+    'subscriptions/listen',
+    { notifications: { toolsListChanged: true, resourceSubscriptions: ['room://temperature'] } },
+    { signal: leave.signal, onNotification: (method) => heard.push(method.replace('notifications/', '')) },
+  );
+  await call(changes, 'heat', { degrees: 1 });
+  onSensor(25);
+  const holiday = holidayMode();
+  expect(await call(changes, 'party')).toMatchObject({ content: [{ text: 'Party!' }] });
+  holiday.end();
+  await expect(call(changes, 'party')).rejects.toThrow('Unknown tool: party');
+  leave.abort();
+  await listening;
+  expect(heard).toEqual([
+    'subscriptions/acknowledged',
+    'resources/updated',
+    'resources/updated',
+    'tools/list_changed',
+    'tools/list_changed',
+  ]);
+});
+
+test('definitions one by one', async () => {
+  expect(await call(imperative, 'add', { a: 1, b: 2 })).toMatchObject({ structuredContent: 3 });
+  const uri = 'users://7/profile';
+  expect(await inProcess(imperative)('resources/read', { uri })).toMatchObject({
+    contents: [{ text: '{"id":"7"}' }],
+  });
+});
+
+test('middleware', async () => {
+  await call(middleware, 'ping');
+  expect(lines.at(-1)).toMatch(/^tools\/call took \d+ ms$/);
+  const refuse = closedAtNight(() => 3);
+  await expect(refuse({ method: 'tools/call' } as never, fail)).rejects.toThrow('Come back after 6');
+});
+
+test('methods of your own', async () => {
+  expect(await inProcess(methods)('acme/search', { query: 'tea' })).toMatchObject({
+    hits: ['Something about tea'],
+  });
+});
+
+test('in-process', () => expect(result).toMatchObject({ structuredContent: 42 }));
+
+test('a handler for Request and Response', () => expectMath('http://localhost/mcp', http.fetch));
+
+test('a handler for node:http', async () => {
+  const server = http.mount().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  await expectMath(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+  server.closeAllConnections();
+  server.close();
+});
+
+test('a WebSocket of the runtime', async () => {
+  const pair = socketPair();
+  const closed = accept(pair.server);
+  pair.receive(JSON.stringify(modern('tools/call', { name: 'add', arguments: { a: 1, b: 2 } }).body));
+  expect(JSON.parse(await pair.sent)).toMatchObject({ result: { structuredContent: 3 } });
+  pair.close();
+  await closed;
+});
+
+describe('stdio', () => {
+  beforeAll(build, 120_000);
+
+  test('the lifespan ends with the input, and console.log spoils nothing', async () => {
+    await using program = run('guide/stdio.js');
+    program.send(modern('tools/call', { name: 'ping' }).body);
+    expect(JSON.parse((await program.line()) ?? '')).toMatchObject({
+      result: { content: [{ text: 'pong' }] },
+    });
+    expect(await program.end()).toBe(0);
+    expect(program.errors()).toBe('opened\nclosed\n');
+  });
+});
+
+function socketPair(): {
+  readonly server: Parameters<typeof accept>[0];
+  readonly sent: Promise<string>;
+  readonly receive: (data: string) => void;
+  readonly close: () => void;
+} {
+  const listeners = new Map<string, (event: { data: unknown }) => void>();
+  let send!: (text: string) => void;
+  const sent = new Promise<string>((resolve) => {
+    send = resolve;
+  });
+  return {
+    server: {
+      send,
+      close: () => undefined,
+      addEventListener: (type: string, listener: (event: { data: unknown }) => void) =>
+        listeners.set(type, listener),
+    },
+    sent,
+    receive: (data) => listeners.get('message')?.({ data }),
+    close: () => listeners.get('close')?.({ data: undefined }),
+  };
+}
+
+function matching(value: unknown): unknown {
+  if (value instanceof RegExp) return expect.stringMatching(value);
+  if (Array.isArray(value)) return value.map(matching);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, matching(item)]));
+}
+
+function fail(): never {
+  throw new Error('next was called');
+}

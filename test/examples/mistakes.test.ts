@@ -1,0 +1,22 @@
+import { createServer, prompt, resource, tool } from 'fullmcp';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+
+// What somebody who is new here gets wrong, without a compiler to say so.
+
+const named = { name: 'new', version: '1.0.0' };
+
+test.each([
+  [
+    'a list',
+    { tools: [tool({ run: () => 1 })] },
+    '"tools" must be an object with the names as keys, not a list',
+  ],
+  ['no tool()', { tools: { add: { run: () => 1 } } }, 'make one with tool({ … })'],
+  ['a prompt among the tools', { tools: { p: prompt({ run: () => '' }) } }, 'make one with tool({ … })'],
+  ['a tool among the prompts', { prompts: { t: tool({ run: () => 1 }) } }, 'make one with prompt({ … })'],
+  ['a path for a URI', { resources: { config: resource({ read: () => 1 }) } }, 'an absolute URI'],
+  ['no z.object', { tools: { add: tool({ input: { a: z.number() }, run: () => 1 }) } }, 'z.object({ … })'],
+])('%s', (_, definitions, sentence) => {
+  expect(() => createServer({ ...named, ...definitions } as never)).toThrow(sentence);
+});

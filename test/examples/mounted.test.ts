@@ -1,0 +1,67 @@
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { callTool, expectMath, statusForHost } from './wire.js';
+
+// Each example is run as it is, on a port of its own.
+
+interface Mounted {
+  readonly url: string;
+  readonly close: () => Promise<void>;
+}
+
+const examples: Record<string, () => Promise<Mounted>> = {
+  async express() {
+    const { listening, close } = await import('../../examples/express/server.js');
+    await new Promise((resolve) => listening.once('listening', resolve));
+    return { url: urlOf(listening.address() as AddressInfo), close };
+  },
+  async fastify() {
+    const { app, url } = await import('../../examples/fastify/server.js');
+    return { url: `${url}/mcp`, close: () => app.close() };
+  },
+  async hono() {
+    const { listening } = await import('../../examples/hono/server.js');
+    if (!listening.listening) await new Promise((resolve) => listening.once('listening', resolve));
+    const close = (): Promise<void> => new Promise((resolve) => listening.close(() => resolve()));
+    return { url: urlOf(listening.address() as AddressInfo), close };
+  },
+};
+
+describe.each(Object.keys(examples))('%s', (name) => {
+  let mounted: Mounted;
+
+  beforeAll(async () => {
+    vi.stubEnv('PORT', '0');
+    mounted = (await examples[name]?.()) as Mounted;
+  });
+
+  afterAll(async () => {
+    vi.unstubAllEnvs();
+    await mounted.close();
+  });
+
+  test('serves both eras', () => expectMath(mounted.url));
+
+  test('serves the rest of the app', async () => {
+    const page = await fetch(new URL('/', mounted.url));
+    expect(await page.text()).toBe('The rest of the app');
+  });
+
+  test('refuses a name that somebody has pointed here', async () => {
+    expect(await statusForHost(mounted.url, 'evil.example')).toBe(403);
+  });
+
+  test('takes bodies beyond what frameworks take', async () => {
+    const result = await callTool(mounted.url, 'add', { a: 1, b: 2, padding: 'x'.repeat(2_000_000) });
+    expect(result).toMatchObject({ structuredContent: 3 });
+  });
+
+  test('serves the neighbours of the endpoint', async () => {
+    const health = await fetch(`${mounted.url}/health`);
+    expect(await health.json()).toEqual({ status: 'ok' });
+  });
+});
+
+function urlOf({ port }: AddressInfo): string {
+  return `http://127.0.0.1:${port}/mcp`;
+}

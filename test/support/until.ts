@@ -1,0 +1,34 @@
+/** Waits until a condition holds; fails with a sentence that names it when that takes too long. */
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  withinMs = 5000,
+): Promise<void> {
+  const deadline = Date.now() + withinMs;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`After ${withinMs} ms it still does not hold that ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** A promise and the function that fulfils it. */
+export function signal<T = void>(): { readonly promise: Promise<T>; readonly give: (value: T) => void } {
+  let give!: (value: T) => void;
+  const promise = new Promise<T>((resolve) => {
+    give = resolve;
+  });
+  return { promise, give };
+}
+
+/** Fails with a sentence instead of waiting forever. */
+export async function soon<T>(what: string, promise: Promise<T>, withinMs = 5000): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} did not come within ${withinMs} ms`)), withinMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
