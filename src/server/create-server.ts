@@ -90,13 +90,15 @@ export function createServer<
     context: options.context as never,
     methods: compiled.methods,
   });
-  const answer: Dispatch = async (call) => {
+  function answer(call: Call): Outcome | Promise<Outcome> {
     const handler = table.get(call.method);
     if (handler === undefined)
       throw new McpError('method_not_found', `Method not found: ${call.method.slice(0, 128)}`);
     return handler(call);
-  };
-  const inner = compose(options.use ?? [], answer);
+  }
+  // Middleware is promised a promise; without any, one fewer is made.
+  const { use = [] } = options;
+  const inner = use.length === 0 ? answer : compose(use, async (call) => answer(call));
 
   async function dispatch(call: Call): Promise<Outcome> {
     registry.inUse = true;

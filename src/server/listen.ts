@@ -20,13 +20,13 @@ export function listen(options: ListenOptions): (call: Call) => Promise<Outcome>
   return async function listen(call) {
     const granted = grant(readFilter(call.params, options.maxUris), options.publishes);
     const tag = { [SUBSCRIPTION_ID]: call.id };
-    const uris = new Set(granted.resourceSubscriptions);
+    const uris = granted.resourceSubscriptions && new Set(granted.resourceSubscriptions);
     // Nothing may come before the acknowledgement, so it goes out before the bus is listened to.
     call.notify('notifications/subscriptions/acknowledged', { notifications: { ...granted }, _meta: tag });
     if (Object.keys(granted).length === 0) return complete({}, tag);
     const unsubscribe = bus.subscribe((change) => {
       if (change.kind === 'resource') {
-        if (uris.has(change.uri))
+        if (uris?.has(change.uri))
           call.notify('notifications/resources/updated', { uri: change.uri, _meta: tag });
       } else if (granted[`${change.kind}ListChanged`]) {
         call.notify(`notifications/${change.kind}/list_changed`, { _meta: tag });

@@ -8,7 +8,13 @@ import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { soon, until } from './until.js';
 
-export type Message = { id?: unknown; method?: string; params?: never; result?: never; error?: never } & Record<
+export type Message = {
+  id?: unknown;
+  method?: string;
+  params?: never;
+  result?: never;
+  error?: never;
+} & Record<
   string,
   // biome-ignore lint/suspicious/noExplicitAny: what a peer sent, to be matched against
   any

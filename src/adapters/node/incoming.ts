@@ -18,6 +18,7 @@ export class NodeIncoming implements Incoming {
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
   readonly #parsedBody: unknown;
+  #reading: Reading | undefined;
 
   /** A body that a framework has parsed already is handed in. */
   constructor(req: IncomingMessage, res: ServerResponse, parsedBody?: unknown) {
@@ -64,24 +65,32 @@ export class NodeIncoming implements Incoming {
       let first: Buffer | undefined;
       let rest: Buffer[] | undefined;
       let bytes = 0;
-      req.on('data', (chunk: Buffer) => {
+      const data = (chunk: Buffer): void => {
         bytes += chunk.length;
         if (bytes > maxBytes) {
-          req.removeAllListeners('data');
+          req.off('data', data);
           discardRest(req);
           reject(new BodyTooLarge(maxBytes));
         } else if (first === undefined) first = chunk;
         else if (rest === undefined) rest = [first, chunk];
         else rest.push(chunk);
-      });
-      req.on('end', () =>
-        resolve(rest === undefined ? (first?.toString('utf8') ?? '') : Buffer.concat(rest).toString('utf8')),
-      );
-      req.on('error', reject);
-      req.on('close', () => {
+      };
+      const end = (): void =>
+        resolve(rest === undefined ? (first?.toString('utf8') ?? '') : Buffer.concat(rest).toString('utf8'));
+      const close = (): void => {
         if (!req.complete) reject(new Error('The client went away while sending'));
-      });
+      };
+      req.on('data', data).on('end', end).on('error', reject).on('close', close);
+      this.#reading = { data, end, error: reject, close };
     });
+  }
+
+  // The listeners hold the body. A short answer is soon gone, and they with it; a stream would hold them for hours.
+  #forgetBody(): void {
+    if (this.#reading === undefined) return;
+    const { data, end, error, close } = this.#reading;
+    this.#req.off('data', data).off('end', end).off('error', error).off('close', close);
+    this.#reading = undefined;
   }
 
   reply(status: number, headers: HeaderFields, body?: string): void {
@@ -96,14 +105,8 @@ export class NodeIncoming implements Incoming {
     const res = this.#res;
     res.writeHead(status, headers);
     res.flushHeaders();
-    return {
-      write: (text) => {
-        if (!res.destroyed) res.write(text);
-      },
-      end: () => void res.end(),
-      destroy: () => void res.destroy(),
-      buffered: () => res.writableLength,
-    };
+    this.#forgetBody();
+    return new NodeOutlet(res);
   }
 
   onGone(listener: () => void): void {
@@ -111,6 +114,37 @@ export class NodeIncoming implements Incoming {
     res.on('close', () => {
       if (!res.writableFinished) listener();
     });
+  }
+}
+
+interface Reading {
+  readonly data: (chunk: Buffer) => void;
+  readonly end: () => void;
+  readonly error: (error: Error) => void;
+  readonly close: () => void;
+}
+
+class NodeOutlet implements Outlet {
+  readonly #res: ServerResponse;
+
+  constructor(res: ServerResponse) {
+    this.#res = res;
+  }
+
+  write(text: string): void {
+    if (!this.#res.destroyed) this.#res.write(text);
+  }
+
+  end(): void {
+    this.#res.end();
+  }
+
+  destroy(): void {
+    this.#res.destroy();
+  }
+
+  buffered(): number {
+    return this.#res.writableLength;
   }
 }
 

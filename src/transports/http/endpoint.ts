@@ -82,7 +82,8 @@ export function httpEndpoint(
           'retry-after': '5',
           connection: 'close',
         });
-      if (incoming.method === 'POST' && route === 'mcp') return await post(incoming, headers);
+      if (incoming.method === 'POST' && route === 'mcp')
+        return await post(incoming, await read(incoming), headers);
       if (sessions !== undefined) return await sessions.other(incoming, route, headers);
       refuse(incoming, 405, `${incoming.method} is not served here`, { ...headers, allow: 'POST, OPTIONS' });
     } catch (error) {
@@ -109,8 +110,8 @@ export function httpEndpoint(
     return value;
   }
 
-  async function post(incoming: Incoming, headers: HeaderFields): Promise<void> {
-    const value = await read(incoming);
+  // Not async itself: an open subscription would keep its frame.
+  function post(incoming: Incoming, value: unknown, headers: HeaderFields): Promise<void> | void {
     if (Array.isArray(value)) {
       if (sessions !== undefined) return sessions.post(incoming, value, headers);
       throw new McpError('invalid_request', 'Batches are not part of this protocol revision');

@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { parseCLI, type TestProject } from 'vitest/node';
+
+const folder = fileURLToPath(new URL('.', import.meta.url));
+const installed = join(folder, 'node_modules');
+const stamp = '.lock-that-was-installed';
+
+/** Installs the peers before the tests that need them, and not for a run that has none of those. */
+export default async function install(project: TestProject): Promise<void> {
+  const { testFiles } = await project.globTestFiles(parseCLI(['vitest', ...process.argv.slice(2)]).filter);
+  if (!testFiles.some((file) => file.startsWith(folder))) return;
+  const lock = await readFile(join(folder, 'package-lock.json'), 'utf8');
+  if (await isInstalled(lock)) return;
+  console.log('Installing the peers of test/interop…');
+  // Made elsewhere and put in place as a whole: runs that start together do not see each other's halves.
+  const workshop = await mkdtemp(fileURLToPath(new URL('../../node_modules/.interop-', import.meta.url)));
+  try {
+    for (const file of ['package.json', 'package-lock.json']) {
+      await copyFile(join(folder, file), join(workshop, file));
+    }
+    await npmCi(workshop);
+    await writeFile(join(workshop, 'node_modules', stamp), lock);
+    if (await isInstalled(lock)) return;
+    await rm(installed, { recursive: true, force: true });
+    await rename(join(workshop, 'node_modules'), installed);
+  } finally {
+    await rm(workshop, { recursive: true, force: true });
+  }
+}
+
+async function isInstalled(lock: string): Promise<boolean> {
+  const found = await readFile(join(installed, stamp), 'utf8').catch(() => undefined);
+  return found === lock;
+}
+
+async function npmCi(prefix: string): Promise<void> {
+  try {
+    await promisify(execFile)('npm', ['ci', '--prefix', prefix, '--no-audit', '--no-fund'], {
+      shell: process.platform === 'win32',
+    });
+  } catch (error) {
+    const { stderr = '' } = error as { stderr?: string };
+    throw new Error(`The peers of test/interop could not be installed:\n${stderr}`, { cause: error });
+  }
+}
