@@ -67,8 +67,7 @@ export function httpSessions(
       const live = await find(incoming, headers, body.kind === 'request' ? body.id : undefined);
       if (live === undefined) return;
       if (body.kind === 'request') {
-        const { id } = body;
-        const answer = answerFor(incoming, live, headers, [id]);
+        const answer = answerFor(incoming, live, headers, [body.id]);
         return serve(live, body, { incoming, answer, reply: (text) => answer.finish(text) });
       }
       if (body.kind === 'notification') cancelled(live, body);
@@ -97,21 +96,14 @@ export function httpSessions(
       id?: RequestId,
     ): Promise<LiveSession | undefined> {
       const sent = incoming.header(SESSION);
-      if (sent === undefined) {
-        const message = 'No session: send "initialize" first, or put the protocol version into params._meta';
-        replyJson(incoming, 400, printError(id, { code: -32600, message }), headers);
-        return undefined;
-      }
-      const live = await table.find(sent);
-      if (live === undefined) {
-        replyJson(
-          incoming,
-          404,
-          printError(id, { code: -32600, message: 'Unknown session: send "initialize" again' }),
-          headers,
-        );
-      }
-      return live;
+      const live = sent === undefined ? undefined : await table.find(sent);
+      if (live !== undefined) return live;
+      const message =
+        sent === undefined
+          ? 'No session: send "initialize" first, or put the protocol version into params._meta'
+          : 'Unknown session: send "initialize" again';
+      replyJson(incoming, sent === undefined ? 400 : 404, printError(id, { code: -32600, message }), headers);
+      return undefined;
     }
 
     function answerFor(

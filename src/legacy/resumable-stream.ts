@@ -19,14 +19,6 @@ export class ResumableStream {
     this.#retryMs = retryMs;
   }
 
-  get connected(): boolean {
-    return this.#connection !== undefined;
-  }
-
-  get ended(): boolean {
-    return this.#ended;
-  }
-
   /** The first connection of this stream. */
   begin(connection: EventStream): void {
     this.#connection = connection;

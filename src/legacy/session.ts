@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type RequestMessage } from '../jsonrpc/messa
 import type { Call, Dispatch, Outcome, Peer } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import { has, newestSession, sessionRevisions } from '../protocol/features.js';
-import { Lifetime } from '../protocol/lifetime.js';
+import { Lifetime, withSignal } from '../protocol/lifetime.js';
 import { isLogLevel, type LogLevel } from '../protocol/log-level.js';
 import { SERVER_INFO } from '../protocol/meta.js';
 import { knows } from '../protocol/methods.js';
@@ -130,7 +130,7 @@ export class Session {
     if (this.#notify === undefined) return;
     const lifetime = new Lifetime();
     this.#listening = lifetime;
-    const call: Call = {
+    const call: Omit<Call, 'signal'> = {
       id: 'session',
       method: 'subscriptions/listen',
       params: {
@@ -142,25 +142,24 @@ export class Session {
         },
       },
       peer: this.peer,
-      signal: lifetime.signal,
       notify: (method, params) => {
         if (lifetime.ended || method === 'notifications/subscriptions/acknowledged') return;
         this.#notify?.(method, projectNotification(params));
       },
     };
     // A server without anything to announce answers at once; one that fails has told its log why.
-    this.#dispatch(call).catch(() => undefined);
+    this.#dispatch(withSignal(call, lifetime)).catch(() => undefined);
   }
 
   #discover(): Promise<Outcome> {
-    return this.#dispatch({
+    const call = {
       id: 'session',
       method: 'server/discover',
       params: {},
       peer: this.peer,
-      signal: new Lifetime().signal,
       notify: () => undefined,
-    });
+    };
+    return this.#dispatch(withSignal(call, new Lifetime()));
   }
 }
 

@@ -6,6 +6,7 @@ export class Lifetime {
   #controller: AbortController | undefined;
   #reason: unknown;
   #ended = false;
+  #waiting: (() => void)[] | undefined;
 
   get ended(): boolean {
     return this.#ended;
@@ -24,6 +25,17 @@ export class Lifetime {
     this.#ended = true;
     this.#reason = reason;
     this.#controller?.abort(reason);
+    for (const resolve of this.#waiting ?? []) resolve();
+    this.#waiting = undefined;
+  }
+
+  /** Resolves when it ends. */
+  over(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#ended) resolve();
+      else if (this.#waiting === undefined) this.#waiting = [resolve];
+      else this.#waiting.push(resolve);
+    });
   }
 }
 
@@ -47,4 +59,22 @@ const lazySignal: PropertyDescriptor & ThisType<{ readonly [source]: WithSignal 
 export function withSignal<T extends object>(call: T, lifetime: WithSignal): T & WithSignal {
   (call as { [source]?: WithSignal })[source] = lifetime;
   return Object.defineProperty(call, 'signal', lazySignal) as T & WithSignal;
+}
+
+/**
+ * Resolves when a call ends. A signal weighs a kilobyte on Node, and subscriptions are many and long, so none is made where
+ * there is none yet. A copy that middleware made may have another signal than its lifetime's.
+ */
+export function callEnded(call: WithSignal & { readonly [source]?: WithSignal }): Promise<void> {
+  const lifetime = call[source];
+  if (lifetime instanceof Lifetime && isLazy(call)) return lifetime.over();
+  const { signal } = call;
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function isLazy(call: object): boolean {
+  return Object.getOwnPropertyDescriptor(call, 'signal')?.get === lazySignal.get;
 }

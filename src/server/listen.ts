@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import type { Call, Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
+import { callEnded } from '../protocol/lifetime.js';
 import { SUBSCRIPTION_ID } from '../protocol/meta.js';
 import type { SubscriptionFilter } from '../protocol/model.js';
 import type { Bus, Change } from './bus.js';
@@ -33,7 +34,7 @@ export function listen(options: ListenOptions): (call: Call) => Promise<Outcome>
       }
     });
     try {
-      await aborted(call.signal);
+      await callEnded(call);
     } finally {
       unsubscribe();
     }
@@ -63,11 +64,4 @@ function grant(wanted: SubscriptionFilter, publishes: ListenOptions['publishes']
     granted.resourceSubscriptions = [...wanted.resourceSubscriptions];
   }
   return granted;
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

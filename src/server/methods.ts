@@ -132,8 +132,8 @@ export function methodTable(parts: ServerParts): ReadonlyMap<string, Handler> {
     [
       'tools/call',
       async (call) => {
-        const { _meta, ...result } = await callTool(call);
-        return complete(result, _meta);
+        const result = await callTool(call);
+        return complete(result, result._meta);
       },
     ],
     [

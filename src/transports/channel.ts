@@ -147,9 +147,7 @@ export class OpenCalls {
       this.#send(printNotification(name, params));
     };
     const open: Open = (peer) =>
-      this.#dispatch(
-        withSignal({ id, method, params: message.params ?? {}, peer, notify }, call.lifetime),
-      );
+      this.#dispatch(withSignal({ id, method, params: message.params ?? {}, peer, notify }, call.lifetime));
     const finish = (text: string): void => {
       this.#open.delete(id);
       if (!this.#closed) {

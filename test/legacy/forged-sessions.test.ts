@@ -33,7 +33,10 @@ describe('a session id that is not ours', () => {
     ['with another first character', (id) => flip(id, 0)],
     ['with another character in the middle', (id) => flip(id, 40)],
     ['with the last bit flipped', (id) => id.slice(0, -1) + neighbour(id.slice(-1))],
-    ['with another payload', (id) => btoa('{"r":"2025-11-25"}').replaceAll('=', '') + id.slice(id.indexOf('.'))],
+    [
+      'with another payload',
+      (id) => btoa('{"r":"2025-11-25"}').replaceAll('=', '') + id.slice(id.indexOf('.')),
+    ],
     ['twice', (id) => `${id}${id}`],
     ['very long', () => `${'a'.repeat(6000)}.b`],
   ])('%s is 404 for every method', async (_what, forge) => {
@@ -77,7 +80,7 @@ describe('a session id that is not ours', () => {
   });
 
   test('that has expired is 404, also while it is in use', async () => {
-    const brief = await serve(attackedServer().server, { port: 0, signals: false, sessionMaxAgeMs: 400 });
+    const brief = await serve(attackedServer().server, { port: 0, signals: false, sessionMaxAgeMs: 1000 });
     const session = await openSession(brief.url);
     const standing = await session.get();
     let served = 0;

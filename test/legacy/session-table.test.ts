@@ -27,7 +27,10 @@ describe('maxSessions', () => {
     const third = await openSession(url);
     const refused = await third.request('ping');
     expect(refused.status).toBe(503);
-    expect(JSON.parse(refused.text).error).toMatchObject({ code: -32603, message: expect.stringContaining('sessions') });
+    expect(JSON.parse(refused.text).error).toMatchObject({
+      code: -32603,
+      message: expect.stringContaining('sessions'),
+    });
     // The modern era has no sessions and goes on.
     expect(await callText(url, 'echo', { text: 'modern' })).toBe('modern');
     for (const session of busy)
@@ -108,7 +111,8 @@ describe('what a session says once', () => {
       tools: {
         talk: tool({
           run: (_input, { log }) => {
-            for (const level of ['debug', 'info', 'warning', 'error', 'emergency'] as const) log[level](level);
+            for (const level of ['debug', 'info', 'warning', 'error', 'emergency'] as const)
+              log[level](level);
             return 'said';
           },
         }),

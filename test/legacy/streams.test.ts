@@ -19,8 +19,9 @@ beforeEach(async () => {
 
 afterEach(() => serving.close());
 
-const message = (data: string | undefined): { method?: string; params?: never; id?: unknown } & Record<string, never> =>
-  JSON.parse(String(data));
+const message = (
+  data: string | undefined,
+): { method?: string; params?: never; id?: unknown } & Record<string, never> => JSON.parse(String(data));
 
 /** The next event that carries a message: not the one that only gives an id to come back with. */
 async function nextMessage(events: Events): Promise<ReturnType<typeof message>> {
@@ -179,7 +180,10 @@ describe('the stream for what belongs to no call', () => {
       name: 'changing',
       version: '1',
       changes: true,
-      resources: { 'config://app': resource({ read: () => 'x' }), 'config://other': resource({ read: () => 'y' }) },
+      resources: {
+        'config://app': resource({ read: () => 'x' }),
+        'config://other': resource({ read: () => 'y' }),
+      },
       tools: { echo: tool({ run: () => 'echo' }) },
     });
   }
@@ -202,7 +206,10 @@ describe('the stream for what belongs to no call', () => {
     expect((await session.request('resources/unsubscribe', { uri })).text).toContain('"result":{}');
     server.changed.resource(uri);
     server.changed.tools();
-    expect(await nextMessage(standing)).toEqual({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+    expect(await nextMessage(standing)).toEqual({
+      jsonrpc: '2.0',
+      method: 'notifications/tools/list_changed',
+    });
     standing.drop();
     await other.close();
   });

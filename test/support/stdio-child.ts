@@ -8,17 +8,8 @@ import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { soon, until } from './until.js';
 
-export type Message = {
-  id?: unknown;
-  method?: string;
-  params?: never;
-  result?: never;
-  error?: never;
-} & Record<
-  string,
-  // biome-ignore lint/suspicious/noExplicitAny: what a peer sent, to be matched against
-  any
->;
+// biome-ignore lint/suspicious/noExplicitAny: what a peer sent, to be matched against
+type Message = Record<string, any>;
 
 export interface StdioChild {
   readonly process: ChildProcessWithoutNullStreams;
@@ -96,7 +87,8 @@ export function startStdio(file = 'server.mjs', options: StdioChildOptions = {})
       send(message);
       for (;;) {
         const answer = await next();
-        if (answer.id === (message as { id?: unknown }).id && answer.method === undefined) return answer;
+        if (answer['id'] === (message as { id?: unknown }).id && answer['method'] === undefined)
+          return answer;
       }
     },
     exited,

@@ -11,15 +11,6 @@ export async function until(
   }
 }
 
-/** A promise and the function that fulfils it. */
-export function signal<T = void>(): { readonly promise: Promise<T>; readonly give: (value: T) => void } {
-  let give!: (value: T) => void;
-  const promise = new Promise<T>((resolve) => {
-    give = resolve;
-  });
-  return { promise, give };
-}
-
 /** Fails with a sentence instead of waiting forever. */
 export async function soon<T>(what: string, promise: Promise<T>, withinMs = 5000): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
