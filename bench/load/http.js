@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+
+// HTTP/1.1 keep-alive clients with as little of their own work as possible: the bytes of the request are made once,
+// and once the length of an answer is known, an answer is that many bytes.
+
+/**
+ * Keeps `connections` busy for `ms`, one request at a time on each. `around` is told when the timed part begins and ends.
+ * @param {{ port: number, request: string, connections: number, ms: number }} options
+ * @param {() => Promise<unknown>} around
+ */
+export async function runLoad({ port, request, connections, ms }, around = async () => undefined) {
+  const bytes = Buffer.from(request);
+  // Opened for each run: a server lets go of connections that were idle between two rounds.
+  const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)));
+  const expected = await answerLength(sockets[0], request);
+  const before = await around();
+  const from = performance.now();
+  const counts = await Promise.all(
+    sockets.map((socket) => keepBusy(socket, { bytes, expected, until: from + ms })),
+  );
+  const took = performance.now() - from;
+  const after = await around();
+  for (const socket of sockets) socket.destroy();
+  return { answers: counts.reduce((sum, count) => sum + count, 0), ms: took, before, after };
+}
+
+function keepBusy(socket, { bytes, expected, until }) {
+  return new Promise((resolve, reject) => {
+    let received = 0;
+    let answers = 0;
+    socket.on('data', (chunk) => {
+      if (received === 0 && chunk[9] !== 0x32) reject(new Error(chunk.toString('utf8')));
+      received += chunk.length;
+      if (received < expected) return;
+      received = 0;
+      answers++;
+      if (performance.now() < until) socket.write(bytes);
+      else resolve(answers);
+    });
+    socket.on('error', reject);
+    socket.on('close', () => reject(new Error('The server closed a busy connection')));
+    socket.write(bytes);
+  });
+}
+
+/** @param {number} port */
+export async function open(port) {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  await once(socket, 'connect');
+  return socket;
+}
+
+async function answerLength(socket, request) {
+  const text = await ask(socket, request);
+  if (!text.startsWith('HTTP/1.1 200')) throw new Error(`The server refuses the request:\n${text}`);
+  return Buffer.byteLength(text);
+}
+
+/**
+ * Sends a request and reads its answer: all of it, or of an event stream what comes first.
+ * @param {import('node:net').Socket} socket
+ * @param {string} request
+ * @returns {Promise<string>}
+ */
+export function ask(socket, request) {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    function onData(chunk) {
+      text += chunk.toString('utf8');
+      if (!isComplete(text)) return;
+      socket.off('data', onData).off('error', reject);
+      resolve(text);
+    }
+    socket.on('data', onData).once('error', reject);
+    socket.write(request);
+  });
+}
+
+function isComplete(text) {
+  const end = text.indexOf('\r\n\r\n');
+  if (end === -1) return false;
+  const head = text.slice(0, end).toLowerCase();
+  const length = /content-length: (\d+)/.exec(head)?.[1];
+  if (length !== undefined) return Buffer.byteLength(text) - Buffer.byteLength(head) - 4 >= Number(length);
+  if (head.includes('text/event-stream')) return true;
+  return !head.includes('transfer-encoding: chunked') || text.endsWith('0\r\n\r\n');
+}

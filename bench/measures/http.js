@@ -1,0 +1,50 @@
+import { startServer } from '../child.js';
+import { runLoad } from '../load/http.js';
+import { interleaved } from '../numbers.js';
+import { call, modernPost } from '../request.js';
+
+const CONNECTIONS = 16;
+const servers = {
+  floor: ['http-floor', 1],
+  fullmcp: ['http-fullmcp', 1],
+  fullmcp50: ['http-fullmcp', 50],
+  official: ['http-official', 1],
+  official50: ['http-official', 50],
+};
+
+/** Requests a second, and requests for each second of processor time that the server used. */
+export async function measureHttp({ rounds, roundMs, warmUpMs, only = Object.keys(servers) }) {
+  const running = await Promise.all(
+    only.map(async (name) => {
+      const [file, tools] = servers[name];
+      return { name, server: await startServer(file, { args: [String(tools)] }) };
+    }),
+  );
+  for (const { server } of running) await round(server, warmUpMs);
+  const figures = await interleaved(
+    Object.fromEntries(running.map(({ name, server }) => [name, () => round(server, roundMs)])),
+    rounds,
+  );
+  for (const { server } of running) await server.stop();
+  return figures;
+}
+
+async function round(server, ms) {
+  const { port } = server;
+  const request = modernPost(port, 'tools/call', call);
+  const load = { port, request, connections: CONNECTIONS, ms };
+  const cpu = async () => ({ server: await server.ask({ what: 'cpu' }), client: process.cpuUsage() });
+  const { answers, ms: took, before, after } = await runLoad(load, cpu);
+  const cpuMs = spent(before.server, after.server);
+  return {
+    perSecond: (answers / took) * 1000,
+    perCpuSecond: (answers / cpuMs) * 1000,
+    // Of a core. The one that does more is the one that limits the other; it should be the server.
+    serverBusy: cpuMs / took,
+    clientBusy: spent(before.client, after.client) / took,
+  };
+}
+
+function spent(before, after) {
+  return (after.user + after.system - before.user - before.system) / 1000;
+}

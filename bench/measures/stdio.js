@@ -1,0 +1,31 @@
+import { spawnStdio } from '../child.js';
+import { lineLoad } from '../load/lines.js';
+import { interleaved } from '../numbers.js';
+
+const WINDOW = 1000;
+
+/** Microseconds a message takes: one at a time, and with a thousand under way. */
+export async function measureStdio({ rounds, sequential, windows }) {
+  const running = ['floor', 'fullmcp', 'official'].map((name) => {
+    const child = spawnStdio(`stdio-${name}`);
+    return { name, child, load: lineLoad(child) };
+  });
+  for (const { load } of running) {
+    await load.timed(sequential, 1);
+    await load.timed(windows, WINDOW);
+  }
+  const figures = await interleaved(
+    Object.fromEntries(
+      running.map(({ name, load }) => [
+        name,
+        async () => ({
+          sequential: await load.timed(sequential, 1),
+          pipelined: await load.timed(windows, WINDOW),
+        }),
+      ]),
+    ),
+    rounds,
+  );
+  for (const { child } of running) child.kill('SIGKILL');
+  return figures;
+}

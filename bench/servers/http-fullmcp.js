@@ -1,0 +1,7 @@
+import { fullmcp } from '../fullmcp.js';
+import { createFullmcp } from './fullmcp-server.js';
+import { answerParent } from './report.js';
+
+const { serve } = await fullmcp('node');
+const { port } = await serve(createFullmcp(), { port: 0, host: '127.0.0.1' });
+answerParent(port);

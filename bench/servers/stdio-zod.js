@@ -1,0 +1,3 @@
+// The bare echo in a process that also loads zod.
+import 'zod';
+import './stdio-floor.js';
