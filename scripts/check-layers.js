@@ -18,7 +18,7 @@ const MAY_IMPORT = {
   client: ['protocol', 'schema', 'jsonrpc'],
   auth: ['oauth', 'protocol'],
   legacy: ['transports', 'protocol', 'jsonrpc'],
-  extensions: ['server', 'client', 'protocol', 'schema'],
+  extensions: ['server', 'client', 'protocol', 'schema', 'jsonrpc'],
   adapters: ['transports', 'protocol', 'jsonrpc', 'server', 'legacy'],
   cli: [ANYTHING],
   inspector: [ANYTHING],

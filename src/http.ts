@@ -22,8 +22,11 @@ export interface Handler {
   readonly close: (options?: { readonly deadlineMs?: number }) => Promise<void>;
 }
 
+/** What a handler needs of a server. One that can ask takes the secret of the options too, where it has none. */
+export type Served = Pick<Server, 'dispatch'> & Partial<Pick<Server, 'provideSecret'>>;
+
 /** Serves over HTTP wherever there is `Request` and `Response`: both eras, on whatever path it is mounted. */
-export function createHandler(server: Pick<Server, 'dispatch'>, options: HandlerOptions = {}): Handler {
+export function createHandler(server: Served, options: HandlerOptions = {}): Handler {
   const endpoint = createEndpoint(server, options);
   function handle(request: Request): Promise<Response> {
     const { incoming, answered } = webIncoming(request);
@@ -34,8 +37,9 @@ export function createHandler(server: Pick<Server, 'dispatch'>, options: Handler
 }
 
 /** The endpoint itself, for adapters that have no `Request`. */
-export function createEndpoint(server: Pick<Server, 'dispatch'>, options: HandlerOptions = {}): HttpEndpoint {
-  const { sessions = true } = options;
+export function createEndpoint(server: Served, options: HandlerOptions = {}): HttpEndpoint {
+  const { sessions = true, secret } = options;
+  if (secret !== undefined) server.provideSecret?.(secret);
   return httpEndpoint(
     server.dispatch,
     options,

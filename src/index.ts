@@ -1,3 +1,4 @@
+import { taskHost } from './extensions/tasks/host.js';
 import { type Server as CoreServer, createServer as createCore } from './server/create-server.js';
 import type { Fitting, ServerOptions } from './server/options.js';
 
@@ -26,6 +27,20 @@ export type { ClientCapabilities, Implementation, PromptMessage } from './protoc
 export { type Revision, revisions } from './protocol/revisions.js';
 export { type Infer, jsonSchema, type Schema, withJsonSchema } from './schema/schema.js';
 export { SchemaError } from './schema/schema-error.js';
+export type { Step } from './server/asking/asking.js';
+export { type InputRequired, inputRequired } from './server/asking/input-required.js';
+export { memoryOnce, type Once } from './server/asking/once.js';
+export type {
+  Elicited,
+  FormQuestion,
+  InputRequest,
+  Root,
+  Sampled,
+  SampleOptions,
+  SamplingMessage,
+  UrlQuestion,
+  Visited,
+} from './server/asking/question.js';
 export type { Bus, Change, Changed } from './server/bus.js';
 export type { Context } from './server/context.js';
 export { type Handle, type Kit, kit } from './server/create-server.js';
@@ -41,8 +56,11 @@ export {
   tool,
 } from './server/define.js';
 export { DefinitionError } from './server/definitions.js';
+export type { IdempotencyOptions } from './server/idempotency.js';
 export type { Log } from './server/log.js';
-export type { CallFacts, Method, ServerOptions } from './server/options.js';
+export type { AskingOptions, CallFacts, Method, ServerOptions, TasksOptions } from './server/options.js';
+export { type MemoryStoreOptions, memoryStore, type Store } from './server/store.js';
+export type { TaskOptions } from './server/task-host.js';
 export { ToolError } from './server/tool-error.js';
 export {
   type InProcess,
@@ -62,7 +80,7 @@ export function createServer<
   User = undefined,
   const T extends object = Record<never, never>,
 >(options: ServerOptions<State, User, T>): Fitting<Server<State, User, T>, T, State, User> {
-  const core = createCore<State, User, T>(options);
+  const core = createCore<State, User, T>(options, { tasks: taskHost });
   let handler: Promise<(request: Request) => Promise<Response>> | undefined;
   const server: Server<State, User, T> = {
     ...core,

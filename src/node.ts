@@ -2,7 +2,7 @@ import { type NodeHandler, nodeHandler } from './adapters/node/handler.js';
 import { type ServeOptions, withEnvironment, withOwnHost } from './adapters/node/options.js';
 import { type Serving, serveOnNode } from './adapters/node/serve.js';
 import { upgrades } from './adapters/node/upgrades.js';
-import { createEndpoint, type HandlerOptions } from './http.js';
+import { createEndpoint, type HandlerOptions, type Served } from './http.js';
 import type { Server } from './server/create-server.js';
 import { serveWebSocket } from './websocket.js';
 
@@ -12,7 +12,7 @@ export type { Serving } from './adapters/node/serve.js';
 
 /** Serves over HTTP and WebSocket on Node. Options that are not given come from the environment, then from sense. */
 export async function serve(
-  server: Pick<Server, 'dispatch' | 'start' | 'close'>,
+  server: Served & Pick<Server, 'start' | 'close'>,
   options: ServeOptions = {},
 ): Promise<Serving> {
   const effective = withOwnHost(withEnvironment(options));
@@ -36,9 +36,6 @@ export async function serve(
 }
 
 /** A handler for `node:http` and the frameworks that hand out its `req` and `res`. */
-export function createNodeHandler(
-  server: Pick<Server, 'dispatch'>,
-  options: HandlerOptions = {},
-): NodeHandler {
+export function createNodeHandler(server: Served, options: HandlerOptions = {}): NodeHandler {
   return nodeHandler(createEndpoint(server, options));
 }

@@ -18,34 +18,32 @@ async function serveHttp(): Promise<void> {
 }
 
 function welcome(url: string): string {
-  const request = {
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'tools/call',
-    params: {
-      name: 'add',
-      arguments: { a: 2, b: 40 },
-      _meta: {
-        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-        'io.modelcontextprotocol/clientCapabilities': {},
-      },
-    },
-  };
   return `The demo server listens on ${url}
 
 Paste one of these into another terminal.
 
-Use it in Claude Code:
+Use it in Claude Code. Say "order a pizza", and it asks you; "bake a bread" takes its time:
   claude mcp add --transport http demo ${url}
 
 List its tools with the Inspector:
   npx @modelcontextprotocol/inspector --cli ${url} --transport http --method tools/list
 
 Add two numbers with curl:
-  curl -s ${url} \\
-    -H 'Content-Type: application/json' \\
-    -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/call' -H 'Mcp-Name: add' \\
-    -d '${JSON.stringify(request)}'
+${curl(url, 'add', { arguments: { a: 2, b: 40 } })}
+
+Start a task with curl. Its id is for tasks/get, which tells how far it is:
+${curl(url, 'bake_bread', {}, { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } })}
 
 With --stdio it speaks on standard input and output instead. Ctrl+C stops it.`;
+}
+
+function curl(url: string, name: string, params: object, capabilities: object = {}): string {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': capabilities,
+  };
+  const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, ...params, _meta } };
+  return `  curl -s ${url} -H 'Content-Type: application/json' \\
+    -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/call' -H 'Mcp-Name: ${name}' \\
+    -d '${JSON.stringify(request)}'`;
 }

@@ -9,7 +9,10 @@ const topics = ['bridges', 'bread', 'black holes', 'beavers', 'clouds', 'coral']
 const readme = `This is the demo of fullmcp.
 
 Add a note with the tool add_note, then read notes://all. A client that subscribed to it hears of the change.
-Start countdown and cancel it half way. Ask find_order for an order that does not exist.`;
+Start countdown and cancel it half way. Ask find_order for an order that does not exist.
+Call order_pizza: it asks you, twice. Call bake_bread: with a client that knows tasks it goes on without you.`;
+
+let ovens = 0;
 
 export default createServer({
   name: 'demo',
@@ -36,6 +39,49 @@ export default createServer({
           await setTimeout(stepMs, undefined, { signal });
         }
         return 'Lift-off';
+      },
+    }),
+    // #endregion
+
+    // #region order_pizza
+    order_pizza: tool({
+      description: 'Order a pizza. Asks the user what, and then whether it is right.',
+      run: async (_input, ctx) => {
+        const pizza = await ctx.ask('pizza', {
+          message: 'What would you like?',
+          schema: z.object({
+            size: z.enum(['small', 'large']).default('small'),
+            toppings: z.array(z.enum(['olives', 'mushrooms', 'ham'])).max(2),
+          }),
+        });
+        // Once, however often this handler runs: see docs/asking.md.
+        const oven = await ctx.step('reserve', () => ++ovens);
+        const { sure } = await ctx.ask('sure', {
+          message: `A ${pizza.size} one with ${pizza.toppings.join(' and ') || 'nothing'}, in oven ${oven}. Right?`,
+          schema: z.object({ sure: z.boolean() }),
+        });
+        return sure ? `In oven ${oven}, ready in ten minutes` : 'Not ordered';
+      },
+    }),
+    // #endregion
+
+    // #region bake_bread
+    bake_bread: tool({
+      description: 'Bake a bread. Takes a while, and asks the user half way. Runs as a task if it can.',
+      input: z.object({ stepMs: z.int().min(1).default(1000) }),
+      task: { support: 'optional', pollIntervalMs: 500 },
+      run: async ({ stepMs }, { ask, progress, signal }) => {
+        const work = ['Mixing', 'Kneading', 'Resting', 'Baking', 'Cooling'];
+        let crust = 'pale';
+        for (const [done, doing] of work.entries()) {
+          if (doing === 'Baking') {
+            const schema = z.object({ crust: z.enum(['pale', 'golden', 'dark']) });
+            ({ crust } = await ask('crust', { message: 'How should the crust be?', schema }));
+          }
+          progress(done, work.length, doing);
+          await setTimeout(stepMs, undefined, { signal });
+        }
+        return `A ${crust} bread`;
       },
     }),
     // #endregion

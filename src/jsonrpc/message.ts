@@ -16,13 +16,13 @@ export interface NotificationMessage {
   readonly params: JsonObject | undefined;
 }
 
-export interface ResultMessage {
+interface ResultMessage {
   readonly kind: 'result';
   readonly id: RequestId;
   readonly result: JsonObject;
 }
 
-export interface ErrorMessage {
+interface ErrorMessage {
   readonly kind: 'error';
   readonly id: RequestId | undefined;
   readonly error: ErrorObject;
@@ -45,9 +45,6 @@ export type Message = RequestMessage | NotificationMessage | ResultMessage | Err
 
 export const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
-export const METHOD_NOT_FOUND = -32601;
-export const INVALID_PARAMS = -32602;
-export const INTERNAL_ERROR = -32603;
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -10,9 +10,10 @@ import type { Dispatch } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import { has } from '../protocol/features.js';
 import type { ChannelSession, OpenCalls } from '../transports/channel.js';
+import { Questions } from './questions.js';
 import { readHandshake, Session } from './session.js';
 
-export const MAX_BATCH = 100;
+const MAX_BATCH = 100;
 
 type Reply = (text: string | undefined) => void;
 
@@ -22,13 +23,16 @@ export function channelSession(
   send: (text: string) => void,
 ): (calls: OpenCalls) => ChannelSession {
   return function channelSession(calls) {
+    // Of the connection and not of the session: what was asked before another `initialize` is answered after it.
+    const questions = new Questions();
     let session: Session | undefined;
     let attached = false;
 
     function receive(message: Message, reply?: Reply): void {
-      // Answers to questions have nobody waiting for them here.
       if (message.kind === 'request') return request(message, reply);
-      if (message.kind === 'notification' && message.method === 'notifications/initialized') attach();
+      if (message.kind === 'notification') {
+        if (message.method === 'notifications/initialized') attach();
+      } else questions.receive(message);
     }
 
     function request(message: RequestMessage, reply: Reply | undefined): void {
@@ -38,13 +42,17 @@ export function channelSession(
         return calls.answer(message, async () => initialize(message), options);
       if (current === undefined) return calls.answer(message, () => beforeHandshake(message), options);
       attach();
-      calls.answer(message, (open) => current.answer(message, open), options);
+      calls.answer(
+        message,
+        (open) => current.answer(message, { forward: open.call, line: open.line }),
+        options,
+      );
     }
 
     // A bridge that shares one pipe among clients sends `initialize` again for each of them. The session is there at once,
     // for the requests that come in the same write.
     function initialize(message: RequestMessage): Promise<string> {
-      const next = new Session(readHandshake(message.params), dispatch);
+      const next = new Session(readHandshake(message.params), dispatch, questions);
       session?.detach();
       session = next;
       attached = false;
@@ -73,7 +81,12 @@ export function channelSession(
       }
     }
 
-    return { receive, receiveBatch, close: () => session?.detach() };
+    function close(): void {
+      session?.detach();
+      questions.close();
+    }
+
+    return { receive, receiveBatch, close };
   };
 }
 

@@ -11,6 +11,7 @@ import type { Call, Dispatch, Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import { newestSession } from '../protocol/features.js';
 import { Lifetime, withSignal } from '../protocol/lifetime.js';
+import { checkSecret } from '../protocol/secret.js';
 import { replyJson } from '../transports/http/answer.js';
 import { type EraContext, refuse, type SessionEra, toMcpError } from '../transports/http/endpoint.js';
 import type { HeaderFields, Incoming } from '../transports/http/incoming.js';
@@ -18,9 +19,10 @@ import { batchProblem, collector } from './channel-session.js';
 import { type EventLog, memoryEventLog } from './event-log.js';
 import { httpSse } from './http-sse.js';
 import { sessionListening } from './listening.js';
+import type { Line } from './questions.js';
 import { readHandshake } from './session.js';
 import { SessionAnswer } from './session-answer.js';
-import { checkSecret, sessionIds } from './session-id.js';
+import { sessionIds } from './session-id.js';
 import { type LiveSession, SessionTable } from './session-table.js';
 
 export interface SessionOptions {
@@ -49,7 +51,7 @@ export function httpSessions(
     sessionMaxAgeMs = 86_400_000,
     retryMs = 1000,
   } = options;
-  checkSecret(options.secret);
+  if (options.secret !== undefined) checkSecret(options.secret);
   return function httpSessions({ streams, inFlight, read }) {
     const log = options.eventLog ?? memoryEventLog();
     const ids = sessionIds({ secret: options.secret, maxAgeMs: sessionMaxAgeMs });
@@ -71,6 +73,7 @@ export function httpSessions(
         return serve(live, body, { incoming, answer, reply: (text) => answer.finish(text) });
       }
       if (body.kind === 'notification') cancelled(live, body);
+      else live.session.questions.receive(body);
       incoming.reply(202, headers);
     }
 
@@ -151,18 +154,27 @@ export function httpSessions(
           fail(why);
         },
       });
-      const call: Omit<Call, 'peer' | 'signal'> = {
+      const call: Omit<Call, 'method' | 'peer' | 'params' | 'signal'> = {
         id,
-        method: message.method,
-        params: message.params ?? {},
         http: { header: (name) => incoming.header(name), remoteAddress: incoming.remoteAddress },
         notify: (method, params) => answer.notify(printNotification(method, params)),
         release: answer.canRelease ? () => answer.release() : undefined,
       };
-      const forward = (peer: Call['peer']): Promise<Outcome> =>
-        dispatch(withSignal({ ...call, peer }, lifetime));
+      const forward = (
+        peer: Call['peer'],
+        params: Call['params'],
+        method = message.method,
+      ): Promise<Outcome> => dispatch(withSignal({ ...call, method, peer, params }, lifetime));
+      const send = (text: string): void => {
+        if (answer.mayStream) return answer.notify(text);
+        throw new McpError(
+          'invalid_request',
+          'The client can be asked only where it accepts text/event-stream',
+        );
+      };
+      const line = (): Line => ({ send, signal: lifetime.signal });
       try {
-        finish(printResult(id, await session.answer(message, forward)));
+        finish(printResult(id, await session.answer(message, { forward, line })));
       } catch (error) {
         fail(error);
       } finally {
@@ -193,7 +205,10 @@ export function httpSessions(
       if (requests.length + invalid.length === 0) incoming.reply(202, headers);
       const collect = collector(requests.length + invalid.length, (text) => answer.finish(text));
       for (const { id, reason } of invalid) collect(printError(id, { code: -32600, message: reason }));
-      for (const message of messages) if (message.kind === 'notification') cancelled(live, message);
+      for (const message of messages) {
+        if (message.kind === 'notification') cancelled(live, message);
+        else if (message.kind !== 'invalid') live.session.questions.receive(message);
+      }
       await Promise.all(
         requests.map((message) => serve(live, message, { incoming, answer, reply: collect })),
       );

@@ -19,7 +19,7 @@ export function printFor(revision: Revision, method: string, outcome: Outcome): 
   return text;
 }
 
-export function project(revision: Revision, method: string, outcome: Outcome): JsonObject {
+function project(revision: Revision, method: string, outcome: Outcome): JsonObject {
   if (has(revision, 'resultType')) return JSON.parse(printOutcome(outcome)) as JsonObject;
   const { resultType, ttlMs, cacheScope, _meta, ...result } = outcome;
   const meta = withoutKey(_meta, SERVER_INFO);
@@ -59,7 +59,9 @@ function projectTool(revision: Revision, tool: JsonObject): JsonObject {
   const { outputSchema, ...rest } = tool;
   const sayable =
     has(revision, 'structuredContent') && isObject(outputSchema) && outputSchema['type'] === 'object';
-  return sayable ? tool : rest;
+  const listed = sayable ? tool : rest;
+  const { execution } = tool;
+  return execution !== undefined && has(revision, 'coreTasks') ? { ...listed, execution } : listed;
 }
 
 function projectToolResult(revision: Revision, result: JsonObject): JsonObject {

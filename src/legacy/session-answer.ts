@@ -34,6 +34,10 @@ export class SessionAnswer {
     });
   }
 
+  get mayStream(): boolean {
+    return this.#mayStream;
+  }
+
   /** A client that takes only JSON goes without. */
   notify(message: string): void {
     if (!this.#finished && this.#mayStream) this.#begin().send(message);

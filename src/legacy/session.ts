@@ -8,7 +8,10 @@ import { SERVER_INFO } from '../protocol/meta.js';
 import { knows } from '../protocol/methods.js';
 import type { ClientCapabilities, Implementation, ServerCapabilities } from '../protocol/model.js';
 import type { Revision } from '../protocol/revisions.js';
-import { printFor, projectNotification } from './projection.js';
+import { forwardRequest, type Way } from './forward.js';
+import { projectNotification } from './projection.js';
+import { Questions } from './questions.js';
+import { knowingTasks, taskCapabilities } from './tasks.js';
 
 /** What a client said in its handshake. */
 export interface Handshake {
@@ -38,15 +41,17 @@ export function readHandshake(params: JsonObject | undefined): Handshake {
  */
 export class Session {
   readonly handshake: Handshake;
+  readonly questions: Questions;
   readonly #dispatch: Dispatch;
   #logLevel: LogLevel = 'info';
   #uris: Set<string> | undefined;
   #listening: Lifetime | undefined;
   #notify: ((method: string, params?: JsonObject) => void) | undefined;
 
-  constructor(handshake: Handshake, dispatch: Dispatch) {
+  constructor(handshake: Handshake, dispatch: Dispatch, questions: Questions = new Questions()) {
     this.handshake = handshake;
     this.#dispatch = dispatch;
+    this.questions = questions;
   }
 
   get revision(): Revision {
@@ -63,17 +68,20 @@ export class Session {
     const discovered = await this.#discover();
     const { capabilities, instructions, _meta } = discovered;
     const serverInfo = isObject(_meta) ? _meta[SERVER_INFO] : undefined;
-    const { completions, ...older } = capabilities as JsonObject;
+    const known = has(this.revision, 'coreTasks')
+      ? taskCapabilities(capabilities as JsonObject)
+      : (capabilities as JsonObject);
+    const { completions, ...older } = known;
     return JSON.stringify({
       protocolVersion: this.revision,
-      capabilities: has(this.revision, 'completionsCapability') ? capabilities : older,
+      capabilities: has(this.revision, 'completionsCapability') ? known : older,
       serverInfo,
       ...(instructions !== undefined && { instructions }),
     });
   }
 
-  /** Answers a request of this session; `forward` makes a modern call of it. The answer is the JSON of a result. */
-  async answer(message: RequestMessage, forward: (peer: Peer) => Promise<Outcome>): Promise<string> {
+  /** Answers a request of this session with the JSON of a result. */
+  async answer(message: RequestMessage, way: Way): Promise<string> {
     const { method, params = {} } = message;
     if (!knows(this.revision, method))
       throw new McpError('method_not_found', `Method not found: ${method.slice(0, 128)}`);
@@ -89,8 +97,32 @@ export class Session {
         if (this.#uris?.delete(readUri(params))) this.#listen();
         return '{}';
       default:
-        return printFor(this.revision, method, await forward(this.peer));
+        return forwardRequest(message, way, {
+          peer: this.peer,
+          questions: this.questions,
+          nextChange: (taskId, ready, signal) => this.#nextChange(taskId, ready, signal),
+        });
     }
+  }
+
+  // Resolves with the next change of a task. The subscription is open before `ready` looks, so that none is missed.
+  async #nextChange(taskId: string, ready: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+    const lifetime = new Lifetime();
+    const over = (): void => lifetime.end(new McpError('cancelled', 'Enough was seen'));
+    signal.addEventListener('abort', over, { once: true });
+    const listening = this.#dispatch({
+      id: 'session',
+      method: 'subscriptions/listen',
+      params: { notifications: { taskIds: [taskId] } },
+      peer: knowingTasks(this.peer),
+      signal: lifetime.signal,
+      notify: (method) => {
+        if (method === 'notifications/tasks') over();
+        else ready().then((enough) => enough && over(), over);
+      },
+    });
+    await listening.finally(() => signal.removeEventListener('abort', over));
+    if (signal.aborted) throw new McpError('cancelled', 'The call was ended');
   }
 
   async #subscribe(uri: string): Promise<string> {

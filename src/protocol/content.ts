@@ -52,14 +52,14 @@ export interface ResourceLink extends Block {
   readonly size?: number;
 }
 
-export interface TextResourceContents {
+interface TextResourceContents {
   readonly uri: string;
   readonly mimeType?: string;
   readonly text: string;
   readonly _meta?: JsonObject;
 }
 
-export interface BlobResourceContents {
+interface BlobResourceContents {
   readonly uri: string;
   readonly mimeType?: string;
   /** Base64. */

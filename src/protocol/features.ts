@@ -31,9 +31,10 @@ export type Feature =
   | 'subscriptionsListen'
   | 'elicitation'
   | 'urlElicitation'
+  | 'coreTasks'
   | 'serverDescription';
 
-export const features: Readonly<Record<Feature, Span>> = {
+const features: Readonly<Record<Feature, Span>> = {
   handshake: { since: '2024-11-05', until: '2026-07-28' },
   sessions: { since: '2024-11-05', until: '2026-07-28' },
   audio: { since: '2025-03-26' },
@@ -47,6 +48,7 @@ export const features: Readonly<Record<Feature, Span>> = {
   structuredContent: { since: '2025-06-18' },
   titles: { since: '2025-06-18' },
   icons: { since: '2025-11-25' },
+  coreTasks: { since: '2025-11-25', until: '2026-07-28' },
   pollingStreams: { since: '2025-11-25', until: '2026-07-28' },
   serverDescription: { since: '2025-11-25' },
   urlElicitation: { since: '2025-11-25' },

@@ -8,10 +8,10 @@ import type { Revision } from './revisions.js';
 
 // Spec 2026-07-28, Base Protocol, `_meta`: what every request says of itself.
 
-export const VERSION = 'io.modelcontextprotocol/protocolVersion';
-export const CLIENT_INFO = 'io.modelcontextprotocol/clientInfo';
-export const CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
-export const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
+const VERSION = 'io.modelcontextprotocol/protocolVersion';
+const CLIENT_INFO = 'io.modelcontextprotocol/clientInfo';
+const CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
+const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 export const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
 export const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
 

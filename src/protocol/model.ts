@@ -47,6 +47,8 @@ export interface ListedTool {
   inputSchema: JsonObject;
   outputSchema?: JsonObject;
   annotations?: ToolAnnotations;
+  /** Of 2025-11-25 only: not enumerable, so that other revisions do not print it. */
+  execution?: { readonly taskSupport: 'optional' | 'required' };
   _meta?: JsonObject;
 }
 
@@ -102,4 +104,6 @@ export interface SubscriptionFilter {
   promptsListChanged?: boolean;
   resourcesListChanged?: boolean;
   resourceSubscriptions?: readonly string[];
+  /** Of the tasks extension. */
+  taskIds?: readonly string[];
 }

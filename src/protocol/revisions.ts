@@ -4,7 +4,3 @@ export const revisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'
 export type Revision = (typeof revisions)[number];
 
 export const newestRevision: Revision = '2026-07-28';
-
-export function isRevision(value: unknown): value is Revision {
-  return (revisions as readonly unknown[]).includes(value);
-}

@@ -3,7 +3,7 @@ import type { Expression, Operator, Part, Variable } from './uri-template-gramma
 
 // RFC 6570, section 3: from a template and values to a URI.
 
-export type ExpansionValue = string | readonly string[] | Readonly<Record<string, string>>;
+type ExpansionValue = string | readonly string[] | Readonly<Record<string, string>>;
 export type ExpansionValues = Readonly<Record<string, ExpansionValue | undefined>>;
 
 export function expandParts(parts: readonly Part[], values: ExpansionValues): string {

@@ -2,7 +2,7 @@ import { tripletAt } from './uri-characters.js';
 
 // RFC 6570, section 2: what a template is made of.
 
-export interface Literal {
+interface Literal {
   readonly kind: 'literal';
   readonly text: string;
 }

@@ -9,7 +9,7 @@ import { literalForms, partMatcher, type Span, type Subject, type Table } from '
 export type TemplateMatch = Readonly<Record<string, string | readonly string[]>>;
 
 /** A longer URI matches nothing. */
-export const MAX_URI_LENGTH = 8192;
+const MAX_URI_LENGTH = 8192;
 
 /** Prepares the parts once, for many URIs. */
 export function createMatcher(parts: readonly Part[]): (uri: string) => TemplateMatch | undefined {

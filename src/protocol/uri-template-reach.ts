@@ -21,7 +21,7 @@ export interface Span {
 }
 
 /** One flag per position. The first row of a part says where the part may begin. */
-export type Rows = readonly [Uint8Array, ...Uint8Array[]];
+type Rows = readonly [Uint8Array, ...Uint8Array[]];
 
 export interface PartMatcher {
   /** `after` is the first row of the next part. */

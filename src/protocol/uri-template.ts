@@ -1,4 +1,4 @@
-import { type ExpansionValue, type ExpansionValues, expandParts } from './uri-template-expand.js';
+import { type ExpansionValues, expandParts } from './uri-template-expand.js';
 import { readParts } from './uri-template-grammar.js';
 import { createMatcher, type TemplateMatch } from './uri-template-match.js';
 
@@ -46,5 +46,3 @@ export function isTemplate(text: string): boolean {
   const open = text.indexOf('{');
   return open !== -1 && text.indexOf('}', open) !== -1;
 }
-
-export type { ExpansionValue, ExpansionValues, TemplateMatch };

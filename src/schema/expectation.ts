@@ -63,7 +63,7 @@ export function shown(value: unknown): string {
 }
 
 /** A value as JSON of at most 60 characters. Quoting also keeps control characters out of the text. */
-export function literal(value: unknown): string {
+function literal(value: unknown): string {
   if (typeof value !== 'string') return clip(JSON.stringify(value) ?? String(value));
   for (let length = Math.min(value.length, MAX_SHOWN - 2); ; length--) {
     const text = JSON.stringify(length < value.length ? `${value.slice(0, length)}…` : value);

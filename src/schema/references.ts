@@ -10,7 +10,7 @@ export interface References {
   resolveDynamic(ref: string, base: string, where: string): Target;
 }
 
-export interface Target {
+interface Target {
   readonly pointer: string;
   readonly base: string;
 }

@@ -18,7 +18,7 @@ export interface StandardJsonSchema<Input = unknown, Output = Input> {
   readonly '~standard': StandardJsonProps<Input, Output>;
 }
 
-export interface StandardJsonProps<Input = unknown, Output = Input> extends StandardProps<Input, Output> {
+interface StandardJsonProps<Input = unknown, Output = Input> extends StandardProps<Input, Output> {
   readonly jsonSchema: StandardJsonConverter;
 }
 
@@ -28,24 +28,24 @@ export interface StandardJsonConverter {
   readonly output: (options: StandardJsonOptions) => Record<string, unknown>;
 }
 
-export interface StandardJsonOptions {
+interface StandardJsonOptions {
   readonly target: string;
   readonly libraryOptions?: Record<string, unknown> | undefined;
 }
 
-export interface StandardTypes<Input = unknown, Output = Input> {
+interface StandardTypes<Input = unknown, Output = Input> {
   readonly input: Input;
   readonly output: Output;
 }
 
 export type StandardResult<Output> = StandardSuccess<Output> | StandardFailure;
 
-export interface StandardSuccess<Output> {
+interface StandardSuccess<Output> {
   readonly value: Output;
   readonly issues?: undefined;
 }
 
-export interface StandardFailure {
+interface StandardFailure {
   readonly issues: readonly StandardIssue[];
 }
 

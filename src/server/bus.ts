@@ -1,7 +1,8 @@
 /** Something that clients may want to know of. */
 export type Change =
   | { readonly kind: 'tools' | 'prompts' | 'resources' }
-  | { readonly kind: 'resource'; readonly uri: string };
+  | { readonly kind: 'resource'; readonly uri: string }
+  | { readonly kind: 'task'; readonly id: string };
 
 /** Carries changes from whoever makes them to whoever listens. One process needs no more than `localBus`. */
 export interface Bus {

@@ -1,10 +1,20 @@
-import type { Auth, Call, HttpFacts } from '../protocol/call.js';
+import type { JsonObject } from '../jsonrpc/message.js';
+import type { Auth, HttpFacts } from '../protocol/call.js';
 import type { ResourceContents } from '../protocol/content.js';
-import { McpError } from '../protocol/errors.js';
-import { atLeast, type LogLevel } from '../protocol/log-level.js';
-import { progressToken } from '../protocol/meta.js';
+import type { LogLevel } from '../protocol/log-level.js';
 import type { ClientCapabilities, Implementation } from '../protocol/model.js';
 import type { Revision } from '../protocol/revisions.js';
+import type { Infer, Schema } from '../schema/schema.js';
+import type { Step } from './asking/asking.js';
+import type {
+  Elicited,
+  FormQuestion,
+  Root,
+  Sampled,
+  SampleOptions,
+  UrlQuestion,
+  Visited,
+} from './asking/question.js';
 import type { Changed } from './bus.js';
 import type { ToolResult } from './define.js';
 
@@ -25,6 +35,29 @@ export interface Context<State = unknown, User = unknown> {
   readonly state: State;
   /** What `context` returned for this call. */
   readonly user: User;
+
+  /**
+   * Asks the user to fill in a form, or sends them to a page. The key names the question in this handler. The run may end
+   * here and begin again from the top once the answer is there: what must happen once belongs into a `step`.
+   */
+  readonly elicit: Elicit;
+  /** The short form of `elicit`: gives the content, and ends the call if the user does not accept. */
+  readonly ask: <S extends Schema>(key: string, question: FormQuestion<S>) => Promise<Infer<S>>;
+  /** Asks the client's model. */
+  readonly sample: (key: string, options: SampleOptions) => Promise<Sampled>;
+  /** Asks which folders the client has open. */
+  readonly roots: (key: string) => Promise<readonly Root[]>;
+  /** Does something once, however often the handler has to run. What the function gives must be JSON. */
+  readonly step: <T>(key: string, work: (step: Step) => T | Promise<T>) => Promise<T>;
+  /** For handlers that return `inputRequired`: what the client answered and the state that was carried. */
+  readonly resumed: { readonly answers: JsonObject; readonly state: unknown } | undefined;
+
+  /**
+   * Goes on as a task: the client is given the task now and fetches the result later. Does nothing unless the tool's `task`
+   * begins when told and the client knows tasks.
+   */
+  readonly background: () => Promise<void>;
+
   /** Reads one of this server's resources. */
   readonly read: (uri: string) => Promise<readonly ResourceContents[]>;
   /** Calls one of this server's tools. */
@@ -37,6 +70,11 @@ export interface Context<State = unknown, User = unknown> {
   readonly release: () => void;
 }
 
+export interface Elicit {
+  <S extends Schema>(key: string, question: FormQuestion<S>): Promise<Elicited<Infer<S>>>;
+  (key: string, question: UrlQuestion): Promise<Visited>;
+}
+
 export type Log = Readonly<Record<LogLevel, (data: unknown, logger?: string) => void>>;
 
 export interface ClientFacts {
@@ -45,123 +83,4 @@ export interface ClientFacts {
   readonly revision: Revision;
   /** Ends the call with `missing_capability` unless the client declared this. */
   readonly require: (capability: keyof ClientCapabilities) => void;
-}
-
-/** What a server lends to the calls it serves. */
-export interface Services {
-  readonly changed: Changed;
-  readonly read: (call: Call, uri: string) => Promise<readonly ResourceContents[]>;
-  readonly callTool: (
-    call: Call,
-    name: string,
-    args: Readonly<Record<string, unknown>>,
-  ) => Promise<ToolResult>;
-}
-
-/** Members are made when a handler first touches them; a handler that uses none pays for none. */
-export class CallContext<State, User> implements Context<State, User> {
-  readonly state: State;
-  readonly user: User;
-  readonly #call: Call;
-  readonly #services: Services;
-  readonly #signal: AbortSignal | undefined;
-  #reached = Number.NEGATIVE_INFINITY;
-
-  constructor(call: Call, services: Services, given: Given<State, User>) {
-    this.#call = call;
-    this.#services = services;
-    this.#signal = given.signal;
-    this.state = given.state;
-    this.user = given.user;
-  }
-
-  get signal(): AbortSignal {
-    return this.#signal ?? this.#call.signal;
-  }
-
-  get auth(): Auth | undefined {
-    return this.#call.auth;
-  }
-
-  get request(): HttpFacts | undefined {
-    return this.#call.http;
-  }
-
-  get client(): ClientFacts {
-    const { client, capabilities, revision } = this.#call.peer;
-    return {
-      info: client,
-      capabilities,
-      revision,
-      require(capability) {
-        if (capabilities[capability] === undefined) throw missingCapability({ [capability]: {} });
-      },
-    };
-  }
-
-  get changed(): Changed {
-    return this.#services.changed;
-  }
-
-  get progress(): Context['progress'] {
-    const token = progressToken(this.#call.params);
-    return (done, total, message) => {
-      // The value must grow with each notification (spec, Progress).
-      if (token === undefined || !(done > this.#reached)) return;
-      this.#reached = done;
-      this.#call.notify('notifications/progress', {
-        progressToken: token,
-        progress: done,
-        ...(total !== undefined && { total }),
-        ...(message !== undefined && { message }),
-      });
-    };
-  }
-
-  get log(): Log {
-    const send =
-      (level: LogLevel) =>
-      (data: unknown, logger?: string): void => {
-        const wanted = this.#call.peer.logLevel;
-        if (wanted === undefined || !atLeast(level, wanted)) return;
-        this.#call.notify('notifications/message', { level, ...(logger !== undefined && { logger }), data });
-      };
-    return {
-      debug: send('debug'),
-      info: send('info'),
-      notice: send('notice'),
-      warning: send('warning'),
-      error: send('error'),
-      critical: send('critical'),
-      alert: send('alert'),
-      emergency: send('emergency'),
-    };
-  }
-
-  get read(): Context['read'] {
-    return (uri) => this.#services.read(this.#call, uri);
-  }
-
-  get call(): Context['call'] {
-    return (name, args = {}) => this.#services.callTool(this.#call, name, args);
-  }
-
-  get release(): () => void {
-    return () => this.#call.release?.();
-  }
-}
-
-export interface Given<State, User> {
-  readonly state: State;
-  readonly user: User;
-  /** A signal narrower than the call's own, for a handler with a time limit. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** The client must declare these before the call can be served. */
-export function missingCapability(required: ClientCapabilities): McpError {
-  const names = Object.keys(required).join(', ');
-  return new McpError('missing_capability', `This call needs a client that declares: ${names}`, {
-    data: { requiredCapabilities: required },
-  });
 }

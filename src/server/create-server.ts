@@ -1,7 +1,9 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { type Call, compose, type Dispatch, type Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import type { Implementation } from '../protocol/model.js';
 import type { Infer, Schema } from '../schema/schema.js';
+import { createSeal, type SealOptions } from './asking/sealed-state.js';
 import { type Changed, changedOver } from './bus.js';
 import {
   type Prompt,
@@ -22,6 +24,7 @@ import {
   type VariablesOf,
 } from './define.js';
 import { checkedTool, compileDefinitions, DefinitionError } from './definitions.js';
+import { runOnce } from './idempotency.js';
 import { Running } from './lifespan.js';
 import { type Log, logToConsole } from './log.js';
 import { methodTable } from './methods.js';
@@ -29,6 +32,8 @@ import type { ServerOptions } from './options.js';
 import { compilePrompt } from './prompts.js';
 import { Registry } from './registry.js';
 import { compileResource } from './resources.js';
+import { memoryStore } from './store.js';
+import type { TaskHost, TaskPluginParts } from './task-host.js';
 import { mask } from './tool-error.js';
 
 /** Takes a definition back. Clients that listen are told. */
@@ -63,6 +68,8 @@ export interface Server<State = unknown, User = unknown, T = unknown> extends As
     options: PromptOptions<Args>,
     run: PromptHandler<Args, State, User>,
   ) => Handle;
+  /** Gives the secret that the definition left open; whoever serves has it from the environment. */
+  readonly provideSecret: (secret: string) => void;
   /** Runs the lifespan now instead of with the first call. */
   readonly start: () => Promise<void>;
   /** Ends the lifespan. Close the transports first. */
@@ -71,24 +78,44 @@ export interface Server<State = unknown, User = unknown, T = unknown> extends As
   readonly '~tools'?: T;
 }
 
+/** What the server can do without knowing how. */
+export interface Plugins {
+  readonly tasks?: (parts: TaskPluginParts) => TaskHost;
+}
+
 export function createServer<
   State = undefined,
   User = undefined,
   const T extends object = Record<never, never>,
->(options: ServerOptions<State, User, T>): Server<State, User, T> {
-  const { log = logToConsole, timeoutMs } = options;
-  const compiled = compileDefinitions(options as object, { timeoutMs, log });
+>(options: ServerOptions<State, User, T>, plugins: Plugins = {}): Server<State, User, T> {
+  const { log = logToConsole, timeoutMs, idempotency, store = memoryStore() } = options;
+  const defaults = { timeoutMs, idempotency, log };
+  const compiled = compileDefinitions(options as object, defaults);
   const info = serverInfo(options);
   const registry = new Registry(info, options, compiled);
   const running = new Running(options.lifespan);
   const changed = changedOver((change) => registry.publish(change));
-  const table = methodTable({
+  const seal = createSeal(sealOptions(options, log));
+  const { methods: table, tasks } = methodTable({
     registry,
+    seal,
     running: running as Running<never>,
     changed,
     log,
     context: options.context as never,
     methods: compiled.methods,
+    runOnce: runOnce({ store, log }),
+    tasks:
+      plugins.tasks &&
+      ((again) =>
+        plugins.tasks?.({
+          store,
+          complete: registry.complete,
+          publish: (change) => registry.bus.publish(change),
+          log,
+          workOf: again,
+          limits: options.tasks ?? {},
+        }) as TaskHost),
   });
   function answer(call: Call): Outcome | Promise<Outcome> {
     const handler = table.get(call.method);
@@ -110,6 +137,12 @@ export function createServer<
     }
   }
 
+  async function close(): Promise<void> {
+    await tasks?.close();
+    await running.close();
+    await store.close();
+  }
+
   return {
     info,
     dispatch,
@@ -120,7 +153,7 @@ export function createServer<
       return registry.add(
         'tools',
         name,
-        defined(`tool "${name}"`, () => checkedTool(name, definition, { timeoutMs, log })),
+        defined(`tool "${name}"`, () => checkedTool(name, definition, defaults)),
       );
     },
     resource(uri, resourceOptions, read) {
@@ -142,11 +175,32 @@ export function createServer<
         defined(`prompt "${name}"`, () => compilePrompt(name, definition)),
       );
     },
+    provideSecret: seal.provide,
     async start() {
       await running.start();
+      await tasks?.resume();
     },
-    close: () => running.close(),
-    [Symbol.asyncDispose]: () => running.close(),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+// A state that only this process can open is lost with it, and useless to the process beside it.
+function sealOptions(
+  { secret, asking = {} }: Pick<ServerOptions<never, never>, 'secret' | 'asking'>,
+  log: Log,
+): SealOptions {
+  const { maxAgeMs = 3_600_000, maxBytes = 65_536, once } = asking;
+  return {
+    secrets: typeof secret === 'string' ? [secret] : secret,
+    maxAgeMs,
+    maxBytes,
+    once,
+    onEphemeral: () =>
+      log(
+        'warning',
+        'No secret: answers to questions can only be used by this process, while it lives. Set MCP_SECRET or createServer({ secret }).',
+      ),
   };
 }
 

@@ -4,6 +4,8 @@ import type { CacheScope, PromptMessage } from '../protocol/model.js';
 import type { Infer, Schema } from '../schema/schema.js';
 import type { InferInput, StandardTyped } from '../schema/standard.js';
 import type { Context } from './context.js';
+import type { IdempotencyOptions } from './idempotency.js';
+import type { TaskOptions } from './task-host.js';
 
 // What a user writes. A definition is data; `createServer` compiles it once.
 
@@ -45,7 +47,7 @@ export type ToolHandler<In, Out, State, User, Returned extends ToolReturn<Out>> 
 ) => Awaitable<Returned>;
 
 /** A module that holds the handler, for tools whose code should load on their first call. */
-export type ToolModule<Run> = { readonly run: Run } | { readonly default: Run };
+type ToolModule<Run> = { readonly run: Run } | { readonly default: Run };
 
 export interface ToolOptions<In = undefined, Out = undefined> extends Described {
   readonly input?: In;
@@ -53,6 +55,13 @@ export interface ToolOptions<In = undefined, Out = undefined> extends Described 
   readonly annotations?: ToolBehaviour;
   /** Ends the call with an error after this time; the handler sees `ctx.signal` abort. */
   readonly timeoutMs?: number;
+  /** Whether the tool runs as a task, which the client polls, for clients that know tasks. */
+  readonly task?: TaskOptions['support'] | TaskOptions;
+  /**
+   * Whether a call that is sent again with the same `_meta["fullmcp/idempotencyKey"]` gets the outcome of the first instead of
+   * running again.
+   */
+  readonly idempotency?: boolean | IdempotencyOptions;
 }
 
 export interface Tool<Input = never, Returned = unknown, State = unknown, User = unknown> {
@@ -83,7 +92,7 @@ export function tool<
   return { kind: 'tool', options, ...(run && { run }), ...(load && { load }) };
 }
 
-export interface CacheHint {
+interface CacheHint {
   readonly ttlMs?: number;
   readonly cacheScope?: CacheScope;
 }

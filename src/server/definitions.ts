@@ -5,7 +5,7 @@ import type { Prompt, Resource, Tool } from './define.js';
 import type { Log } from './log.js';
 import { type CompiledPrompt, compilePrompt } from './prompts.js';
 import { type CompiledResource, type CompiledTemplate, compileResource } from './resources.js';
-import { type CompiledTool, compileTool } from './tools.js';
+import { type CompiledTool, compileTool, type ToolDefaults } from './tools.js';
 
 /** Every mistake in a server's definitions, in one error. */
 export class DefinitionError extends TypeError {
@@ -52,7 +52,7 @@ export interface Compiled {
 /** Compiles everything and only then complains, so that all mistakes are seen at once. */
 export function compileDefinitions(
   definitions: Definitions,
-  { timeoutMs, log }: { readonly timeoutMs: number | undefined; readonly log: Log },
+  defaults: ToolDefaults & { readonly log: Log },
 ): Compiled {
   const problems: string[] = [];
   for (const field of ['name', 'version'] as const) {
@@ -84,9 +84,7 @@ export function compileDefinitions(
     return compiled;
   };
   const compiled = {
-    tools: compileAll('tool', definitions.tools, (name, tool: Tool) =>
-      checkedTool(name, tool, { timeoutMs, log }),
-    ),
+    tools: compileAll('tool', definitions.tools, (name, tool: Tool) => checkedTool(name, tool, defaults)),
     resources: compileAll('resource', definitions.resources, (uri, resource: Resource) =>
       compileResource(uri, resource),
     ),
@@ -101,9 +99,9 @@ export function compileDefinitions(
 export function checkedTool(
   name: string,
   tool: Tool,
-  { timeoutMs, log }: { readonly timeoutMs: number | undefined; readonly log: Log },
+  { log, ...defaults }: ToolDefaults & { readonly log: Log },
 ): CompiledTool {
-  const compiled = compileTool(name, tool, { timeoutMs });
+  const compiled = compileTool(name, tool, defaults);
   if (name.length > 64) log('warning', `tool "${name}": some clients refuse names over 64 characters`);
   if (name.includes('.')) log('warning', `tool "${name}": some clients refuse names with a dot`);
   return compiled;

@@ -6,6 +6,7 @@ import { SUBSCRIPTION_ID } from '../protocol/meta.js';
 import type { SubscriptionFilter } from '../protocol/model.js';
 import type { Bus, Change } from './bus.js';
 import type { Complete } from './results.js';
+import type { TaskHost } from './task-host.js';
 
 export interface ListenOptions {
   readonly bus: Bus;
@@ -13,26 +14,23 @@ export interface ListenOptions {
   /** Which changes this server publishes at all. */
   readonly publishes: (kind: Change['kind']) => boolean;
   readonly maxUris: number;
+  readonly tasks: TaskHost | undefined;
 }
 
 /** Serves `subscriptions/listen`: acknowledges, then forwards changes until the call's signal aborts. */
 export function listen(options: ListenOptions): (call: Call) => Promise<Outcome> {
-  const { bus, complete } = options;
+  const { bus, complete, tasks } = options;
   return async function listen(call) {
-    const granted = grant(readFilter(call.params, options.maxUris), options.publishes);
+    const wanted = readFilter(call.params, options.maxUris);
+    const granted = grant(wanted, options.publishes);
+    const taskIds = wanted.taskIds?.length && tasks ? await tasks.watchable(call, wanted.taskIds) : [];
+    if (taskIds.length > 0) granted.taskIds = taskIds;
     const tag = { [SUBSCRIPTION_ID]: call.id };
-    const uris = granted.resourceSubscriptions && new Set(granted.resourceSubscriptions);
     // Nothing may come before the acknowledgement, so it goes out before the bus is listened to.
     call.notify('notifications/subscriptions/acknowledged', { notifications: { ...granted }, _meta: tag });
     if (Object.keys(granted).length === 0) return complete({}, tag);
-    const unsubscribe = bus.subscribe((change) => {
-      if (change.kind === 'resource') {
-        if (uris?.has(change.uri))
-          call.notify('notifications/resources/updated', { uri: change.uri, _meta: tag });
-      } else if (granted[`${change.kind}ListChanged`]) {
-        call.notify(`notifications/${change.kind}/list_changed`, { _meta: tag });
-      }
-    });
+    const forward = forwarder(call, granted, tag, tasks);
+    const unsubscribe = bus.subscribe(forward);
     try {
       await callEnded(call);
     } finally {
@@ -42,17 +40,42 @@ export function listen(options: ListenOptions): (call: Call) => Promise<Outcome>
   };
 }
 
+function forwarder(
+  call: Call,
+  granted: SubscriptionFilter,
+  _meta: JsonObject,
+  tasks: TaskHost | undefined,
+): (change: Change) => void {
+  const uris = granted.resourceSubscriptions && new Set(granted.resourceSubscriptions);
+  const taskIds = granted.taskIds && new Set(granted.taskIds);
+  return function forward(change) {
+    if (change.kind === 'resource') {
+      if (uris?.has(change.uri)) call.notify('notifications/resources/updated', { uri: change.uri, _meta });
+    } else if (change.kind === 'task') {
+      if (!taskIds?.has(change.id)) return;
+      void tasks
+        ?.show(change.id)
+        .then((task) => task && call.notify('notifications/tasks', { ...task, _meta }));
+    } else if (granted[`${change.kind}ListChanged`]) {
+      call.notify(`notifications/${change.kind}/list_changed`, { _meta });
+    }
+  };
+}
+
 function readFilter(params: JsonObject, maxUris: number): SubscriptionFilter {
   const filter = params['notifications'];
   if (!isObject(filter)) throw new McpError('invalid_params', 'params.notifications must be an object');
-  const uris = filter['resourceSubscriptions'];
-  if (uris !== undefined && !(Array.isArray(uris) && uris.every((uri) => typeof uri === 'string'))) {
-    throw new McpError('invalid_params', 'notifications.resourceSubscriptions must be a list of URIs');
-  }
-  if (uris !== undefined && uris.length > maxUris) {
-    throw new McpError('invalid_params', `At most ${maxUris} resources can be subscribed to in one request`);
-  }
+  for (const field of ['resourceSubscriptions', 'taskIds']) checkList(field, filter[field], maxUris);
   return filter as SubscriptionFilter;
+}
+
+function checkList(field: string, list: unknown, max: number): void {
+  if (list === undefined) return;
+  if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) {
+    throw new McpError('invalid_params', `notifications.${field} must be a list of texts`);
+  }
+  if (list.length > max)
+    throw new McpError('invalid_params', `notifications.${field} may have at most ${max} entries`);
 }
 
 function grant(wanted: SubscriptionFilter, publishes: ListenOptions['publishes']): SubscriptionFilter {

@@ -1,108 +1,89 @@
 import type { Call, Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import { explain } from '../schema/explain.js';
-import type { Changed } from './bus.js';
+import { isInputRequired } from './asking/input-required.js';
+import type { Services } from './call-context.js';
 import { completeArgument } from './completions.js';
-import { CallContext, type ClientFacts, type Given, type Services } from './context.js';
 import type { CompiledMethod } from './definitions.js';
-import type { Running } from './lifespan.js';
+import type { RunOnce } from './idempotency.js';
 import { listen } from './listen.js';
 import type { Log } from './log.js';
-import type { CallFacts } from './options.js';
-import { toPromptResult } from './prompts.js';
-import { readResource } from './read-resource.js';
+import { type PromptResult, toPromptResult } from './prompts.js';
+import { type ReadResult, readResource } from './read-resource.js';
 import type { Registry } from './registry.js';
-import { toolFailure } from './results.js';
-import { withTimeLimit } from './time-limit.js';
+import { serveTool, type ToolServing } from './serve-tool.js';
+import { createStage, type StageParts } from './stage.js';
+import type { TaskHost } from './task-host.js';
 import { ToolError } from './tool-error.js';
-import { type CompiledTool, readArguments, runTool } from './tools.js';
 
-export interface ServerParts {
+export interface ServerParts extends Omit<StageParts, 'complete'> {
   readonly registry: Registry;
-  readonly running: Running<never>;
-  readonly changed: Changed;
+  readonly changed: Services['changed'];
   readonly log: Log;
-  readonly context: ((facts: CallFacts<never>) => unknown) | undefined;
   readonly methods: ReadonlyMap<string, CompiledMethod>;
+  readonly runOnce: RunOnce;
+  /** Makes what runs tools as tasks. */
+  readonly tasks: ((again: ToolServing['again']) => TaskHost) | undefined;
 }
 
 type Handler = (call: Call) => Outcome | Promise<Outcome>;
 
-const nothingGiven: Given<never, never> = { state: undefined as never, user: undefined as never };
 const MAX_SUBSCRIBED_URIS = 1000;
 
+export interface MethodTable {
+  readonly methods: ReadonlyMap<string, Handler>;
+  readonly tasks: TaskHost | undefined;
+}
+
 /** Every method the server answers. */
-export function methodTable(parts: ServerParts): ReadonlyMap<string, Handler> {
+export function methodTable(parts: ServerParts): MethodTable {
   const { registry, log } = parts;
   const { complete } = registry;
+  const stage = createStage({ ...parts, complete }, () => services);
+  const tools = serveTool({ registry, stage, log, tasks: () => tasks, runOnce: parts.runOnce });
+  const tasks = parts.tasks?.(tools.again);
 
   const services: Services = {
     changed: parts.changed,
-    read: async (call, uri) =>
-      (await readResource(registry, uri, (found) => makeContext(call, found))).contents,
-    callTool: (call, name, args) => callTool({ ...call, params: { name, arguments: args }, http: undefined }),
+    async read({ call, asking }, uri) {
+      const result = await shown(readResource(registry, uri, await stage.context(call, asking)));
+      if (isInputRequired(result))
+        throw new TypeError('A resource that returns inputRequired cannot be read from a handler');
+      return result.contents;
+    },
+    callTool: tools.within,
   };
 
-  // Nothing is awaited where nothing has to be: most servers have neither a lifespan nor a context.
-  async function prepare(call: Call): Promise<Given<never, never>> {
-    const state = await parts.running.start();
-    if (parts.context === undefined) return { state, user: undefined as never };
-    const { auth, http } = call;
-    const client = new CallContext<never, never>(call, services, nothingGiven).client as ClientFacts;
-    const user = await parts.context({ auth, state, client, request: http, signal: call.signal });
-    return { state, user: user as never };
-  }
-
-  const unprepared = !parts.running.needed && parts.context === undefined;
-
-  async function makeContext<Extra extends object>(
-    call: Call,
-    extra?: Extra,
-  ): Promise<CallContext<never, never> & Extra> {
-    const context = new CallContext<never, never>(
-      call,
-      services,
-      unprepared ? nothingGiven : await prepare(call),
-    );
-    return Object.assign(context, extra);
-  }
-
-  async function callTool(call: Call): Promise<Awaited<ReturnType<typeof runTool>>> {
-    const tool = findTool(call);
-    const reading = readArguments(tool, call);
-    const input = reading instanceof Promise ? await reading : reading;
-    if (!input.ok) return input.failure;
-    const given = unprepared ? nothingGiven : await prepare(call);
-    const { timeoutMs } = tool;
-    if (timeoutMs === undefined)
-      return runTool(tool, input.value, new CallContext(call, services, given), log);
-    return withTimeLimit(call, timeoutMs, {
-      work: (signal) =>
-        runTool(tool, input.value, new CallContext(call, services, { ...given, signal }), log),
-      late: () => toolFailure(`${tool.name} took longer than ${timeoutMs} ms and was stopped`),
-    });
-  }
-
-  function findTool(call: Call): CompiledTool {
-    const { name } = call.params;
-    if (typeof name !== 'string') throw new McpError('invalid_params', 'params.name must be a string');
-    const tool = registry.tools.get(name);
-    if (tool === undefined) throw new McpError('invalid_params', `Unknown tool: ${name.slice(0, 128)}`);
-    return tool;
-  }
-
-  async function getPrompt(call: Call): Promise<Outcome> {
+  function getPrompt(call: Call): Promise<Outcome> {
     const { name, arguments: args = {} } = call.params;
     const prompt = typeof name === 'string' ? registry.prompts.get(name) : undefined;
     if (prompt === undefined)
       throw new McpError('invalid_params', `Unknown prompt: ${String(name).slice(0, 128)}`);
-    const checked = await prompt.args.validate(args);
-    if (!checked.ok) {
-      const problem = explain(checked.issues, prompt.args, args);
-      throw new McpError('invalid_params', `Invalid arguments for prompt ${prompt.name}. ${problem}`);
-    }
-    const value = await shown(prompt.run(checked.value, await makeContext(call)));
-    return complete(toPromptResult(value, prompt.listed.description));
+    return stage.perform(call, {
+      name: prompt.name,
+      args,
+      async run(ctx) {
+        const checked = await prompt.args.validate(args);
+        if (!checked.ok) {
+          const problem = explain(checked.issues, prompt.args, args);
+          throw new McpError('invalid_params', `Invalid arguments for prompt ${prompt.name}. ${problem}`);
+        }
+        const value = await shown(prompt.run(checked.value, ctx));
+        return isInputRequired(value) ? value : toPromptResult(value, prompt.listed.description);
+      },
+      finish: (result) => complete(result as PromptResult),
+    });
+  }
+
+  function read(call: Call): Promise<Outcome> {
+    const { uri } = call.params;
+    if (typeof uri !== 'string') throw new McpError('invalid_params', 'params.uri must be a string');
+    return stage.perform(call, {
+      name: uri,
+      args: undefined,
+      run: (ctx) => shown(readResource(registry, uri, ctx)),
+      finish: (result) => complete(result as ReadResult),
+    });
   }
 
   async function callOwn(own: CompiledMethod, call: Call): Promise<Outcome> {
@@ -114,64 +95,60 @@ export function methodTable(parts: ServerParts): ReadonlyMap<string, Handler> {
       );
     }
     const params = checked?.ok ? checked.value : call.params;
-    return complete((await shown(own.run(params, await makeContext(call)))) as object);
+    return complete((await shown(own.run(params, await stage.context(call, cannotAsk)))) as object);
   }
 
-  const table = new Map<string, Handler>([
-    ['server/discover', () => registry.discover()],
-    ['tools/list', ({ params }) => offered('tools').page(params['cursor'])],
-    ['resources/list', ({ params }) => offered('resources').page(params['cursor'])],
-    ['prompts/list', ({ params }) => offered('prompts').page(params['cursor'])],
-    [
-      'resources/templates/list',
-      ({ params }) => {
-        offered('resources');
-        return registry.templates.page(params['cursor']);
-      },
-    ],
-    [
-      'tools/call',
-      async (call) => {
-        const result = await callTool(call);
-        return complete(result, result._meta);
-      },
-    ],
-    [
-      'resources/read',
-      async (call) => {
-        const { uri } = call.params;
-        if (typeof uri !== 'string') throw new McpError('invalid_params', 'params.uri must be a string');
-        return complete(await readResource(registry, uri, (found) => makeContext(call, found)));
-      },
-    ],
-    ['prompts/get', getPrompt],
-    [
-      'completion/complete',
-      ({ params }) =>
-        completeArgument(params, {
-          prompt: (name) => registry.prompts.get(name)?.complete,
-          template: (uri) => registry.templates.get(uri)?.complete,
-          complete,
-        }),
-    ],
-    [
-      'subscriptions/listen',
-      listen({
-        bus: registry.bus,
-        complete,
-        publishes: (kind) => registry.announces(kind),
-        maxUris: MAX_SUBSCRIBED_URIS,
-      }),
-    ],
-  ]);
-  for (const [name, own] of parts.methods) table.set(name, (call) => callOwn(own, call));
-  return table;
+  function listTemplates(call: Call): Outcome {
+    offered('resources');
+    return registry.templates.page(call.params['cursor']);
+  }
 
   function offered<K extends 'tools' | 'resources' | 'prompts'>(kind: K): Registry[K] {
     if (!registry.offers(kind)) throw new McpError('method_not_found', `This server has no ${kind}`);
     return registry[kind];
   }
+
+  const completionSources = {
+    prompt: (name: string) => registry.prompts.get(name)?.complete,
+    template: (uri: string) => registry.templates.get(uri)?.complete,
+    complete,
+  };
+  const publishes = (kind: Parameters<Registry['announces']>[0]): boolean => registry.announces(kind);
+
+  const methods = new Map<string, Handler>([
+    ['server/discover', () => registry.discover()],
+    ['tools/list', ({ params }) => offered('tools').page(params['cursor'])],
+    ['resources/list', ({ params }) => offered('resources').page(params['cursor'])],
+    ['prompts/list', ({ params }) => offered('prompts').page(params['cursor'])],
+    ['resources/templates/list', listTemplates],
+    ['tools/call', tools.serve],
+    ['resources/read', async (call) => read(call)],
+    ['prompts/get', async (call) => getPrompt(call)],
+    ['completion/complete', ({ params }) => completeArgument(params, completionSources)],
+    [
+      'subscriptions/listen',
+      listen({ bus: registry.bus, complete, publishes, maxUris: MAX_SUBSCRIBED_URIS, tasks }),
+    ],
+    ...[...parts.methods].map(([name, own]): [string, Handler] => [name, (call) => callOwn(own, call)]),
+    ...(tasks === undefined
+      ? []
+      : [...tasks.methods].map(([name, serve]): [string, Handler] => [name, offeredTask(serve)])),
+  ]);
+  return { methods, tasks };
+
+  function offeredTask(serve: Handler): Handler {
+    return async function task(call) {
+      if (registry.offersTasks()) return serve(call);
+      throw new McpError('method_not_found', 'This server has no tools that run as tasks');
+    };
+  }
 }
+
+// Spec, Multi Round-Trip Requests: only tools, prompts and resources may ask.
+const refuse = (): never => {
+  throw new TypeError('Only tools, prompts and resources can ask; a method of your own cannot');
+};
+const cannotAsk = { ask: refuse, step: refuse };
 
 // A ToolError is meant to be read, wherever it is thrown.
 async function shown<T>(value: T | Promise<T>): Promise<T> {

@@ -2,11 +2,14 @@ import type { JsonObject } from '../jsonrpc/message.js';
 import type { Auth, HttpFacts, Middleware } from '../protocol/call.js';
 import type { Icon } from '../protocol/content.js';
 import type { Schema } from '../schema/schema.js';
+import type { Once } from './asking/once.js';
 import type { Bus, Change } from './bus.js';
 import type { ClientFacts, Context } from './context.js';
 import type { Prompt, Resource, Tool } from './define.js';
+import type { IdempotencyOptions } from './idempotency.js';
 import type { Lifespan } from './lifespan.js';
 import type { Log } from './log.js';
+import type { Store } from './store.js';
 
 /**
  * The server, or in its place the reason why the compiler should refuse to use it: a tool wants a state or a user that this
@@ -52,6 +55,18 @@ export interface ServerOptions<State, User, T extends object = object> {
   /** Carries changes between processes. Implies `changes: true`. */
   readonly bus?: Bus;
 
+  /**
+   * Seals what travels through clients while they answer questions: 32 characters or more, the same in every process. Of
+   * several the first seals and all open. `MCP_SECRET` where nothing is given.
+   */
+  readonly secret?: string | readonly string[];
+  readonly asking?: AskingOptions;
+  readonly tasks?: TasksOptions;
+  /** Where tasks and outcomes are kept. In memory unless given, and then they end with the process. Closed with the server. */
+  readonly store?: Store;
+  /** Whether a tool's call that is sent again gets the outcome of the first, where the tool itself says nothing. */
+  readonly idempotency?: boolean | IdempotencyOptions;
+
   /** Items in a page of a list. */
   readonly pageSize?: number;
   /** How long clients may keep lists, in milliseconds. */
@@ -64,6 +79,23 @@ export interface ServerOptions<State, User, T extends object = object> {
   readonly experimental?: Readonly<Record<string, JsonObject>>;
   /** Extensions that this server speaks, with their settings. */
   readonly extensions?: Readonly<Record<string, JsonObject>>;
+}
+
+export interface TasksOptions {
+  /** How long a task and its result are kept, where the tool says nothing. */
+  readonly ttlMs?: number;
+  readonly pollIntervalMs?: number;
+  /** Tasks that may be unfinished at the same time. */
+  readonly maxTasks?: number;
+}
+
+export interface AskingOptions {
+  /** How long a client may take to answer. */
+  readonly maxAgeMs?: number;
+  /** How much answers and step results may have in all. */
+  readonly maxBytes?: number;
+  /** Makes every round usable once. */
+  readonly once?: Once;
 }
 
 export interface CallFacts<State> {

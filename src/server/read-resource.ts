@@ -1,11 +1,11 @@
 import type { ResourceContents } from '../protocol/content.js';
 import { McpError } from '../protocol/errors.js';
 import type { CacheScope } from '../protocol/model.js';
-import type { Context } from './context.js';
+import { type InputRequired, isInputRequired } from './asking/input-required.js';
+import type { CallContext } from './call-context.js';
 import type { TemplateValues } from './define.js';
 import type { Registry } from './registry.js';
 import { type CompiledResource, type CompiledTemplate, toContents } from './resources.js';
-import { ToolError } from './tool-error.js';
 
 export interface ReadResult {
   readonly contents: readonly ResourceContents[];
@@ -13,25 +13,20 @@ export interface ReadResult {
   readonly cacheScope: CacheScope;
 }
 
-type WithUri = { readonly uri: string };
-
 /** Finds the resource, or the first template that matches, and reads it. */
 export async function readResource(
   registry: Registry,
   uri: string,
-  makeContext: (extra: WithUri) => Promise<Context & WithUri>,
-): Promise<ReadResult> {
+  ctx: CallContext<never, never>,
+): Promise<ReadResult | InputRequired> {
   const found = findResource(registry, uri);
   if (found === undefined) throw notFound(uri);
   const { source, values } = found;
-  try {
-    const value = await source.read(values, await makeContext({ uri }));
-    const contents = toContents(value, uri, source.mimeType);
-    if (contents === undefined) throw notFound(uri);
-    return { contents, ttlMs: source.ttlMs, cacheScope: source.cacheScope };
-  } catch (error) {
-    throw ToolError.is(error) ? new McpError('internal_error', error.message, { cause: error }) : error;
-  }
+  const value = await source.read(values, Object.assign(ctx, { uri }));
+  if (isInputRequired(value)) return value;
+  const contents = toContents(value, uri, source.mimeType);
+  if (contents === undefined) throw notFound(uri);
+  return { contents, ttlMs: source.ttlMs, cacheScope: source.cacheScope };
 }
 
 const noValues: TemplateValues = Object.freeze({});

@@ -1,4 +1,5 @@
 import { type Outcome, withPrint } from '../protocol/call.js';
+import { TASKS } from '../protocol/extensions.js';
 import { modernRevisions } from '../protocol/features.js';
 import { SERVER_INFO } from '../protocol/meta.js';
 import type { Implementation, ServerCapabilities } from '../protocol/model.js';
@@ -97,6 +98,10 @@ export class Registry {
     return size > 0 || this.announces(kind);
   }
 
+  offersTasks(): boolean {
+    return [...this.tools.values()].some((tool) => tool.task !== undefined);
+  }
+
   offersCompletions(): boolean {
     const completable = (entry: { complete: ReadonlyMap<string, unknown> }): boolean =>
       entry.complete.size > 0;
@@ -121,7 +126,10 @@ export class Registry {
   }
 
   #capabilities(): ServerCapabilities {
-    const { experimental, extensions } = this.#options;
+    const { experimental } = this.#options;
+    const extensions = this.offersTasks()
+      ? { ...this.#options.extensions, [TASKS]: {} }
+      : this.#options.extensions;
     const listChanged = (kind: Change['kind']): object => (this.announces(kind) ? { listChanged: true } : {});
     return {
       ...(this.offers('tools') && { tools: listChanged('tools') }),

@@ -5,11 +5,16 @@ import { checkMirrors, findMirrors, type Mirror } from '../protocol/header-mirro
 import type { ListedTool, ToolAnnotations } from '../protocol/model.js';
 import { type CompiledSchema, compileSchema } from '../schema/compile.js';
 import { explain } from '../schema/explain.js';
+import { isSuspension } from './asking/asking.js';
+import { type InputRequired, isInputRequired } from './asking/input-required.js';
+import type { CallContext } from './call-context.js';
 import type { Context } from './context.js';
 import type { Tool, ToolBehaviour, ToolResult } from './define.js';
 import { listDescription } from './described.js';
+import { type IdempotencyOptions, windowOf } from './idempotency.js';
 import type { Log } from './log.js';
 import { isToolResult, structured, toolFailure, toToolResult } from './results.js';
+import type { TaskOptions } from './task-host.js';
 import { mask, ToolError } from './tool-error.js';
 
 type Run = (input: unknown, ctx: Context) => unknown;
@@ -23,17 +28,22 @@ export interface CompiledTool {
   readonly mirrors: readonly Mirror[];
   readonly run: Run;
   readonly timeoutMs: number | undefined;
+  readonly task: TaskOptions | undefined;
+  /** How long outcomes are kept for calls that are sent again; undefined where they are not. */
+  readonly idempotencyMs: number | undefined;
+}
+
+/** What holds for tools that say nothing themselves. */
+export interface ToolDefaults {
+  readonly timeoutMs: number | undefined;
+  readonly idempotency: boolean | IdempotencyOptions | undefined;
 }
 
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
 const noInput = { type: 'object', additionalProperties: false } as const;
 
 /** Throws an error that says what is wrong with the definition. */
-export function compileTool(
-  name: string,
-  tool: Tool,
-  defaults: { readonly timeoutMs: number | undefined },
-): CompiledTool {
+export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): CompiledTool {
   if (!NAME.test(name)) {
     throw new TypeError('a tool name has 1 to 128 characters from A-Z, a-z, 0-9, "_", "-" and "."');
   }
@@ -44,8 +54,20 @@ export function compileTool(
   if (problems.length > 0) throw new TypeError(problems.join('; '));
   const run = (tool.run as Run | undefined) ?? (tool.load && lazily(tool.load as () => Promise<object>));
   if (run === undefined) throw new TypeError('it has neither "run" nor "load"');
-  const timeoutMs = options.timeoutMs ?? defaults.timeoutMs;
-  return { name, listed: listTool(name, tool, { input, output }), input, output, mirrors, run, timeoutMs };
+  const task = typeof options.task === 'string' ? { support: options.task } : options.task;
+  // A task is there to take its time: only a limit of its own ends it.
+  const timeoutMs = options.timeoutMs ?? (task === undefined ? defaults.timeoutMs : undefined);
+  return {
+    name,
+    listed: withExecution(listTool(name, tool, { input, output }), task),
+    input,
+    output,
+    mirrors,
+    run,
+    timeoutMs,
+    task,
+    idempotencyMs: windowOf(options.idempotency, defaults.idempotency),
+  };
 }
 
 function listTool(
@@ -61,6 +83,13 @@ function listTool(
     ...(schemas.output && { outputSchema: { ...schemas.output.json } }),
     ...(annotations && { annotations: toHints(annotations) }),
   };
+}
+
+// Only 2025-11-25 lists it, so that only its translator looks for it.
+function withExecution(listed: ListedTool, task: TaskOptions | undefined): ListedTool {
+  return task === undefined
+    ? listed
+    : Object.defineProperty(listed, 'execution', { value: { taskSupport: task.support } });
 }
 
 function toHints({ readOnly, destructive, idempotent, openWorld }: ToolBehaviour): ToolAnnotations {
@@ -114,15 +143,17 @@ export function readArguments(tool: CompiledTool, call: Call): Input | Promise<I
 export async function runTool(
   tool: CompiledTool,
   input: unknown,
-  ctx: Context,
+  ctx: CallContext<never, never>,
   log: Log,
-): Promise<ToolResult> {
+): Promise<ToolResult | InputRequired> {
   try {
     const returned = tool.run(input, ctx);
     const value = returned instanceof Promise ? await returned : returned;
+    if (isInputRequired(value)) return value;
     return tool.output === undefined ? toToolResult(value) : await checkOutput(tool.output, value);
   } catch (error) {
-    if (McpError.is(error)) throw error;
+    // A run that ends because it asked is no failure.
+    if (McpError.is(error) || isSuspension(error) || ctx.asking?.suspended) throw error;
     // Who gave up on the call need not hear how the handler took it.
     if (ctx.signal.aborted) throw new McpError('cancelled', 'The call was ended', { cause: error });
     if (ToolError.is(error)) return toolFailure(error.message);

@@ -73,7 +73,7 @@ export function openChannel({ dispatch, send, session, maxDepth = 128 }: Channel
   function receiveModern(message: Message): void {
     if (message.kind === 'notification') calls.cancelled(message);
     else if (message.kind === 'request') {
-      calls.answer(message, async (open) => printOutcome(await open(readPeer(message.params))));
+      calls.answer(message, async (open) => printOutcome(await open.call(readPeer(message.params))));
     }
   }
 
@@ -102,8 +102,13 @@ interface OpenCall {
   cancelled: boolean;
 }
 
-/** Calls the dispatch for an open request, as this peer. */
-export type Open = (peer: Peer) => Promise<Outcome>;
+/** An open request, for who answers it. */
+export interface Open {
+  /** Calls the dispatch as this peer, with the request's method and parameters or others. */
+  readonly call: (peer: Peer, params?: Call['params'], method?: string) => Promise<Outcome>;
+  /** Where something can be sent that belongs to the request, while it is open. */
+  readonly line: () => { readonly send: (text: string) => void; readonly signal: AbortSignal };
+}
 
 export interface AnswerOptions {
   /** The revision that errors are written for. */
@@ -141,13 +146,17 @@ export class OpenCalls {
     };
     this.#open.set(id, call);
     let notifiedAt = Number.NEGATIVE_INFINITY;
-    const notify = (name: string, params?: Call['params']): void => {
+    const sendBeside = (text: string): void => {
       if (call.cancelled || this.#closed || this.#open.get(id) !== call) return;
       notifiedAt = performance.now();
-      this.#send(printNotification(name, params));
+      this.#send(text);
     };
-    const open: Open = (peer) =>
-      this.#dispatch(withSignal({ id, method, params: message.params ?? {}, peer, notify }, call.lifetime));
+    const notify: Call['notify'] = (name, params) => sendBeside(printNotification(name, params));
+    const open: Open = {
+      call: (peer, params = message.params ?? {}, other = method) =>
+        this.#dispatch(withSignal({ id, method: other, params, peer, notify }, call.lifetime)),
+      line: () => ({ send: sendBeside, signal: call.lifetime.signal }),
+    };
     const finish = (text: string): void => {
       this.#open.delete(id);
       if (!this.#closed) {

@@ -1,7 +1,7 @@
 // @ts-check
 // The server that the official suite asks its questions of: ordinary definitions, served by one call.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { audio, createServer, embed, image, prompt, resource, ToolError, tool } from 'fullmcp';
+import { audio, createServer, embed, image, McpError, prompt, resource, ToolError, tool } from 'fullmcp';
 import { serve } from 'fullmcp/node';
 
 const PNG =
@@ -76,13 +76,13 @@ const notifyingTools = {
     },
   }),
   test_streaming_elicitation: tool({
-    description: 'Streams notifications before its result',
-    async run(_, { progress, log }) {
+    description: 'Streams notifications, and then asks',
+    async run(_, { progress, log, ask }) {
       progress(1, 2);
       log.info('Halfway');
       await sleep(50);
-      progress(2, 2);
-      return 'Streamed.';
+      const { ok } = await ask('go_on', form('Go on?', { ok: { type: 'boolean' } }));
+      return `Streamed: ${ok}`;
     },
   }),
   test_reconnection: tool({
@@ -155,6 +155,192 @@ const demandingTools = {
   }),
 };
 
+const askingTools = {
+  test_sampling: tool({
+    description: "Asks the client's model",
+    input: { type: 'object', properties: { prompt: { type: 'string' } }, required: ['prompt'] },
+    async run({ prompt }, { sample }) {
+      const { text } = await sample('answer', { messages: String(prompt), maxTokens: 100 });
+      return `LLM response: ${text}`;
+    },
+  }),
+  test_elicitation: tool({
+    description: 'Asks the user for a name and an address',
+    input: { type: 'object', properties: { message: { type: 'string' } }, required: ['message'] },
+    async run({ message }, { elicit }) {
+      const answer = await elicit(
+        'user',
+        form(String(message), {
+          username: { type: 'string', description: 'Your name here' },
+          email: { type: 'string', format: 'email', description: 'Your address' },
+        }),
+      );
+      return `User response: ${JSON.stringify(answer)}`;
+    },
+  }),
+  test_elicitation_sep1034_defaults: tool({
+    description: 'Asks with a form that is filled in already',
+    async run(_, { elicit }) {
+      const schema = {
+        type: 'object',
+        properties: {
+          name: { type: 'string', default: 'John Doe' },
+          age: { type: 'integer', default: 30 },
+          score: { type: 'number', default: 95.5 },
+          status: { type: 'string', enum: ['active', 'inactive', 'pending'], default: 'active' },
+          verified: { type: 'boolean', default: true },
+        },
+      };
+      return `Answer: ${JSON.stringify(await elicit('profile', { message: 'Is this right?', schema }))}`;
+    },
+  }),
+  test_elicitation_sep1330_enums: tool({
+    description: 'Asks for choices of every kind',
+    async run(_, { elicit }) {
+      // The suite answers with these values, whatever it was asked.
+      const options = ['option1', 'option2', 'option3'];
+      const titled = ['value1', 'value2', 'value3'].map((value, at) => ({
+        const: value,
+        title: `Value ${at + 1}`,
+      }));
+      const schema = {
+        type: 'object',
+        properties: {
+          untitledSingle: { type: 'string', enum: options },
+          titledSingle: { type: 'string', oneOf: titled },
+          legacyEnum: { type: 'string', enum: ['opt1', 'opt2'], enumNames: ['Option one', 'Option two'] },
+          untitledMulti: { type: 'array', items: { type: 'string', enum: options } },
+          titledMulti: { type: 'array', items: { anyOf: titled } },
+        },
+      };
+      return `Answer: ${JSON.stringify(await elicit('choices', { message: 'What shall it be?', schema }))}`;
+    },
+  }),
+  test_input_required_result_elicitation: tool({
+    description: 'Asks for a name and greets',
+    async run(_, { ask }) {
+      const { name } = await ask('user_name', form('What is your name?', { name: { type: 'string' } }));
+      return `Hello, ${name}!`;
+    },
+  }),
+  test_input_required_result_sampling: tool({
+    description: "Asks the client's model for a capital",
+    async run(_, { sample }) {
+      const question = { messages: 'What is the capital of France?', maxTokens: 100 };
+      return (await sample('capital_question', question)).text;
+    },
+  }),
+  test_input_required_result_list_roots: tool({
+    description: 'Asks for the open folders',
+    run: async (_, { roots }) => `Roots: ${(await roots('client_roots')).map(({ uri }) => uri).join(', ')}`,
+  }),
+  test_input_required_result_request_state: tool({
+    description: 'Asks for a confirmation',
+    async run(_, { ask }) {
+      const { ok } = await ask('confirm', form('Please confirm', { ok: { type: 'boolean' } }));
+      return `state-ok: ${ok}`;
+    },
+  }),
+  test_input_required_result_multiple_inputs: tool({
+    description: 'Asks the user, the model and the client at once',
+    async run(_, { ask, sample, roots }) {
+      const [{ name }, { text }, folders] = await Promise.all([
+        ask('user_name', form('What is your name?', { name: { type: 'string' } })),
+        sample('greeting', { messages: 'Generate a greeting', maxTokens: 50 }),
+        roots('client_roots'),
+      ]);
+      return `${text}, ${name}, in ${folders.length} folders`;
+    },
+  }),
+  test_input_required_result_multi_round: tool({
+    description: 'Asks twice, one question after the other',
+    async run(_, { ask }) {
+      const { name } = await ask('step1', form('What is your name?', { name: { type: 'string' } }));
+      const { color } = await ask('step2', form('What is your color?', { color: { type: 'string' } }));
+      return `${name} likes ${color}`;
+    },
+  }),
+  test_input_required_result_tampered_state: tool({
+    description: 'Asks for a confirmation whose state nobody can change',
+    async run(_, { ask }) {
+      const { ok } = await ask('confirm', form('Please confirm', { ok: { type: 'boolean' } }));
+      return `Confirmed: ${ok}`;
+    },
+  }),
+  test_input_required_result_capabilities: tool({
+    description: 'Asks whoever the client lets it ask',
+    async run(_, { ask, sample, client }) {
+      const question = { messages: 'Say something', maxTokens: 100 };
+      const said = client.capabilities.sampling && (await sample('say', question)).text;
+      const schema = { text: { type: 'string' } };
+      const written =
+        client.capabilities.elicitation && (await ask('write', form('Write something', schema)));
+      return { said, written };
+    },
+  }),
+};
+
+const taskTools = {
+  greet: tool({
+    description: 'Greets at once',
+    input: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+    run: ({ name }) => `Hello, ${name}!`,
+  }),
+  slow_compute: tool({
+    description: 'Takes its time',
+    task: 'optional',
+    input: { type: 'object', properties: { seconds: { type: 'number' }, label: { type: 'string' } } },
+    async run({ seconds = 1, label = '' }, { signal }) {
+      await sleep(Number(seconds) * 1000, undefined, { signal });
+      return `Computed ${label} in ${seconds} s`;
+    },
+  }),
+  failing_job: tool({
+    description: 'Fails after a while, in a way that the model may read',
+    task: 'required',
+    async run(_, { signal }) {
+      await sleep(1000, undefined, { signal });
+      throw new ToolError('The job failed');
+    },
+  }),
+  protocol_error_job: tool({
+    description: 'Ends in an error of the protocol',
+    task: 'optional',
+    async run() {
+      throw new McpError('internal_error', 'The job broke');
+    },
+  }),
+  confirm_delete: tool({
+    description: 'Asks before it deletes',
+    task: 'optional',
+    input: { type: 'object', properties: { filename: { type: 'string' } } },
+    async run({ filename }, { elicit }) {
+      const answer = await elicit('confirm', form(`Delete ${filename}?`, { confirm: { type: 'boolean' } }));
+      return `${filename}: ${answer.action}`;
+    },
+  }),
+  multi_input: tool({
+    description: 'Asks two questions at once',
+    task: 'optional',
+    async run(_, { elicit }) {
+      const answers = await Promise.all([
+        elicit('name', form('Your name?', { name: { type: 'string' } })),
+        elicit('confirm', form('Are you sure?', { confirm: { type: 'boolean' } })),
+      ]);
+      return answers.map(({ action }) => action).join(', ');
+    },
+  }),
+  test_tool_with_task: tool({
+    description: 'Asks first, and then goes on as a task',
+    task: { support: 'required', begin: 'when told' },
+    async run(_, { ask, background }) {
+      const { name } = await ask('user_name', form('What is your name?', { name: { type: 'string' } }));
+      await background();
+      return `Hello, ${name}!`;
+    },
+  }),
+};
+
 const resources = {
   'test://static-text': resource({
     name: 'static-text',
@@ -218,16 +404,33 @@ const prompts = {
     description: 'An image and what to do with it',
     run: () => [image(PNG, 'image/png'), 'Please analyze the image above.'],
   }),
+  test_input_required_result_prompt: prompt({
+    description: 'Asks what it is about before it says anything',
+    async run(_, { ask }) {
+      const question = form('What context should the prompt use?', { context: { type: 'string' } });
+      return `Use this context: ${(await ask('user_context', question)).context}`;
+    },
+  }),
 };
 
 const server = createServer({
   name: 'fullmcp-conformance',
   version: '1.0.0',
-  tools: { ...contentTools, ...notifyingTools, ...demandingTools },
+  tools: { ...contentTools, ...notifyingTools, ...demandingTools, ...askingTools, ...taskTools },
   resources,
   prompts,
   changes: true,
+  secret: 'of no worth: this server only plays',
 });
 
 const { url } = await serve(server, { port: 0 });
 console.log(url);
+
+/**
+ * A question whose fields must all be filled in.
+ * @param {string} message
+ * @param {Record<string, object>} properties
+ */
+function form(message, properties) {
+  return { message, schema: { type: 'object', properties, required: Object.keys(properties) } };
+}

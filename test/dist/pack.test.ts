@@ -100,7 +100,9 @@ describe('the types', () => {
         best[name] = Math.min(best[name], ms);
       }
     }
-    expect(best.many - best.empty).toBeLessThan(2000);
+    // An empty file takes about half a second; where even the best of its runs took longer, the machine was busy.
+    const busy = Math.max(1, best.empty / 600);
+    expect(best.many - best.empty).toBeLessThan(2000 * busy);
   }, 120_000);
 });
 

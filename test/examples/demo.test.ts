@@ -1,12 +1,24 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { build, type Program, run } from './program.js';
 import { ask, callTool, listToolsIn2025, modern, post } from './wire.js';
 
 beforeAll(build, 120_000);
 
-const tools = ['add', 'countdown', 'roll_dice', 'paint', 'find_order', 'add_note'];
+const tools = [
+  'add',
+  'countdown',
+  'order_pizza',
+  'bake_bread',
+  'roll_dice',
+  'paint',
+  'find_order',
+  'add_note',
+];
+const capabilities = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };
+const _meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities };
+const accept = (content: object) => ({ action: 'accept', content });
 
 describe('npm start', () => {
   let program: Program;
@@ -27,13 +39,18 @@ describe('npm start', () => {
   test('prints commands with the address they need', () => {
     expect(welcome).toContain(`claude mcp add --transport http demo ${url}\n`);
     expect(welcome).toContain(`npx @modelcontextprotocol/inspector --cli ${url} --transport http`);
-    expect(welcome.split('\n').length).toBeLessThan(20);
+    expect(welcome.split('\n').length).toBeLessThan(24);
   });
 
-  test('prints a curl command that works as it is', async () => {
-    const command = /curl (?:.*\\\n)+.*/.exec(welcome)?.[0] ?? '';
-    const { stdout } = await promisify(execFile)('sh', ['-c', command]);
-    expect(JSON.parse(stdout)).toMatchObject({ result: { content: [{ text: '42' }] } });
+  test('prints curl commands that work as they are', async () => {
+    const commands = welcome.match(/curl (?:.*\\\n)+.*/g) ?? [];
+    const answers = await Promise.all(
+      commands.map(async (command) => JSON.parse((await promisify(execFile)('sh', ['-c', command])).stdout)),
+    );
+    expect(answers).toMatchObject([
+      { result: { content: [{ text: '42' }] } },
+      { result: { resultType: 'task', status: 'working' } },
+    ]);
   });
 
   test('serves clients of 2025', async () => {
@@ -52,6 +69,37 @@ describe('npm start', () => {
       '1 to go',
     ]);
     expect(answers.at(-1)).toMatchObject({ result: { content: [{ text: 'Lift-off' }] } });
+  });
+
+  test('asks what to order, and whether it is right', async () => {
+    const order = async (more: object): Promise<Record<string, unknown>> => {
+      const answers = await ask(url, 'tools/call', { name: 'order_pizza', ...more, _meta });
+      return answers.at(-1)?.result ?? {};
+    };
+    const first = await order({});
+    expect(first['inputRequests']).toMatchObject({ pizza: { method: 'elicitation/create' } });
+    const second = await order({
+      inputResponses: { pizza: accept({ toppings: ['ham'] }) },
+      requestState: first['requestState'],
+    });
+    const message = 'A small one with ham, in oven 1. Right?';
+    expect(second['inputRequests']).toMatchObject({ sure: { params: { message } } });
+    const last = { inputResponses: { sure: accept({ sure: true }) }, requestState: second['requestState'] };
+    const done = { content: [{ text: 'In oven 1, ready in ten minutes' }] };
+    expect(await order(last)).toMatchObject(done);
+  });
+
+  test('bakes as a task that asks half way', async () => {
+    const task = async (method: string, more: object): Promise<Record<string, unknown>> =>
+      (await ask(url, method, { ...more, _meta })).at(-1)?.result ?? {};
+    const made = await task('tools/call', { name: 'bake_bread', arguments: { stepMs: 1 } });
+    expect(made).toMatchObject({ resultType: 'task', pollIntervalMs: 500 });
+    const { taskId } = made;
+    const state = (expected: object): Promise<void> =>
+      vi.waitFor(async () => expect(await task('tasks/get', { taskId })).toMatchObject(expected));
+    await state({ status: 'input_required', statusMessage: 'Resting (2/5)', inputRequests: { crust: {} } });
+    await task('tasks/update', { taskId, inputResponses: { crust: accept({ crust: 'dark' }) } });
+    await state({ status: 'completed', result: { content: [{ text: 'A dark bread' }] } });
   });
 
   test('paints, rolls, and fails in a way the model can read', async () => {

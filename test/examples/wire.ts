@@ -23,7 +23,7 @@ const meta = {
 
 /** A request of 2026-07-28, with the headers that mirror its body. */
 export function modern(method: string, params: Json = {}, id = 1): { body: Json; headers: HeadersInit } {
-  const name = params['name'] ?? params['uri'];
+  const name = params['name'] ?? params['uri'] ?? params['taskId'];
   const own = params['_meta'] as Json | undefined;
   return {
     body: { jsonrpc: '2.0', id, method, params: { ...params, _meta: { ...meta, ...own } } },

@@ -2,12 +2,16 @@ import process from 'node:process';
 import { vi } from 'vitest';
 import { fixture } from '../support/processes.js';
 import {
+  type Asked,
   type CallOptions,
   type Client,
   ClientV1,
   ClientV2,
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
   HttpV1,
   HttpV2,
+  ListRootsRequestSchema,
   type Notification,
   SseV1,
   SseV2,
@@ -57,11 +61,25 @@ export const rows: readonly Row[] = (Object.keys(transports) as Who[]).flatMap((
 const NEWEST = '2026-07-28';
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 
-export async function connectTo(url: string, { who, over, modern }: Row): Promise<Connection> {
+/** Answers what the server asks. */
+export type Answering = (asked: Asked) => Promise<object>;
+
+export async function connectTo(
+  url: string,
+  { who, over, modern }: Row,
+  answering?: Answering,
+): Promise<Connection> {
   const standing = standingStream();
   const transport = open(url, { who, over, fetch: standing.fetch });
+  const capabilities = answering ? { elicitation: { form: {} }, sampling: {}, roots: {} } : {};
   const client =
-    who === 'v1' ? new ClientV1(me) : new ClientV2(me, { versionNegotiation: { mode: modes[who] } });
+    who === 'v1'
+      ? new ClientV1(me, { capabilities })
+      : new ClientV2(me, { capabilities, versionNegotiation: { mode: modes[who] } });
+  if (answering) {
+    for (const [method, schema] of questions)
+      client.setRequestHandler(who === 'v1' ? schema : method, answering);
+  }
   const told: Notification[] = [];
   const errors: Error[] = [];
   client.onerror = (error) => errors.push(error);
@@ -106,6 +124,11 @@ export async function connectTo(url: string, { who, over, modern }: Row): Promis
 }
 
 const me = { name: 'interop-test', version: '1.0.0' };
+const questions = [
+  ['elicitation/create', ElicitRequestSchema],
+  ['sampling/createMessage', CreateMessageRequestSchema],
+  ['roots/list', ListRootsRequestSchema],
+] as const;
 const modes = { 'v2 legacy': 'legacy', 'v2 auto': 'auto', 'v2 pinned': { pin: NEWEST } } as const;
 
 function open(

@@ -86,6 +86,14 @@ export interface Client {
     argument: { name: string; value: string };
   }): Promise<{ completion: { values: string[] } }>;
   setLoggingLevel(level: string): Promise<unknown>;
+  /** The first client's takes a schema that knows the method, the second one's its name. */
+  setRequestHandler(method: unknown, handler: (request: Asked) => Promise<object>): void;
+}
+
+/** A question of the server's. */
+export interface Asked {
+  readonly method: string;
+  readonly params?: { readonly message?: string; readonly messages?: readonly object[] };
 }
 
 interface CallToolParams {
@@ -118,3 +126,6 @@ export declare const HttpV2: OverHttp;
 export declare const SseV1: OverHttp;
 export declare const SseV2: OverHttp;
 export declare const WebSocketV1: new (url: URL) => Transport;
+export declare const ElicitRequestSchema: object;
+export declare const CreateMessageRequestSchema: object;
+export declare const ListRootsRequestSchema: object;

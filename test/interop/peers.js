@@ -12,6 +12,11 @@ export { SSEClientTransport as SseV1 } from '@modelcontextprotocol/sdk/client/ss
 export { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 export { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 export { WebSocketClientTransport as WebSocketV1 } from '@modelcontextprotocol/sdk/client/websocket.js';
+export {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 
 // Node 20 has no WebSocket of its own, and the client knows no other.
 globalThis.WebSocket ??= WebSocket;

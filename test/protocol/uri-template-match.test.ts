@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseTemplate, type TemplateMatch } from '../../src/protocol/uri-template.js';
+import { parseTemplate } from '../../src/protocol/uri-template.js';
+import type { TemplateMatch } from '../../src/protocol/uri-template-match.js';
 
 /** A plain object, so that `toEqual` need not know of null prototypes. */
 function match(template: string, uri: string): TemplateMatch | undefined {

@@ -10,7 +10,7 @@ export interface ModernOptions {
   readonly agent?: Exchange['agent'];
 }
 
-export const modernMeta = {
+const modernMeta = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
   'io.modelcontextprotocol/clientCapabilities': {},

@@ -31,8 +31,13 @@ export function initializeMessage(revision: string, capabilities: object = {}): 
   };
 }
 
-export async function openSession(url: string, revision = '2025-11-25'): Promise<SessionClient> {
-  const reply = await send(url, { headers: jsonHeaders, body: JSON.stringify(initializeMessage(revision)) });
+export async function openSession(
+  url: string,
+  revision = '2025-11-25',
+  capabilities: object = {},
+): Promise<SessionClient> {
+  const body = JSON.stringify(initializeMessage(revision, capabilities));
+  const reply = await send(url, { headers: jsonHeaders, body });
   const id = String(reply.headers['mcp-session-id']);
   return sessionClient(url, id, JSON.parse(reply.text).result);
 }

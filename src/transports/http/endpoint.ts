@@ -210,7 +210,7 @@ export function refuse(
   replyJson(incoming, status, printError(undefined, { code: -32600, message }), headers);
 }
 
-export function answerError(
+function answerError(
   incoming: Incoming,
   id: RequestId | undefined,
   error: McpError,

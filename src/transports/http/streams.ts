@@ -10,7 +10,7 @@ export interface StreamLimits {
   readonly maxBufferedBytes: number;
 }
 
-export interface StreamEvent {
+interface StreamEvent {
   readonly data: string;
   readonly id?: string;
   readonly event?: string;

@@ -1,0 +1,17 @@
+import type { InProcess } from 'fullmcp';
+
+// #region drive
+type Question = { readonly method: string; readonly params?: Readonly<Record<string, unknown>> };
+type Answer = (key: string, question: Question) => unknown;
+
+/** Calls until nothing is asked any more, as a client does. */
+export async function drive(call: InProcess, method: string, params: object, answer: Answer) {
+  let outcome = await call(method, { ...params });
+  while (outcome.resultType === 'input_required') {
+    const questions = Object.entries(outcome['inputRequests'] as Record<string, Question>);
+    const inputResponses = Object.fromEntries(questions.map(([key, asked]) => [key, answer(key, asked)]));
+    outcome = await call(method, { ...params, inputResponses, requestState: outcome['requestState'] });
+  }
+  return outcome;
+}
+// #endregion

@@ -1,0 +1,30 @@
+import { createServer, memoryOnce, type ServerOptions, tool } from 'fullmcp';
+import { z } from 'zod';
+
+const tools = {
+  ask: tool({
+    run: async (_input, ctx) =>
+      ctx.ask('name', { message: 'Who are you?', schema: z.object({ name: z.string() }) }),
+  }),
+};
+const named: ServerOptions<undefined, undefined> = { name: 'secrets', version: '1.0.0' };
+
+// #region rotate
+/** The first secret seals. All of them open. */
+export function build(secrets: readonly string[]) {
+  return createServer({ ...named, tools, secret: secrets });
+}
+// #endregion
+
+// #region limits
+export const strict = createServer({
+  ...named,
+  tools,
+  secret: process.env['MCP_SECRET'] ?? 'only for the examples: not a secret',
+  asking: {
+    maxAgeMs: 10 * 60_000, // a client has ten minutes to answer
+    maxBytes: 16_384, // for all answers and step results of a run
+    once: memoryOnce(), // each state opens once
+  },
+});
+// #endregion

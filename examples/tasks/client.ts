@@ -1,0 +1,38 @@
+import { setTimeout } from 'node:timers/promises';
+import type { InProcess, Outcome } from 'fullmcp';
+
+// #region follow
+/** Looks at a task until it has ended, and answers what it asks. */
+export async function follow(
+  call: InProcess,
+  taskId: unknown,
+  answer: (key: string) => unknown,
+): Promise<Outcome> {
+  for (;;) {
+    const task = await call('tasks/get', { taskId });
+    if (task['status'] === 'input_required') {
+      const keys = Object.keys(task['inputRequests'] as object);
+      const inputResponses = Object.fromEntries(keys.map((key) => [key, answer(key)]));
+      await call('tasks/update', { taskId, inputResponses });
+    } else if (task['status'] === 'working') {
+      await setTimeout(task['pollIntervalMs'] as number);
+    } else return task; // completed, failed or cancelled
+  }
+}
+// #endregion
+
+// #region watch
+/** Hears of every change of a task instead of looking for it. */
+export function watch(
+  call: InProcess,
+  taskId: unknown,
+  told: (status: unknown) => void,
+  signal: AbortSignal,
+) {
+  return call(
+    'subscriptions/listen',
+    { notifications: { taskIds: [taskId] } },
+    { signal, onNotification: (method, task) => method === 'notifications/tasks' && told(task?.['status']) },
+  );
+}
+// #endregion

@@ -1,0 +1,16 @@
+import { createServer, type Server } from 'fullmcp';
+import { lmdbStore } from 'fullmcp/lmdb';
+import { newsletter, order, render } from './tools.js';
+
+// #region durable
+/** What is unfinished goes on when the next process opens the same folder. */
+export function durable(folder: string): Server<undefined, undefined> {
+  return createServer({
+    name: 'press',
+    version: '1.0.0',
+    secret: process.env['MCP_SECRET'] ?? 'only for the examples: not a secret',
+    store: lmdbStore(folder),
+    tools: { render, newsletter, order },
+  });
+}
+// #endregion

@@ -1,0 +1,16 @@
+export interface Mail {
+  readonly to: string;
+  readonly text: string;
+}
+
+/** A mail service that takes a key with each mail, and sends one mail for each key. */
+export const mail = {
+  sent: new Map<string, Mail>(),
+  calls: 0,
+
+  async send(to: string, text: string, key: string): Promise<{ key: string }> {
+    mail.calls++;
+    if (!mail.sent.has(key)) mail.sent.set(key, { to, text });
+    return { key };
+  },
+};

@@ -1,0 +1,2 @@
+export { type LmdbStoreOptions, lmdbStore } from './adapters/lmdb/store.js';
+export type { Store } from './server/store.js';

@@ -1,0 +1,9 @@
+// A short secret can be guessed from what it has signed or sealed.
+const MIN_LENGTH = 32;
+
+export function checkSecret(secret: string): void {
+  if (secret.length >= MIN_LENGTH) return;
+  throw new RangeError(
+    `A secret must have at least ${MIN_LENGTH} characters; \`openssl rand -hex 32\` makes a good one`,
+  );
+}

@@ -1,0 +1,257 @@
+import type { JsonObject } from '../jsonrpc/message.js';
+import type { Auth, Call, HttpFacts } from '../protocol/call.js';
+import type { ResourceContents } from '../protocol/content.js';
+import { McpError } from '../protocol/errors.js';
+import { atLeast, type LogLevel } from '../protocol/log-level.js';
+import { progressToken } from '../protocol/meta.js';
+import type { ClientCapabilities } from '../protocol/model.js';
+import type { Schema } from '../schema/schema.js';
+import { Asking, unattended } from './asking/asking.js';
+import {
+  type FormQuestion,
+  formOf,
+  lacking,
+  type Question,
+  rootsQuestion,
+  sampleOf,
+  type UrlQuestion,
+  visitOf,
+} from './asking/question.js';
+import type { Changed } from './bus.js';
+import type { ClientFacts, Context, Elicit, Log } from './context.js';
+import type { ToolResult } from './define.js';
+import { ToolError } from './tool-error.js';
+
+/** What a server lends to the calls it serves. */
+export interface Services {
+  readonly changed: Changed;
+  readonly read: (inner: Inner, uri: string) => Promise<readonly ResourceContents[]>;
+  readonly callTool: (inner: Inner, name: string, args: Readonly<JsonObject>) => Promise<ToolResult>;
+}
+
+/** A call that a handler makes inside its own: its questions are the outer call's. */
+export interface Inner {
+  readonly call: Call;
+  readonly asking: Pick<Asking, 'ask' | 'step'>;
+}
+
+export interface Given<State, User> {
+  readonly state: State;
+  readonly user: User;
+  /** The questions and steps of an earlier round, or of the outer call. */
+  readonly asking?: Pick<Asking, 'ask' | 'step'> | undefined;
+  readonly resumed?: Context['resumed'];
+  /** What earlier rounds have said already. */
+  readonly said?: Said | undefined;
+}
+
+export interface Said {
+  readonly logged: number;
+  readonly reached: number | undefined;
+}
+
+/** Members are made when a handler first touches them; a handler that uses none pays for none. */
+export class CallContext<State, User> implements Context<State, User> {
+  readonly state: State;
+  readonly user: User;
+  readonly #call: Call;
+  readonly #services: Services;
+  readonly #given: Given<State, User>;
+  #asking: Pick<Asking, 'ask' | 'step'> | undefined;
+  #reached: number;
+  #logged = 0;
+  #inner = 0;
+  #limit: AbortSignal | undefined;
+  #background: (() => Promise<void>) | undefined;
+
+  constructor(call: Call, services: Services, given: Given<State, User>) {
+    this.#call = call;
+    this.#services = services;
+    this.#given = given;
+    this.#asking = given.asking;
+    this.#reached = given.said?.reached ?? Number.NEGATIVE_INFINITY;
+    this.state = given.state;
+    this.user = given.user;
+  }
+
+  /** The questions and steps of this call; undefined while there are none, or where they are an outer call's. */
+  get asking(): Asking | undefined {
+    return this.#asking instanceof Asking ? this.#asking : undefined;
+  }
+
+  get said(): Said {
+    const logged = Math.max(this.#logged, this.#given.said?.logged ?? 0);
+    return { logged, reached: this.#reached === Number.NEGATIVE_INFINITY ? undefined : this.#reached };
+  }
+
+  get signal(): AbortSignal {
+    return this.#limit ?? this.#call.signal;
+  }
+
+  /** From now on `signal` is this one, which aborts with the call or before it. */
+  limitedBy(signal: AbortSignal): this {
+    this.#limit = signal;
+    return this;
+  }
+
+  get auth(): Auth | undefined {
+    return this.#call.auth;
+  }
+
+  get request(): HttpFacts | undefined {
+    return this.#call.http;
+  }
+
+  get resumed(): Context['resumed'] {
+    return this.#given.resumed;
+  }
+
+  get client(): ClientFacts {
+    const { client, capabilities, revision } = this.#call.peer;
+    return {
+      info: client,
+      capabilities,
+      revision,
+      require(capability) {
+        if (capabilities[capability] === undefined) throw missingCapability({ [capability]: {} });
+      },
+    };
+  }
+
+  get changed(): Changed {
+    return this.#services.changed;
+  }
+
+  get progress(): Context['progress'] {
+    const token = progressToken(this.#call.params);
+    return (done, total, message) => {
+      // The value must grow with each notification (spec, Progress).
+      if (token === undefined || !(done > this.#reached)) return;
+      this.#reached = done;
+      this.#call.notify('notifications/progress', {
+        progressToken: token,
+        progress: done,
+        ...(total !== undefined && { total }),
+        ...(message !== undefined && { message }),
+      });
+    };
+  }
+
+  get log(): Log {
+    const send =
+      (level: LogLevel) =>
+      (data: unknown, logger?: string): void => {
+        const wanted = this.#call.peer.logLevel;
+        if (wanted === undefined || !atLeast(level, wanted)) return;
+        // What an earlier round has said is not said again.
+        if (++this.#logged <= (this.#given.said?.logged ?? 0)) return;
+        this.#call.notify('notifications/message', { level, ...(logger !== undefined && { logger }), data });
+      };
+    return {
+      debug: send('debug'),
+      info: send('info'),
+      notice: send('notice'),
+      warning: send('warning'),
+      error: send('error'),
+      critical: send('critical'),
+      alert: send('alert'),
+      emergency: send('emergency'),
+    };
+  }
+
+  get elicit(): Elicit {
+    const elicit = (key: string, question: FormQuestion<Schema> | UrlQuestion): Promise<unknown> =>
+      question.url === undefined
+        ? this.#put(key, () => formOf(question as FormQuestion<Schema>))
+        : this.#put(key, () => visitOf(question as UrlQuestion));
+    return elicit as Elicit;
+  }
+
+  get ask(): Context['ask'] {
+    return (key, question) =>
+      unattended(
+        this.#put(key, () => formOf(question)).then((answer) => {
+          if (answer.action === 'accept') return answer.content;
+          throw new ToolError(
+            answer.action === 'decline' ? `The user declined: ${key}` : `The user cancelled: ${key}`,
+          );
+        }),
+      );
+  }
+
+  get sample(): Context['sample'] {
+    return (key, options) => this.#put(key, () => sampleOf(options));
+  }
+
+  get roots(): Context['roots'] {
+    return (key) => this.#put(key, rootsQuestion);
+  }
+
+  get step(): Context['step'] {
+    return (key, work) => this.#questions().step(key, work);
+  }
+
+  #put<T>(key: string, make: () => Question<T>): Promise<T> {
+    try {
+      const question = make();
+      const missing = lacking(question.requires, this.#call.peer.capabilities);
+      if (missing !== undefined) throw missingCapability(missing);
+      return this.#questions().ask(key, question);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #questions(): Pick<Asking, 'ask' | 'step'> {
+    this.#asking ??= new Asking();
+    return this.#asking;
+  }
+
+  get background(): () => Promise<void> {
+    return async () => {
+      const leave = this.#background;
+      this.#background = undefined;
+      await leave?.();
+    };
+  }
+
+  /** What `background` does; without it, nothing. */
+  onBackground(leave: (asking: Asking) => Promise<void>): void {
+    this.#background = () => {
+      this.#asking ??= new Asking();
+      return leave(this.#asking as Asking);
+    };
+  }
+
+  get read(): Context['read'] {
+    return (uri) => unattended(this.#services.read(this.#within(uri), uri));
+  }
+
+  get call(): Context['call'] {
+    return (name, args = {}) => unattended(this.#services.callTool(this.#within(name), name, args));
+  }
+
+  #within(name: string): Inner {
+    const prefix = `${name}#${++this.#inner}/`;
+    const outer = (): Pick<Asking, 'ask' | 'step'> => this.#questions();
+    return {
+      call: this.#call,
+      asking: {
+        ask: (key, question) => outer().ask(prefix + key, question),
+        step: (key, work) => outer().step(prefix + key, work),
+      },
+    };
+  }
+
+  get release(): () => void {
+    return () => this.#call.release?.();
+  }
+}
+
+/** The client must declare these before the call can be served. */
+function missingCapability(required: ClientCapabilities): McpError {
+  const names = Object.keys(required).join(', ');
+  return new McpError('missing_capability', `This call needs a client that declares: ${names}`, {
+    data: { requiredCapabilities: required },
+  });
+}

@@ -1,0 +1,137 @@
+import type { Call, Outcome } from '../protocol/call.js';
+import { McpError } from '../protocol/errors.js';
+import { type InputRequired, isInputRequired } from './asking/input-required.js';
+import type { CallContext, Services } from './call-context.js';
+import type { ToolResult } from './define.js';
+import type { RunOnce } from './idempotency.js';
+import type { Log } from './log.js';
+import type { Registry } from './registry.js';
+import { toolFailure } from './results.js';
+import type { Performance, Stage } from './stage.js';
+import type { TaskHost, TaskWork } from './task-host.js';
+import { withTimeLimit } from './time-limit.js';
+import { type CompiledTool, readArguments, runTool } from './tools.js';
+
+export interface ToolServing {
+  /** Answers `tools/call`. */
+  readonly serve: (call: Call) => Promise<Outcome>;
+  /** Calls a tool from inside another handler. */
+  readonly within: Services['callTool'];
+  readonly again: (task: { readonly tool: string; readonly args: unknown }) => Promise<TaskWork>;
+}
+
+export interface ToolParts {
+  readonly registry: Registry;
+  readonly stage: Stage;
+  readonly log: Log;
+  readonly tasks: () => TaskHost | undefined;
+  /** Runs the calls that clients may send again. */
+  readonly runOnce: RunOnce;
+}
+
+export function serveTool({ registry, stage, log, tasks, runOnce }: ToolParts): ToolServing {
+  const { complete } = registry;
+
+  async function serve(call: Call): Promise<Outcome> {
+    const tool = findTool(call.params['name']);
+    const reading = readArguments(tool, call);
+    const input = reading instanceof Promise ? await reading : reading;
+    if (!input.ok) return complete(input.failure);
+    const windowMs = tool.idempotencyMs;
+    if (windowMs === undefined) return answer(tool, input.value, call);
+    return runOnce({ call, tool: tool.name, windowMs, run: () => answer(tool, input.value, call) });
+  }
+
+  function answer(tool: CompiledTool, input: unknown, call: Call): Promise<Outcome> {
+    const host = tool.task && tasks();
+    if (host === undefined) return stage.perform(call, performance(tool, input, call));
+    return host.serve(call, workOf(tool, input, call));
+  }
+
+  function performance(
+    tool: CompiledTool,
+    input: unknown,
+    call: Call,
+  ): Performance<ToolResult | InputRequired> {
+    return {
+      name: tool.name,
+      args: call.params['arguments'],
+      run: (ctx) => run(tool, input, call, ctx),
+      finish,
+    };
+  }
+
+  function finish(result: ToolResult | InputRequired): Outcome {
+    return complete(result, (result as ToolResult)._meta);
+  }
+
+  function workOf(tool: CompiledTool, input: unknown, origin?: Call): TaskWork {
+    return {
+      name: tool.name,
+      args: origin?.params['arguments'] ?? {},
+      options: tool.task ?? { support: 'optional' },
+      async run(call, asking) {
+        const result = await run(tool, input, call, await stage.context(call, asking));
+        if (isInputRequired(result))
+          throw new TypeError(`${tool.name} returns inputRequired and cannot run as a task`);
+        return finish(result);
+      },
+      inline: (background) => {
+        if (origin === undefined) throw new TypeError('A task that is taken up has no call to answer');
+        return stage.perform(origin, performance(tool, input, origin), background);
+      },
+    };
+  }
+
+  /** What it takes to run a task again that an earlier process left. */
+  async function again({
+    tool: name,
+    args,
+  }: {
+    readonly tool: string;
+    readonly args: unknown;
+  }): Promise<TaskWork> {
+    const tool = findTool(name);
+    const checked = await tool.input.validate(args);
+    if (!checked.ok) throw new McpError('invalid_params', `The arguments of this task no longer fit ${name}`);
+    return workOf(tool, checked.value);
+  }
+
+  async function within(
+    { call, asking }: Parameters<Services['callTool']>[0],
+    name: string,
+    args: object,
+  ): Promise<ToolResult> {
+    const tool = findTool(name);
+    const inner: Call = { ...call, params: { name, arguments: args }, http: undefined };
+    const input = await readArguments(tool, inner);
+    if (!input.ok) return input.failure;
+    const result = await run(tool, input.value, inner, await stage.context(inner, asking));
+    if (isInputRequired(result))
+      throw new TypeError(`${name} returns inputRequired and cannot be called from a handler`);
+    return result;
+  }
+
+  function run(
+    tool: CompiledTool,
+    input: unknown,
+    call: Call,
+    ctx: CallContext<never, never>,
+  ): Promise<ToolResult | InputRequired> {
+    const { timeoutMs } = tool;
+    if (timeoutMs === undefined) return runTool(tool, input, ctx, log);
+    return withTimeLimit<ToolResult | InputRequired>(call, timeoutMs, {
+      work: (signal) => runTool(tool, input, ctx.limitedBy(signal), log),
+      late: () => toolFailure(`${tool.name} took longer than ${timeoutMs} ms and was stopped`),
+    });
+  }
+
+  function findTool(name: unknown): CompiledTool {
+    if (typeof name !== 'string') throw new McpError('invalid_params', 'params.name must be a string');
+    const tool = registry.tools.get(name);
+    if (tool === undefined) throw new McpError('invalid_params', `Unknown tool: ${name.slice(0, 128)}`);
+    return tool;
+  }
+
+  return { serve, within, again };
+}

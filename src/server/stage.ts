@@ -1,0 +1,116 @@
+import type { Call, Outcome } from '../protocol/call.js';
+import { conductor, type What } from './asking/conduct.js';
+import { isInputRequired } from './asking/input-required.js';
+import type { Seal } from './asking/sealed-state.js';
+import { CallContext, type Given, type Services } from './call-context.js';
+import type { ClientFacts } from './context.js';
+import type { Running } from './lifespan.js';
+import type { Log } from './log.js';
+import type { CallFacts } from './options.js';
+import type { Complete } from './results.js';
+import type { Background } from './task-host.js';
+
+export interface StageParts {
+  readonly running: Running<never>;
+  readonly context: ((facts: CallFacts<never>) => unknown) | undefined;
+  readonly seal: Seal;
+  readonly complete: Complete;
+  readonly log: Log;
+}
+
+/** A handler to run for a call, and what to make of its value. */
+export interface Performance<T> extends What {
+  readonly run: (ctx: CallContext<never, never>) => Promise<T>;
+  readonly finish: (value: T) => Outcome;
+}
+
+/** Where handlers run: with their state, their user, and their questions. */
+export interface Stage {
+  /** Runs a handler that may ask. */
+  readonly perform: <T>(call: Call, performance: Performance<T>, background?: Background) => Promise<Outcome>;
+  /** A context for a handler that cannot ask, or whose questions are an outer call's. */
+  readonly context: (
+    call: Call,
+    asking?: Given<never, never>['asking'],
+  ) => Promise<CallContext<never, never>>;
+}
+
+const nothingGiven: Given<never, never> = { state: undefined as never, user: undefined as never };
+
+export function createStage(parts: StageParts, services: () => Services): Stage {
+  const { running, log, complete, seal } = parts;
+  const conduct = conductor({ seal, complete, log });
+  // Nothing is awaited where nothing has to be: most servers have neither a lifespan nor a context.
+  const unprepared = !running.needed && parts.context === undefined;
+
+  async function prepare(call: Call): Promise<Given<never, never>> {
+    const state = await running.start();
+    if (parts.context === undefined) return { state, user: undefined as never };
+    const client: ClientFacts = new CallContext(call, services(), nothingGiven).client;
+    const user = await parts.context({
+      auth: call.auth,
+      state,
+      client,
+      request: call.http,
+      signal: call.signal,
+    });
+    return { state, user: user as never };
+  }
+
+  async function perform<T>(
+    call: Call,
+    performance: Performance<T>,
+    background?: Background,
+  ): Promise<Outcome> {
+    const resuming = conduct.resume(call, performance);
+    const given = unprepared ? nothingGiven : await prepare(call);
+    const ctx = new CallContext(
+      call,
+      services(),
+      resuming === undefined ? given : { ...given, ...(await resuming) },
+    );
+    if (background === undefined) return run(call, ctx, performance);
+    // The call ends when the handler does, or when it goes on without it.
+    return new Promise((resolve, reject) => {
+      let ended!: Promise<Outcome>;
+      ctx.onBackground(async (asking) => resolve(await background({ ctx, asking, ended })));
+      ended = run(call, ctx, performance);
+      ended.then(resolve, reject);
+    });
+  }
+
+  async function run<T>(
+    call: Call,
+    ctx: CallContext<never, never>,
+    performance: Performance<T>,
+  ): Promise<Outcome> {
+    let value: T | undefined;
+    let error: unknown;
+    try {
+      value = await performance.run(ctx);
+    } catch (thrown) {
+      error = thrown ?? new Error('The handler threw nothing');
+    }
+    if (ctx.asking === undefined && error === undefined && !isInputRequired(value)) {
+      return performance.finish(value as T);
+    }
+    const { name, args } = performance;
+    return conduct.conclude(call, ctx, {
+      name,
+      args,
+      value,
+      error,
+      finish: () => performance.finish(value as T),
+    });
+  }
+
+  async function context(
+    call: Call,
+    asking?: Given<never, never>['asking'],
+  ): Promise<CallContext<never, never>> {
+    const given = unprepared ? nothingGiven : await prepare(call);
+    return new CallContext(call, services(), asking === undefined ? given : { ...given, asking });
+  }
+
+  return { perform, context };
+}

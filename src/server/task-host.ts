@@ -1,0 +1,68 @@
+import type { JsonObject } from '../jsonrpc/message.js';
+import type { Call, Outcome } from '../protocol/call.js';
+import type { Asking } from './asking/asking.js';
+import type { Change } from './bus.js';
+import type { CallContext } from './call-context.js';
+import type { Log } from './log.js';
+import type { Complete } from './results.js';
+import type { Store } from './store.js';
+
+/** How a tool runs as a task. */
+export interface TaskOptions {
+  /** `optional`: as a task for clients that know tasks, else at once. `required`: only as a task. */
+  readonly support: 'optional' | 'required';
+  /**
+   * `at once`: the call is a task from its start. `when told`: it is an ordinary call, which may ask, until the handler awaits
+   * `ctx.background()`.
+   */
+  readonly begin?: 'at once' | 'when told';
+  /** How long the task and its result are kept. */
+  readonly ttlMs?: number;
+  readonly pollIntervalMs?: number;
+}
+
+/** A tool's handler and how to run it, as a task sees it. */
+export interface TaskWork {
+  readonly name: string;
+  readonly args: unknown;
+  readonly options: TaskOptions;
+  /** Runs the handler with these questions and steps. */
+  readonly run: (call: Call, asking: Asking) => Promise<Outcome>;
+  /** Runs the handler as an ordinary call. With `background`, `ctx.background()` turns it into a task. */
+  readonly inline: (background?: Background) => Promise<Outcome>;
+}
+
+/** Called by a handler that goes on in the background: gives the outcome of the call that it leaves. */
+export type Background = (running: RunningCall) => Promise<Outcome>;
+
+export interface RunningCall {
+  readonly ctx: CallContext<never, never>;
+  readonly asking: Asking;
+  /** Settles when the handler does. */
+  readonly ended: Promise<Outcome>;
+}
+
+/** Runs tools as tasks. The server knows only that there is one. */
+export interface TaskHost {
+  readonly methods: ReadonlyMap<string, (call: Call) => Promise<Outcome>>;
+  /** Answers a call to a tool that can run as a task. */
+  readonly serve: (call: Call, work: TaskWork) => Promise<Outcome>;
+  /** Which of these tasks the caller may watch. Throws if it does not know tasks. */
+  readonly watchable: (call: Call, ids: readonly string[]) => Promise<readonly string[]>;
+  /** The task as `tasks/get` shows it. */
+  readonly show: (id: string) => Promise<JsonObject | undefined>;
+  /** Takes up what an earlier process left unfinished. */
+  readonly resume: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** What a task host is made of. */
+export interface TaskPluginParts {
+  readonly store: Store;
+  readonly complete: Complete;
+  readonly publish: (change: Change) => void;
+  readonly log: Log;
+  /** Finds the tool of a task that an earlier process left. */
+  readonly workOf: (task: { readonly tool: string; readonly args: unknown }) => Promise<TaskWork>;
+  readonly limits: { readonly ttlMs?: number; readonly pollIntervalMs?: number; readonly maxTasks?: number };
+}

@@ -1,0 +1,417 @@
+import type { Middleware } from 'fullmcp';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Serving, serve } from '../../src/node.js';
+import {
+  type Answering,
+  type AskedClient,
+  type Message,
+  modernWires,
+  sessionWires,
+  stdioChannel,
+  type Wire,
+  wires,
+} from '../support/asking-wires.js';
+import { modern } from '../support/modern.js';
+import { initializeMessage, openSession } from '../support/sessions.js';
+import { until } from '../support/until.js';
+import { openWebSocket } from '../support/web-socket.js';
+import { askingServer } from './fixtures/asking-server.js';
+
+// The same handlers over every wire that a server can ask on.
+
+const everything = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} };
+const accept = (content?: Message): Message => ({ action: 'accept', ...(content && { content }) });
+
+/** Whatever a helpful client says. */
+const helpful: Answering = ({ method, params }) => {
+  if (method === 'roots/list') return { roots: [{ uri: 'file:///work' }] };
+  if (method === 'sampling/createMessage')
+    return { role: 'assistant', model: 'small', content: { type: 'text', text: 'Enjoy' } };
+  if (params['mode'] === 'url') return accept();
+  const asked = Object.keys(params['requestedSchema'].properties);
+  const known: Message = { name: 'Ada', size: 'large', ok: true, topic: 'Bees' };
+  return accept(Object.fromEntries(asked.filter((key) => key in known).map((key) => [key, known[key]])));
+};
+
+let server: ReturnType<typeof askingServer>['server'];
+let effects: string[];
+let signals: AbortSignal[];
+let serving: Serving;
+let clients: AskedClient[];
+
+beforeEach(async () => {
+  signals = [];
+  clients = [];
+  const note: Middleware = (call, next) => {
+    if (call.method === 'tools/call') signals.push(call.signal);
+    return next(call);
+  };
+  ({ server, effects } = askingServer({ use: [note] }));
+  serving = await serve(server, { port: 0, signals: false });
+});
+
+afterEach(async () => {
+  await Promise.all(clients.map((client) => client.close()));
+  await serving.close();
+});
+
+async function open(
+  wire: Wire | undefined,
+  answer: Answering = helpful,
+  capabilities: object = everything,
+): Promise<AskedClient> {
+  const client = await (wire as Wire).open({ url: serving.url, server, answer, capabilities });
+  clients.push(client);
+  return client;
+}
+
+const named = (list: readonly Wire[], name: string): Wire | undefined =>
+  list.find((wire) => wire.name === name);
+const http = named(modernWires, 'HTTP 2026-07-28');
+const httpSession = named(sessionWires, 'HTTP 2025-11-25');
+const webSocketSession = named(sessionWires, 'WebSocket 2025-11-25');
+
+const tool = (name: string, args: Message = {}): [string, Message] => [
+  'tools/call',
+  { name, arguments: args },
+];
+
+describe.each(wires)('over $name', (wire) => {
+  test('every question is asked once and in its order, and the step happens once', async () => {
+    const client = await open(wire);
+    const { result } = await client.call(...tool('order'));
+    expect(result.content[0].text).toBe(
+      '1: large for Ada, {"action":"accept","content":{"gift":false}}, Enjoy',
+    );
+    const asked = client.asked.map(({ params }) => params.message ?? params.messages[0].content.text);
+    expect(asked.slice(0, 2)).toEqual(['Your name?', 'Which size, Ada?']);
+    expect(asked.slice(2).sort()).toEqual(['A gift?', 'A note to Ada']);
+    const kept = await client.call(...tool('effects'));
+    expect(kept['result'].structuredContent).toEqual({ effects: ['large for Ada'] });
+  });
+
+  test.each(['decline', 'cancel'])('a user may %s', async (action) => {
+    const client = await open(wire, () => ({ action }));
+    expect((await client.call(...tool('sure')))['result'].structuredContent).toEqual({ action });
+    const { result } = await client.call(...tool('order'));
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: action === 'decline' ? 'The user declined: name' : 'The user cancelled: name' }],
+    });
+    expect((await client.call(...tool('effects')))['result'].structuredContent).toEqual({ effects: [] });
+  });
+
+  test('an answer that is none is no answer: the client is asked again', async () => {
+    const answers: Message[] = [{ action: 'perhaps' }, accept({ ok: 'certainly' }), {}, accept({ ok: true })];
+    const client = await open(wire, () => answers.shift() ?? accept());
+    const { result } = await client.call(...tool('sure'));
+    expect(result.structuredContent).toEqual({ action: 'accept', content: { ok: true } });
+    expect(client.asked).toHaveLength(4);
+  });
+});
+
+describe.each([http, httpSession, webSocketSession])('over $name', (wire) => {
+  test('a tool and a resource that a handler uses ask through it', async () => {
+    const client = await open(wire);
+    const { result } = await client.call(...tool('nested'));
+    expect(JSON.parse(result.content[0].text)).toMatchObject([
+      { action: 'accept', content: { ok: true } },
+      { text: 'file:///work' },
+    ]);
+    expect(client.asked.map(({ method }) => method)).toEqual(['elicitation/create', 'roots/list']);
+  });
+
+  test('prompts and resources ask', async () => {
+    const client = await open(wire);
+    expect((await client.call('prompts/get', { name: 'topic' }))['result']).toMatchObject({
+      messages: [{ content: { text: 'Bees' } }],
+    });
+    expect((await client.call('resources/read', { uri: 'asking://roots' }))['result']).toMatchObject({
+      contents: [{ text: 'file:///work' }],
+    });
+  });
+
+  test.each([
+    ['sure', {}, { elicitation: { form: {} } }],
+    ['sure', { elicitation: { url: {} } }, { elicitation: { form: {} } }],
+    ['login', { elicitation: {} }, { elicitation: { url: {} } }],
+    ['summary', {}, { sampling: {} }],
+    ['think', { sampling: {} }, { sampling: { tools: {} } }],
+    ['pair', { elicitation: {} }, { roots: {} }],
+  ])('%s is not asked of a client with %j', async (name, capabilities, requiredCapabilities) => {
+    const client = await open(wire, helpful, capabilities);
+    const { error, status } = await client.call(...tool(name));
+    expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities } });
+    if (wire === http) expect(status).toBe(400);
+    expect(client.asked).toEqual([]);
+  });
+
+  test.each([
+    ['sure', { elicitation: {} }],
+    ['login', { elicitation: { url: {} } }],
+    ['think', { sampling: { tools: {} } }],
+  ])('%s is asked of a client with %j', async (name, capabilities) => {
+    const client = await open(wire, helpful, capabilities);
+    expect((await client.call(...tool(name)))['result'].isError).toBeUndefined();
+    expect(client.asked).toHaveLength(1);
+  });
+});
+
+describe.each(sessionWires)('over $name', (wire) => {
+  test('a client that answers with an error ends the call, and what else was asked is taken back', async () => {
+    let left: Message | undefined;
+    const client = await open(wire, (question) => {
+      if (question.method === 'roots/list') return { error: { code: -32601, message: 'What are roots?' } };
+      left = question;
+      return { error: { code: -32601, message: 'Nobody is here' } };
+    });
+    expect((await client.call(...tool('sure')))['result']).toEqual({
+      isError: true,
+      content: [{ type: 'text', text: 'The client could not answer: Nobody is here' }],
+    });
+    expect(left).toBeDefined();
+    const { error } = await client.call('resources/read', { uri: 'asking://roots' });
+    expect(error).toMatchObject({ code: -32603, message: 'The client could not answer: What are roots?' });
+    expect((await client.call('ping'))['result']).toEqual({});
+  });
+
+  test('questions are written as the revision has them', async () => {
+    const client = await open(wire);
+    await client.call(...tool('order'));
+    const { requestedSchema, ...params } = (client.asked[1] as Message)['params'];
+    expect(params).toEqual({
+      message: 'Which size, Ada?',
+      ...(wire.name.includes('2025-11-25') && { mode: 'form' }),
+    });
+    expect(requestedSchema).toEqual({
+      type: 'object',
+      properties: { size: { type: 'string', enum: ['small', 'large'] } },
+      required: ['size'],
+    });
+  });
+});
+
+describe('a client of a session', () => {
+  async function webSocket() {
+    const client = await openWebSocket(serving.url);
+    client.send(initializeMessage('2025-11-25', everything));
+    await client.next();
+    return {
+      ...client,
+      call: (id: number, name: string) =>
+        client.send({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: {} } }),
+      say: (id: unknown, response: Message) => client.send({ jsonrpc: '2.0', id, ...response }),
+    };
+  }
+
+  test('that cannot answer one of two questions is told to forget the other, however often', async () => {
+    const client = await webSocket();
+    for (let id = 1; id <= 120; id++) {
+      client.call(id, 'pair');
+      const questions = [await client.next(), await client.next()];
+      const left = questions.find(({ method }) => method === 'elicitation/create');
+      const right = questions.find(({ method }) => method === 'roots/list');
+      client.say(right?.['id'], { error: { code: -32601, message: 'No roots' } });
+      expect(await client.next()).toMatchObject({
+        method: 'notifications/cancelled',
+        params: { requestId: left?.['id'] },
+      });
+      expect(await client.next()).toMatchObject({ id, result: { isError: true } });
+    }
+    client.socket.close();
+  });
+
+  test('that goes away while it is asked ends the call', async () => {
+    const client = await webSocket();
+    client.call(1, 'sure');
+    expect(await client.next()).toMatchObject({ method: 'elicitation/create' });
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+    client.socket.terminate();
+    await until('the call has ended', () => signals.every(({ aborted }) => aborted));
+    expect(signals).toHaveLength(1);
+  });
+
+  test('that cancels a call while it is asked is not asked any further', async () => {
+    const client = await webSocket();
+    client.call(1, 'sure');
+    const { id } = await client.next();
+    client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
+    client.say(id, { result: accept({ ok: true }) });
+    client.send({ jsonrpc: '2.0', id: 2, method: 'ping' });
+    expect(await client.next()).toMatchObject({ id: 2 });
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    client.socket.close();
+  });
+
+  test('that shares its pipe may begin another session before it answers', async () => {
+    const client = await webSocket();
+    client.call(1, 'sure');
+    const first = await client.next();
+    client.send({ ...initializeMessage('2025-11-25', everything), id: 'again' });
+    expect(await client.next()).toMatchObject({ id: 'again' });
+    client.call(2, 'sure');
+    const second = await client.next();
+    expect(second['id']).not.toBe(first['id']);
+    client.say(first['id'], { result: { action: 'cancel' } });
+    expect(await client.next()).toMatchObject({ id: 1, result: { structuredContent: { action: 'cancel' } } });
+    client.say(second['id'], { result: { action: 'decline' } });
+    expect(await client.next()).toMatchObject({
+      id: 2,
+      result: { structuredContent: { action: 'decline' } },
+    });
+    client.socket.close();
+  });
+
+  test('that closes its end of a pipe while it is asked lets the server go', async () => {
+    const pipe = stdioChannel();
+    pipe.send(initializeMessage('2025-11-25', everything));
+    await pipe.next();
+    pipe.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'sure', arguments: {} } });
+    expect(await pipe.next()).toMatchObject({ method: 'elicitation/create' });
+    expect(await pipe.exit()).toBe(0);
+  });
+
+  test('that never gives an answer which is one is not asked for ever', async () => {
+    const client = await open(webSocketSession, () => ({ action: 'perhaps' }));
+    const { error } = await client.call(...tool('sure'));
+    expect(error).toMatchObject({ code: -32603, message: 'The call asked more than 32 times' });
+  });
+});
+
+describe('over HTTP with sessions', () => {
+  const sure = { name: 'sure', arguments: {} };
+  const next = async (events: Awaited<ReturnType<Awaited<ReturnType<typeof openSession>>['stream']>>) => {
+    for (;;) {
+      const event = await events.next();
+      if (event === undefined) throw new Error('The stream has ended');
+      if (event.data !== '') return { event, message: JSON.parse(String(event.data)) as Message };
+    }
+  };
+
+  test('a client that ends its session while it is asked ends the call', async () => {
+    const session = await openSession(serving.url, '2025-11-25', everything);
+    const events = await session.stream('tools/call', sure);
+    await next(events);
+    expect((await session.end()).status).toBe(200);
+    await until('the call has ended', () => signals.every(({ aborted }) => aborted));
+    const rest = (await events.rest()).map(({ data }) => JSON.parse(String(data)).method);
+    expect(rest).toEqual(['notifications/cancelled']);
+  });
+
+  test('a client that loses the stream comes back to the question', async () => {
+    const session = await openSession(serving.url, '2025-11-25', everything);
+    const events = await session.stream('tools/call', sure);
+    const before = await events.next();
+    const { message: question } = await next(events);
+    events.drop();
+    const again = await session.resume(String(before?.id));
+    expect((await next(again)).message).toEqual(question);
+    await session.post({ jsonrpc: '2.0', id: question['id'], result: accept({ ok: true }) });
+    expect((await next(again)).message).toMatchObject({
+      id: 1,
+      result: { structuredContent: { action: 'accept', content: { ok: true } } },
+    });
+  });
+
+  test('nobody else can answer', async () => {
+    const session = await openSession(serving.url, '2025-11-25', everything);
+    const other = await openSession(serving.url, '2025-11-25', everything);
+    const events = await session.stream('tools/call', sure);
+    const { message: question } = await next(events);
+    const reply = await other.post({ jsonrpc: '2.0', id: question['id'], result: accept({ ok: true }) });
+    expect(reply.status).toBe(202);
+    await session.post({ jsonrpc: '2.0', id: question['id'], result: { action: 'decline' } });
+    expect((await next(events)).message).toMatchObject({
+      result: { structuredContent: { action: 'decline' } },
+    });
+  });
+
+  test('a client that reads no streams is told that it cannot be asked', async () => {
+    const session = await openSession(serving.url, '2025-11-25', everything);
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: sure };
+    const { text } = await session.post(message, { accept: 'application/json' });
+    expect(JSON.parse(text).error).toMatchObject({ message: expect.stringContaining('text/event-stream') });
+  });
+
+  test('answers may come in a batch where there are batches', async () => {
+    const session = await openSession(serving.url, '2025-03-26', everything);
+    const events = await session.stream('tools/call', { name: 'summary', arguments: {} });
+    const { message: question } = await next(events);
+    const result = helpful({ method: question['method'], params: question['params'] });
+    const reply = await session.post([{ jsonrpc: '2.0', id: question['id'], result }]);
+    expect(reply.status).toBe(202);
+    expect((await next(events)).message).toMatchObject({ result: { content: [{ text: 'Enjoy' }] } });
+  });
+});
+
+describe('a page to visit', () => {
+  test.each([httpSession, webSocketSession])(
+    'has an id in 2025-11-25, and its end is told ($name)',
+    async (wire) => {
+      const client = await open(wire);
+      expect((await client.call(...tool('login')))['result']).toEqual({
+        content: [{ type: 'text', text: 'accept' }],
+      });
+      const [{ params } = { params: {} }] = client.asked as Message[];
+      expect(params).toEqual({
+        mode: 'url',
+        message: 'Log in',
+        url: 'https://example.com/login',
+        elicitationId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      });
+      expect(client.notifications).toEqual([
+        {
+          jsonrpc: '2.0',
+          method: 'notifications/elicitation/complete',
+          params: { elicitationId: params.elicitationId },
+        },
+      ]);
+    },
+  );
+
+  test('is not said to be done where the user did not go, or the handler failed', async () => {
+    const unwilling = await open(webSocketSession, () => ({ action: 'decline' }));
+    expect((await unwilling.call(...tool('login')))['result'].content[0].text).toBe('decline');
+    expect(unwilling.notifications).toEqual([]);
+    const willing = await open(webSocketSession);
+    expect((await willing.call(...tool('login', { fails: true })))['result'].isError).toBe(true);
+    expect(willing.notifications).toEqual([]);
+  });
+
+  test('has none in 2026-07-28', async () => {
+    const client = await open(http);
+    expect((await client.call(...tool('login')))['result'].content[0].text).toBe('accept');
+    expect(client.asked).toEqual([
+      {
+        method: 'elicitation/create',
+        params: { mode: 'url', message: 'Log in', url: 'https://example.com/login' },
+      },
+    ]);
+  });
+});
+
+test('over modern HTTP a partial answer keeps what was answered and asks for the rest', async () => {
+  const meta = { 'io.modelcontextprotocol/clientCapabilities': everything };
+  const call = async (more: Message = {}): Promise<Message> => {
+    const { text } = await modern(
+      serving.url,
+      'tools/call',
+      { name: 'pair', arguments: {}, ...more },
+      { meta },
+    );
+    return JSON.parse(text).result;
+  };
+  const first = await call();
+  expect(Object.keys(first['inputRequests'])).toEqual(['left', 'right']);
+  const second = await call({
+    requestState: first['requestState'],
+    inputResponses: { left: accept({ ok: true }) },
+  });
+  expect(Object.keys(second['inputRequests'])).toEqual(['right']);
+  const third = await call({
+    requestState: second['requestState'],
+    inputResponses: { right: { roots: [] } },
+  });
+  expect(third).toMatchObject({ resultType: 'complete', structuredContent: [{ ok: true }, []] });
+  expect(effects).toEqual([]);
+});

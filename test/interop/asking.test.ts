@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fixture, type HttpProcess, startHttp } from '../support/processes.js';
+import { type Answering, type Connection, connectTo, type Row, rows } from './connections.js';
+
+// One handler that asks the user, the model and the client's roots, driven by every official client over every transport.
+
+let server: HttpProcess;
+
+beforeAll(async () => {
+  server = await startHttp(fixture, 'http');
+});
+
+afterAll(async () => {
+  expect(await server.stop()).toBe(0);
+});
+
+describe.each(rows)('client $who over $over', (row) => {
+  test('answers every question, and what happens once happens once', async () => {
+    const asked: string[] = [];
+    const connection = await connectTo(
+      server.url,
+      row,
+      answers((method) => asked.push(method)),
+    );
+    const key = nameOf(row);
+    try {
+      const { structuredContent } = await connection.call('commission', { key });
+      expect(structuredContent).toEqual({
+        name: 'Ada',
+        slogan: 'Ada adds up',
+        ordered: true,
+        folders: [{ uri: 'file:///work', name: 'work' }],
+        sure: { action: 'accept', content: { sure: true } },
+      });
+      expect(asked.slice(0, 2)).toEqual(['elicitation/create', 'sampling/createMessage']);
+      expect(asked.slice(2).sort()).toEqual(['elicitation/create', 'roots/list']);
+      expect((await effectsOf(connection, key)).length).toBe(1);
+      expect(connection.errors).toEqual([]);
+    } finally {
+      await connection.close();
+    }
+  });
+
+  test('that declines ends the call with a sentence for the model', async () => {
+    const key = `${nameOf(row)} declined`;
+    const connection = await connectTo(server.url, row, async () => ({ action: 'decline' }));
+    try {
+      expect(await connection.call('commission', { key })).toMatchObject({
+        isError: true,
+        content: [{ text: 'The user declined: name' }],
+      });
+      expect(await effectsOf(connection, key)).toEqual([]);
+    } finally {
+      await connection.close();
+    }
+  });
+
+  test('that declares nothing is told what is missing', async () => {
+    const connection = await connectTo(server.url, row);
+    try {
+      await expect(connection.call('commission', { key: 'nobody' })).rejects.toMatchObject({ code: -32021 });
+    } finally {
+      await connection.close();
+    }
+  });
+});
+
+function answers(note: (method: string) => void): Answering {
+  return async ({ method, params }) => {
+    note(method);
+    if (method === 'roots/list') return { roots: [{ uri: 'file:///work', name: 'work' }] };
+    if (method === 'sampling/createMessage') {
+      expect(JSON.stringify(params?.messages)).toContain('A slogan for Ada');
+      return { role: 'assistant', model: 'small', content: { type: 'text', text: 'Ada adds up' } };
+    }
+    const name = params?.message === 'Your name?';
+    return { action: 'accept', content: name ? { name: 'Ada' } : { sure: true } };
+  };
+}
+
+function nameOf({ who, over }: Row): string {
+  return `${who} ${over}`;
+}
+
+async function effectsOf({ call }: Connection, key: string): Promise<readonly string[]> {
+  return ((await call('effects', { key })).structuredContent as { keys: string[] }).keys;
+}

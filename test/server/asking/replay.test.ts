@@ -1,0 +1,326 @@
+import { createServer, inProcess, inputRequired, McpError, prompt, resource, ToolError, tool } from 'fullmcp';
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+
+const quiet = { name: 'test', version: '1.0.0', log: () => undefined, secret: 'x'.repeat(32) };
+const able = { capabilities: { elicitation: {}, sampling: {}, roots: {} } };
+
+type Call = ReturnType<typeof inProcess>;
+type Answers = (
+  requests: Record<string, { method: string; params: Record<string, unknown> }>,
+) => Record<string, unknown>;
+
+/** Calls until the outcome is complete, answering as a client would. */
+async function drive(call: Call, method: string, params: Record<string, unknown>, answers: Answers) {
+  const rounds: string[][] = [];
+  let outcome = await call(method, params);
+  while (outcome.resultType === 'input_required') {
+    const requests = outcome['inputRequests'] as Parameters<Answers>[0];
+    rounds.push(Object.keys(requests));
+    outcome = await call(method, {
+      ...params,
+      inputResponses: answers(requests),
+      requestState: outcome['requestState'],
+    });
+  }
+  return { outcome, rounds };
+}
+
+const accept = (content: unknown) => ({ action: 'accept', content });
+
+describe('asking in a straight line', () => {
+  it('replays the handler; steps happen once, and what was asked together goes out together', async () => {
+    const created = vi.fn(() => ({ id: 'vm-1' }));
+    let runs = 0;
+    const server = createServer({
+      ...quiet,
+      tools: {
+        deploy: tool({
+          run: async (_, ctx) => {
+            runs++;
+            const who = await ctx.ask('name', {
+              message: 'Your name?',
+              schema: z.object({ name: z.string() }),
+            });
+            const vm = await ctx.step('create', created);
+            const [size, ok] = await Promise.all([
+              ctx.ask('size', { message: 'Size?', schema: z.object({ gb: z.number() }) }),
+              ctx.elicit('ok', { message: `Start ${vm.id}?`, schema: z.object({ ok: z.boolean() }) }),
+            ]);
+            return `${who.name} ${vm.id} ${size.gb} ${ok.action}`;
+          },
+        }),
+      },
+    });
+    const { outcome, rounds } = await drive(
+      inProcess(server, able),
+      'tools/call',
+      { name: 'deploy' },
+      (requests) =>
+        Object.fromEntries(
+          Object.keys(requests).map((key) => [key, accept({ name: 'Ann', gb: 4, ok: true })]),
+        ),
+    );
+    expect(outcome).toMatchObject({ resultType: 'complete', content: [{ text: 'Ann vm-1 4 accept' }] });
+    expect(rounds).toEqual([['name'], ['size', 'ok']]);
+    expect(created).toHaveBeenCalledOnce();
+    expect(runs).toBe(3);
+  });
+
+  it('runs `finally`, and a handler that catches the end cannot turn it into a result', async () => {
+    const log = vi.fn();
+    const cleaned = vi.fn();
+    const server = createServer({
+      ...quiet,
+      log,
+      tools: {
+        stubborn: tool({
+          run: async (_, ctx) => {
+            try {
+              await ctx.ask('sure', { message: 'Sure?', schema: z.object({ ok: z.boolean() }) });
+              return 'asked';
+            } catch {
+              return 'caught';
+            } finally {
+              cleaned();
+            }
+          },
+        }),
+      },
+    });
+    const outcome = await inProcess(server, able)('tools/call', { name: 'stubborn' });
+    expect(outcome.resultType).toBe('input_required');
+    expect(cleaned).toHaveBeenCalledOnce();
+    expect(log).toHaveBeenCalledWith('warning', expect.stringMatching(/stubborn.*"sure"/));
+  });
+
+  it('works in prompts and resources, with sampling and roots', async () => {
+    const server = createServer({
+      ...quiet,
+      prompts: {
+        p: prompt({
+          run: async (_, ctx) => (await ctx.sample('q', { messages: 'Capital?', maxTokens: 10 })).text,
+        }),
+      },
+      resources: {
+        'a://b': resource({ read: async (_, ctx) => (await ctx.roots('r')).map(({ uri }) => uri) }),
+      },
+    });
+    const call = inProcess(server, able);
+    const answers: Answers = (requests) =>
+      'q' in requests
+        ? { q: { role: 'assistant', content: { type: 'text', text: 'Paris' }, model: 'm' } }
+        : { r: { roots: [{ uri: 'file:///x' }] } };
+    expect((await drive(call, 'prompts/get', { name: 'p' }, answers)).outcome).toMatchObject({
+      messages: [{ content: { text: 'Paris' } }],
+    });
+    expect((await drive(call, 'resources/read', { uri: 'a://b' }, answers)).outcome).toMatchObject({
+      contents: [{ text: '["file:///x"]' }],
+    });
+  });
+
+  it('takes answers by key where no state came back, and ignores others', async () => {
+    const server = createServer({
+      ...quiet,
+      tools: {
+        hi: tool({
+          run: async (_, ctx) =>
+            `Hello, ${(await ctx.ask('who', { message: '?', schema: z.object({ name: z.string() }) })).name}!`,
+        }),
+      },
+    });
+    const call = inProcess(server, able);
+    const params = { name: 'hi', inputResponses: { who: accept({ name: 'Alice' }), other: 1 } };
+    expect(await call('tools/call', params)).toMatchObject({ content: [{ text: 'Hello, Alice!' }] });
+    for (const inputResponses of [
+      { wrong: accept({ name: 'x' }) },
+      { who: 12345 },
+      { who: accept({ name: 7 }) },
+    ]) {
+      expect((await call('tools/call', { name: 'hi', inputResponses })).resultType).toBe('input_required');
+    }
+    await expect(call('tools/call', { name: 'hi', inputResponses: null })).rejects.toMatchObject({
+      code: 'invalid_params',
+    });
+  });
+
+  it('asks only what the client can do', async () => {
+    const server = createServer({
+      ...quiet,
+      tools: {
+        s: tool({ run: async (_, ctx) => (await ctx.sample('q', { messages: 'x', maxTokens: 1 })).text }),
+      },
+    });
+    await expect(inProcess(server)('tools/call', { name: 's' })).rejects.toMatchObject({
+      code: 'missing_capability',
+      data: { requiredCapabilities: { sampling: {} } },
+    });
+  });
+
+  it('says nothing twice', async () => {
+    const server = createServer({
+      ...quiet,
+      tools: {
+        talk: tool({
+          run: async (_, ctx) => {
+            ctx.log.info('one');
+            ctx.progress(1);
+            await ctx.ask('a', { message: '?', schema: z.object({ ok: z.boolean() }) });
+            ctx.log.info('two');
+            ctx.progress(2);
+          },
+        }),
+      },
+    });
+    const seen: unknown[] = [];
+    const call = inProcess(server, { ...able, logLevel: 'info' });
+    const listening: Call = (method, params) =>
+      call(
+        method,
+        { ...params, _meta: { progressToken: 1 } },
+        { onNotification: (_, said) => void seen.push(said?.['data'] ?? said?.['progress']) },
+      );
+    await drive(listening, 'tools/call', { name: 'talk' }, () => ({ a: accept({ ok: true }) }));
+    expect(seen).toEqual(['one', 1, 'two', 2]);
+  });
+
+  it('names the key of a question that is asked twice or no more', async () => {
+    let round = 0;
+    const schema = z.object({ ok: z.boolean() });
+    const server = createServer({
+      ...quiet,
+      tools: {
+        twice: tool({
+          run: async (_, ctx) => {
+            await ctx.step('a', () => 1);
+            await ctx.ask('a', { message: '?', schema });
+          },
+        }),
+        fickle: tool({
+          run: async (_, ctx) => (round++ === 0 ? ctx.ask('first', { message: '?', schema }) : 'done'),
+        }),
+      },
+    });
+    const call = inProcess(server, able);
+    await expect(call('tools/call', { name: 'twice' })).rejects.toMatchObject({
+      message: expect.stringContaining('"a"'),
+    });
+    await expect(drive(call, 'tools/call', { name: 'fickle' }, () => ({}))).rejects.toMatchObject({
+      message: expect.stringContaining('"first"'),
+    });
+  });
+
+  it('lets a nested tool ask through the outer one', async () => {
+    const server = createServer({
+      ...quiet,
+      tools: {
+        inner: tool({
+          run: async (_, ctx) =>
+            (await ctx.ask('n', { message: '?', schema: z.object({ n: z.number() }) })).n,
+        }),
+        outer: tool({
+          run: async (_, ctx) => [
+            (await ctx.call('inner')).structuredContent,
+            (await ctx.call('inner')).structuredContent,
+          ],
+        }),
+      },
+    });
+    let next = 0;
+    const { outcome, rounds } = await drive(
+      inProcess(server, able),
+      'tools/call',
+      { name: 'outer' },
+      (requests) => Object.fromEntries(Object.keys(requests).map((key) => [key, accept({ n: ++next })])),
+    );
+    expect(outcome).toMatchObject({ structuredContent: [1, 2] });
+    expect(rounds).toEqual([['inner#1/n'], ['inner#2/n']]);
+  });
+
+  it('keeps the raw form', async () => {
+    const server = createServer({
+      ...quiet,
+      tools: {
+        raw: tool({
+          run: (_, { resumed }) =>
+            resumed === undefined
+              ? inputRequired({ c: { method: 'roots/list' } }, { count: 1 })
+              : { state: resumed.state, answers: resumed.answers },
+        }),
+      },
+    });
+    const { outcome } = await drive(inProcess(server, able), 'tools/call', { name: 'raw' }, () => ({
+      c: { roots: [] },
+    }));
+    expect(outcome).toMatchObject({
+      structuredContent: { state: { count: 1 }, answers: { c: { roots: [] } } },
+    });
+  });
+
+  it('a user who declines ends the short form with an error that the model sees', async () => {
+    const server = createServer({
+      ...quiet,
+      tools: {
+        t: tool({ run: (_, ctx) => ctx.ask('k', { message: '?', schema: z.object({ a: z.string() }) }) }),
+      },
+    });
+    const { outcome } = await drive(inProcess(server, able), 'tools/call', { name: 't' }, () => ({
+      k: { action: 'decline' },
+    }));
+    expect(outcome).toMatchObject({ isError: true, content: [{ text: 'The user declined: k' }] });
+  });
+
+  it('does not mind questions that are begun together and awaited one by one', async () => {
+    const unhandled = vi.fn();
+    process.on('unhandledRejection', unhandled);
+    const ok = { message: '?', schema: z.object({ ok: z.boolean() }) };
+    const server = createServer({
+      ...quiet,
+      tools: {
+        asks: tool({
+          run: async (_, ctx) => {
+            const begun = [
+              ctx.elicit('a', ok),
+              ctx.ask('b', ok),
+              ctx.roots('c'),
+              ctx.call('inner'),
+              ctx.read('a://b'),
+            ];
+            for (const answer of begun) await answer;
+            return 'done';
+          },
+        }),
+        inner: tool({ run: (_, ctx) => ctx.ask('d', ok) }),
+      },
+      resources: { 'a://b': resource({ read: async (_, ctx) => String((await ctx.ask('e', ok)).ok) }) },
+    });
+    const answers: Answers = (requests) =>
+      Object.fromEntries(
+        Object.keys(requests).map((key) => [key, key === 'c' ? { roots: [] } : accept({ ok: true })]),
+      );
+    const { outcome, rounds } = await drive(inProcess(server, able), 'tools/call', { name: 'asks' }, answers);
+    // Rejections that nobody has taken are told after the microtasks of a turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+    expect(rounds.map((keys) => keys.sort())).toEqual([['a', 'a://b#2/e', 'b', 'c', 'inner#1/d']]);
+    expect(outcome).toMatchObject({ content: [{ text: 'done' }] });
+  });
+
+  it('asks nothing for a handler that has failed already', async () => {
+    const ok = { message: '?', schema: z.object({ ok: z.boolean() }) };
+    const fail = (error: Error) =>
+      tool({ run: (_, ctx) => Promise.all([ctx.ask('a', ok), ctx.step('b', () => Promise.reject(error))]) });
+    const server = createServer({
+      ...quiet,
+      tools: { refuses: fail(new ToolError('Too late')), breaks: fail(new McpError('invalid_params', 'No')) },
+    });
+    const call = inProcess(server, able);
+    expect(await call('tools/call', { name: 'refuses' })).toMatchObject({
+      resultType: 'complete',
+      isError: true,
+      content: [{ text: 'Too late' }],
+    });
+    await expect(call('tools/call', { name: 'breaks' })).rejects.toMatchObject({ code: 'invalid_params' });
+  });
+});
