@@ -10,11 +10,11 @@ import { toolFailure } from './results.js';
 import type { Performance, Stage } from './stage.js';
 import type { TaskHost, TaskWork } from './task-host.js';
 import { withTimeLimit } from './time-limit.js';
-import { type CompiledTool, readArguments, runTool } from './tools.js';
+import { type CompiledTool, type Input, readArguments, runTool } from './tools.js';
 
 export interface ToolServing {
   /** Answers `tools/call`. */
-  readonly serve: (call: Call) => Promise<Outcome>;
+  readonly serve: (call: Call) => Outcome | Promise<Outcome>;
   /** Calls a tool from inside another handler. */
   readonly within: Services['callTool'];
   readonly again: (task: { readonly tool: string; readonly args: unknown }) => Promise<TaskWork>;
@@ -32,10 +32,15 @@ export interface ToolParts {
 export function serveTool({ registry, stage, log, tasks, runOnce }: ToolParts): ToolServing {
   const { complete } = registry;
 
-  async function serve(call: Call): Promise<Outcome> {
+  function serve(call: Call): Outcome | Promise<Outcome> {
     const tool = findTool(call.params['name']);
     const reading = readArguments(tool, call);
-    const input = reading instanceof Promise ? await reading : reading;
+    return reading instanceof Promise
+      ? reading.then((input) => proceed(tool, input, call))
+      : proceed(tool, reading, call);
+  }
+
+  function proceed(tool: CompiledTool, input: Input, call: Call): Outcome | Promise<Outcome> {
     if (!input.ok) return complete(input.failure);
     const windowMs = tool.idempotencyMs;
     if (windowMs === undefined) return answer(tool, input.value, call);

@@ -1,5 +1,5 @@
 import type { Call, Outcome } from '../protocol/call.js';
-import { conductor, type What } from './asking/conduct.js';
+import { conductor, isContinued, type What } from './asking/conduct.js';
 import { isInputRequired } from './asking/input-required.js';
 import type { Seal } from './asking/sealed-state.js';
 import { CallContext, type Given, type Services } from './call-context.js';
@@ -57,17 +57,25 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
     return { state, user: user as never };
   }
 
-  async function perform<T>(
+  // A handler that asks nothing, on a server that prepares nothing, is run without a promise more than its own.
+  function perform<T>(call: Call, performance: Performance<T>, background?: Background): Promise<Outcome> {
+    if (unprepared && background === undefined && !isContinued(call)) {
+      return run(call, new CallContext(call, services(), nothingGiven), performance);
+    }
+    return performPrepared(call, performance, background);
+  }
+
+  async function performPrepared<T>(
     call: Call,
     performance: Performance<T>,
-    background?: Background,
+    background: Background | undefined,
   ): Promise<Outcome> {
-    const resuming = conduct.resume(call, performance);
     const given = unprepared ? nothingGiven : await prepare(call);
+    const continued = isContinued(call) ? await conduct.resume(call, performance) : undefined;
     const ctx = new CallContext(
       call,
       services(),
-      resuming === undefined ? given : { ...given, ...(await resuming) },
+      continued === undefined ? given : { ...given, ...continued },
     );
     if (background === undefined) return run(call, ctx, performance);
     // The call ends when the handler does, or when it goes on without it.

@@ -11,8 +11,8 @@ import type { InputRequest } from './question.js';
 import type { Binding, Seal } from './sealed-state.js';
 
 export interface Conductor {
-  /** What an earlier round left, where this call continues one. */
-  readonly resume: (call: Call, what: What) => Promise<Resumed> | undefined;
+  /** What an earlier round left. */
+  readonly resume: (call: Call, what: What) => Promise<Resumed>;
   /** The outcome of a run: what it returned, or what it asks. */
   readonly conclude: (call: Call, ctx: CallContext<never, never>, run: Concluded) => Promise<Outcome>;
 }
@@ -44,13 +44,7 @@ export function conductor(parts: {
 }): Conductor {
   const { seal, complete, log } = parts;
 
-  function resume(call: Call, what: What): Promise<Resumed> | undefined {
-    const { inputResponses, requestState } = call.params;
-    if (inputResponses === undefined && requestState === undefined) return undefined;
-    return reopen(call, what);
-  }
-
-  async function reopen(call: Call, what: What): Promise<Resumed> {
+  async function resume(call: Call, what: What): Promise<Resumed> {
     const { inputResponses: answers = {}, requestState } = call.params;
     if (!isObject(answers)) throw new McpError('invalid_params', 'params.inputResponses must be an object');
     if (requestState === undefined) {
@@ -111,6 +105,11 @@ export function conductor(parts: {
 
 function hasFailed({ value, error }: Concluded): boolean {
   return error !== undefined || (isObject(value) && value['isError'] === true);
+}
+
+/** Whether a call continues an earlier round, or brings answers along. */
+export function isContinued({ params }: Call): boolean {
+  return params['inputResponses'] !== undefined || params['requestState'] !== undefined;
 }
 
 function bindingOf(call: Call, { name, args }: What): Binding {

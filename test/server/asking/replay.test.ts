@@ -323,4 +323,18 @@ describe('asking in a straight line', () => {
     });
     await expect(call('tools/call', { name: 'breaks' })).rejects.toMatchObject({ code: 'invalid_params' });
   });
+
+  it('a state that is refused while the server cannot open leaves no rejection behind', async () => {
+    const server = createServer({
+      ...quiet,
+      // biome-ignore lint/correctness/useYield: it fails before it could
+      lifespan: async function* (): AsyncGenerator<undefined, void, void> {
+        throw new Error('not yet');
+      },
+      tools: { t: tool({ run: () => 'x' }) },
+    });
+    // Vitest fails the run for a rejection that nobody handles.
+    const call = inProcess(server, able)('tools/call', { name: 't', requestState: 'forged' });
+    await expect(call).rejects.toMatchObject({ code: 'internal_error' });
+  });
 });
