@@ -86,3 +86,12 @@ export class LineReader {
 function hasMark(bytes: Uint8Array): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }
+
+/**
+ * A message as a line. The line and paragraph separators of Unicode may stand in JSON as they are, but some readers, Node's
+ * own `readline` among them, take them for the end of a line.
+ */
+export function printLine(json: string): string {
+  if (!json.includes('\u2028') && !json.includes('\u2029')) return `${json}\n`;
+  return `${json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`;
+}

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Line, LineReader } from '../../src/jsonrpc/ndjson.js';
+import { type Line, LineReader, printLine } from '../../src/jsonrpc/ndjson.js';
 import { PendingBytes } from '../../src/jsonrpc/pending-bytes.js';
 
 const encoder = new TextEncoder();
@@ -157,3 +157,12 @@ describe('PendingBytes', () => {
 function wellFormed(text: string): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes(text));
 }
+
+describe('printLine', () => {
+  it('leaves nothing in a line that any reader takes for its end', () => {
+    const message = { text: 'a\u2028b\u2029c\n\r é' };
+    const line = printLine(JSON.stringify(message));
+    expect(line.split(/[\n\r\u2028\u2029]/)).toEqual([line.slice(0, -1), '']);
+    expect(JSON.parse(line)).toEqual(message);
+  });
+});

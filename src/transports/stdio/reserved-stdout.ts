@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { printLine } from '../../jsonrpc/ndjson.js';
 
 /** The real standard output, for messages only. */
 export interface ReservedStdout {
@@ -36,7 +37,7 @@ export function reserveStdout({ maxBufferedBytes, onUnread }: ReservedStdoutOpti
   return {
     send(line) {
       if (queued === '') process.nextTick(flush);
-      queued += `${line}\n`;
+      queued += printLine(line);
     },
     flushed: () =>
       new Promise((resolve) => {
