@@ -117,7 +117,7 @@ export function createServer<
           limits: options.tasks ?? {},
         }) as TaskHost),
   });
-  function answer(call: Call): Outcome | Promise<Outcome> {
+  function route(call: Call): Outcome | Promise<Outcome> {
     const handler = table.get(call.method);
     if (handler === undefined)
       throw new McpError('method_not_found', `Method not found: ${call.method.slice(0, 128)}`);
@@ -125,7 +125,7 @@ export function createServer<
   }
   // Middleware is promised a promise; without any, one fewer is made.
   const { use = [] } = options;
-  const inner = use.length === 0 ? answer : compose(use, async (call) => answer(call));
+  const inner = use.length === 0 ? route : compose(use, async (call) => route(call));
 
   async function dispatch(call: Call): Promise<Outcome> {
     registry.inUse = true;

@@ -32,7 +32,7 @@ export interface ToolParts {
 export function serveTool({ registry, stage, log, tasks, runOnce }: ToolParts): ToolServing {
   const { complete } = registry;
 
-  function serve(call: Call): Outcome | Promise<Outcome> {
+  function callTool(call: Call): Outcome | Promise<Outcome> {
     const tool = findTool(call.params['name']);
     const reading = readArguments(tool, call);
     return reading instanceof Promise
@@ -138,5 +138,5 @@ export function serveTool({ registry, stage, log, tasks, runOnce }: ToolParts): 
     return tool;
   }
 
-  return { serve, within, again };
+  return { serve: callTool, within, again };
 }

@@ -1,7 +1,7 @@
 /** A promise and the function that fulfils it. */
-export function signal(): { readonly promise: Promise<void>; readonly give: () => void } {
-  let give!: () => void;
-  const promise = new Promise<void>((resolve) => {
+export function signal<T = void>(): { readonly promise: Promise<T>; readonly give: (value: T) => void } {
+  let give!: (value: T) => void;
+  const promise = new Promise<T>((resolve) => {
     give = resolve;
   });
   return { promise, give };

@@ -11,7 +11,7 @@ export interface ServeOptions extends HttpOptions, SessionOptions {
   readonly sessions?: boolean;
   /** `PORT`; 3000 unless given, 0 for any free one. */
   readonly port?: number;
-  /** `HOST`; only this machine can connect unless you say otherwise. */
+  /** `MCP_HOST`; only this machine can connect unless you say otherwise. */
   readonly host?: string;
   /** Certificate and key; the server speaks HTTPS then. */
   readonly tls?: Pick<SecureContextOptions, 'cert' | 'key' | 'ca' | 'passphrase' | 'pfx'>;
@@ -29,7 +29,7 @@ export interface ServeOptions extends HttpOptions, SessionOptions {
 export function withEnvironment(options: ServeOptions, env: NodeJS.ProcessEnv = process.env): ServeOptions {
   return {
     ...fromEnvironment('port', 'PORT', wholeNumber),
-    ...fromEnvironment('host', 'HOST', asIs),
+    ...fromEnvironment('host', 'MCP_HOST', asIs),
     ...fromEnvironment('path', 'MCP_PATH', asIs),
     ...fromEnvironment('publicUrl', 'MCP_PUBLIC_URL', asIs),
     ...fromEnvironment('secret', 'MCP_SECRET', asIs),

@@ -49,7 +49,11 @@ export async function serveOnNode(
     else upgrades.take(req, socket, head);
   });
   if (maxConnections !== undefined) http.maxConnections = maxConnections;
-  await listen(http, port, host);
+  await listen(http, port, host).catch(async (error: unknown) => {
+    // What was opened for requests that will not come is closed again.
+    await stop();
+    throw error;
+  });
 
   const address = http.address() as AddressInfo;
   const shownHost = ['0.0.0.0', '::', '127.0.0.1', '::1'].includes(host) ? 'localhost' : host;

@@ -128,12 +128,12 @@ export function httpEndpoint(
     if (sessions !== undefined && !isModern(message, incoming.header('mcp-protocol-version'))) {
       return sessions.post(incoming, message, headers);
     }
-    if (message.kind === 'request') return serve(incoming, message, headers);
+    if (message.kind === 'request') return exchange(incoming, message, headers);
     if (message.kind === 'notification') return incoming.reply(202, headers);
     throw new McpError('invalid_request', 'A client sends requests and notifications, not responses');
   }
 
-  async function serve(incoming: Incoming, message: RequestMessage, headers: HeaderFields): Promise<void> {
+  async function exchange(incoming: Incoming, message: RequestMessage, headers: HeaderFields): Promise<void> {
     const { id, method } = message;
     const long = method === 'subscriptions/listen';
     const lifetime = new Lifetime();

@@ -14,12 +14,12 @@ interface Entry extends Served {
 
 /** The calls being served: what a shutdown waits for, and what the time limit applies to. */
 export class InFlight {
-  // Slots that are used again, and not a Set: a Set that entries pass through is rebuilt again and again, and each table that
-  // it leaves behind holds on to the next one and to all that went through it, until the whole heap is collected.
+  // Slots that are used again: beside its entry, a call that comes and goes leaves nothing behind.
   readonly #slots: (Entry | undefined)[] = [];
   readonly #free: number[] = [];
   readonly #timeoutMs: number;
   #timer: ReturnType<typeof setInterval> | undefined;
+  #ownTimers = false;
   #draining = false;
   #empty: (() => void) | undefined;
 
@@ -40,8 +40,9 @@ export class InFlight {
     const entry: Entry = { long, end, since: Date.now() };
     const slot = this.#free.pop() ?? this.#slots.length;
     this.#slots[slot] = entry;
-    if (this.#timer === undefined && this.#timeoutMs > 0) this.#watch();
+    const stopTimer = this.#timeoutMs > 0 ? this.#limit(entry) : undefined;
     return () => {
+      stopTimer?.();
       if (this.#slots[slot] !== entry) return;
       this.#slots[slot] = undefined;
       this.#free.push(slot);
@@ -49,20 +50,36 @@ export class InFlight {
     };
   }
 
-  // One timer for all calls; a timer for each would cost more than many a call does.
-  #watch(): void {
-    const everyMs = Math.max(5, Math.min(1000, this.#timeoutMs / 10));
-    this.#timer = setInterval(() => {
-      const overdue = Date.now() - this.#timeoutMs;
-      for (const { long, since, end } of this.#entries()) {
-        if (!long && since <= overdue)
-          end(new McpError('timeout', `The call took longer than ${this.#timeoutMs} ms`));
-      }
-      if (this.size > 0) return;
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-    }, everyMs);
-    if (typeof this.#timer === 'object' && 'unref' in this.#timer) (this.#timer as { unref(): void }).unref();
+  // One timer for all calls, where timers are the process's: one for each would cost more than many a call does. Elsewhere
+  // a timer may end with the request that made it, as it does on Workers, and each call needs its own.
+  #limit(entry: Entry): (() => void) | undefined {
+    if (this.#timer === undefined && !this.#ownTimers) this.#startTimer();
+    if (!this.#ownTimers || entry.long) return undefined;
+    const own = setTimeout(() => entry.end(this.#tooLate()), this.#timeoutMs);
+    return () => clearTimeout(own);
+  }
+
+  #startTimer(): void {
+    const timer = setInterval(() => this.#sweep(), Math.max(5, Math.min(1000, this.#timeoutMs / 10)));
+    if (typeof timer === 'object' && 'unref' in timer) {
+      (timer as { unref(): void }).unref();
+      this.#timer = timer;
+    } else {
+      clearInterval(timer);
+      this.#ownTimers = true;
+    }
+  }
+
+  #sweep(): void {
+    const overdue = Date.now() - this.#timeoutMs;
+    for (const { long, since, end } of this.#entries()) if (!long && since <= overdue) end(this.#tooLate());
+    if (this.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #tooLate(): McpError {
+    return new McpError('timeout', `The call took longer than ${this.#timeoutMs} ms`);
   }
 
   /** Ends subscriptions at once, lets calls finish until the deadline, then ends those too. */

@@ -7,7 +7,7 @@ describe('the environment', () => {
   test('says what the options do not', () => {
     const env = {
       PORT: '8080',
-      HOST: '0.0.0.0',
+      MCP_HOST: '0.0.0.0',
       MCP_PATH: '/api/mcp',
       MCP_PUBLIC_URL: 'https://api.example.com/mcp',
       MCP_SECRET: 's',
