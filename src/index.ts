@@ -29,7 +29,6 @@ export { type Infer, jsonSchema, type Schema, withJsonSchema } from './schema/sc
 export { SchemaError } from './schema/schema-error.js';
 export type { Step } from './server/asking/asking.js';
 export { type InputRequired, inputRequired } from './server/asking/input-required.js';
-export { memoryOnce, type Once } from './server/asking/once.js';
 export type {
   Elicited,
   FormQuestion,

@@ -1,4 +1,4 @@
-import { createServer, memoryOnce, type ServerOptions, tool } from 'fullmcp';
+import { createServer, type ServerOptions, tool } from 'fullmcp';
 import { z } from 'zod';
 
 const tools = {
@@ -24,7 +24,7 @@ export const strict = createServer({
   asking: {
     maxAgeMs: 10 * 60_000, // a client has ten minutes to answer
     maxBytes: 16_384, // for all answers and step results of a run
-    once: memoryOnce(), // each state opens once
+    once: true, // each state opens once
   },
 });
 // #endregion

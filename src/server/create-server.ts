@@ -32,7 +32,7 @@ import type { ServerOptions } from './options.js';
 import { compilePrompt } from './prompts.js';
 import { Registry } from './registry.js';
 import { compileResource } from './resources.js';
-import { memoryStore } from './store.js';
+import { memoryStore, type Store } from './store.js';
 import type { TaskHost, TaskPluginParts } from './task-host.js';
 import { mask } from './tool-error.js';
 
@@ -95,7 +95,7 @@ export function createServer<
   const registry = new Registry(info, options, compiled);
   const running = new Running(options.lifespan);
   const changed = changedOver((change) => registry.publish(change));
-  const seal = createSeal(sealOptions(options, log));
+  const seal = createSeal(sealOptions(options, { log, store }));
   const { methods: table, tasks } = methodTable({
     registry,
     seal,
@@ -188,14 +188,14 @@ export function createServer<
 // A state that only this process can open is lost with it, and useless to the process beside it.
 function sealOptions(
   { secret, asking = {} }: Pick<ServerOptions<never, never>, 'secret' | 'asking'>,
-  log: Log,
+  { log, store }: { readonly log: Log; readonly store: Store },
 ): SealOptions {
-  const { maxAgeMs = 3_600_000, maxBytes = 65_536, once } = asking;
+  const { maxAgeMs = 3_600_000, maxBytes = 65_536, once = false } = asking;
   return {
     secrets: typeof secret === 'string' ? [secret] : secret,
     maxAgeMs,
     maxBytes,
-    once,
+    used: once ? store : undefined,
     onEphemeral: () =>
       log(
         'warning',

@@ -39,7 +39,11 @@ export interface ToolResult {
 /** What a handler may return: checked against `output` where there is one, else any value. */
 export type ToolReturn<Out> = [Out] extends [undefined]
   ? unknown
-  : (Out extends StandardTyped ? InferInput<Out> : Infer<Out>) | ToolResult;
+  : Out extends StandardTyped
+    ? InferInput<Out> | ToolResult
+    : Out extends { readonly static: infer T }
+      ? T | ToolResult
+      : unknown;
 
 export type ToolHandler<In, Out, State, User, Returned extends ToolReturn<Out>> = (
   input: Infer<In>,

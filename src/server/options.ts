@@ -2,7 +2,6 @@ import type { JsonObject } from '../jsonrpc/message.js';
 import type { Auth, HttpFacts, Middleware } from '../protocol/call.js';
 import type { Icon } from '../protocol/content.js';
 import type { Schema } from '../schema/schema.js';
-import type { Once } from './asking/once.js';
 import type { Bus, Change } from './bus.js';
 import type { ClientFacts, Context } from './context.js';
 import type { Prompt, Resource, Tool } from './define.js';
@@ -94,8 +93,8 @@ export interface AskingOptions {
   readonly maxAgeMs?: number;
   /** How much answers and step results may have in all. */
   readonly maxBytes?: number;
-  /** Makes every round usable once. */
-  readonly once?: Once;
+  /** Makes every round usable once. What was used is remembered in `store`. */
+  readonly once?: boolean;
 }
 
 export interface CallFacts<State> {

@@ -46,6 +46,8 @@ describe('types', () => {
     const output = z.object({ sum: z.number() });
     tool({ output, run: () => ({ sum: 1 }) });
     tool({ output, run: async (): Promise<ToolResult> => ({ content: [] }) });
+    // Plain JSON Schema says nothing to the compiler: a list is as good as an object.
+    tool({ output: { type: 'array' }, run: () => [1, 2] });
     // @ts-expect-error the sum is a number
     tool({ output, run: () => ({ sum: 'one' }) });
   });

@@ -2,8 +2,8 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { decodeBase64Url, encodeBase64Url } from '../../protocol/base64.js';
 import { McpError } from '../../protocol/errors.js';
 import { checkSecret } from '../../protocol/secret.js';
+import type { Store } from '../store.js';
 import { canonical } from './canonical.js';
-import type { Once } from './once.js';
 
 /** What a state belongs to: nobody else may use it, and it fits no other call. */
 export interface Binding {
@@ -18,7 +18,8 @@ export interface SealOptions {
   readonly secrets: readonly string[] | undefined;
   readonly maxAgeMs: number;
   readonly maxBytes: number;
-  readonly once?: Once | undefined;
+  /** Where it is remembered which states were used, if each may be used once. */
+  readonly used?: Pick<Store, 'add'> | undefined;
   /** Called when a state is sealed with a secret that nobody gave. */
   readonly onEphemeral: () => void;
 }
@@ -38,10 +39,11 @@ interface Key {
 
 const VERSION = 'v1';
 const IV_BYTES = 12;
+const USED = 'used:';
 const encoder = new TextEncoder();
 
 /** Seals what travels through the client (AES-256-GCM). What is bound is not in the text: it is what the text is checked with. */
-export function createSeal({ secrets: given, maxAgeMs, maxBytes, once, onEphemeral }: SealOptions): Seal {
+export function createSeal({ secrets: given, maxAgeMs, maxBytes, used, onEphemeral }: SealOptions): Seal {
   let secrets = given;
   let keys: Promise<readonly Key[]> | undefined;
   for (const secret of secrets ?? []) checkSecret(secret);
@@ -83,7 +85,7 @@ export function createSeal({ secrets: given, maxAgeMs, maxBytes, once, onEphemer
     if (!isObject(content) || typeof content['e'] !== 'number') throw refused();
     if (content['e'] <= Date.now())
       throw new McpError('invalid_params', 'params.requestState has expired: call again without it');
-    if (once !== undefined && !(await once.claim(iv as string, content['e']))) throw refused();
+    if (used !== undefined && !(await used.add(USED + iv, {}, content['e']))) throw refused();
     return content;
   }
 

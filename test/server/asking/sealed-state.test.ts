@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createServer, type Middleware, memoryOnce, tool } from 'fullmcp';
+import { createServer, type Middleware, memoryStore, tool } from 'fullmcp';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { serve } from '../../../src/node.js';
@@ -162,7 +162,7 @@ describe('a sealed state', () => {
   });
 
   test('is used once where there is a memory for it', async () => {
-    const once = sealed({ once: memoryOnce() });
+    const once = sealed({ used: memoryStore() });
     const [one, two] = [await once.close({ j: 1 }, binding), await once.close({ j: 2 }, binding)];
     expect(await once.open(one, binding)).toMatchObject({ j: 1 });
     await refused(once.open(one, binding));
@@ -288,7 +288,7 @@ describe('over the wire', () => {
   test('a state of a foreign secret, of an old one, and one that was used', async () => {
     await using ours = await served();
     await using foreign = await served({ secret: other });
-    await using both = await served({ secret: [secret, other], asking: { once: memoryOnce() } });
+    await using both = await served({ secret: [secret, other], asking: { once: true } });
     const state = await foreign.first();
     expect((await ours.call({ state })).error).toEqual(refusal);
     expect((await both.call({ state })).result.content[0].text).toBe('ok: true');
