@@ -8,12 +8,12 @@ import {
   readMessage,
 } from '../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../protocol/call.js';
-import { McpError } from '../protocol/errors.js';
+import { McpError, toMcpError } from '../protocol/errors.js';
 import { newestSession } from '../protocol/features.js';
 import { Lifetime, withSignal } from '../protocol/lifetime.js';
 import { checkSecret } from '../protocol/secret.js';
 import { replyJson } from '../transports/http/answer.js';
-import { type EraContext, refuse, type SessionEra, toMcpError } from '../transports/http/endpoint.js';
+import { type EraContext, refuse, type SessionEra } from '../transports/http/endpoint.js';
 import type { HeaderFields, Incoming } from '../transports/http/incoming.js';
 import { batchProblem, collector } from './channel-session.js';
 import { type EventLog, memoryEventLog } from './event-log.js';

@@ -1,6 +1,7 @@
 import type { RequestId } from '../jsonrpc/message.js';
 import type { Dispatch } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
+import { idle } from '../protocol/idle-timer.js';
 import type { Lifetime } from '../protocol/lifetime.js';
 import type { ResumableStream } from './resumable-stream.js';
 import { type Handshake, Session } from './session.js';
@@ -141,7 +142,7 @@ export class SessionTable {
       },
       Math.max(10, Math.min(30_000, idleMs / 2)),
     );
-    if (typeof timer === 'object' && 'unref' in timer) (timer as { unref(): void }).unref();
+    idle(timer);
     return timer;
   }
 }

@@ -84,6 +84,13 @@ export class McpError extends Error {
   }
 }
 
+/** The error itself, or one that says nothing of it: what is nobody's known mistake is ours. */
+export function toMcpError(error: unknown): McpError {
+  return McpError.is(error)
+    ? error
+    : new McpError('internal_error', 'Internal error', { cause: error, status: 500 });
+}
+
 function errorNumber(code: ErrorCode, revision: Revision): number {
   const { number, before } = wire[code];
   return before !== undefined && !within(revision, { since: before.changed }) ? before.number : number;

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../jsonrpc/message.js';
+import { idle } from '../protocol/idle-timer.js';
 
 /** Where tasks and outcomes are kept. What `set` and `add` wrote is safe when they resolve. */
 export interface Store {
@@ -89,7 +90,7 @@ export function memoryStore({
     nextSweep = at;
     // A timer cannot wait longer than this; it then sweeps for nothing and waits again.
     timer = setTimeout(sweep, Math.min(at - Date.now(), 0x7fffffff));
-    if (typeof timer === 'object' && 'unref' in timer) (timer as { unref(): void }).unref();
+    idle(timer);
   }
 
   return {

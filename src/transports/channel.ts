@@ -14,7 +14,7 @@ import {
 } from '../jsonrpc/message.js';
 import { type Call, type Dispatch, type Outcome, type Peer, printOutcome } from '../protocol/call.js';
 import { isModern } from '../protocol/era.js';
-import { McpError } from '../protocol/errors.js';
+import { McpError, toMcpError } from '../protocol/errors.js';
 import { Lifetime, withSignal } from '../protocol/lifetime.js';
 import { readPeer } from '../protocol/meta.js';
 import { newestRevision, type Revision } from '../protocol/revisions.js';
@@ -213,8 +213,4 @@ const PACE_MS = 2;
 function paced(notifiedAt: number, finish: () => void): void {
   if (performance.now() - notifiedAt < PACE_MS) setTimeout(finish, PACE_MS);
   else finish();
-}
-
-function toMcpError(error: unknown): McpError {
-  return McpError.is(error) ? error : new McpError('internal_error', 'Internal error', { cause: error });
 }

@@ -2,6 +2,7 @@ import { isObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { TASKS } from '../../protocol/extensions.js';
+import { idle } from '../../protocol/idle-timer.js';
 import type { RunningCall, TaskHost, TaskPluginParts, TaskWork } from '../../server/task-host.js';
 import { LiveTask, type LiveTaskParts } from './live-task.js';
 import { detailed, expiresAt, isTerminal, readTask, summary, type Task } from './task.js';
@@ -78,7 +79,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
       for (const { task: kept } of [...live.values()])
         if (expiresAt(kept) <= now) void live.get(kept.id)?.cancel('It has expired');
     }, 1000);
-    if (typeof timer === 'object' && 'unref' in timer) (timer as { unref(): void }).unref();
+    idle(timer);
   }
 
   async function find(id: unknown): Promise<Task | undefined> {

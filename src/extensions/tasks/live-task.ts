@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
-import { McpError } from '../../protocol/errors.js';
+import { McpError, toMcpError } from '../../protocol/errors.js';
 import { Lifetime, withSignal } from '../../protocol/lifetime.js';
 import { newestRevision } from '../../protocol/revisions.js';
 import { Asking, type OpenQuestion, type Waiting } from '../../server/asking/asking.js';
@@ -82,9 +82,7 @@ export class LiveTask {
   fail(error: unknown): void {
     // How a handler ends that was told to is not worth a word.
     if (this.#left || isTerminal(this.task)) return;
-    const known = McpError.is(error)
-      ? error
-      : new McpError('internal_error', 'Internal error', { cause: error });
+    const known = toMcpError(error);
     if (known !== error) this.#parts.log('error', `Task ${this.task.id} (${this.task.tool}) failed`, error);
     this.#end('failed', { error: known.toWire(newestRevision) });
   }

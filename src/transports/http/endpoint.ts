@@ -10,7 +10,7 @@ import {
 } from '../../jsonrpc/message.js';
 import { type Call, type Dispatch, printOutcome } from '../../protocol/call.js';
 import { isModern } from '../../protocol/era.js';
-import { McpError } from '../../protocol/errors.js';
+import { McpError, toMcpError } from '../../protocol/errors.js';
 import { Lifetime, withSignal } from '../../protocol/lifetime.js';
 import { readPeer } from '../../protocol/meta.js';
 import { newestRevision } from '../../protocol/revisions.js';
@@ -226,10 +226,4 @@ function fail(incoming: Incoming, error: unknown, headers: HeaderFields): void {
   const known = toMcpError(error);
   // What is nobody's known mistake is ours.
   answerError(incoming, undefined, known, headers);
-}
-
-export function toMcpError(error: unknown): McpError {
-  return McpError.is(error)
-    ? error
-    : new McpError('internal_error', 'Internal error', { cause: error, status: 500 });
 }

@@ -1,4 +1,5 @@
 import { McpError } from '../../protocol/errors.js';
+import { idle } from '../../protocol/idle-timer.js';
 
 /** A call being served, as what watches over it sees it. */
 export interface Served {
@@ -61,10 +62,8 @@ export class InFlight {
 
   #startTimer(): void {
     const timer = setInterval(() => this.#sweep(), Math.max(5, Math.min(1000, this.#timeoutMs / 10)));
-    if (typeof timer === 'object' && 'unref' in timer) {
-      (timer as { unref(): void }).unref();
-      this.#timer = timer;
-    } else {
+    if (idle(timer)) this.#timer = timer;
+    else {
       clearInterval(timer);
       this.#ownTimers = true;
     }

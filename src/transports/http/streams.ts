@@ -1,4 +1,5 @@
 import { printComment, printEvent } from '../../jsonrpc/event-stream.js';
+import { idle } from '../../protocol/idle-timer.js';
 import type { HeaderFields, Incoming, Outlet } from './incoming.js';
 
 export interface StreamLimits {
@@ -94,8 +95,7 @@ export class Streams {
   #startTimer(stream: Open): ReturnType<typeof setInterval> {
     const { keepAliveMs, maxAgeMs } = this.#limits;
     const timer = setInterval(() => this.#look(stream), Math.max(10, Math.min(keepAliveMs, maxAgeMs) / 2));
-    // A stream that is only kept alive must not keep the process alive. Browsers and Workers have plain numbers here.
-    if (typeof timer === 'object' && 'unref' in timer) (timer as { unref(): void }).unref();
+    idle(timer);
     return timer;
   }
 
