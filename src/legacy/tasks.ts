@@ -72,11 +72,14 @@ async function cancel(params: JsonObject, way: TaskWay): Promise<string> {
 async function result(params: JsonObject, way: TaskWay): Promise<string> {
   const taskId = String(params['taskId']);
   for (;;) {
-    let task!: Outcome;
-    await way.nextChange(taskId, async () => {
-      task = await way.call('tasks/get', params);
-      return task['status'] !== 'working';
-    });
+    // Looked at first: a task that is not there, or no longer, never changes.
+    let task = await way.call('tasks/get', params);
+    if (task['status'] === 'working') {
+      await way.nextChange(taskId, async () => {
+        task = await way.call('tasks/get', params);
+        return task['status'] !== 'working';
+      });
+    }
     if (task['status'] === 'input_required') {
       const inputResponses = await way.ask(related(task['inputRequests'] as JsonObject, taskId));
       await way.call('tasks/update', { taskId, inputResponses });

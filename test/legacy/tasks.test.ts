@@ -177,6 +177,10 @@ describe('tasks in a session of 2025-11-25', () => {
       result: { structuredContent: { result: 2 } },
     });
     expect(await request('tasks/list')).toMatchObject({ error: { code: -32601 } });
-    expect(await request('tasks/get', { taskId: 'nope' })).toMatchObject({ error: { code: -32602 } });
+    for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel']) {
+      expect(await request(method, { taskId: 'nope' }), method).toMatchObject({
+        error: { code: -32602, message: 'Unknown task: nope' },
+      });
+    }
   });
 });
