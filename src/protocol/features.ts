@@ -13,51 +13,27 @@ export type Feature =
   | 'handshake'
   | 'requestMetadata'
   | 'batching'
-  | 'sessions'
   | 'pollingStreams'
   | 'resultType'
-  | 'cacheHints'
-  | 'anyStructuredContent'
   | 'structuredContent'
   | 'resourceLinks'
   | 'audio'
-  | 'titles'
-  | 'icons'
-  | 'toolAnnotations'
   | 'completionsCapability'
-  | 'completionContext'
-  | 'progressMessage'
-  | 'resourceNotFoundIsInvalidParams'
-  | 'subscriptionsListen'
-  | 'elicitation'
   | 'urlElicitation'
-  | 'coreTasks'
-  | 'serverDescription';
+  | 'coreTasks';
 
 const features: Readonly<Record<Feature, Span>> = {
   handshake: { since: '2024-11-05', until: '2026-07-28' },
-  sessions: { since: '2024-11-05', until: '2026-07-28' },
   audio: { since: '2025-03-26' },
   batching: { since: '2025-03-26', until: '2025-06-18' },
   completionsCapability: { since: '2025-03-26' },
-  progressMessage: { since: '2025-03-26' },
-  toolAnnotations: { since: '2025-03-26' },
-  completionContext: { since: '2025-06-18' },
-  elicitation: { since: '2025-06-18' },
   resourceLinks: { since: '2025-06-18' },
   structuredContent: { since: '2025-06-18' },
-  titles: { since: '2025-06-18' },
-  icons: { since: '2025-11-25' },
   coreTasks: { since: '2025-11-25', until: '2026-07-28' },
   pollingStreams: { since: '2025-11-25', until: '2026-07-28' },
-  serverDescription: { since: '2025-11-25' },
   urlElicitation: { since: '2025-11-25' },
-  anyStructuredContent: { since: '2026-07-28' },
-  cacheHints: { since: '2026-07-28' },
   requestMetadata: { since: '2026-07-28' },
-  resourceNotFoundIsInvalidParams: { since: '2026-07-28' },
   resultType: { since: '2026-07-28' },
-  subscriptionsListen: { since: '2026-07-28' },
 };
 
 export function has(revision: Revision, feature: Feature): boolean {
