@@ -140,14 +140,14 @@ describe('framing', () => {
     expect(await server.next()).toMatchObject(said('漢字🙂é'));
   });
 
-  test('a 64 MB line is refused, the next message is served, and the memory is bounded', async () => {
+  test('a 256 MB line is refused, the next message is served, and the memory is bounded', async () => {
     const server = startStdio('server.mjs', { nodeArgs: ['--expose-gc'] });
     const measure = async (id: number): Promise<{ rss: number; arrayBuffers: number; heapUsed: number }> =>
       (await server.ask(modernMessage('tools/call', { name: 'memory' }, { id })))['result'].structuredContent;
     const before = await measure(1);
     const megabyte = Buffer.alloc(1024 * 1024, 'x');
     server.write('{"jsonrpc":"2.0","id":9,"method":"');
-    for (let at = 0; at < 64; at++) {
+    for (let at = 0; at < 256; at++) {
       server.write(megabyte);
       if (server.process.stdin.writableNeedDrain) await once(server.process.stdin, 'drain');
     }
@@ -155,8 +155,9 @@ describe('framing', () => {
     expect(await server.next()).toMatchObject({
       error: { code: -32600, message: expect.stringContaining('16777216') },
     });
-    // Never 64 MB at once: what is kept is at most twice the limit of 16.
-    expect((await measure(2)).rss - before.rss).toBeLessThan(60 * 1024 * 1024);
+    // What is kept is at most twice the limit of 16 MB. The rest is room for chunks that were read and not collected yet,
+    // which is the allocator's choice: tens of megabytes, whatever the length of the line.
+    expect((await measure(2)).rss - before.rss).toBeLessThan(160 * 1024 * 1024);
     let id = 3;
     await until('what was kept of the line is freed', async () => {
       const { arrayBuffers, heapUsed } = await measure(id++);
