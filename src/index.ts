@@ -22,6 +22,7 @@ export {
   user,
 } from './protocol/content.js';
 export { type ErrorCode, McpError } from './protocol/errors.js';
+export type { InputRequest, Root, SamplingMessage } from './protocol/input.js';
 export type { LogLevel } from './protocol/log-level.js';
 export type { ClientCapabilities, Implementation, PromptMessage } from './protocol/model.js';
 export { type Revision, revisions } from './protocol/revisions.js';
@@ -32,11 +33,8 @@ export { type InputRequired, inputRequired } from './server/asking/input-require
 export type {
   Elicited,
   FormQuestion,
-  InputRequest,
-  Root,
   Sampled,
   SampleOptions,
-  SamplingMessage,
   UrlQuestion,
   Visited,
 } from './server/asking/question.js';

@@ -7,6 +7,7 @@ import {
 } from '../jsonrpc/message.js';
 import { McpError } from '../protocol/errors.js';
 import { has } from '../protocol/features.js';
+import { QUESTION_KEY } from '../protocol/input.js';
 import type { Revision } from '../protocol/revisions.js';
 
 /** Sends a message to the client, beside the call that it belongs to. */
@@ -47,7 +48,7 @@ export class Questions {
     };
     const ask = async ([key, request]: [string, unknown]): Promise<[string, JsonObject]> => {
       const { method, params } = request as { method: string; params?: JsonObject };
-      const sent = older(revision, params);
+      const sent = withKey(key, older(revision, params));
       const id = this.#nextId();
       ids.push(id);
       const answer = await this.#request(id, () => send(printRequest(id, method, sent)));
@@ -106,6 +107,12 @@ export class Questions {
 
 function callEnded(): McpError {
   return new McpError('cancelled', 'The call ended before the client answered');
+}
+
+// A client of ours finds out under which key it is asked; others do not look there.
+function withKey(key: string, params: JsonObject | undefined): JsonObject {
+  const meta = params?.['_meta'];
+  return { ...params, _meta: { ...(isObject(meta) && meta), [QUESTION_KEY]: key } };
 }
 
 // Before 2025-11-25 a form has no mode and no titled choices; where there are pages to visit, each visit has an id.

@@ -16,7 +16,14 @@ export type ErrorCode =
   | 'timeout'
   | 'cancelled'
   | 'overloaded'
-  | 'connection_closed';
+  | 'connection_closed'
+  // From here on only a client meets them.
+  | 'connect_failed'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'bad_response'
+  | 'tool_failed'
+  | 'remote_error';
 
 interface WireError {
   readonly number: number;
@@ -40,6 +47,12 @@ const wire: Readonly<Record<ErrorCode, WireError>> = {
   cancelled: { number: -32603, status: 200 },
   overloaded: { number: -32603, status: 503 },
   connection_closed: { number: -32603, status: 200 },
+  connect_failed: { number: -32603, status: 502 },
+  unauthorized: { number: -32603, status: 401 },
+  forbidden: { number: -32603, status: 403 },
+  bad_response: { number: -32603, status: 502 },
+  tool_failed: { number: -32603, status: 200 },
+  remote_error: { number: -32603, status: 200 },
 };
 
 export interface McpErrorOptions {
@@ -58,7 +71,8 @@ export class McpError extends Error {
   readonly code: ErrorCode;
   readonly data: unknown;
   readonly status: number;
-  readonly #number: number | undefined;
+  /** The JSON-RPC number, where the error came from a peer. */
+  readonly number: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: McpErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -66,7 +80,7 @@ export class McpError extends Error {
     this.code = code;
     this.data = options.data;
     this.status = options.status ?? wire[code].status;
-    this.#number = options.number;
+    this.number = options.number;
     Object.defineProperty(this, brand, { value: true });
   }
 
@@ -77,7 +91,7 @@ export class McpError extends Error {
 
   /** The error as `revision` writes it. */
   toWire(revision: Revision): ErrorObject {
-    const number = this.#number ?? errorNumber(this.code, revision);
+    const number = this.number ?? errorNumber(this.code, revision);
     return this.data === undefined
       ? { code: number, message: this.message }
       : { code: number, message: this.message, data: this.data };
@@ -90,6 +104,28 @@ export function toMcpError(error: unknown): McpError {
     ? error
     : new McpError('internal_error', 'Internal error', { cause: error, status: 500 });
 }
+
+/** A peer's error as ours: by its number where that has a name, and otherwise as `remote_error` with the number. */
+export function fromWire({ code: number, message, data }: ErrorObject): McpError {
+  return new McpError(codes.get(number) ?? 'remote_error', message, { number, data });
+}
+
+// Of the numbers that several codes share, each has the meaning that the specification gives it.
+const codes: ReadonlyMap<number, ErrorCode> = new Map([
+  ...(
+    [
+      'parse_error',
+      'invalid_request',
+      'method_not_found',
+      'invalid_params',
+      'internal_error',
+      'header_mismatch',
+      'missing_capability',
+      'unsupported_version',
+    ] as const
+  ).map((code) => [wire[code].number, code] as const),
+  [-32002, 'resource_not_found'] as const,
+]);
 
 function errorNumber(code: ErrorCode, revision: Revision): number {
   const { number, before } = wire[code];

@@ -21,6 +21,22 @@ export function declaredVersion(params: JsonObject | undefined): unknown {
   return isObject(meta) ? meta[VERSION] : undefined;
 }
 
+/** The parameters with what a request says of itself: the other way round than `readPeer`. */
+export function withPeer(params: JsonObject, peer: Peer): JsonObject {
+  const { revision, client, capabilities, logLevel } = peer;
+  const given = params['_meta'];
+  return {
+    ...params,
+    _meta: {
+      ...(isObject(given) && given),
+      [VERSION]: revision,
+      ...(client !== undefined && { [CLIENT_INFO]: client }),
+      [CLIENT_CAPABILITIES]: capabilities,
+      ...(logLevel !== undefined && { [LOG_LEVEL]: logLevel }),
+    },
+  };
+}
+
 /** Reads who is calling from the request's own metadata. */
 export function readPeer(params: JsonObject | undefined): Peer {
   const meta = params?.['_meta'];

@@ -30,6 +30,17 @@ export interface ServerCapabilities {
   extensions?: Record<string, JsonObject>;
 }
 
+/** What a server says of itself: the result of `server/discover`. */
+export interface Discovered {
+  readonly supportedVersions: readonly string[];
+  readonly capabilities: Readonly<ServerCapabilities>;
+  readonly instructions?: string;
+  readonly ttlMs?: number;
+  readonly cacheScope?: CacheScope;
+  /** Has the server's name and version. */
+  readonly _meta?: JsonObject;
+}
+
 /** How a tool behaves, as hints for the client. */
 export interface ToolAnnotations {
   readonly title?: string;

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../jsonrpc/message.js';
 import type { Auth, HttpFacts } from '../protocol/call.js';
 import type { ResourceContents } from '../protocol/content.js';
+import type { Root } from '../protocol/input.js';
 import type { LogLevel } from '../protocol/log-level.js';
 import type { ClientCapabilities, Implementation } from '../protocol/model.js';
 import type { Revision } from '../protocol/revisions.js';
@@ -9,7 +10,6 @@ import type { Step } from './asking/asking.js';
 import type {
   Elicited,
   FormQuestion,
-  Root,
   Sampled,
   SampleOptions,
   UrlQuestion,

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
+import type { InputRequest } from '../../protocol/input.js';
 import { type Journal, newJournal } from './journal.js';
-import type { InputRequest, Question } from './question.js';
+import type { Question } from './question.js';
 
 /** Thrown at the open questions to end a run. Nobody outside can make or recognise it. */
 class Suspension extends Error {

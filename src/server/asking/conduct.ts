@@ -1,13 +1,13 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
+import type { InputRequest } from '../../protocol/input.js';
 import type { CallContext, Said } from '../call-context.js';
 import type { Log } from '../log.js';
 import type { Complete } from '../results.js';
 import { Asking, isSuspension } from './asking.js';
 import { isInputRequired } from './input-required.js';
 import { newJournal, readJournal, writeJournal } from './journal.js';
-import type { InputRequest } from './question.js';
 import type { Binding, Seal } from './sealed-state.js';
 
 export interface Conductor {

@@ -12,17 +12,6 @@ const kept: Readonly<Record<string, readonly string[]>> = {
 
 const formats = new Set(['email', 'uri', 'date', 'date-time']);
 
-/** What is missing in an answer, from the form's defaults. */
-export function withDefaults(form: JsonObject, content: unknown): unknown {
-  if (!isObject(content)) return content;
-  const missing = Object.entries(form['properties'] as Record<string, JsonObject>).filter(
-    ([name, field]) => field['default'] !== undefined && content[name] === undefined,
-  );
-  return missing.length === 0
-    ? content
-    : { ...content, ...Object.fromEntries(missing.map(([name, field]) => [name, field['default']])) };
-}
-
 /** A schema as a form can show it. Throws an error that names what no form can. */
 export function formSchema(schema: Readonly<JsonObject>): JsonObject {
   const properties = isObject(schema['properties']) ? schema['properties'] : {};

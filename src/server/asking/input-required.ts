@@ -1,4 +1,4 @@
-import type { InputRequest } from './question.js';
+import type { InputRequest } from '../../protocol/input.js';
 
 const brand = Symbol.for('fullmcp.inputRequired');
 

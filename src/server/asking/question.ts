@@ -1,15 +1,16 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import type { ContentBlock, Role } from '../../protocol/content.js';
-import type { ClientCapabilities, ListedTool } from '../../protocol/model.js';
+import {
+  type InputRequest,
+  type Root,
+  type SamplingContent,
+  type SamplingMessage,
+  type SamplingSettings,
+  withDefaults,
+} from '../../protocol/input.js';
+import type { ClientCapabilities } from '../../protocol/model.js';
 import { compileSchema } from '../../schema/compile.js';
 import type { Infer, Schema } from '../../schema/schema.js';
-import { formSchema, withDefaults } from './form-schema.js';
-
-/** A request that the client is to fulfil. */
-export interface InputRequest {
-  readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list';
-  readonly params?: JsonObject;
-}
+import { formSchema } from './form-schema.js';
 
 /** A question: what to send, what the client must be able to do, and how to read its answer. */
 export interface Question<T> {
@@ -83,34 +84,9 @@ function actionOf(response: unknown): Visited['action'] | undefined {
   return action === 'accept' || action === 'decline' || action === 'cancel' ? action : undefined;
 }
 
-export interface SamplingMessage {
-  readonly role: Role;
-  readonly content: SamplingContent | readonly SamplingContent[];
-}
-
-type SamplingContent =
-  | ContentBlock
-  | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: JsonObject }
-  | {
-      readonly type: 'tool_result';
-      readonly toolUseId: string;
-      readonly content: readonly ContentBlock[];
-      readonly structuredContent?: unknown;
-      readonly isError?: boolean;
-    };
-
-export interface SampleOptions {
+export interface SampleOptions extends SamplingSettings {
   /** The conversation, or one text of the user's. */
   readonly messages: string | readonly SamplingMessage[];
-  readonly maxTokens: number;
-  readonly systemPrompt?: string;
-  readonly temperature?: number;
-  readonly stopSequences?: readonly string[];
-  readonly modelPreferences?: JsonObject;
-  readonly metadata?: JsonObject;
-  /** Tools that the model may ask for. */
-  readonly tools?: readonly ListedTool[];
-  readonly toolChoice?: { readonly mode?: 'auto' | 'required' | 'none' };
 }
 
 export interface Sampled extends SamplingMessage {
@@ -149,11 +125,6 @@ function textOf(content: SamplingContent | readonly SamplingContent[]): string {
     ? (content as readonly SamplingContent[])
     : [content as SamplingContent];
   return blocks.map((block) => (block.type === 'text' ? block.text : '')).join('');
-}
-
-export interface Root {
-  readonly uri: string;
-  readonly name?: string;
 }
 
 /** Asks which folders the client has open. */

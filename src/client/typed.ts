@@ -1,0 +1,31 @@
+import type { ContentBlock } from '../protocol/content.js';
+import type { CallOptions } from './options.js';
+
+// Types only: what `connect<typeof server>` knows of the server's tools, without generated code. It reads the same phantom
+// that a server has, and looks at one tool only when that one is named.
+
+/** The tools as functions. A client of an unknown server takes any name and any arguments. */
+export type TypedTools<S> = S extends { readonly '~tools'?: infer T }
+  ? { readonly [Name in keyof T]: TypedTool<T[Name]> }
+  : { readonly [name: string]: (args?: object, options?: CallOptions) => Promise<unknown> };
+
+type TypedTool<T> = T extends {
+  readonly '~sent'?: infer Sent;
+  readonly run?: (...given: never) => infer Returned;
+}
+  ? ToolFunction<Exclude<Sent, undefined>, Unwrapped<Awaited<Returned>>>
+  : (args?: object, options?: CallOptions) => Promise<unknown>;
+
+type ToolFunction<Sent, Value> =
+  Record<never, never> extends Sent
+    ? (args?: Sent, options?: CallOptions) => Promise<Value>
+    : (args: Sent, options?: CallOptions) => Promise<Value>;
+
+/** What `unwrap` gives for what a handler returned: values as they are, and the text where there is only content. */
+type Unwrapped<R> = [R] extends [string]
+  ? string
+  : R extends ContentBlock | readonly ContentBlock[] | { readonly content: readonly ContentBlock[] }
+    ? unknown
+    : R extends undefined
+      ? string
+      : R;
