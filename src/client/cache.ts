@@ -1,2 +1,143 @@
+import type { JsonObject } from '../jsonrpc/message.js';
+import type { Call, Middleware, Outcome } from '../protocol/call.js';
+
+// Spec 2026-07-28, Caching.
+
+/** What a notification makes stale. */
+export type Stale = { readonly method: string } | { readonly uri: string };
+
+export interface ResultCacheOptions {
+  readonly maxEntries?: number;
+  readonly maxBytes?: number;
+}
+
+interface Entry {
+  readonly outcome: Outcome;
+  readonly until: number;
+  readonly bytes: number;
+  readonly method: string;
+  readonly uri: unknown;
+}
+
+const cacheable = new Set([
+  'server/discover',
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+]);
+
 /** Keeps results for as long as their server said. Clients may share one: only public results go from one to another. */
-export class ResultCache {}
+export class ResultCache {
+  // Oldest first: what is used goes to the end.
+  readonly #entries = new Map<string, Entry>();
+  readonly #maxEntries: number;
+  readonly #maxBytes: number;
+  #bytes = 0;
+  #generation = 0;
+
+  constructor({ maxEntries = 1000, maxBytes = 32 * 1024 * 1024 }: ResultCacheOptions = {}) {
+    this.#maxEntries = maxEntries;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Changes whenever something becomes stale: what was under way then may be stale too. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  get(key: string): Outcome | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    this.#drop(key, entry);
+    if (entry.until <= Date.now()) return undefined;
+    this.#keep(key, entry);
+    return entry.outcome;
+  }
+
+  set(key: string, { method, params }: Call, outcome: Outcome): void {
+    const { ttlMs } = outcome;
+    if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
+    const bytes = JSON.stringify(outcome).length;
+    if (bytes > this.#maxBytes / 4) return;
+    const earlier = this.#entries.get(key);
+    if (earlier !== undefined) this.#drop(key, earlier);
+    this.#keep(key, { outcome, until: Date.now() + ttlMs, bytes, method, uri: params['uri'] });
+    for (const [oldest, entry] of this.#entries) {
+      if (this.#entries.size <= this.#maxEntries && this.#bytes <= this.#maxBytes) break;
+      this.#drop(oldest, entry);
+    }
+  }
+
+  /** Drops what a target's notification made stale, whoever of its clients heard it. */
+  invalidate(target: string, stale: Stale): void {
+    this.#generation++;
+    for (const [key, entry] of this.#entries) {
+      const hit = 'uri' in stale ? entry.uri === stale.uri : entry.method === stale.method;
+      if (hit && key.startsWith(`${target}\n`)) this.#drop(key, entry);
+    }
+  }
+
+  #keep(key: string, entry: Entry): void {
+    this.#entries.set(key, entry);
+    this.#bytes += entry.bytes;
+  }
+
+  #drop(key: string, entry: Entry): void {
+    if (this.#entries.delete(key)) this.#bytes -= entry.bytes;
+  }
+}
+
+export interface CachingParts {
+  readonly cache: ResultCache;
+  readonly target: string;
+}
+
+/** Answers from the cache what is fresh there. */
+export function caching({ cache, target }: CachingParts): Middleware {
+  // A private result is this client's own, and no other can know this.
+  const own = crypto.randomUUID();
+  return async function caching(call, next) {
+    if (!cacheable.has(call.method)) return next(call);
+    const said = fingerprint(call);
+    const [shared, mine] = [`${target}\n*\n${said}`, `${target}\n${own}\n${said}`];
+    const known = cache.get(mine) ?? cache.get(shared);
+    if (known !== undefined) return known;
+    const { generation } = cache;
+    const outcome = await next(call);
+    if (cache.generation !== generation) return outcome;
+    // What depended on answers is not what the next caller would get.
+    if (
+      outcome.resultType === 'complete' &&
+      !('inputResponses' in call.params) &&
+      !('requestState' in call.params)
+    )
+      cache.set(outcome['cacheScope'] === 'public' ? shared : mine, call, outcome);
+    return outcome;
+  };
+}
+
+/** Method and parameters, but not what the client says of itself. */
+function fingerprint({ method, params }: Call): string {
+  const { _meta, ...rest } = params;
+  const sorted: JsonObject = {};
+  for (const key of Object.keys(rest).sort()) sorted[key] = rest[key];
+  return `${method} ${JSON.stringify(sorted)}`;
+}
+
+/** What a notification says is no longer as it was. */
+export function staleBy(method: string, params: JsonObject | undefined): readonly Stale[] {
+  switch (method) {
+    case 'notifications/tools/list_changed':
+      return [{ method: 'tools/list' }];
+    case 'notifications/prompts/list_changed':
+      return [{ method: 'prompts/list' }];
+    case 'notifications/resources/list_changed':
+      return [{ method: 'resources/list' }, { method: 'resources/templates/list' }];
+    case 'notifications/resources/updated':
+      return typeof params?.['uri'] === 'string' ? [{ uri: params['uri'] }] : [];
+    default:
+      return [];
+  }
+}

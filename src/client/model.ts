@@ -95,6 +95,8 @@ export interface ClientInfo {
   readonly server: ServerFacts;
   readonly pending: number;
   readonly reconnects: number;
+  /** The latest oddities that were put up with. */
+  readonly problems: readonly string[];
 }
 
 export interface PendingCall {

@@ -105,6 +105,13 @@ export function toMcpError(error: unknown): McpError {
     : new McpError('internal_error', 'Internal error', { cause: error, status: 500 });
 }
 
+/** What a signal was aborted with, as an error of ours. */
+export function cancelledBy(reason: unknown): McpError {
+  return McpError.is(reason)
+    ? reason
+    : new McpError('cancelled', 'The call was cancelled', { cause: reason });
+}
+
 /** A peer's error as ours: by its number where that has a name, and otherwise as `remote_error` with the number. */
 export function fromWire({ code: number, message, data }: ErrorObject): McpError {
   return new McpError(codes.get(number) ?? 'remote_error', message, { number, data });

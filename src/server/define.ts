@@ -68,8 +68,10 @@ export interface ToolOptions<In = undefined, Out = undefined> extends Described 
   readonly idempotency?: boolean | IdempotencyOptions;
 }
 
-export interface Tool<Input = never, Returned = unknown, State = unknown, User = unknown> {
+export interface Tool<Input = never, Returned = unknown, State = unknown, User = unknown, Sent = unknown> {
   readonly kind: 'tool';
+  /** Types only: the arguments as a client sends them, before defaults and conversions. */
+  readonly '~sent'?: Sent;
   readonly options: ToolOptions<Schema | undefined, Schema | undefined>;
   readonly run?: (input: Input, ctx: Context<State, User>) => Awaitable<Returned>;
   readonly load?: () => Promise<ToolModule<(input: Input, ctx: Context<State, User>) => Awaitable<Returned>>>;
@@ -84,6 +86,8 @@ export type ToolDefinition<In, Out, State, User, Returned extends ToolReturn<Out
       }
   );
 
+type Sent<In> = In extends StandardTyped ? InferInput<In> : Infer<In>;
+
 /** Defines a tool: something the model can do. */
 export function tool<
   In extends Schema | undefined = undefined,
@@ -91,7 +95,9 @@ export function tool<
   State = unknown,
   User = unknown,
   Returned extends ToolReturn<Out> = ToolReturn<Out>,
->(definition: ToolDefinition<In, Out, State, User, Returned>): Tool<Infer<In>, Returned, State, User> {
+>(
+  definition: ToolDefinition<In, Out, State, User, Returned>,
+): Tool<Infer<In>, Returned, State, User, Sent<In>> {
   const { run, load, ...options } = definition;
   return { kind: 'tool', options, ...(run && { run }), ...(load && { load }) };
 }

@@ -1,0 +1,198 @@
+import { isObject, type JsonObject } from '../jsonrpc/message.js';
+import { type Call, compose, type Dispatch, type Outcome, type Peer } from '../protocol/call.js';
+import { cancelledBy, McpError } from '../protocol/errors.js';
+import { withSignal } from '../protocol/lifetime.js';
+import { isLogLevel, type LogLevel } from '../protocol/log-level.js';
+import { nameParam } from '../protocol/methods.js';
+import { newestRevision } from '../protocol/revisions.js';
+import type { Answer } from './answering.js';
+import { answering } from './answering.js';
+import { caching, type ResultCache } from './cache.js';
+import type { EventHub } from './event-hub.js';
+import type { KnownTools } from './known-tools.js';
+import type { PendingCall } from './model.js';
+import { OpenCall } from './open-call.js';
+import type { CallOptions, ClientOptions, LogMessage, Progress } from './options.js';
+import { retrying } from './retrying.js';
+
+export interface CallerParts {
+  readonly options: ClientOptions;
+  readonly dispatch: Dispatch;
+  readonly peer: Pick<Peer, 'client' | 'capabilities'>;
+  readonly hub: EventHub;
+  readonly known: KnownTools;
+  readonly cache: ResultCache | undefined;
+  readonly target: string;
+  readonly answer: Answer;
+}
+
+export interface SendOptions extends CallOptions {
+  /** The answer must come from the server. */
+  readonly fresh?: boolean;
+  /** It may take for ever. */
+  readonly endless?: boolean;
+  /** Hears what is neither progress nor a log message. */
+  readonly notified?: Call['notify'];
+}
+
+/** Makes calls: gives each its time and its place among the open ones, and lets it through the middleware. */
+export class Caller {
+  readonly #parts: CallerParts;
+  readonly #open = new Map<number, OpenCall>();
+  readonly #all: Dispatch;
+  readonly #bare: Dispatch;
+  readonly #closing = new AbortController();
+  #last = 0;
+  #asking = 0;
+  #peer: Peer;
+
+  constructor(parts: CallerParts) {
+    this.#parts = parts;
+    const { options, dispatch, cache, target, answer, known } = parts;
+    const { use = [], maxRounds = 10, maxRetries = 2, logLevel = options.log && 'info' } = options;
+    this.#peer = { revision: newestRevision, ...parts.peer, logLevel };
+    const isRepeatable = (name: unknown): boolean => known.isRepeatable(name);
+    this.#bare = compose(use, dispatch);
+    this.#all = compose(
+      [
+        ...use,
+        answering({ answer: (request, asked) => this.whileAsking(() => answer(request, asked)), maxRounds }),
+        ...(cache ? [caching({ cache, target })] : []),
+        retrying({ maxRetries, isRepeatable }),
+      ],
+      dispatch,
+    );
+  }
+
+  set logLevel(logLevel: LogLevel | undefined) {
+    this.#peer = { ...this.#peer, logLevel };
+  }
+
+  pending(): readonly PendingCall[] {
+    return [...this.#open.values()].map((open) => open.state);
+  }
+
+  /** The time that a user takes to answer counts against no call: the server waits, and so does the user. */
+  async whileAsking<T>(ask: () => Promise<T>): Promise<T> {
+    if (this.#asking++ === 0) for (const open of this.#open.values()) open.pause();
+    try {
+      return await ask();
+    } finally {
+      if (--this.#asking === 0) for (const open of this.#open.values()) open.resume();
+    }
+  }
+
+  async send(method: string, params: JsonObject, options: SendOptions = {}): Promise<Outcome> {
+    const { signal, fresh = false, endless = false } = options;
+    if (signal?.aborted) throw cancelledBy(signal.reason);
+    const { timeoutMs = 60_000, maxTimeoutMs = 600_000 } = { ...this.#parts.options, ...options };
+    const id = ++this.#last;
+    const name = nameOf(method, params);
+    const open = new OpenCall(method, name, endless ? undefined : { timeoutMs, maxTimeoutMs });
+    this.#open.set(id, open);
+    const abort = signal && ((): void => open.end(cancelledBy(signal.reason)));
+    if (abort) signal.addEventListener('abort', abort, { once: true });
+    try {
+      const call = this.#callOf(id, open, { method, name, params, options });
+      const outcome = await open.run(() => (fresh ? this.#bare : this.#all)(call));
+      if (method === 'tools/list') this.#parts.known.learn(outcome['tools']);
+      return outcome;
+    } catch (error) {
+      throw McpError.is(error)
+        ? error
+        : new McpError('internal_error', `${method} failed: ${messageOf(error)}`, { cause: error });
+    } finally {
+      open.done();
+      if (abort) signal.removeEventListener('abort', abort);
+      this.#open.delete(id);
+    }
+  }
+
+  /** Aborts when the client closes. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** Ends every open call. */
+  close(reason: McpError): void {
+    this.#closing.abort(reason);
+    for (const open of this.#open.values()) open.end(reason);
+  }
+
+  #callOf(id: number, open: OpenCall, what: What): Call {
+    const { method, name, params, options } = what;
+    const { options: defaults, hub } = this.#parts;
+    const {
+      meta,
+      onProgress,
+      onLog,
+      notified,
+      logLevel = onLog && (this.#peer.logLevel ?? 'info'),
+    } = options;
+    const wantsProgress =
+      method === 'tools/call' || onProgress !== undefined || defaults.progress !== undefined;
+    const notify: Call['notify'] = (said, about) => {
+      if (said === 'notifications/progress') {
+        const progress = toProgress(about);
+        if (progress === undefined) return;
+        open.alive(progress.progress);
+        if (onProgress) hub.safely('onProgress', () => onProgress(progress));
+        if (defaults.progress) {
+          hub.safely('progress', () =>
+            defaults.progress?.(progress, { method, ...(name !== undefined && { name }) }),
+          );
+        }
+      } else if (said === 'notifications/message') {
+        const message = toLogMessage(about);
+        if (message && onLog) hub.safely('onLog', () => onLog(message));
+        if (message) hub.emit('log', message);
+      } else if (notified) notified(said, about);
+      else hub.emit('notification', { method: said, params: about });
+    };
+    const given =
+      meta || wantsProgress
+        ? {
+            ...params,
+            _meta: {
+              ...(isObject(params['_meta']) && params['_meta']),
+              ...meta,
+              ...(wantsProgress && { progressToken: id }),
+            },
+          }
+        : params;
+    const peer = logLevel === undefined ? this.#peer : { ...this.#peer, logLevel };
+    return withSignal({ id, method, params: given, peer, auth: defaults.as, notify }, open.lifetime);
+  }
+}
+
+interface What {
+  readonly method: string;
+  readonly name: string | undefined;
+  readonly params: JsonObject;
+  readonly options: SendOptions;
+}
+
+function nameOf(method: string, params: JsonObject): string | undefined {
+  const param = nameParam(method);
+  const name = param === undefined ? undefined : params[param];
+  return typeof name === 'string' ? name : undefined;
+}
+
+function toProgress(params: JsonObject | undefined): Progress | undefined {
+  const { progress, total, message } = params ?? {};
+  if (typeof progress !== 'number') return undefined;
+  return {
+    progress,
+    ...(typeof total === 'number' && { total }),
+    ...(typeof message === 'string' && { message }),
+  };
+}
+
+export function toLogMessage(params: JsonObject | undefined): LogMessage | undefined {
+  const { level, logger, data } = params ?? {};
+  return isLogLevel(level) ? { level, data, ...(typeof logger === 'string' && { logger }) } : undefined;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

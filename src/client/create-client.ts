@@ -1,0 +1,221 @@
+import { isObject, type JsonObject } from '../jsonrpc/message.js';
+import type { Outcome } from '../protocol/call.js';
+import { McpError } from '../protocol/errors.js';
+import { TASKS } from '../protocol/extensions.js';
+import { has } from '../protocol/features.js';
+import type { LinkEvents, OpenLink } from '../protocol/link.js';
+import { SERVER_INFO } from '../protocol/meta.js';
+import type { Implementation, ServerCapabilities } from '../protocol/model.js';
+import { answerWith, capabilitiesOf, keyOf } from './answering.js';
+import { ResultCache, staleBy } from './cache.js';
+import { Caller, type SendOptions, toLogMessage } from './caller.js';
+import { Connection } from './connection.js';
+import { EventHub } from './event-hub.js';
+import { fullmcp } from './identity.js';
+import { KnownTools } from './known-tools.js';
+import { Listening } from './listening.js';
+import { listing } from './listing.js';
+import type { Client, Listing, ServerFacts } from './model.js';
+import type { CallOptions, ClientOptions } from './options.js';
+import { completed, toCompletion, toPromptResult, toReadResult } from './results.js';
+import { toolCalls } from './tool-calls.js';
+
+export interface CreateClientParts {
+  readonly open: OpenLink;
+  /** What it is connected to, in a person's words: a URL without secrets, a command. Results are kept under it. */
+  readonly target: string;
+  readonly options: ClientOptions;
+  readonly signal?: AbortSignal | undefined;
+  readonly connectTimeoutMs?: number | undefined;
+}
+
+/** Opens the link. The client that it gives is ready. */
+export async function createClient(parts: CreateClientParts): Promise<Client> {
+  const { open, target, options, signal, connectTimeoutMs = 30_000 } = parts;
+  const { client: identity = fullmcp, reconnect = true, cache = true } = options;
+  const hub = new EventHub();
+  const known = new KnownTools(hub.problem);
+  const results = cache === true ? new ResultCache() : cache || undefined;
+  const answer = answerWith(options);
+  const peer = {
+    client: identity,
+    capabilities: { ...capabilitiesOf(options), extensions: { [TASKS]: {} } },
+  };
+  if (options.log) hub.on('log', options.log);
+
+  function notification(method: string, params: JsonObject | undefined): void {
+    for (const stale of staleBy(method, params)) results?.invalidate(target, stale);
+    const message = method === 'notifications/message' ? toLogMessage(params) : undefined;
+    if (message) hub.emit('log', message);
+    hub.emit('notification', { method, params });
+  }
+
+  const events: Omit<LinkEvents, 'lost'> = {
+    notification,
+    problem: hub.problem,
+    ask: (request, asked) =>
+      caller
+        .whileAsking(() => answer(request, { key: keyOf(request), signal: asked }))
+        .catch((error) => {
+          if (!McpError.is(error)) hub.problem("A handler for the server's questions threw", error);
+          throw error;
+        }),
+  };
+  const connection = new Connection({
+    open,
+    client: peer,
+    reconnect: reconnect === true ? {} : reconnect || undefined,
+    connectTimeoutMs,
+    events,
+    changed(status, reason) {
+      if (status === 'closed') shut(reason ?? new McpError('connection_closed', 'The client was closed'));
+      hub.emit('status', { status, ...(reason && { reason }) });
+    },
+  });
+  const caller = new Caller({
+    options,
+    dispatch: (call) => connection.dispatch(call),
+    peer,
+    hub,
+    known,
+    cache: results,
+    target,
+    answer,
+  });
+  const listening = new Listening({
+    listen: (filter, notified, stop) => listen({ notifications: filter }, notified, stop),
+    notification,
+    problem: hub.problem,
+  });
+
+  function shut(reason: McpError): void {
+    listening.close();
+    caller.close(reason);
+  }
+
+  // A subscription has no end, but its beginning has: the server must acknowledge it in time.
+  async function listen(
+    params: JsonObject,
+    notified: (method: string, params?: JsonObject) => void,
+    stop: AbortSignal,
+  ): Promise<void> {
+    const late = new AbortController();
+    const { timeoutMs = 60_000 } = options;
+    const timer = setTimeout(
+      () =>
+        late.abort(
+          new McpError('timeout', `The server did not acknowledge the subscription within ${timeoutMs} ms`),
+        ),
+      timeoutMs,
+    );
+    const heard = (method: string, about?: JsonObject): void => {
+      clearTimeout(timer);
+      notified(method, about);
+    };
+    try {
+      await caller.send('subscriptions/listen', params, {
+        endless: true,
+        fresh: true,
+        notified: heard,
+        signal: AbortSignal.any([stop, late.signal]),
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  function list<T>(
+    method: string,
+    field: string,
+    capability: keyof ServerCapabilities,
+    callOptions?: CallOptions,
+  ): Listing<T> {
+    return listing(field, async (params) => {
+      try {
+        return await caller.send(method, params, callOptions);
+      } catch (error) {
+        // What a server does not have, it has none of. Some have it and do not say so: therefore it is asked.
+        const absent =
+          McpError.is(error) &&
+          error.code === 'method_not_found' &&
+          facts().capabilities[capability] === undefined;
+        if (absent) return { resultType: 'complete', [field]: [] };
+        throw error;
+      }
+    });
+  }
+
+  const tools = toolCalls({ caller, known, answer });
+
+  async function ask(method: string, params: JsonObject, given?: SendOptions): Promise<Outcome> {
+    return completed(await caller.send(method, params, given));
+  }
+
+  function facts(): ServerFacts {
+    const { discovered, revision } = connection.link;
+    const info = isObject(discovered._meta) ? discovered._meta[SERVER_INFO] : undefined;
+    return {
+      info: isObject(info) ? (info as unknown as Implementation) : undefined,
+      capabilities: discovered.capabilities,
+      instructions: discovered.instructions,
+      revision,
+    };
+  }
+
+  const close = (): Promise<void> => connection.close();
+  await connection.start(signal);
+
+  return {
+    get status() {
+      return connection.status;
+    },
+    get server() {
+      return facts();
+    },
+    ...tools,
+    tools: (given) => list('tools/list', 'tools', 'tools', given),
+    resources: (given) => list('resources/list', 'resources', 'resources', given),
+    templates: (given) => list('resources/templates/list', 'resourceTemplates', 'resources', given),
+    prompts: (given) => list('prompts/list', 'prompts', 'prompts', given),
+    readResource: async (uri, given) => toReadResult(await ask('resources/read', { uri }, given)),
+    getPrompt: async (name, args, given) =>
+      toPromptResult(await ask('prompts/get', { name, ...(args && { arguments: args }) }, given)),
+    async complete({ prompt, template, argument, value, filled }, given) {
+      const ref =
+        prompt === undefined ? { type: 'ref/resource', uri: template } : { type: 'ref/prompt', name: prompt };
+      const context = filled && { context: { arguments: filled } };
+      return toCompletion(
+        await ask('completion/complete', { ref, argument: { name: argument, value }, ...context }, given),
+      );
+    },
+    subscribe: (what, given = {}) =>
+      listening.subscribe(typeof what === 'string' ? { uris: [what] } : what, given),
+    request: (method, params = {}, given = {}) => caller.send(method, params, given),
+    async ping(given) {
+      const begun = performance.now();
+      await caller.send('server/discover', {}, { ...given, fresh: true });
+      return performance.now() - begun;
+    },
+    setLogLevel(level) {
+      caller.logLevel = level;
+    },
+    async rootsChanged() {
+      if (has(connection.link.revision, 'handshake'))
+        await caller.send('notifications/roots/list_changed', {}, { fresh: true });
+    },
+    pending: () => caller.pending(),
+    info: () => ({
+      status: connection.status,
+      transport: connection.link.transport,
+      target,
+      revision: connection.link.revision,
+      server: facts(),
+      pending: caller.pending().length,
+      reconnects: connection.reconnects,
+      problems: [...hub.problems],
+    }),
+    on: (event, listener) => hub.on(event, listener),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}

@@ -1,0 +1,35 @@
+import type { JsonObject } from '../jsonrpc/message.js';
+import type { Outcome } from '../protocol/call.js';
+import { McpError } from '../protocol/errors.js';
+import type { Listing } from './model.js';
+
+/** A server whose pages never end is not followed for ever. */
+const MAX_PAGES = 10_000;
+
+/** Walks the pages of a list as they are asked for. */
+export function listing<T>(field: string, fetchPage: (params: JsonObject) => Promise<Outcome>): Listing<T> {
+  async function* items(): AsyncGenerator<T, void, undefined> {
+    let cursor: unknown;
+    const seen = new Set<unknown>();
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const outcome = await fetchPage(cursor === undefined ? {} : { cursor });
+      const list = outcome[field];
+      if (!Array.isArray(list)) throw new McpError('bad_response', `The server's list has no "${field}"`);
+      yield* list as T[];
+      cursor = outcome['nextCursor'];
+      if (typeof cursor !== 'string') return;
+      if (seen.has(cursor))
+        throw new McpError('bad_response', `The server's list of ${field} goes round in circles`);
+      seen.add(cursor);
+    }
+    throw new McpError('bad_response', `The server's list of ${field} has more than ${MAX_PAGES} pages`);
+  }
+  return {
+    [Symbol.asyncIterator]: items,
+    async all() {
+      const all: T[] = [];
+      for await (const item of items()) all.push(item);
+      return all;
+    },
+  };
+}

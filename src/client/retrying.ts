@@ -1,0 +1,65 @@
+import { isObject } from '../jsonrpc/message.js';
+import type { Call, Middleware } from '../protocol/call.js';
+import { McpError } from '../protocol/errors.js';
+import { backoff, pause } from './pause.js';
+
+const safeMethods = new Set([
+  'server/discover',
+  'tools/list',
+  'prompts/list',
+  'prompts/get',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'completion/complete',
+  'tasks/get',
+]);
+
+/** A server that wants to be left alone for longer is not waited for: its caller may have better to do. */
+const MAX_WAIT_MS = 30_000;
+
+export interface RetryingParts {
+  readonly maxRetries: number;
+  /** Whether the server said that calling this tool twice is like calling it once. */
+  readonly isRepeatable: (tool: unknown) => boolean;
+}
+
+/** Makes a call again that broke off, where that cannot do harm. */
+export function retrying({ maxRetries, isRepeatable }: RetryingParts): Middleware {
+  function isSafe({ method, params }: Call): boolean {
+    if (safeMethods.has(method)) return true;
+    if (method !== 'tools/call') return false;
+    const meta = params['_meta'];
+    return (isObject(meta) && 'fullmcp/idempotencyKey' in meta) || isRepeatable(params['name']);
+  }
+
+  function waitFor(error: unknown, call: Call, attempt: number): number | undefined {
+    if (!McpError.is(error)) return undefined;
+    const data = isObject(error.data) ? error.data : {};
+    const after = data['retryAfterMs'];
+    const waitMs = typeof after === 'number' ? after : backoff(attempt, { baseMs: 100, maxMs: 5000 });
+    if (waitMs > MAX_WAIT_MS) return undefined;
+    switch (error.code) {
+      case 'overloaded':
+        // Too Many Requests: it was not even looked at. What else keeps a server from answering may come late.
+        return error.status === 429 || isSafe(call) ? waitMs : undefined;
+      case 'connection_closed':
+      case 'connect_failed':
+        return data['unsent'] === true || isSafe(call) ? waitMs : undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  return async function retrying(call, next) {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await next(call);
+      } catch (error) {
+        const waitMs = attempt < maxRetries ? waitFor(error, call, attempt) : undefined;
+        if (waitMs === undefined || call.signal.aborted) throw error;
+        await pause(waitMs, call.signal);
+      }
+    }
+  };
+}

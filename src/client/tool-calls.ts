@@ -1,0 +1,88 @@
+import type { JsonObject } from '../jsonrpc/message.js';
+import type { Answer } from './answering.js';
+import type { Caller } from './caller.js';
+import type { KnownTools } from './known-tools.js';
+import type { CallResult, Client, TaskHandle, ToolCallOptions } from './model.js';
+import type { CallOptions } from './options.js';
+import { completed, toCallResult } from './results.js';
+import { doneHandle, taskHandle } from './tasks.js';
+
+export interface ToolCallParts {
+  readonly caller: Caller;
+  readonly known: KnownTools;
+  readonly answer: Answer;
+}
+
+/** Calls tools, and follows the tasks that some of them become. */
+export function toolCalls({
+  caller,
+  known,
+  answer,
+}: ToolCallParts): Pick<Client, 'tool' | 'callTool' | 'startTool' | 'task'> {
+  const parts = {
+    request: (method: string, params: JsonObject, options?: CallOptions) =>
+      caller.send(method, params, options),
+    answer: ((request, asked) => caller.whileAsking(() => answer(request, asked))) satisfies Answer,
+    finish,
+    closing: caller.closing,
+  };
+
+  async function finish(name: string, result: JsonObject): Promise<CallResult> {
+    await known.check(name, result);
+    return toCallResult(name, result);
+  }
+
+  async function send(
+    name: string,
+    args: object,
+    options: ToolCallOptions,
+  ): Promise<CallResult | TaskHandle> {
+    const { idempotencyKey, ...rest } = options;
+    const meta =
+      idempotencyKey === undefined ? rest.meta : { ...rest.meta, 'fullmcp/idempotencyKey': idempotencyKey };
+    const outcome = await caller.send(
+      'tools/call',
+      { name, arguments: args },
+      { ...rest, ...(meta && { meta }) },
+    );
+    if (outcome.resultType !== 'task') return finish(name, completed(outcome));
+    return taskHandle(parts, String(outcome['taskId']), { ...outcome, name });
+  }
+
+  async function startTool(
+    name: string,
+    args: object = {},
+    options: ToolCallOptions = {},
+  ): Promise<TaskHandle> {
+    const answered = await send(name, args, options);
+    return 'unwrap' in answered ? doneHandle(answered) : answered;
+  }
+
+  async function callTool(
+    name: string,
+    args: object = {},
+    options: ToolCallOptions = {},
+  ): Promise<CallResult> {
+    const answered = await send(name, args, options);
+    if ('unwrap' in answered) return answered;
+    try {
+      return await answered.result(options);
+    } catch (error) {
+      // Who gives up on the call wants no more of it; the task would go on alone.
+      if (options.signal?.aborted) void answered.cancel().catch(() => {});
+      throw error;
+    }
+  }
+
+  return { callTool, startTool, task: (id) => taskHandle(parts, id), tool: asFunctions(callTool) };
+}
+
+function asFunctions(callTool: Client['callTool']): Client['tool'] {
+  return new Proxy({} as Client['tool'], {
+    get(_, name) {
+      // What is awaited is asked for `then`, and must not have one.
+      if (typeof name !== 'string' || name === 'then') return undefined;
+      return async (args?: object, options?: CallOptions) => (await callTool(name, args, options)).unwrap();
+    },
+  });
+}

@@ -1,0 +1,32 @@
+import type { Auth, Dispatch } from '../../protocol/call.js';
+import { Lifetime, withSignal } from '../../protocol/lifetime.js';
+import type { Link, OpenOptions, TransportName } from '../../protocol/link.js';
+import type { Discovered } from '../../protocol/model.js';
+import { newestRevision } from '../../protocol/revisions.js';
+
+export interface DispatchLinkOptions {
+  readonly open: OpenOptions;
+  readonly as?: Auth | undefined;
+  readonly transport?: TransportName;
+}
+
+/** A link to whatever answers calls in this process: a server, a proxy, a mock. The calls are handed over as they are. */
+export async function dispatchLink(
+  dispatch: Dispatch,
+  { open, as, transport = 'in-process' }: DispatchLinkOptions,
+): Promise<Link> {
+  const peer = { revision: newestRevision, logLevel: undefined, ...open.client };
+  const lifetime = new Lifetime();
+  const abort = (): void => lifetime.end(open.signal.reason);
+  open.signal.addEventListener('abort', abort, { once: true });
+  try {
+    const call = withSignal(
+      { id: 0, method: 'server/discover', params: {}, peer, auth: as, notify() {} },
+      lifetime,
+    );
+    const discovered = (await dispatch(call)) as unknown as Discovered;
+    return { dispatch, revision: newestRevision, transport, discovered, close: async () => {} };
+  } finally {
+    open.signal.removeEventListener('abort', abort);
+  }
+}

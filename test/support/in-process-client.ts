@@ -1,0 +1,17 @@
+import { createClient } from '../../src/client/create-client.js';
+import type { Client } from '../../src/client/model.js';
+import type { ClientOptions } from '../../src/client/options.js';
+import type { Dispatch } from '../../src/protocol/call.js';
+import { dispatchLink } from '../../src/transports/memory/link.js';
+
+/** A client of whatever answers calls in this process. */
+export function inProcessClient(
+  server: { readonly dispatch: Dispatch },
+  options: ClientOptions = {},
+): Promise<Client> {
+  return createClient({
+    open: (_events, open) => dispatchLink(server.dispatch, { open, as: options.as }),
+    target: 'in-process',
+    options,
+  });
+}
