@@ -1,5 +1,5 @@
 import type { Call, Outcome, Peer } from '../protocol/call.js';
-import { cancelledBy, McpError, toMcpError } from '../protocol/errors.js';
+import { cancelledBy, McpError } from '../protocol/errors.js';
 import type { Link, LinkEvents, OpenLink } from '../protocol/link.js';
 import type { Status } from './model.js';
 import type { ReconnectOptions } from './options.js';
@@ -104,7 +104,7 @@ export class Connection {
       this.#link = link;
       this.#openedAt = performance.now();
     } catch (error) {
-      throw giveUp.aborted ? cancelledBy(giveUp.reason) : toMcpError(error);
+      throw giveUp.aborted ? cancelledBy(giveUp.reason) : asFailure(error);
     } finally {
       clearTimeout(timer);
     }
@@ -140,7 +140,7 @@ export class Connection {
         return;
       } catch (error) {
         if (this.#closing.signal.aborted) return;
-        reason = toMcpError(error);
+        reason = asFailure(error);
         if (finalCodes.includes(reason.code)) break;
         for (const waiting of this.#waiting) {
           if (--waiting.attempts > 0) continue;
@@ -192,4 +192,11 @@ export class Connection {
     this.#status = status;
     this.#parts.changed(status, reason);
   }
+}
+
+/** Nobody but the program itself sees this: what went wrong may be said. */
+function asFailure(error: unknown): McpError {
+  if (McpError.is(error)) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new McpError('connect_failed', `The connection could not be opened: ${message}`, { cause: error });
 }
