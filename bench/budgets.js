@@ -6,7 +6,7 @@
  * @param {any} m
  * @returns {Row[]}
  */
-export function rows({ http, inProcess, stdio, coldStart, heap }) {
+export function rows({ http, inProcess, stdio, client, coldStart, heap }) {
   const kB = (bytes) => bytes / 1000;
   return [
     {
@@ -56,6 +56,19 @@ export function rows({ http, inProcess, stdio, coldStart, heap }) {
       budget: 60,
       better: 'more',
     },
+    ...[
+      ['http', 'busy', 'client, HTTP, 32 under way, calls per second of bare fetch'],
+      ['http', 'busyCpu', '  the same per CPU second of the client'],
+      ['stdio', 'sequential', 'client, stdio, one at a time, calls per second of bare lines'],
+      ['stdio', 'busy', 'client, stdio, 32 under way, calls per second of bare lines'],
+      ['stdio', 'busyCpu', '  the same per CPU second of the client'],
+    ].map(([wire, figure, what]) => ({
+      what: String(what),
+      value: 100 * client[wire].ratio(figure, 'floor', 'fullmcp'),
+      official: 100 * client[wire].ratio(figure, 'floor', 'official'),
+      unit: '%',
+      better: /** @type {const} */ ('more'),
+    })),
     {
       what: 'cold start to first answer, over a bare echo',
       value: coldStart.difference('milliseconds', 'plain', 'floor'),

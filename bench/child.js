@@ -3,18 +3,37 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 /** @param {string} name */
-function serverPath(name) {
+export function serverPath(name) {
   return fileURLToPath(new URL(`./servers/${name}.js`, import.meta.url));
 }
+
+/** @typedef {{ args?: string[], execArgv?: string[] }} ForkOptions */
 
 /**
  * Starts a server that answers questions over IPC, and waits until it is ready.
  * @param {string} name
- * @param {{ args?: string[], execArgv?: string[] }} options
+ * @param {ForkOptions} [options]
  */
-export async function startServer(name, { args = [], execArgv = [] } = {}) {
-  const child = fork(serverPath(name), args, { execArgv, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  const [ready] = await Promise.race([once(child, 'message'), diedEarly(child, name)]);
+export function startServer(name, options) {
+  return start(serverPath(name), options);
+}
+
+/**
+ * Starts a client that makes calls when told over IPC, and waits until it is connected.
+ * @param {string} name
+ * @param {ForkOptions} [options]
+ */
+export function startClient(name, options) {
+  return start(fileURLToPath(new URL(`./clients/${name}.js`, import.meta.url)), options);
+}
+
+/**
+ * @param {string} path
+ * @param {ForkOptions} [options]
+ */
+async function start(path, { args = [], execArgv = [] } = {}) {
+  const child = fork(path, args, { execArgv, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const [ready] = await Promise.race([once(child, 'message'), diedEarly(child, path)]);
   return {
     /** @type {number} */
     port: ready.port,
@@ -39,7 +58,7 @@ export function spawnStdio(name) {
   });
 }
 
-async function diedEarly(child, name) {
+async function diedEarly(child, path) {
   const [code] = await once(child, 'exit');
-  throw new Error(`The server ${name} ended with ${code} before it was ready`);
+  throw new Error(`${path} ended with ${code} before it was ready`);
 }

@@ -7,6 +7,7 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 prepare();
 
 const { isMet, rows } = await import('./budgets.js');
+const { measureClient } = await import('./measures/client.js');
 const { measureColdStart } = await import('./measures/cold-start.js');
 const { measureHeap } = await import('./measures/heap.js');
 const { measureHttp } = await import('./measures/http.js');
@@ -23,6 +24,7 @@ const measured = {
   ),
   inProcess: await step('in-process', measureInProcess({ rounds })),
   stdio: await step('stdio', measureStdio({ rounds, sequential: quick ? 200 : 500, windows: quick ? 2 : 5 })),
+  client: await step('client', measureClient({ rounds, calls: quick ? 500 : 1000 })),
   coldStart: await step('cold start', measureColdStart({ spawns: quick ? 5 : 15 })),
   heap: await step('heap', measureHeap({ clients: quick ? 200 : 500, idleMs: quick ? 2500 : 5000 })),
 };

@@ -5,6 +5,7 @@ import { conclude, filesUnder, root } from './files.js';
 import { globalsOf, importsOf, isPunct, tokenize } from './scan.js';
 
 const ANYTHING = '*';
+const ENTRIES = '';
 
 /** @type {Record<string, readonly string[]>} The folders that each folder of src may import, besides itself. */
 const MAY_IMPORT = {
@@ -18,8 +19,25 @@ const MAY_IMPORT = {
   client: ['protocol', 'schema', 'jsonrpc'],
   auth: ['oauth', 'protocol'],
   legacy: ['transports', 'protocol', 'jsonrpc'],
+  connect: ['client', 'transports', 'legacy', 'protocol', 'jsonrpc'],
   extensions: ['server', 'client', 'protocol', 'schema', 'jsonrpc'],
   adapters: ['transports', 'protocol', 'jsonrpc', 'server', 'legacy'],
+  testing: [
+    ENTRIES,
+    'client',
+    'connect',
+    'server',
+    'extensions',
+    'middleware',
+    'transports',
+    'legacy',
+    'auth',
+    'oauth',
+    'adapters',
+    'protocol',
+    'schema',
+    'jsonrpc',
+  ],
   cli: [ANYTHING],
   inspector: [ANYTHING],
 };

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { rolldown } from 'rolldown';
 import { bytesUnder, conclude, filesUnder, kilobytes, readManifest, root } from './files.js';
 import { withPackage } from './pack.js';
 import { evalsOf, globalsOf, importsOf, tokenize } from './scan.js';
@@ -13,7 +14,16 @@ const INSTALLED_BYTES = 3_000_000;
 /** What an import of the entry loads, our files and dependencies together, as shipped, with comments, and gzipped. */
 const ENTRY_GZIP_BYTES = { 'dist/index.js': 80_000, 'dist/http.js': 45_000 };
 /** These run on every runtime. */
-const PORTABLE_ENTRIES = ['dist/index.js', 'dist/http.js', 'dist/websocket.js'];
+const PORTABLE_ENTRIES = [
+  'dist/index.js',
+  'dist/http.js',
+  'dist/websocket.js',
+  'dist/client.js',
+  'dist/client-web.js',
+];
+/** The client for browsers, minified and gzipped: what a page loads to connect, and with all that may be loaded later. */
+const BROWSER_ENTRY = 'dist/client-web.js';
+const BROWSER_GZIP_BYTES = { atOnce: 25_000, inAll: 60_000 };
 const NODE_ONLY_PACKAGES = ['ws'];
 const PACKED = /^(dist\/.+|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
 const MUST_BE_PACKED = [
@@ -37,6 +47,7 @@ withPackage((packed) => {
 checkEval();
 for (const entry of PORTABLE_ENTRIES) checkPortable(entry);
 for (const [entry, budget] of Object.entries(ENTRY_GZIP_BYTES)) checkEntrySize(entry, budget);
+await checkBrowser();
 conclude(failures, 'the package keeps its budgets');
 
 /** @param {import('./pack.js').Packed} packed */
@@ -126,6 +137,47 @@ function checkEntrySize(entry, most) {
     gzipSync(bytes).length,
     most,
   );
+}
+
+async function checkBrowser() {
+  if (!existsSync(BROWSER_ENTRY)) return;
+  /** @type {Set<string>} */
+  const foreign = new Set();
+  const bundle = await rolldown({
+    input: BROWSER_ENTRY,
+    platform: 'browser',
+    external(id) {
+      const isForeign = id.startsWith('node:') || NODE_ONLY_PACKAGES.includes(id);
+      if (isForeign) foreign.add(id);
+      return isForeign;
+    },
+  });
+  const { output: parts } = await bundle.generate({ format: 'esm', minify: true });
+  const { output: all } = await bundle.generate({ format: 'esm', minify: true, codeSplitting: false });
+  await bundle.close();
+  for (const id of foreign)
+    failures.push(`${BROWSER_ENTRY} reaches ${id}. Browsers have no such thing: cut the way to it.`);
+  const { atOnce, inAll } = BROWSER_GZIP_BYTES;
+  budget(`${BROWSER_ENTRY} for browsers, gzipped, at once,`, gzipSync(staticCode(parts)).length, atOnce);
+  budget(`${BROWSER_ENTRY} for browsers, gzipped, in all,`, gzipSync(staticCode(all)).length, inAll);
+}
+
+/**
+ * The code of the first chunk and of those that it imports, in that order.
+ * @param {import('rolldown').RolldownOutput['output']} output
+ */
+function staticCode(output) {
+  /** @type {Map<string, string>} */
+  const codes = new Map();
+  /** @param {string} name */
+  const visit = (name) => {
+    const chunk = output.find((file) => file.fileName === name);
+    if (chunk?.type !== 'chunk' || codes.has(name)) return;
+    codes.set(name, chunk.code);
+    chunk.imports.forEach(visit);
+  };
+  visit(output[0].fileName);
+  return [...codes.values()].join('');
 }
 
 /** @param {string} what @param {number} bytes @param {number} most */

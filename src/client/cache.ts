@@ -1,5 +1,5 @@
 import type { JsonObject } from '../jsonrpc/message.js';
-import type { Call, Middleware, Outcome } from '../protocol/call.js';
+import type { Call, Dispatch, Middleware, Outcome } from '../protocol/call.js';
 
 // Spec 2026-07-28, Caching.
 
@@ -70,12 +70,12 @@ export class ResultCache {
     }
   }
 
-  /** Drops what a target's notification made stale, whoever of its clients heard it. */
-  invalidate(target: string, stale: Stale): void {
+  /** Drops what a server's notification made stale, whoever of its clients heard it. */
+  invalidate(server: string, stale: Stale): void {
     this.#generation++;
     for (const [key, entry] of this.#entries) {
       const hit = 'uri' in stale ? entry.uri === stale.uri : entry.method === stale.method;
-      if (hit && key.startsWith(`${target}\n`)) this.#drop(key, entry);
+      if (hit && key.startsWith(`${server}\n`)) this.#drop(key, entry);
     }
   }
 
@@ -91,30 +91,29 @@ export class ResultCache {
 
 export interface CachingParts {
   readonly cache: ResultCache;
-  readonly target: string;
+  /** What tells the server from others. */
+  readonly server: string;
 }
 
 /** Answers from the cache what is fresh there. */
-export function caching({ cache, target }: CachingParts): Middleware {
+export function caching({ cache, server }: CachingParts): Middleware {
   // A private result is this client's own, and no other can know this.
   const own = crypto.randomUUID();
-  return async function caching(call, next) {
-    if (!cacheable.has(call.method)) return next(call);
+  async function cached(call: Call, next: Dispatch): Promise<Outcome> {
     const said = fingerprint(call);
-    const [shared, mine] = [`${target}\n*\n${said}`, `${target}\n${own}\n${said}`];
+    const [shared, mine] = [`${server}\n*\n${said}`, `${server}\n${own}\n${said}`];
     const known = cache.get(mine) ?? cache.get(shared);
     if (known !== undefined) return known;
     const { generation } = cache;
     const outcome = await next(call);
-    if (cache.generation !== generation) return outcome;
+    if (cache.generation !== generation || outcome.resultType !== 'complete') return outcome;
     // What depended on answers is not what the next caller would get.
-    if (
-      outcome.resultType === 'complete' &&
-      !('inputResponses' in call.params) &&
-      !('requestState' in call.params)
-    )
-      cache.set(outcome['cacheScope'] === 'public' ? shared : mine, call, outcome);
+    if ('inputResponses' in call.params || 'requestState' in call.params) return outcome;
+    cache.set(outcome['cacheScope'] === 'public' ? shared : mine, call, outcome);
     return outcome;
+  }
+  return function caching(call, next) {
+    return cacheable.has(call.method) ? cached(call, next) : next(call);
   };
 }
 

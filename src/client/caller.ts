@@ -7,7 +7,7 @@ import { nameParam } from '../protocol/methods.js';
 import { newestRevision } from '../protocol/revisions.js';
 import type { Answer } from './answering.js';
 import { answering } from './answering.js';
-import { caching, type ResultCache } from './cache.js';
+import { type CachingParts, caching } from './cache.js';
 import type { EventHub } from './event-hub.js';
 import type { KnownTools } from './known-tools.js';
 import type { PendingCall } from './model.js';
@@ -21,8 +21,7 @@ export interface CallerParts {
   readonly peer: Pick<Peer, 'client' | 'capabilities'>;
   readonly hub: EventHub;
   readonly known: KnownTools;
-  readonly cache: ResultCache | undefined;
-  readonly target: string;
+  readonly caching: CachingParts | undefined;
   readonly answer: Answer;
 }
 
@@ -41,6 +40,8 @@ export class Caller {
   readonly #open = new Map<number, OpenCall>();
   readonly #all: Dispatch;
   readonly #bare: Dispatch;
+  readonly #timeoutMs: number;
+  readonly #maxTimeoutMs: number;
   readonly #closing = new AbortController();
   #last = 0;
   #asking = 0;
@@ -48,7 +49,10 @@ export class Caller {
 
   constructor(parts: CallerParts) {
     this.#parts = parts;
-    const { options, dispatch, cache, target, answer, known } = parts;
+    const { options, dispatch, answer, known } = parts;
+    const { timeoutMs = 60_000, maxTimeoutMs = 600_000 } = options;
+    this.#timeoutMs = timeoutMs;
+    this.#maxTimeoutMs = maxTimeoutMs;
     const { use = [], maxRounds = 10, maxRetries = 2, logLevel = options.log && 'info' } = options;
     this.#peer = { revision: newestRevision, ...parts.peer, logLevel };
     const isRepeatable = (name: unknown): boolean => known.isRepeatable(name);
@@ -57,7 +61,7 @@ export class Caller {
       [
         ...use,
         answering({ answer: (request, asked) => this.whileAsking(() => answer(request, asked)), maxRounds }),
-        ...(cache ? [caching({ cache, target })] : []),
+        ...(parts.caching ? [caching(parts.caching)] : []),
         retrying({ maxRetries, isRepeatable }),
       ],
       dispatch,
@@ -85,7 +89,7 @@ export class Caller {
   async send(method: string, params: JsonObject, options: SendOptions = {}): Promise<Outcome> {
     const { signal, fresh = false, endless = false } = options;
     if (signal?.aborted) throw cancelledBy(signal.reason);
-    const { timeoutMs = 60_000, maxTimeoutMs = 600_000 } = { ...this.#parts.options, ...options };
+    const { timeoutMs = this.#timeoutMs, maxTimeoutMs = this.#maxTimeoutMs } = options;
     const id = ++this.#last;
     const name = nameOf(method, params);
     const open = new OpenCall(method, name, endless ? undefined : { timeoutMs, maxTimeoutMs });

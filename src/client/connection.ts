@@ -22,6 +22,8 @@ interface Waiting {
 
 /** A link that lives this long was well: the next loss is a new one, and its first attempt comes soon. */
 const WELL_MS = 5000;
+/** How long what was given up may take to clear up. */
+const GRACE_MS = 1000;
 /** A call that comes while there is no link waits for this many attempts. */
 const ATTEMPTS_PER_CALL = 2;
 const finalCodes: readonly string[] = ['unauthorized', 'forbidden'];
@@ -89,22 +91,22 @@ export class Connection {
     const giveUp = AbortSignal.any(signals);
     let opened: Link | undefined;
     let lostEarly: McpError | undefined;
+    const lost = (reason: McpError): void => {
+      if (opened === undefined) lostEarly = reason;
+      else if (opened === this.#link) this.#lost(reason);
+    };
     try {
       giveUp.throwIfAborted();
-      const lost = (reason: McpError): void => {
-        if (opened === undefined) lostEarly = reason;
-        else if (opened === this.#link) this.#lost(reason);
-      };
-      const link = await open({ ...events, lost }, { signal: giveUp, client });
-      if (giveUp.aborted || lostEarly !== undefined) {
+      const link = await inTime(open({ ...events, lost }, { signal: giveUp, client }), giveUp);
+      if (lostEarly !== undefined) {
         await link.close();
-        throw lostEarly ?? giveUp.reason;
+        throw lostEarly;
       }
       opened = link;
       this.#link = link;
       this.#openedAt = performance.now();
     } catch (error) {
-      throw giveUp.aborted ? cancelledBy(giveUp.reason) : asFailure(error);
+      throw giveUp.aborted ? cancelledBy(error) : asFailure(error);
     } finally {
       clearTimeout(timer);
     }
@@ -192,6 +194,35 @@ export class Connection {
     this.#status = status;
     this.#parts.changed(status, reason);
   }
+}
+
+/**
+ * The link, or the signal's reason where that comes first. Who opens it gets a moment to leave nothing behind and to say how
+ * far it came, but is not waited for.
+ */
+function inTime(opening: Promise<Link>, signal: AbortSignal): Promise<Link> {
+  return new Promise((resolve, reject) => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const abort = (): void => {
+      timer = setTimeout(() => reject(signal.reason), GRACE_MS);
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    opening
+      .then(
+        (link) => (signal.aborted ? link.close().then(() => reject(signal.reason)) : resolve(link)),
+        (error) => reject(signal.aborted ? withCause(signal.reason, error) : error),
+      )
+      .finally(() => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', abort);
+      });
+  });
+}
+
+/** Time that ran out says little; what had failed until then says more. */
+function withCause(reason: unknown, cause: unknown): unknown {
+  if (!McpError.is(reason) || cause === reason || reason.code !== 'timeout') return reason;
+  return new McpError(reason.code, reason.message, { cause });
 }
 
 /** Nobody but the program itself sees this: what went wrong may be said. */

@@ -13,7 +13,7 @@ import { Connection } from './connection.js';
 import { EventHub } from './event-hub.js';
 import { fullmcp } from './identity.js';
 import { KnownTools } from './known-tools.js';
-import { Listening } from './listening.js';
+import { ACKNOWLEDGED, Listening } from './listening.js';
 import { listing } from './listing.js';
 import type { Client, Listing, ServerFacts } from './model.js';
 import type { CallOptions, ClientOptions } from './options.js';
@@ -22,8 +22,10 @@ import { toolCalls } from './tool-calls.js';
 
 export interface CreateClientParts {
   readonly open: OpenLink;
-  /** What it is connected to, in a person's words: a URL without secrets, a command. Results are kept under it. */
+  /** What it is connected to, in a person's words: a URL without secrets, a command. */
   readonly target: string;
+  /** What tells this server from every other, for a cache that clients share. Without it, nothing is shared. */
+  readonly cacheKey?: string | undefined;
   readonly options: ClientOptions;
   readonly signal?: AbortSignal | undefined;
   readonly connectTimeoutMs?: number | undefined;
@@ -31,7 +33,7 @@ export interface CreateClientParts {
 
 /** Opens the link. The client that it gives is ready. */
 export async function createClient(parts: CreateClientParts): Promise<Client> {
-  const { open, target, options, signal, connectTimeoutMs = 30_000 } = parts;
+  const { open, target, options, signal, connectTimeoutMs = 30_000, cacheKey = crypto.randomUUID() } = parts;
   const { client: identity = fullmcp, reconnect = true, cache = true } = options;
   const hub = new EventHub();
   const known = new KnownTools(hub.problem);
@@ -44,7 +46,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
   if (options.log) hub.on('log', options.log);
 
   function notification(method: string, params: JsonObject | undefined): void {
-    for (const stale of staleBy(method, params)) results?.invalidate(target, stale);
+    for (const stale of staleBy(method, params)) results?.invalidate(cacheKey, stale);
     const message = method === 'notifications/message' ? toLogMessage(params) : undefined;
     if (message) hub.emit('log', message);
     hub.emit('notification', { method, params });
@@ -78,8 +80,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     peer,
     hub,
     known,
-    cache: results,
-    target,
+    caching: results && { cache: results, server: cacheKey },
     answer,
   });
   const listening = new Listening({
@@ -109,7 +110,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
       timeoutMs,
     );
     const heard = (method: string, about?: JsonObject): void => {
-      clearTimeout(timer);
+      if (method === ACKNOWLEDGED) clearTimeout(timer);
       notified(method, about);
     };
     try {

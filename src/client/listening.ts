@@ -25,7 +25,7 @@ interface Stream {
   granted: SubscriptionFilter | undefined;
 }
 
-const ACK = 'notifications/subscriptions/acknowledged';
+export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const lists = ['tools', 'prompts', 'resources'] as const;
 
 /**
@@ -131,7 +131,7 @@ export class Listening {
     await this.#parts.listen(
       stream.filter,
       (method, params) => {
-        if (method !== ACK) return this.#heard(method, params);
+        if (method !== ACKNOWLEDGED) return this.#heard(method, params);
         stream.granted = isObject(params?.['notifications']) ? params['notifications'] : {};
         acknowledged();
       },

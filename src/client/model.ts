@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { JsonObject } from '../jsonrpc/message.js';
 import type { Outcome } from '../protocol/call.js';
 import type { ContentBlock, ResourceContents } from '../protocol/content.js';

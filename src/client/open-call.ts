@@ -9,7 +9,7 @@ export interface TimeLimits {
 
 /** A call under way: it ends with an answer, or when its time is over, its caller gives up, or the client closes. */
 export class OpenCall {
-  readonly lifetime = new Lifetime();
+  readonly lifetime: Lifetime = new Lifetime();
   readonly #method: string;
   readonly #name: string | undefined;
   readonly #limits: TimeLimits | undefined;

@@ -37,14 +37,7 @@ export function toolCalls({
     args: object,
     options: ToolCallOptions,
   ): Promise<CallResult | TaskHandle> {
-    const { idempotencyKey, ...rest } = options;
-    const meta =
-      idempotencyKey === undefined ? rest.meta : { ...rest.meta, 'fullmcp/idempotencyKey': idempotencyKey };
-    const outcome = await caller.send(
-      'tools/call',
-      { name, arguments: args },
-      { ...rest, ...(meta && { meta }) },
-    );
+    const outcome = await caller.send('tools/call', { name, arguments: args }, withKey(options));
     if (outcome.resultType !== 'task') return finish(name, completed(outcome));
     return taskHandle(parts, String(outcome['taskId']), { ...outcome, name });
   }
@@ -75,6 +68,12 @@ export function toolCalls({
   }
 
   return { callTool, startTool, task: (id) => taskHandle(parts, id), tool: asFunctions(callTool) };
+}
+
+function withKey(options: ToolCallOptions): CallOptions {
+  const { idempotencyKey } = options;
+  if (idempotencyKey === undefined) return options;
+  return { ...options, meta: { ...options.meta, 'fullmcp/idempotencyKey': idempotencyKey } };
 }
 
 function asFunctions(callTool: Client['callTool']): Client['tool'] {

@@ -3,6 +3,7 @@ import { type Outcome, printOutcome } from '../protocol/call.js';
 import { has } from '../protocol/features.js';
 import { SERVER_INFO, SUBSCRIPTION_ID } from '../protocol/meta.js';
 import type { Revision } from '../protocol/revisions.js';
+import { withObject } from './structured.js';
 
 // Results of the newest revision in the shape of an older one. What an old client merely does not know, it ignores; what
 // would break it is translated.
@@ -67,27 +68,7 @@ function projectTool(revision: Revision, tool: JsonObject): JsonObject {
 function projectToolResult(revision: Revision, result: JsonObject): JsonObject {
   const { structuredContent, ...rest } = result;
   const content = (result['content'] as JsonObject[]).map((block) => projectBlock(revision, block));
-  if (!has(revision, 'structuredContent')) return { ...rest, content };
-  const structured = structuredContent === undefined ? unparsed(content[0]) : wrapped(structuredContent);
-  return structured === undefined
-    ? { ...rest, content }
-    : { ...rest, content, structuredContent: structured };
-}
-
-function wrapped(value: unknown): JsonObject {
-  return isObject(value) ? value : { result: value };
-}
-
-// Gemini CLI parses a text without structured content beside it, and rejects the whole result if that gives anything but
-// an object. The parsed value in an object keeps it content.
-function unparsed(block: JsonObject | undefined): JsonObject | undefined {
-  const text = block?.['type'] === 'text' ? (block['text'] as string).trim() : '';
-  if (text === '' || text.length > 100_000 || !'-0123456789"[tfn'.includes(text.charAt(0))) return undefined;
-  try {
-    return wrapped(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
+  return has(revision, 'structuredContent') ? withObject({ ...result, content }) : { ...rest, content };
 }
 
 function projectMessage(revision: Revision, message: JsonObject): JsonObject {

@@ -204,6 +204,24 @@ describe('connecting', () => {
     });
   });
 
+  test('that takes too long ends where nobody looks at the signal, and what comes later is closed', async () => {
+    const close = vi.fn(async () => {});
+    let finish: ((link: Link) => void) | undefined;
+    const connecting = createClient({
+      target: 'x',
+      options: {},
+      connectTimeoutMs: 20,
+      open: () =>
+        new Promise((resolve) => {
+          finish = resolve;
+        }),
+    });
+    await expect(connecting).rejects.toMatchObject({ code: 'timeout' });
+    const discovered = { supportedVersions: [], capabilities: {} };
+    finish?.({ transport: 'stdio', revision: '2026-07-28', discovered, dispatch: async () => done, close });
+    await until('it is closed', () => close.mock.calls.length === 1);
+  });
+
   test('that fails is final, and says why', async () => {
     const failure = new McpError('connect_failed', 'no route');
     await expect(

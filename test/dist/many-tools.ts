@@ -1,7 +1,12 @@
-/** The source of a server with `count` tools of five shapes, as a large team would have written it. */
+/** The source of a server with `count` tools of five shapes, as a large team would have written it, and of a client that calls each. */
 export function manyTools(count: number): string {
   const tools = Array.from({ length: count }, (_, i) => `    tool${i}: ${SHAPES[i % SHAPES.length]?.(i)},`);
+  const calls = Array.from(
+    { length: count },
+    (_, i) => `  await client.tool.tool${i}(${ARGUMENTS[i % ARGUMENTS.length]});`,
+  );
   return `import { createServer, tool } from 'fullmcp';
+import { connect } from 'fullmcp/client';
 import { z } from 'zod';
 
 export const server = createServer({
@@ -11,6 +16,12 @@ export const server = createServer({
 ${tools.join('\n')}
   },
 });
+
+export async function main(): Promise<number> {
+  const client = await connect<typeof server>(server);
+${calls.join('\n')}
+  return client.tool.tool0({ a: 1 });
+}
 `;
 }
 
@@ -51,4 +62,12 @@ const SHAPES: readonly ((i: number) => string)[] = [
       },
       run: () => 'done',
     })`,
+];
+
+const ARGUMENTS: readonly string[] = [
+  '{ a: 1 }',
+  "{ query: 'x', filters: [{ field: 'f', op: 'eq', value: 1 }] }",
+  "{ id: 'x' }",
+  "{ shape: { kind: 'circle', radius: 1 } }",
+  "{ path: '.' }",
 ];

@@ -182,6 +182,7 @@ describe.each(sessionWires)('over $name', (wire) => {
     expect(params).toEqual({
       message: 'Which size, Ada?',
       ...(wire.name.includes('2025-11-25') && { mode: 'form' }),
+      _meta: { 'fullmcp/key': 'size' },
     });
     expect(requestedSchema).toEqual({
       type: 'object',
@@ -358,6 +359,7 @@ describe('a page to visit', () => {
         message: 'Log in',
         url: 'https://example.com/login',
         elicitationId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        _meta: { 'fullmcp/key': expect.any(String) },
       });
       expect(client.notifications).toEqual([
         {

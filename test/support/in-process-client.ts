@@ -12,6 +12,7 @@ export function inProcessClient(
   return createClient({
     open: (_events, open) => dispatchLink(server.dispatch, { open, as: options.as }),
     target: 'in-process',
+    cacheKey: 'in-process',
     options,
   });
 }

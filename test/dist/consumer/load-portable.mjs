@@ -1,4 +1,5 @@
 import 'fullmcp';
+import 'fullmcp/client';
 import 'fullmcp/http';
 import 'fullmcp/websocket';
 

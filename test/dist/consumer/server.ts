@@ -1,4 +1,5 @@
 import { createServer, tool } from 'fullmcp';
+import { connect } from 'fullmcp/client';
 import * as http from 'fullmcp/http';
 import { serve } from 'fullmcp/node';
 import { serveStdio } from 'fullmcp/stdio';
@@ -23,6 +24,13 @@ export async function main(): Promise<void> {
   console.log(`${running.url}`);
   await running.close();
   await serveStdio(server);
+}
+
+export async function add(): Promise<number> {
+  await using client = await connect<typeof server>(server);
+  // @ts-expect-error b is missing
+  await client.tool.add({ a: 1 });
+  return client.tool.add({ a: 1, b: 2 });
 }
 
 export const handler: (request: Request) => Promise<Response> = http.createHandler(server);

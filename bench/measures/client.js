@@ -1,0 +1,43 @@
+import { startClient, startServer } from '../child.js';
+import { interleaved } from '../numbers.js';
+
+const contenders = ['floor', 'fullmcp', 'official'];
+/** How many calls are under way at once: one after the other, and as many as a busy program has. */
+const windows = { sequential: 1, busy: 32 };
+
+/** Microseconds that a call takes a client, by the clock and of its processor, over HTTP and over stdio. */
+export async function measureClient({ rounds, calls }) {
+  const server = await startServer('http-fullmcp');
+  const figures = {};
+  for (const wire of ['http', 'stdio']) {
+    const running = await Promise.all(
+      contenders.map(async (name) => ({
+        name,
+        client: await startClient(`${wire}-${name}`, { args: [String(server.port)] }),
+      })),
+    );
+    const run = async ({ client }, window) => client.ask({ what: 'run', calls, window });
+    for (const one of running) await run(one, windows.busy);
+    figures[wire] = await interleaved(
+      Object.fromEntries(
+        running.map((one) => [
+          one.name,
+          async () => {
+            const sequential = await run(one, windows.sequential);
+            const busy = await run(one, windows.busy);
+            return {
+              sequential: sequential.wall,
+              sequentialCpu: sequential.cpu,
+              busy: busy.wall,
+              busyCpu: busy.cpu,
+            };
+          },
+        ]),
+      ),
+      rounds,
+    );
+    for (const { client } of running) await client.stop();
+  }
+  await server.stop();
+  return { ...figures, medians: { http: figures.http.medians, stdio: figures.stdio.medians } };
+}

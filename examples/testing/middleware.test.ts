@@ -1,0 +1,23 @@
+// #region builders
+import { McpError, type Middleware } from 'fullmcp';
+import { callOf, toolResult } from 'fullmcp/testing';
+import { expect, test } from 'vitest';
+
+const readOnly: Middleware = async (call, next) => {
+  call.notify('notifications/message', { level: 'info', data: `${call.method} from ${call.auth?.subject}` });
+  if (call.params['name'] === 'wipe') throw new McpError('forbidden', 'Reading only');
+  return next(call);
+};
+
+test('it lets reading pass, and says who reads', async () => {
+  const auth = { subject: 'ada', scopes: [], claims: {} };
+  const call = callOf('tools/call', { name: 'price' }, { auth }); // a whole call; the rest is made up
+  expect(await readOnly(call, async () => toolResult('three'))).toEqual(toolResult('three'));
+  expect(call.notified).toMatchObject([{ params: { data: 'tools/call from ada' } }]);
+});
+
+test('it does not let wiping pass', async () => {
+  const wipe = readOnly(callOf('tools/call', { name: 'wipe' }), async () => toolResult('done'));
+  await expect(wipe).rejects.toThrow('Reading only');
+});
+// #endregion

@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { McpError } from '../../protocol/errors.js';
+import { type ServerProcess, spawnWire } from '../../transports/stdio/spawn.js';
+import type { WebSocketConstructor } from '../../transports/websocket/connect.js';
+import type { Wire } from '../../transports/wire.js';
+
+// What a client can do on Node and not in a browser. Loaded when a target needs it.
+
+export function openProcess(server: ServerProcess): Wire {
+  return spawnWire(server);
+}
+
+/** How a script is started, and what to do where that fails. */
+export function scriptProcess(given: string): ServerProcess & { readonly hint?: string } {
+  const path = pathOf(given);
+  if (!existsSync(path)) throw noFile(path);
+  if (/\.py$/i.test(path))
+    return {
+      command: process.platform === 'win32' ? 'python' : 'python3',
+      args: [path],
+      hint: 'A .py target runs with the Python on the PATH. For another: { command, args }.',
+    };
+  if (/\.[cm]?js$/i.test(path) || runsTypeScript()) return { command: process.execPath, args: [path] };
+  return {
+    command: 'npx',
+    args: ['tsx', path],
+    hint: `Node ${process.versions.node} does not run TypeScript by itself, so this was started with "npx tsx": install tsx, use Node 22.18 or later, or compile it and connect to the .js file.`,
+  };
+}
+
+export function readText(path: string): Promise<string> {
+  return readFile(pathOf(path), 'utf8');
+}
+
+/** A WebSocket of `ws`, which sends headers when it opens. */
+export async function webSocketWith(
+  headers: Readonly<Record<string, string>>,
+): Promise<WebSocketConstructor> {
+  const { WebSocket } = await import('ws');
+  return class extends WebSocket {
+    constructor(url: string, protocols?: string | string[]) {
+      super(url, protocols, { headers });
+    }
+  };
+}
+
+/** Node since 22.18 and 23.6, unless it was told not to; Bun and Deno always. */
+function runsTypeScript(): boolean {
+  const { features, versions } = process as {
+    features: { readonly typescript?: unknown };
+    versions: Record<string, string | undefined>;
+  };
+  return Boolean(features.typescript) || versions['bun'] !== undefined || versions['deno'] !== undefined;
+}
+
+function pathOf(given: string): string {
+  return given.startsWith('file:') ? fileURLToPath(given) : given;
+}
+
+function noFile(path: string): McpError {
+  const [command, ...args] = path.split(' ');
+  const list = args.map((arg) => `'${arg}'`).join(', ');
+  const meant =
+    args.length > 0 ? ` For a command line, write { command: '${command}', args: [${list}] }.` : '';
+  return new McpError('connect_failed', `There is no file ${path} (looked in ${process.cwd()}).${meant}`);
+}

@@ -1,0 +1,34 @@
+import { type Connect, makeConnect } from './connect/connect.js';
+import { makeOneShots, type OneShots } from './connect/one-shots.js';
+import type { Host } from './connect/options.js';
+
+export * from './connect/public.js';
+export type { ServerProcess } from './transports/stdio/spawn.js';
+
+// Where there is no Node, none of this is loaded until somebody wants a process.
+const host: Host = {
+  openProcess: async (server) => (await onNode()).openProcess(server),
+  script: async (path) => (await onNode()).scriptProcess(path),
+  async readConfig(path) {
+    const [{ readConfigFile }, { readText }] = await Promise.all([
+      import('./connect/config-file.js'),
+      onNode(),
+    ]);
+    return readConfigFile(path, { readFile: readText, env: globalThis.process?.env ?? {} });
+  },
+  webSocket: async (headers) => (await onNode()).webSocketWith(headers),
+};
+
+function onNode(): Promise<typeof import('./adapters/node/client-host.js')> {
+  return import('./adapters/node/client-host.js');
+}
+
+export const connect: Connect = /* @__PURE__ */ makeConnect(host);
+
+const oneShots: OneShots = /* @__PURE__ */ makeOneShots(connect);
+export const withClient: OneShots['withClient'] = oneShots.withClient;
+export const callTool: OneShots['callTool'] = oneShots.callTool;
+export const listTools: OneShots['listTools'] = oneShots.listTools;
+export const readResource: OneShots['readResource'] = oneShots.readResource;
+export const getPrompt: OneShots['getPrompt'] = oneShots.getPrompt;
+export const serverInfo: OneShots['serverInfo'] = oneShots.serverInfo;

@@ -1,0 +1,102 @@
+// Where a text stops being JSON. Runtimes tell that each in their own way, some not at all, and quote the text.
+
+export interface JsonFault {
+  readonly line: number;
+  readonly column: number;
+  readonly reason: string;
+}
+
+const SPACE = /[ \t\r\n]*/y;
+const STRING = /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/uy;
+const SCALAR = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null/y;
+
+/** Finds the fault in a text that `JSON.parse` refused. */
+export function faultOf(text: string): JsonFault {
+  const { at, reason } = scan(text);
+  const before = text.slice(0, at).split('\n');
+  return {
+    line: before.length,
+    column: (before.at(-1) as string).length + 1,
+    reason: comment(text, at) ?? reason,
+  };
+}
+
+function comment(text: string, at: number): string | undefined {
+  return text.startsWith('//', at) || text.startsWith('/*', at) || text[at] === '#'
+    ? 'comments are not supported'
+    : undefined;
+}
+
+interface Fault {
+  readonly at: number;
+  readonly reason: string;
+}
+
+/** Walks the text with what is open on a stack, so that depth costs no calls. */
+function scan(text: string): Fault {
+  const open: ('{' | '[')[] = [];
+  let at = 0;
+  let expected: 'value' | 'key' | 'comma' = 'value';
+  let mayEnd = false;
+
+  function take(pattern: RegExp): boolean {
+    pattern.lastIndex = at;
+    if (!pattern.test(text)) return false;
+    at = pattern.lastIndex;
+    return true;
+  }
+
+  for (;;) {
+    take(SPACE);
+    const next = text[at];
+    const inside = open.at(-1);
+    if (next === undefined) {
+      return {
+        at,
+        reason:
+          inside === undefined ? 'the text ends too early' : `the text ends, but a ${inside} is still open`,
+      };
+    }
+    if (expected === 'comma') {
+      if (inside === undefined) return { at, reason: 'there is something after the end' };
+      if (next === ',') {
+        at++;
+        expected = inside === '{' ? 'key' : 'value';
+        mayEnd = false;
+      } else if (next === closing[inside]) {
+        at++;
+        open.pop();
+      } else return { at, reason: `a comma or ${closing[inside]} is missing` };
+    } else if (
+      inside !== undefined &&
+      next === closing[inside] &&
+      expected === (inside === '{' ? 'key' : 'value')
+    ) {
+      if (!mayEnd) return { at, reason: 'there is a comma before it that does not belong there' };
+      at++;
+      open.pop();
+      expected = 'comma';
+    } else if (expected === 'key') {
+      if (!take(STRING)) return { at, reason: 'a name in double quotes is missing' };
+      take(SPACE);
+      if (text[at] !== ':') return { at, reason: 'a colon is missing' };
+      at++;
+      expected = 'value';
+      mayEnd = false;
+    } else if (next === '{' || next === '[') {
+      at++;
+      open.push(next);
+      expected = next === '{' ? 'key' : 'value';
+      mayEnd = true;
+    } else if (take(STRING) || take(SCALAR)) {
+      expected = 'comma';
+    } else {
+      return {
+        at,
+        reason: next === '"' ? 'a text that begins here is not well-formed' : 'there is no JSON value here',
+      };
+    }
+  }
+}
+
+const closing = { '{': '}', '[': ']' } as const;

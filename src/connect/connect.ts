@@ -1,0 +1,181 @@
+import { createClient } from '../client/create-client.js';
+import type { Client } from '../client/model.js';
+import { McpError } from '../protocol/errors.js';
+import type { OpenLink, TransportName } from '../protocol/link.js';
+import { dispatchLink } from '../transports/memory/link.js';
+import { Failures } from './attempts.js';
+import type { McpConfig } from './config.js';
+import type { GroupClient } from './group.js';
+import { overHttp } from './open-http.js';
+import { opener } from './opener.js';
+import type { ConnectOptions, Host, ScriptProcess } from './options.js';
+import { nameOf, type Place, placeOf, type ServerObject, type Target } from './target.js';
+import { VerdictCache } from './verdicts.js';
+import type { Way } from './way.js';
+
+/**
+ * Connects to a server, whatever it is and whatever it speaks. Ready when it returns; otherwise it throws an `McpError` that
+ * says what was tried. Without a target, the environment variable MCP_SERVER_URL names it.
+ */
+export interface Connect {
+  (target: McpConfig, options?: ConnectOptions): Promise<GroupClient>;
+  <S extends ServerObject>(target: S, options?: ConnectOptions): Promise<Client<S>>;
+  <S = unknown>(target?: Target, options?: ConnectOptions): Promise<Client<S>>;
+}
+
+/** Makes a `connect` for a runtime, with a memory of its own for the eras of servers. */
+export function makeConnect(host: Host): Connect {
+  const remembered = new VerdictCache();
+
+  async function connect(target?: Target, options: ConnectOptions = {}): Promise<Client> {
+    return connectTo(target === undefined ? fromEnvironment() : placeOf(target), options);
+  }
+
+  async function connectTo(place: Place, options: ConnectOptions): Promise<Client> {
+    switch (place.kind) {
+      case 'list':
+        return firstReady(flat(place.targets), options);
+      case 'config':
+        return group(place.config, options);
+      case 'config-file': {
+        const { readConfig = unable('read a file') } = host;
+        return group(await readConfig(place.path), options);
+      }
+      case 'script': {
+        const { script = unable('start a process') } = host;
+        return connectToScript(await script(place.path), options);
+      }
+      default:
+        return createClient({
+          open: openerOf(place, options),
+          target: nameOf(place),
+          cacheKey: cacheKeyOf(place),
+          options,
+          signal: options.signal,
+          connectTimeoutMs: options.connectTimeoutMs,
+        });
+    }
+  }
+
+  async function group(config: McpConfig, options: ConnectOptions): Promise<Client> {
+    const { connectGroup } = await import('./group.js');
+    return connectGroup(config, options, connect);
+  }
+
+  async function firstReady(places: readonly Place[], options: ConnectOptions): Promise<Client> {
+    if (places.length === 0) throw new McpError('invalid_request', 'The list of targets is empty.');
+    const failures = new Failures();
+    for (const place of places) {
+      try {
+        return await connectTo(place, options);
+      } catch (thrown) {
+        const error = failures.add(thrown, { target: nameOf(place), transport: transports[place.kind] });
+        if (options.signal?.aborted) throw error;
+      }
+    }
+    throw failures.toError();
+  }
+
+  async function connectToScript(
+    { hint, ...server }: ScriptProcess,
+    options: ConnectOptions,
+  ): Promise<Client> {
+    try {
+      return await connectTo({ kind: 'process', server }, options);
+    } catch (error) {
+      if (hint === undefined || !McpError.is(error)) throw error;
+      const { code, message, data } = error;
+      if (code !== 'connect_failed' && code !== 'connection_closed') throw error;
+      throw new McpError(code, `${message}\n${hint}`, { data, cause: error });
+    }
+  }
+
+  function openerOf(place: OpenPlace, options: ConnectOptions): OpenLink {
+    if (place.kind === 'in-process')
+      return (_events, open) => dispatchLink(place.dispatch, { open, as: options.as });
+    const key = place.kind === 'process' ? processKey(place.server) : nameOf(place);
+    return opener(wayTo(place, options), { key, verdicts: options.verdicts ?? remembered, options });
+  }
+
+  function wayTo(place: Exclude<OpenPlace, { kind: 'in-process' }>, options: ConnectOptions): Way {
+    const over = { target: nameOf(place), probeTimeoutMs: options.probeTimeoutMs ?? 5000 };
+    if (place.kind === 'process') {
+      const { stderr } = options;
+      const server = stderr === undefined ? place.server : { stderr, ...place.server };
+      const { openProcess = unable('start a process') } = host;
+      return async function overStdio(parts) {
+        const { overWire } = await import('./open-wire.js');
+        return overWire(() => openProcess(server), { ...over, transport: 'stdio' })(parts);
+      };
+    }
+    const { url } = place;
+    const http = withHeaders(options, place.headers);
+    if (place.kind === 'http') return overHttp(url, over.target, http);
+    return async function overSocket(parts) {
+      const { overWebSocket } = await import('./open-web-socket.js');
+      return overWebSocket(url, { ...over, http, host })(parts);
+    };
+  }
+
+  return connect as Connect;
+}
+
+type OpenPlace = Extract<Place, { kind: 'http' | 'websocket' | 'process' | 'in-process' }>;
+
+const transports: Readonly<Record<Place['kind'], TransportName>> = {
+  http: 'http',
+  websocket: 'websocket',
+  process: 'stdio',
+  script: 'stdio',
+  'in-process': 'in-process',
+  config: 'group',
+  'config-file': 'group',
+  list: 'list',
+};
+
+function flat(targets: readonly Target[]): readonly Place[] {
+  return targets.map(placeOf).flatMap((place) => (place.kind === 'list' ? flat(place.targets) : place));
+}
+
+function fromEnvironment(): Place {
+  // Only some runtimes have an environment.
+  const url = globalThis.process?.env?.['MCP_SERVER_URL'];
+  if (!url) throw new McpError('invalid_request', 'There is no target, and MCP_SERVER_URL is not set.');
+  const place = placeOf(url);
+  if (place.kind === 'http' || place.kind === 'websocket') return place;
+  throw new McpError('invalid_request', 'MCP_SERVER_URL must be a URL: http://, https://, ws:// or wss://.');
+}
+
+/** Headers that came with the address win over those for every address. */
+function withHeaders(options: ConnectOptions, own: HeadersInit | undefined): ConnectOptions {
+  if (own === undefined) return options;
+  const { headers: given } = options;
+  const headers = async (): Promise<[string, string][]> => [
+    ...pairs(typeof given === 'function' ? await given() : given),
+    ...pairs(own),
+  ];
+  return { ...options, headers };
+}
+
+function pairs(headers: HeadersInit = {}): [string, string][] {
+  return headers instanceof Headers || Array.isArray(headers)
+    ? [...(headers as Iterable<[string, string]>)]
+    : Object.entries(headers as Record<string, string>);
+}
+
+/** Servers differ by what their names leave out. Those in this process have no name at all. */
+function cacheKeyOf(place: OpenPlace): string | undefined {
+  if (place.kind === 'in-process') return undefined;
+  if (place.kind !== 'process') return place.url.href;
+  return processKey(place.server) + JSON.stringify(place.server.env ?? {});
+}
+
+function processKey({ command, args = [], cwd = '' }: ScriptProcess): string {
+  return JSON.stringify([cwd, command, ...args]);
+}
+
+function unable(what: string): () => Promise<never> {
+  return async () => {
+    throw new McpError('invalid_request', `A browser cannot ${what}: connect to a URL instead.`);
+  };
+}

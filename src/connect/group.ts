@@ -1,0 +1,113 @@
+import { createClient } from '../client/create-client.js';
+import type { Client } from '../client/model.js';
+import { McpError } from '../protocol/errors.js';
+import type { LinkEvents, OpenLink } from '../protocol/link.js';
+import { newestRevision } from '../protocol/revisions.js';
+import type { McpConfig, ServerEntry } from './config.js';
+import { checkConfig } from './config-check.js';
+import { discoveredOf } from './group-discover.js';
+import { groupDispatch } from './group-dispatch.js';
+import type { ServerState } from './group-member.js';
+import { Membership } from './group-membership.js';
+import { askThrough } from './group-questions.js';
+import type { ConnectOptions } from './options.js';
+import type { Target } from './target.js';
+
+/** A client of several servers. Tools and prompts are called `server_name`; resources keep their URIs. */
+export interface GroupClient extends Client {
+  /** The servers by name, as they are now. */
+  readonly servers: ReadonlyMap<string, ServerState>;
+  /** The client of one server, connected when it returns. */
+  readonly member: (name: string) => Promise<Client>;
+  /** Adds a server. It is connected when it is first needed; who listens hears that the lists changed. */
+  readonly add: (name: string, entry: ServerEntry) => void;
+  /** Closes a server and forgets it: open calls on it fail with `connection_closed`. */
+  readonly remove: (name: string) => Promise<void>;
+}
+
+export type ConnectOne = (target: Target, options: ConnectOptions) => Promise<Client>;
+
+/** Makes one client of many servers. Nothing is connected before it is needed. */
+export async function connectGroup(
+  config: McpConfig,
+  options: ConnectOptions,
+  connectOne: ConnectOne,
+): Promise<GroupClient> {
+  const { mcpServers } = checkConfig(config);
+  refuseSecrets(options);
+  let group!: Membership;
+
+  const open: OpenLink = async (events) => {
+    group = new Membership({
+      events,
+      open: (entry, signal) =>
+        connectMember(entry, { ...memberOptions(options, events), signal }, connectOne),
+      // A list must be there before its own time is over, also where one member hangs.
+      partMs: Math.min(options.timeoutMs ?? 60_000, 60_000) / 2,
+    });
+    for (const [name, entry] of Object.entries(mcpServers)) group.add(name, entry);
+    return {
+      dispatch: groupDispatch(group),
+      revision: newestRevision,
+      transport: 'group',
+      get discovered() {
+        return discoveredOf(group);
+      },
+      close: () => group.close(),
+    };
+  };
+
+  // Members repeat, keep and reconnect what is theirs; the group's client must not do it a second time.
+  const own = { ...options, reconnect: false, cache: false, maxRetries: 0 } as const;
+  const target = `the servers ${Object.keys(mcpServers).join(', ')}`;
+  const client = await createClient({ open, target, options: own, signal: options.signal });
+  return Object.defineProperties(client, {
+    servers: {
+      enumerable: true,
+      get: () => new Map([...group.members].map(([name, member]) => [name, member.state])),
+    },
+    member: { enumerable: true, value: async (name: string) => group.get(name).connect() },
+    add: { enumerable: true, value: (name: string, entry: ServerEntry) => group.add(name, entry) },
+    remove: { enumerable: true, value: (name: string) => group.remove(name) },
+    rootsChanged: { enumerable: true, value: () => rootsChanged(group) },
+  }) as GroupClient;
+}
+
+/** Everything that is not the group's own business: its middleware, its log, its cache. */
+function memberOptions(options: ConnectOptions, events: LinkEvents): ConnectOptions {
+  const { use, log, logLevel, progress, signal, prior, elicit, sample, roots, ...shared } = options;
+  return {
+    ...shared,
+    ...askThrough(events, { ...(elicit && { elicit }), ...(sample && { sample }), ...(roots && { roots }) }),
+    // Two servers may be called the same in a cache that is shared.
+    cache: options.cache !== false,
+  };
+}
+
+function connectMember(entry: ServerEntry, options: ConnectOptions, connectOne: ConnectOne): Promise<Client> {
+  if ('target' in entry) return connectOne(entry.target, options);
+  if ('command' in entry) {
+    const { command, args, env, cwd } = entry;
+    const optional = { ...(args && { args }), ...(env && { env }), ...(cwd !== undefined && { cwd }) };
+    return connectOne({ command, ...optional }, options);
+  }
+  const { url, headers, auth } = entry;
+  return connectOne(
+    { url, ...(headers && { headers }) },
+    { ...options, ...(auth !== undefined && { auth }) },
+  );
+}
+
+// What is meant for one server must not go to all of them.
+function refuseSecrets({ auth, headers }: ConnectOptions): void {
+  const given = auth === undefined ? headers && 'headers' : 'auth';
+  if (given === undefined) return;
+  throw new McpError(
+    'invalid_request',
+    `The option \`${given}\` would go to every server of the config: give it to the server that it is for, as { url, ${given} }`,
+  );
+}
+
+async function rootsChanged({ members }: Membership): Promise<void> {
+  await Promise.all([...members.values()].map(({ client }) => client?.rootsChanged()));
+}

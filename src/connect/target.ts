@@ -1,0 +1,118 @@
+import type { Dispatch } from '../protocol/call.js';
+import { McpError } from '../protocol/errors.js';
+import type { ServerProcess } from '../transports/stdio/spawn.js';
+import type { McpConfig } from './config.js';
+
+/** What can be connected to: an address, a process to start, a server in this one, several servers, or a list to try in order. */
+export type Target =
+  | string
+  | URL
+  | ServerProcess
+  | Address
+  | ServerObject
+  | Dispatch
+  | McpConfig
+  | readonly Target[];
+
+/** A URL with headers of its own, which win over those of the options. */
+export interface Address {
+  readonly url: string | URL;
+  readonly headers?: HeadersInit;
+}
+
+/** A server in the same process. */
+export interface ServerObject {
+  readonly dispatch: Dispatch;
+}
+
+/** A target, told apart. */
+export type Place =
+  | { readonly kind: 'http' | 'websocket'; readonly url: URL; readonly headers?: HeadersInit | undefined }
+  | { readonly kind: 'process'; readonly server: ServerProcess }
+  /** A path, or a `file:` URL. */
+  | { readonly kind: 'script' | 'config-file'; readonly path: string }
+  | { readonly kind: 'in-process'; readonly dispatch: Dispatch }
+  | { readonly kind: 'config'; readonly config: McpConfig }
+  | { readonly kind: 'list'; readonly targets: readonly Target[] };
+
+/** Tells what a target is, without looking at anything but itself. */
+export function placeOf(target: Target): Place {
+  if (typeof target === 'string') return placeOfText(target);
+  if (typeof target === 'function') return { kind: 'in-process', dispatch: target };
+  if (target instanceof URL) return placeOfUrl(target);
+  if (Array.isArray(target)) return { kind: 'list', targets: target as readonly Target[] };
+  if (typeof target !== 'object' || target === null) throw noTarget('That is no target.');
+  if ('dispatch' in target) return { kind: 'in-process', dispatch: target.dispatch };
+  if ('command' in target) return { kind: 'process', server: target };
+  if ('mcpServers' in target) return { kind: 'config', config: target };
+  if ('url' in target) return placeOfUrl(target.url, target.headers);
+  throw noTarget('That object is no target.');
+}
+
+const URL_SCHEME = /^(?:https?|wss?|file):/i;
+const SCRIPT = /\.[cm]?[jt]s$|\.py$/i;
+
+function placeOfText(text: string): Place {
+  if (URL_SCHEME.test(text)) return placeOfUrl(text);
+  if (SCRIPT.test(text)) return { kind: 'script', path: text };
+  if (/\.json$/i.test(text)) return { kind: 'config-file', path: text };
+  const [command, ...args] = text.trim().split(/\s+/);
+  if (args.length > 0) {
+    const list = args.map((arg) => `'${arg}'`).join(', ');
+    throw noTarget(`A command line is not taken apart: write { command: '${command}', args: [${list}] }.`);
+  }
+  throw noTarget(`"${text.slice(0, 200)}" is no target.`);
+}
+
+function placeOfUrl(given: string | URL, headers?: HeadersInit): Place {
+  const url = parsed(given);
+  if (/^https?:$/.test(url.protocol)) return { kind: 'http', url, headers };
+  if (/^wss?:$/.test(url.protocol)) return { kind: 'websocket', url, headers };
+  if (url.protocol === 'file:') {
+    const kind = /\.json$/i.test(url.pathname) ? 'config-file' : 'script';
+    return { kind, path: url.href };
+  }
+  throw noTarget(`A URL of "${url.protocol}" is no target.`);
+}
+
+function parsed(url: string | URL): URL {
+  try {
+    return new URL(url);
+  } catch {
+    throw noTarget('That is not a valid URL.');
+  }
+}
+
+/** What a place is called in messages. Passwords, queries, later arguments and the values of options may be secrets and are left out. */
+export function nameOf(place: Place): string {
+  switch (place.kind) {
+    case 'http':
+    case 'websocket':
+      return place.url.origin + place.url.pathname;
+    case 'process':
+      return nameOfProcess(place.server);
+    case 'script':
+    case 'config-file':
+      return place.path;
+    case 'in-process':
+      return 'a server in this process';
+    case 'config':
+      return `the servers ${Object.keys(place.config.mcpServers).join(', ')}`;
+    case 'list':
+      return 'a list of targets';
+  }
+}
+
+function nameOfProcess({ command, args = [] }: ServerProcess): string {
+  const first = args.findIndex((arg) => !arg.startsWith('-'));
+  const shown = first < 0 ? args : args.slice(0, first + 1);
+  const words = shown.map((arg) => (arg.startsWith('-') ? arg.replace(/=.*/s, '=…') : arg));
+  return [command, ...words, ...(shown.length < args.length ? ['…'] : [])].join(' ');
+}
+
+function noTarget(why: string): McpError {
+  return new McpError(
+    'invalid_request',
+    `${why} A target is a URL (https://, wss://), { command, args }, a script (.js, .ts, .py), an mcpServers config or its .json file, a server object, or a list of those.`,
+  );
+}

@@ -1,0 +1,119 @@
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { McpError } from '../../protocol/errors.js';
+import { TASKS } from '../../protocol/extensions.js';
+import { has, sessionRevisions } from '../../protocol/features.js';
+import type { OpenOptions } from '../../protocol/link.js';
+import { SERVER_INFO } from '../../protocol/meta.js';
+import type { ClientCapabilities, Discovered } from '../../protocol/model.js';
+import type { Revision } from '../../protocol/revisions.js';
+import type { Exchange } from '../../transports/exchange.js';
+
+/** What both sides said in the handshake, in today's words. */
+export interface Agreed {
+  readonly revision: Revision;
+  readonly discovered: Discovered;
+  /** Whether tools can be called as tasks of 2025-11-25. */
+  readonly tasks: boolean;
+}
+
+export interface HandshakeOptions extends OpenOptions {
+  /** The revision to ask for. The server may answer with another. */
+  readonly revision: Revision;
+}
+
+/** Opens a session: `initialize`, its answer, `notifications/initialized`. */
+export async function shakeHands(exchange: Exchange, options: HandshakeOptions): Promise<Agreed> {
+  const agreed = readAnswer(await initialize(exchange, options));
+  exchange.notify('notifications/initialized');
+  return agreed;
+}
+
+async function initialize(exchange: Exchange, options: HandshakeOptions): Promise<JsonObject> {
+  const { signal, revision, client } = options;
+  const params = {
+    protocolVersion: revision,
+    capabilities: olderCapabilities(client.capabilities, revision),
+    clientInfo: client.client ?? { name: 'fullmcp', version: '0' },
+  };
+  try {
+    return await exchange.request({ method: 'initialize', params, signal });
+  } catch (error) {
+    if (!isAnswer(error)) throw error;
+    // Instead of answering with a version that it has, a server may refuse and list those (2025-11-25, Lifecycle, Error Handling).
+    const other = sessionRevisions.find((known) => supported(error.data).includes(known));
+    if (other !== undefined && other !== revision)
+      return initialize(exchange, { ...options, revision: other });
+    const { code, message, data, number } = error;
+    throw new McpError(code, `The server refused the handshake: ${message}`, {
+      data,
+      cause: error,
+      ...(number !== undefined && { number }),
+    });
+  }
+}
+
+/** Whether an error is what the server itself answered, and not why there is no answer. */
+export function isAnswer(error: unknown): error is McpError {
+  return McpError.is(error) && error.number !== undefined;
+}
+
+function supported(data: unknown): readonly unknown[] {
+  return isObject(data) && Array.isArray(data['supported']) ? data['supported'] : [];
+}
+
+function readAnswer({ protocolVersion, capabilities, serverInfo, instructions }: JsonObject): Agreed {
+  const revision = sessionRevisions.find((known) => known === protocolVersion);
+  if (revision === undefined) throw unknownVersion(protocolVersion);
+  const { tasks, ...declared } = isObject(capabilities) ? capabilities : {};
+  const withTasks = has(revision, 'coreTasks') && callsToolsAsTasks(tasks);
+  const { extensions } = declared;
+  return {
+    revision,
+    tasks: withTasks,
+    discovered: {
+      supportedVersions: [revision],
+      capabilities: withTasks
+        ? { ...declared, extensions: { ...(isObject(extensions) && extensions), [TASKS]: {} } }
+        : declared,
+      ...(typeof instructions === 'string' && { instructions }),
+      ...(isObject(serverInfo) && { _meta: { [SERVER_INFO]: serverInfo } }),
+    } as Discovered,
+  };
+}
+
+function unknownVersion(version: unknown): McpError {
+  const wanted = typeof version === 'string' ? version.slice(0, 64) : 'none that could be read';
+  return new McpError(
+    'unsupported_version',
+    `The server wants to speak protocol version ${wanted}; this client opens sessions of ${sessionRevisions.join(', ')}`,
+    { data: { supported: sessionRevisions, requested: version } },
+  );
+}
+
+function callsToolsAsTasks(tasks: unknown): boolean {
+  const requests = isObject(tasks) ? tasks['requests'] : undefined;
+  const tools = isObject(requests) ? requests['tools'] : undefined;
+  return isObject(tools) && isObject(tools['call']);
+}
+
+// The tasks extension is not said: what a client calls as a task needs a capability of the server's only, and what it
+// serves as tasks is nothing.
+function olderCapabilities(capabilities: ClientCapabilities, revision: Revision): JsonObject {
+  const { roots, elicitation, extensions, ...rest } = capabilities;
+  const { [TASKS]: _, ...others } = extensions ?? {};
+  return {
+    ...rest,
+    ...(roots && { roots: { ...roots, listChanged: true } }),
+    ...(elicitation && olderElicitation(elicitation, revision)),
+    ...(Object.keys(others).length > 0 && { extensions: others }),
+  };
+}
+
+// Before 2025-11-25 there were only forms, and no word for them.
+function olderElicitation(
+  elicitation: NonNullable<ClientCapabilities['elicitation']>,
+  revision: Revision,
+): JsonObject {
+  if (has(revision, 'urlElicitation')) return { elicitation };
+  return elicitation.form !== undefined || elicitation.url === undefined ? { elicitation: {} } : {};
+}

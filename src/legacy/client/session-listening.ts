@@ -1,0 +1,181 @@
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { Call, Outcome } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
+import type { LinkEvents } from '../../protocol/link.js';
+import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
+import type { SubscriptionFilter } from '../../protocol/model.js';
+import { unlessAborted } from './bounded.js';
+import { type Agreed, isAnswer } from './handshake.js';
+import type { Send } from './kept-session.js';
+
+type Heard = (method: string, params: JsonObject | undefined) => void;
+
+/** A URI that is listened to. */
+interface Held {
+  listens: number;
+  /** Whether the server announces it, after everything that was said to it about that so far. */
+  announced: Promise<boolean>;
+}
+
+/** How many changes may wait for an acknowledgement. */
+const MAX_EARLY = 1000;
+
+/** `subscriptions/listen` in the session era, which has one stream of changes for all, and `resources/subscribe`. */
+export class SessionListening {
+  readonly #send: Send;
+  readonly #problem: LinkEvents['problem'];
+  readonly #open = new Map<AbortController, Heard>();
+  readonly #held = new Map<string, Held>();
+  #closed: McpError | undefined;
+
+  constructor(send: Send, problem: LinkEvents['problem']) {
+    this.#send = send;
+    this.#problem = problem;
+  }
+
+  /** Acknowledges when the server has agreed, so that what changes from then on is heard; ends with the call. */
+  async listen(call: Call, agreed: Agreed): Promise<Outcome> {
+    if (this.#closed !== undefined) throw this.#closed;
+    const { signal, notify } = call;
+    const wanted = readFilter(call.params);
+    const granted = grant(wanted, agreed);
+    const uris = [...new Set(granted.resourceSubscriptions)];
+    const taskIds = agreed.tasks ? (wanted.taskIds ?? []) : [];
+    const isNothing = (): boolean => Object.keys(granted).length === 0 && taskIds.length === 0;
+    const _meta = { [SUBSCRIPTION_ID]: call.id };
+    // Nothing comes before the acknowledgement: of what does, the last of each kind waits.
+    let early: Map<string, () => void> | undefined = new Map();
+    const over = new AbortController();
+    const end = (): void => over.abort(signal.reason);
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+    this.#open.set(over, (method, params) => {
+      if (!isWanted(method, params, { ...granted, taskIds })) return;
+      const tell = (): void => notify(method, { ...params, _meta });
+      if (early === undefined) tell();
+      else if (early.size < MAX_EARLY) early.set(`${method} ${params?.['uri'] ?? params?.['taskId']}`, tell);
+    });
+    for (const uri of uris) this.#hold(uri);
+    try {
+      const announced = isNothing() ? [] : await unlessAborted(this.#announced(uris), over.signal);
+      if (announced.length > 0) granted.resourceSubscriptions = announced;
+      else delete granted.resourceSubscriptions;
+      notify('notifications/subscriptions/acknowledged', { notifications: { ...granted }, _meta });
+      for (const tell of early.values()) tell();
+      early = undefined;
+      if (!isNothing()) await unlessAborted(forever(), over.signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      signal.removeEventListener('abort', end);
+      this.#open.delete(over);
+      for (const uri of uris) this.#release(uri);
+    }
+    return { resultType: 'complete', _meta };
+  }
+
+  /** Hands a notification to those who listen for it. */
+  heard(method: string, params: JsonObject | undefined): void {
+    for (const heard of this.#open.values()) heard(method, params);
+  }
+
+  /** A new session knows nothing of the subscriptions of the one before. */
+  async restore(send: Send): Promise<void> {
+    await Promise.all([...this.#held.keys()].map((uri) => this.#subscribe(uri, send).catch(() => false)));
+  }
+
+  /** Whoever listens fails with `reason`. */
+  close(reason: McpError): void {
+    this.#closed = reason;
+    for (const over of this.#open.keys()) over.abort(reason);
+  }
+
+  // What is said about one URI is said in order: requests over HTTP may overtake each other.
+  #hold(uri: string): void {
+    const held = this.#held.get(uri) ?? { listens: 0, announced: Promise.resolve(false) };
+    this.#held.set(uri, held);
+    held.listens += 1;
+    held.announced = held.announced
+      .catch(() => false)
+      .then((announced) => announced || this.#subscribe(uri, this.#send));
+    held.announced.catch(() => undefined);
+  }
+
+  #release(uri: string): void {
+    const held = this.#held.get(uri) as Held;
+    held.listens -= 1;
+    if (held.listens > 0) return;
+    held.announced = held.announced
+      .then(async (announced) => {
+        if (!announced || held.listens > 0) return announced;
+        await this.#send('resources/unsubscribe', { uri });
+        return false;
+      })
+      // Whether it heard or not: its announcements are not passed on any more.
+      .catch(() => false)
+      .finally(() => {
+        if (held.listens === 0) this.#held.delete(uri);
+      });
+  }
+
+  async #announced(uris: readonly string[]): Promise<readonly string[]> {
+    // Over HTTP the stream of changes is opened beside the first request: once one is answered it is there.
+    if (uris.length === 0) await this.#send('ping', {}).catch(() => undefined);
+    const announced = await Promise.all(uris.map((uri) => this.#held.get(uri)?.announced));
+    return uris.filter((_, at) => announced[at]);
+  }
+
+  async #subscribe(uri: string, send: Send): Promise<boolean> {
+    try {
+      await send('resources/subscribe', { uri });
+      return true;
+    } catch (error) {
+      if (!isAnswer(error)) throw error;
+      this.#problem(`The server does not announce changes of ${uri}: ${error.message}`, error);
+      return false;
+    }
+  }
+}
+
+function readFilter({ notifications }: JsonObject): SubscriptionFilter {
+  if (isObject(notifications)) return notifications;
+  throw new McpError('invalid_params', 'params.notifications must be an object');
+}
+
+// Not tasks: their changes are passed on, but a server of 2025-11-25 promises to announce none.
+function grant(wanted: SubscriptionFilter, { discovered }: Agreed): SubscriptionFilter {
+  const { tools, prompts, resources } = discovered.capabilities;
+  return {
+    ...(wanted.toolsListChanged && tools?.listChanged && { toolsListChanged: true }),
+    ...(wanted.promptsListChanged && prompts?.listChanged && { promptsListChanged: true }),
+    ...(wanted.resourcesListChanged && resources?.listChanged && { resourcesListChanged: true }),
+    ...(wanted.resourceSubscriptions?.length &&
+      resources?.subscribe && { resourceSubscriptions: wanted.resourceSubscriptions }),
+  };
+}
+
+function isWanted(method: string, params: JsonObject | undefined, wanted: SubscriptionFilter): boolean {
+  switch (method) {
+    case 'notifications/tools/list_changed':
+      return wanted.toolsListChanged === true;
+    case 'notifications/prompts/list_changed':
+      return wanted.promptsListChanged === true;
+    case 'notifications/resources/list_changed':
+      return wanted.resourcesListChanged === true;
+    case 'notifications/resources/updated':
+      return wanted.resourceSubscriptions?.some((uri) => isPart(params?.['uri'], uri)) === true;
+    case 'notifications/tasks':
+      return wanted.taskIds?.includes(params?.['taskId'] as string) === true;
+    default:
+      return false;
+  }
+}
+
+// Spec, ResourceUpdatedNotification: it may name a sub-resource of the one that was subscribed to.
+function isPart(uri: unknown, of: string): boolean {
+  return uri === of || (typeof uri === 'string' && uri.startsWith(of.endsWith('/') ? of : `${of}/`));
+}
+
+function forever(): Promise<never> {
+  return new Promise(() => undefined);
+}

@@ -1,0 +1,44 @@
+import type { LinkEvents } from '../../protocol/link.js';
+import type { LogLevel } from '../../protocol/log-level.js';
+import type { Send } from './kept-session.js';
+
+/** The log level of calls as that of the session, which has one for all: the latest. */
+export class SessionLogLevel {
+  readonly #send: Send;
+  readonly #problem: LinkEvents['problem'];
+  #level: LogLevel | undefined;
+  /** While the server is being told. */
+  #told: Promise<void> | undefined;
+
+  constructor(send: Send, problem: LinkEvents['problem']) {
+    this.#send = send;
+    this.#problem = problem;
+  }
+
+  /** What to wait for before a call of this level. A session cannot be told that no messages are wanted. */
+  want(level: LogLevel | undefined): Promise<void> | undefined {
+    if (level === undefined) return undefined;
+    if (level !== this.#level) {
+      this.#level = level;
+      const told = Promise.resolve(this.#told)
+        .then(() => this.#tell(level, this.#send))
+        .then(() => {
+          if (this.#told === told) this.#told = undefined;
+        });
+      this.#told = told;
+    }
+    return this.#told;
+  }
+
+  async restore(send: Send): Promise<void> {
+    if (this.#level !== undefined) await this.#tell(this.#level, send);
+  }
+
+  async #tell(level: LogLevel, send: Send): Promise<void> {
+    try {
+      await send('logging/setLevel', { level });
+    } catch (error) {
+      this.#problem(`The server did not accept the log level "${level}"`, error);
+    }
+  }
+}

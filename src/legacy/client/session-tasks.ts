@@ -1,0 +1,114 @@
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { Call, Outcome, Peer } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
+import { TASKS } from '../../protocol/extensions.js';
+import { newestRevision } from '../../protocol/revisions.js';
+import { type Agreed, isAnswer } from './handshake.js';
+import { modernOutcome, modernTask } from './modern-results.js';
+
+/** Sends a call on, or another request in its place, and gives what the server answered. */
+export type Forward = (call: Call, method?: string, params?: JsonObject) => Promise<JsonObject>;
+
+/** Sends a request that belongs to no call. */
+type Request = (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
+
+const MAX_REMEMBERED = 10_000;
+
+/** The tasks extension in front of the tasks of 2025-11-25. */
+export class SessionTasks {
+  readonly #forward: Forward;
+  readonly #request: Request;
+  /** Whether a tool that was listed runs only as a task. */
+  readonly #onlyAsTask = new Map<string, boolean>();
+  /** The tasks whose questions are being waited for. */
+  readonly #asking = new Map<string, AbortController>();
+
+  constructor(forward: Forward, request: Request) {
+    this.#forward = forward;
+    this.#request = request;
+  }
+
+  /** Remembers how tools are to be called. */
+  listed({ tools }: JsonObject): void {
+    for (const tool of Array.isArray(tools) ? tools : []) {
+      if (!isObject(tool) || this.#onlyAsTask.size >= MAX_REMEMBERED) continue;
+      const { name, execution } = tool;
+      this.#onlyAsTask.set(String(name), isObject(execution) && execution['taskSupport'] === 'required');
+    }
+  }
+
+  /** Makes a task of a call only where it has to be one: a plain call is simpler, and can be cancelled. */
+  async callTool(call: Call, agreed: Agreed): Promise<Outcome> {
+    const able = agreed.tasks && knowsTasks(call.peer);
+    const onlyAsTask = this.#onlyAsTask.get(String(call.params['name']));
+    if (able && onlyAsTask) return this.#start(call);
+    try {
+      return modernOutcome('tools/call', await this.#forward(call));
+    } catch (error) {
+      // That is how a server says that a tool runs only as a task (2025-11-25, Tasks, Tool-Level Negotiation).
+      if (!able || onlyAsTask === false || !isAnswer(error) || error.code !== 'method_not_found') throw error;
+      return this.#start(call);
+    }
+  }
+
+  async #start(call: Call): Promise<Outcome> {
+    const result = await this.#forward(call, call.method, { ...call.params, task: {} });
+    const { task, ...rest } = result;
+    return isObject(task)
+      ? { ...rest, ...modernTask(task), resultType: 'task' }
+      : modernOutcome('tools/call', result);
+  }
+
+  /** The task with its result or its error, for which the session era has another request. */
+  async get(call: Call): Promise<Outcome> {
+    const task = { ...modernTask(await this.#forward(call)), resultType: 'complete' };
+    const { status } = task as JsonObject;
+    if (status === 'completed' || status === 'failed') return { ...task, ...(await this.#ended(call)) };
+    if (status !== 'input_required') return task;
+    this.#hearQuestions(String(call.params['taskId']));
+    return { ...task, inputRequests: {} };
+  }
+
+  // A tool's own failure was a failed task then, and is a completed one now.
+  async #ended(call: Call): Promise<JsonObject> {
+    try {
+      const result = await this.#forward(call, 'tasks/result', { taskId: call.params['taskId'] });
+      return { status: 'completed', result: modernOutcome('tools/call', result) };
+    } catch (error) {
+      if (!isAnswer(error)) throw error;
+      return { status: 'failed', error: error.toWire(newestRevision) };
+    }
+  }
+
+  // The questions of a task come as requests of the server's while the result is waited for. What the wait gives, or why it
+  // fails, the next `tasks/get` tells.
+  #hearQuestions(taskId: string): void {
+    if (this.#asking.has(taskId)) return;
+    const controller = new AbortController();
+    this.#asking.set(taskId, controller);
+    const done = (): boolean => this.#asking.delete(taskId);
+    this.#request('tasks/result', { taskId }, controller.signal).then(done, done);
+  }
+
+  async cancel(call: Call): Promise<Outcome> {
+    try {
+      await this.#forward(call);
+    } catch (error) {
+      // To cancel what has ended was an error then, and is none now.
+      if (!isAnswer(error) || error.code !== 'invalid_params' || !(await this.#hasEnded(call))) throw error;
+    }
+    this.#asking
+      .get(String(call.params['taskId']))
+      ?.abort(new McpError('cancelled', 'The task was cancelled'));
+    return { resultType: 'complete' };
+  }
+
+  async #hasEnded(call: Call): Promise<boolean> {
+    const { status } = await this.#forward(call, 'tasks/get').catch((): JsonObject => ({}));
+    return status === 'completed' || status === 'failed' || status === 'cancelled';
+  }
+}
+
+function knowsTasks({ capabilities: { extensions } }: Peer): boolean {
+  return extensions !== undefined && Object.hasOwn(extensions, TASKS);
+}

@@ -1,0 +1,25 @@
+export type { TestAnswer, TestAnswers } from './testing/answers.js';
+export { type BuiltCall, callOf, listedTool, toolResult } from './testing/builders.js';
+export { everyWire } from './testing/every-wire.js';
+export {
+  type FaultEvent,
+  type FaultKind,
+  type FaultPlan,
+  type Faults,
+  randomPlan,
+  startFaults,
+} from './testing/faults.js';
+export { faultyFetch } from './testing/faulty-fetch.js';
+export { type McpMatchers, matchers } from './testing/matchers.js';
+export {
+  type Mock,
+  type MockCall,
+  type MockDefinition,
+  type MockServer,
+  type MockTool,
+  mockServer,
+} from './testing/mock-server.js';
+export { type Recorder, type RecorderOptions, recorder } from './testing/recorder.js';
+export { replay } from './testing/replay.js';
+export { type TestClientOptions, type TestedServer, testClient } from './testing/test-client.js';
+export { type Over, type TestWire, wires } from './testing/wires.js';

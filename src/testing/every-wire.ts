@@ -1,0 +1,44 @@
+import type { Client } from '../client/model.js';
+import { type TestClientOptions, type TestedServer, testClient } from './test-client.js';
+import { type TestWire, wires } from './wires.js';
+
+/**
+ * Runs a test over every wire and revision, one after another, each with a client of its own. A function in the server's place
+ * makes a new server for each. What the test throws says over which wire.
+ */
+export async function everyWire<S extends TestedServer>(
+  server: S | (() => S | Promise<S>),
+  run: (client: Client<S>, wire: TestWire) => unknown,
+  options: Omit<TestClientOptions, 'over' | 'revision'> = {},
+): Promise<void> {
+  for (const wire of wires) {
+    if (wire.over === 'in-process' && options.faults !== undefined) continue;
+    try {
+      await overOne(server, run, { ...options, wire });
+    } catch (error) {
+      throw named(error, wire);
+    }
+  }
+}
+
+async function overOne<S extends TestedServer>(
+  server: S | (() => S | Promise<S>),
+  run: (client: Client<S>, wire: TestWire) => unknown,
+  { wire, ...options }: TestClientOptions & { readonly wire: TestWire },
+): Promise<void> {
+  const { over, revision } = wire;
+  const made = typeof server === 'function' ? await server() : server;
+  try {
+    await using client = await testClient(made, { ...options, over, revision });
+    await run(client, wire);
+  } finally {
+    if (typeof server === 'function') await (made as Partial<AsyncDisposable>)[Symbol.asyncDispose]?.();
+  }
+}
+
+// The error itself, so that a test runner still shows what was expected and what came.
+function named(error: unknown, { name }: TestWire): unknown {
+  if (!(error instanceof Error)) return new Error(`${name}: ${String(error)}`, { cause: error });
+  error.message = `${name}: ${error.message}`;
+  return error;
+}

@@ -1,0 +1,110 @@
+import { type Fate, type FaultPlan, type Faults, garbled, startFaults, truncated } from './faults.js';
+import { faultyEvents } from './faulty-events.js';
+import { bodyOf, networkError, pause, unlessAborted, withBody } from './network.js';
+
+type Fetch = typeof globalThis.fetch;
+
+/**
+ * A `fetch` on which things go wrong as the plan says. A request is a message, and so is an answer; of an event stream, each
+ * event. What would not come on a network is rejected with a `TypeError`, or does not come until it is aborted.
+ */
+export function faultyFetch(inner: Fetch, plan: FaultPlan | Faults): Fetch {
+  const faults = startFaults(plan);
+  return async function faultyFetch(input, init) {
+    const request = new Request(input, init);
+    const { method, headers, redirect } = request;
+    // On Node a request's own signal forgets the one it follows when the request is collected.
+    const signal = init?.signal ?? request.signal;
+    const body = request.body === null ? undefined : await request.text();
+    const send = (text = body): Promise<Response> =>
+      inner(request.url, {
+        ...init,
+        ...{ method, headers, redirect, signal },
+        ...(text !== undefined && { body: text }),
+      });
+    const response = await disturbed(send, { body, fate: faults.next('sent'), faults, signal });
+    return response.body === null ? response : withFaults(response, response.body, { faults, signal });
+  };
+}
+
+interface Circumstances {
+  readonly faults: Faults;
+  readonly signal: AbortSignal;
+}
+
+async function disturbed(
+  send: (text?: string) => Promise<Response>,
+  {
+    body = '',
+    fate,
+    faults,
+    signal,
+  }: Circumstances & { readonly body: string | undefined; readonly fate: Fate },
+): Promise<Response> {
+  const { fault, delayMs, random } = fate;
+  await pause(delayMs, signal);
+  switch (fault) {
+    case 'drop':
+      return lost(random, { faults, signal });
+    case 'stall':
+      await unlessAborted(faults.calmed, signal);
+      return send();
+    case 'close':
+      // It has arrived, but nobody hears the answer.
+      await discard(send());
+      throw networkError();
+    case 'duplicate': {
+      const first = send();
+      void discard(send()).catch(() => undefined);
+      return first;
+    }
+    case 'truncate':
+      return body === '' ? send() : send(truncated(body, random));
+    case 'garble':
+      return body === '' ? send() : send(garbled(body, random));
+    default:
+      fault satisfies undefined;
+      return send();
+  }
+}
+
+async function withFaults(
+  response: Response,
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  { faults, signal }: Circumstances,
+): Promise<Response> {
+  if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
+    return withBody(response, faultyEvents(body, faults, signal));
+  }
+  const { fault, delayMs, random } = faults.next('received');
+  await pause(delayMs, signal);
+  if (fault === 'drop') {
+    void body.cancel().catch(() => undefined);
+    return lost(random, { faults, signal });
+  }
+  // An answer cannot come twice: a duplicate of it is the answer itself.
+  if (fault === undefined || fault === 'duplicate') return response;
+  const text = await response.text();
+  return withBody(
+    response,
+    bodyOf(async function* faultyBody(ended) {
+      if (fault === 'garble') return yield garbled(text, random);
+      const kept = truncated(text, random);
+      yield kept;
+      if (fault === 'stall') {
+        await unlessAborted(faults.calmed, ended);
+        yield text.slice(kept.length);
+      } else if (fault === 'close' || random() < 0.5) throw networkError();
+    }, signal),
+  );
+}
+
+// Some networks say that a message is lost; others say nothing, until somebody gives up.
+async function lost(random: () => number, { faults, signal }: Circumstances): Promise<never> {
+  if (random() < 0.5) await unlessAborted(faults.calmed, signal);
+  throw networkError();
+}
+
+async function discard(sent: Promise<Response>): Promise<void> {
+  await (await sent).body?.cancel().catch(() => undefined);
+}

@@ -1,0 +1,114 @@
+import type { ContentBlock } from '../protocol/content.js';
+import { type ErrorCode, McpError } from '../protocol/errors.js';
+
+// Matchers for `expect.extend(matchers)`, in Vitest, Jest and Bun. What they take is what the client gives, or the raw result.
+
+interface Verdict {
+  readonly pass: boolean;
+  readonly message: () => string;
+}
+
+interface MatcherState {
+  readonly isNot?: boolean;
+  readonly equals?: (a: unknown, b: unknown) => boolean;
+}
+
+type Matcher<Expected extends readonly unknown[]> = (
+  this: MatcherState,
+  received: unknown,
+  ...expected: Expected
+) => Verdict;
+
+/** What the matchers add to `expect(…)`. */
+export interface McpMatchers<R = unknown> {
+  /** The result of a tool that failed; with a text, its message contains that. */
+  toBeToolError(messageIncludes?: string): R;
+  /** The texts of a tool's, resource's or prompt's result: all of it, or what a regular expression finds. */
+  toHaveText(text: string | RegExp): R;
+  /** The structured content of a tool's result. */
+  toHaveData(data: unknown): R;
+  /** A list of tools, or what `all()` of one gave, has a tool of that name. */
+  toHaveTool(name: string): R;
+  /** An `McpError`, with that code if one is given. */
+  toBeMcpError(code?: ErrorCode): R;
+}
+
+// An alias: only those are taken where an index signature is asked for.
+type Matchers = {
+  readonly toBeToolError: Matcher<[messageIncludes?: string]>;
+  readonly toHaveText: Matcher<[text: string | RegExp]>;
+  readonly toHaveData: Matcher<[data: unknown]>;
+  readonly toHaveTool: Matcher<[name: string]>;
+  readonly toBeMcpError: Matcher<[code?: ErrorCode]>;
+};
+
+export const matchers: Matchers = {
+  toBeToolError(received, messageIncludes = '') {
+    const failed = field(received, 'isError') === true;
+    const text = textOf(received);
+    const wanted = messageIncludes === '' ? '' : ` that says ${shown(messageIncludes)}`;
+    return verdict(this, failed && text.includes(messageIncludes), {
+      wanted: `a tool error${wanted}`,
+      got: failed ? `a tool error that says ${shown(text)}` : described(received),
+    });
+  },
+  toHaveText(received, expected) {
+    const text = textOf(received);
+    const pass = typeof expected === 'string' ? text === expected : text.search(expected) >= 0;
+    return verdict(this, pass, { wanted: `the text ${shown(expected)}`, got: shown(text) });
+  },
+  toHaveData(received, expected) {
+    const data = field(received, 'data') ?? field(received, 'structuredContent');
+    const equals = this.equals ?? ((a, b) => JSON.stringify(a) === JSON.stringify(b));
+    return verdict(this, equals(data, expected), { wanted: `the data ${shown(expected)}`, got: shown(data) });
+  },
+  toHaveTool(received, name) {
+    const list = Array.isArray(received) ? received : field(received, 'tools');
+    const names = Array.isArray(list) ? list.map((tool) => field(tool, 'name')) : [];
+    return verdict(this, names.includes(name), {
+      wanted: `a tool named ${shown(name)}`,
+      got: names.length > 0 ? names.join(', ') : described(received),
+    });
+  },
+  toBeMcpError(received, code) {
+    const known = McpError.is(received);
+    return verdict(this, known && (code === undefined || received.code === code), {
+      wanted: `an McpError${code === undefined ? '' : ` with the code ${shown(code)}`}`,
+      got: known ? `one with ${shown(received.code)}: ${received.message}` : described(received),
+    });
+  },
+};
+
+function verdict(
+  { isNot = false }: MatcherState,
+  pass: boolean,
+  { wanted, got }: { readonly wanted: string; readonly got: string },
+): Verdict {
+  return { pass, message: () => `expected ${isNot ? 'anything but ' : ''}${wanted}, but got ${got}` };
+}
+
+/** All texts together, a line each, from whatever has some. */
+function textOf(result: unknown): string {
+  const text = field(result, 'text');
+  if (typeof text === 'string') return text;
+  const blocks = field(result, 'content') ?? field(result, 'contents') ?? field(result, 'messages');
+  return (Array.isArray(blocks) ? blocks : [])
+    .map((block) => field(field(block, 'content') ?? block, 'text') as ContentBlock)
+    .filter((part) => typeof part === 'string')
+    .join('\n');
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+function described(value: unknown): string {
+  if (value instanceof Error) return `${value.name}: ${value.message}`;
+  const text = textOf(value);
+  return text === '' ? shown(value) : `a result with the text ${shown(text)}`;
+}
+
+function shown(value: unknown): string {
+  const text = value instanceof RegExp ? String(value) : (JSON.stringify(value) ?? String(value));
+  return text.length > 500 ? `${text.slice(0, 500)}…` : text;
+}

@@ -1,0 +1,171 @@
+import { createServer, type Server } from '../index.js';
+import { isObject, type JsonObject } from '../jsonrpc/message.js';
+import type { Call, Dispatch, Outcome } from '../protocol/call.js';
+import { McpError } from '../protocol/errors.js';
+import { callEnded } from '../protocol/lifetime.js';
+import { nameParam } from '../protocol/methods.js';
+import type { Context } from '../server/context.js';
+import {
+  type Prompt,
+  type PromptReturn,
+  prompt,
+  type Resource,
+  resource,
+  type Tool,
+  tool,
+} from '../server/define.js';
+import { toolFailure } from '../server/results.js';
+import { ownSecret } from './secret.js';
+
+/** A value that is always given, an error that is always thrown, or a function that makes one. */
+export type Mock<Input, T = MockValue> = T | Error | ((input: Input, ctx: Context) => T | Promise<T>);
+
+/** Whatever a handler may return. Not `unknown`, which would hide from the compiler that it may be a function. */
+type MockValue = string | number | boolean | null | undefined | object;
+
+// biome-ignore lint/suspicious/noExplicitAny: whoever writes a mock knows what it will be called with
+type AnyArguments = any;
+
+/** A tool by what it answers, or with how it is listed. */
+export type MockTool = Mock<AnyArguments> | DescribedTool;
+
+interface DescribedTool {
+  readonly description?: string;
+  readonly inputSchema?: JsonObject;
+  readonly outputSchema?: JsonObject;
+  readonly result: Mock<AnyArguments>;
+}
+
+export interface MockDefinition {
+  readonly name?: string;
+  readonly instructions?: string;
+  readonly tools?: Readonly<Record<string, MockTool>>;
+  /** By URI, or by URI template. */
+  readonly resources?: Readonly<Record<string, Mock<AnyArguments>>>;
+  readonly prompts?: Readonly<Record<string, Mock<AnyArguments, PromptReturn>>>;
+  readonly methods?: Readonly<Record<string, Mock<AnyArguments, object>>>;
+}
+
+/** A call that has come in. */
+export interface MockCall {
+  readonly method: string;
+  /** The tool, resource or prompt. */
+  readonly name: string | undefined;
+  readonly params: JsonObject;
+  /** The arguments of a tool or prompt. */
+  readonly args: JsonObject;
+}
+
+/** A server for tests of clients. It goes wherever a server goes. */
+export interface MockServer extends Server {
+  /** Everything it was asked, in order. */
+  readonly calls: readonly MockCall[];
+  /** The calls of one tool, resource or prompt. */
+  readonly callsTo: (name: string) => readonly MockCall[];
+  /** Makes a tool, resource, prompt or method fail from now on. A tool's failure is a result, unless it is an `McpError`. */
+  readonly fail: (name: string, error: Error | string) => void;
+  /** The same for one call. */
+  readonly failOnce: (name: string, error: Error | string) => void;
+  /** Never answers, until the call is cancelled. */
+  readonly hang: (name: string) => void;
+  /** Ends what `fail`, `failOnce` and `hang` began. */
+  readonly heal: (name: string) => void;
+}
+
+type Trouble =
+  | { readonly kind: 'hang' }
+  | { readonly kind: 'fail'; readonly error: Error | string; readonly once: boolean };
+
+/** Makes a server of fixed answers and functions. It is a real one: only its schemas let everything through. */
+export function mockServer(definition: MockDefinition = {}): MockServer {
+  const { name = 'mock', tools = {}, resources = {}, prompts = {}, methods = {} } = definition;
+  const calls: MockCall[] = [];
+  const troubles = new Map<string, Trouble>();
+
+  async function observe(call: Call, next: Dispatch): Promise<Outcome> {
+    const { method, params } = call;
+    const named = params[nameParam(method) ?? ''];
+    const args = params['arguments'];
+    calls.push({
+      method,
+      name: typeof named === 'string' ? named : undefined,
+      params,
+      args: isObject(args) ? args : {},
+    });
+    const key = typeof named === 'string' && troubles.has(named) ? named : method;
+    const trouble = troubles.get(key);
+    if (trouble === undefined) return next(call);
+    if (trouble.kind === 'hang') return hung(call);
+    if (trouble.once) troubles.delete(key);
+    return failed(method, trouble.error);
+  }
+
+  const server: Server = createServer({
+    name,
+    version: '0.0.0',
+    ...(definition.instructions !== undefined && { instructions: definition.instructions }),
+    tools: mapped(tools, mockTool),
+    resources: mapped(resources, mockResource),
+    prompts: mapped(prompts, mockPrompt),
+    methods: mapped(methods, (mock) => ({ run: (params, ctx) => given(mock, params, ctx) })),
+    changes: true,
+    secret: ownSecret(),
+    use: [observe],
+  });
+
+  return {
+    ...server,
+    calls,
+    callsTo: (wanted) => calls.filter((call) => call.name === wanted),
+    fail: (key, error) => void troubles.set(key, { kind: 'fail', error, once: false }),
+    failOnce: (key, error) => void troubles.set(key, { kind: 'fail', error, once: true }),
+    hang: (key) => void troubles.set(key, { kind: 'hang' }),
+    heal: (key) => void troubles.delete(key),
+  };
+}
+
+const anything = { type: 'object' } as const;
+
+function mockTool(mock: MockTool): Tool {
+  const described: DescribedTool = isDescribed(mock) ? mock : { result: mock };
+  const { result, description, inputSchema = anything, outputSchema } = described;
+  return tool({
+    ...(description !== undefined && { description }),
+    input: inputSchema,
+    ...(outputSchema && { output: outputSchema }),
+    run: (args: unknown, ctx: Context) => given(result, args, ctx),
+  }) as Tool;
+}
+
+function mockResource(mock: Mock<AnyArguments>): Resource {
+  return resource({ read: (values, ctx) => given(mock, values, ctx) });
+}
+
+function mockPrompt(mock: Mock<AnyArguments, PromptReturn>): Prompt {
+  return prompt({ run: (args, ctx) => given(mock, args, ctx) });
+}
+
+async function given<T>(mock: Mock<AnyArguments, T>, input: unknown, ctx: Context): Promise<T> {
+  if (mock instanceof Error) throw mock;
+  return typeof mock === 'function' ? (mock as (input: unknown, ctx: Context) => T)(input, ctx) : mock;
+}
+
+function isDescribed(mock: MockTool): mock is DescribedTool {
+  return isObject(mock) && Object.hasOwn(mock, 'result');
+}
+
+async function hung(call: Call): Promise<never> {
+  await callEnded(call);
+  throw new McpError('cancelled', 'The call was ended');
+}
+
+function failed(method: string, error: Error | string): Outcome {
+  if (McpError.is(error)) throw error;
+  const message = typeof error === 'string' ? error : error.message;
+  if (method !== 'tools/call') throw new McpError('internal_error', message);
+  return { resultType: 'complete', ...toolFailure(message) };
+}
+
+function mapped<T, R>(group: Readonly<Record<string, T>>, make: (value: T) => R): Record<string, R> {
+  return Object.fromEntries(Object.entries(group).map(([name, value]) => [name, make(value)]));
+}

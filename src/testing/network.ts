@@ -1,0 +1,88 @@
+// What `fetch` does when the network misbehaves, for those who play the network.
+
+/** What `fetch` rejects with when there is no answer. */
+export function networkError(): TypeError {
+  return new TypeError('fetch failed: a fault of the test');
+}
+
+/** Waits; rejects with the signal's reason when that aborts first. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  if (ms === 0) return;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const waited = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  try {
+    await unlessAborted(waited, signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The promise's value; rejects with the signal's reason when that aborts first. */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let stop!: () => void;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/**
+ * A body made of texts. Errors with the signal's reason when that aborts, as the body of a `fetch` does; `onCancel` runs when
+ * the reader leaves, and then too.
+ */
+export function bodyOf(
+  texts: (signal: AbortSignal) => AsyncGenerator<string | Uint8Array>,
+  signal: AbortSignal,
+  onCancel: (reason: unknown) => void = () => undefined,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const encoder = new TextEncoder();
+  const left = new AbortController();
+  const generator = texts(left.signal);
+  const leave = (reason: unknown): void => {
+    signal.removeEventListener('abort', stop);
+    left.abort(reason);
+    onCancel(reason);
+  };
+  const stop = (): void => leave(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  return new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      try {
+        const { done, value } = await unlessAborted(generator.next(), left.signal);
+        if (!done) {
+          controller.enqueue(typeof value === 'string' ? encoder.encode(value) : new Uint8Array(value));
+          return;
+        }
+        signal.removeEventListener('abort', stop);
+        controller.close();
+      } catch (error) {
+        signal.removeEventListener('abort', stop);
+        controller.error(error);
+      }
+    },
+    cancel: leave,
+  });
+}
+
+/** The same answer with another body. */
+export function withBody(
+  response: Response,
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  url: string = response.url,
+): Response {
+  const { status, statusText } = response;
+  const headers = new Headers(response.headers);
+  headers.delete('content-length');
+  headers.delete('content-encoding');
+  return Object.defineProperty(new Response(body, { status, statusText, headers }), 'url', { value: url });
+}

@@ -1,0 +1,65 @@
+import type { JsonObject } from '../jsonrpc/message.js';
+import type { Call, Middleware } from '../protocol/call.js';
+import { toMcpError } from '../protocol/errors.js';
+import { type Entry, HEADER, printEntry, redactedNames, without } from './recording.js';
+
+export interface RecorderOptions {
+  /** More names whose values are not written down, beside passwords, tokens, secrets, keys and `authorization`. */
+  readonly redact?: readonly string[];
+  /** Gets each line as it is written, the first included, to append it to a file. */
+  readonly onLine?: (line: string) => void;
+}
+
+/** Middleware, for a server's `use` or a client's, that writes down what goes by. */
+export interface Recorder extends Middleware {
+  /** What was written so far, for `replay`. */
+  readonly recording: string;
+}
+
+/** Writes down calls, what was notified, and outcomes: a line of JSON each. */
+export function recorder({ redact = [], onLine }: RecorderOptions = {}): Recorder {
+  const names = redactedNames(redact);
+  const start = performance.now();
+  const lines: string[] = [];
+  let last = 0;
+
+  function write(line: string): void {
+    lines.push(line);
+    onLine?.(line);
+  }
+
+  write(JSON.stringify({ ...HEADER, ...(redact.length > 0 && { redact }) }));
+
+  async function recorder(call: Call, next: Parameters<Middleware>[1]): ReturnType<Middleware> {
+    const number = ++last;
+    const { method, params, notify } = call;
+    const note = (what: Omit<Entry, 'call' | 'at'>): void =>
+      write(printEntry({ call: number, at: Math.round(performance.now() - start), ...what }, names));
+    note({ method, params: without(params, '_meta') });
+    let open = true;
+    const heard = (name: string, said?: JsonObject): void => {
+      if (open) note({ notify: name, ...(said && { params: said }) });
+      notify(name, said);
+    };
+    try {
+      const outcome = await next({ ...call, notify: heard });
+      note({ outcome });
+      return outcome;
+    } catch (error) {
+      const { code, message, data, number: wire } = toMcpError(error);
+      note({
+        error: {
+          code,
+          message,
+          ...(data !== undefined && { data }),
+          ...(wire !== undefined && { number: wire }),
+        },
+      });
+      throw error;
+    } finally {
+      open = false;
+    }
+  }
+
+  return Object.defineProperty(recorder, 'recording', { get: () => `${lines.join('\n')}\n` }) as Recorder;
+}

@@ -1,0 +1,79 @@
+import { overHttp } from '../connect/open-http.js';
+import { overWire } from '../connect/open-wire.js';
+import type { Way } from '../connect/way.js';
+import { createHandler } from '../http.js';
+import type { Dispatch } from '../protocol/call.js';
+import type { OpenLink } from '../protocol/link.js';
+import { dispatchLink } from '../transports/memory/link.js';
+import { webSocketWire } from '../transports/websocket/connect.js';
+import type { Wire } from '../transports/wire.js';
+import type { Faults } from './faults.js';
+import { faultyFetch } from './faulty-fetch.js';
+import { faultyWire } from './faulty-wire.js';
+import { memoryFetch } from './memory-fetch.js';
+import { memoryStdio } from './memory-stdio.js';
+import { memoryWebSocket } from './memory-web-socket.js';
+import type { TestWire } from './wires.js';
+
+/** A server that is served over a wire in memory: how to get to it, and how to end it. */
+export interface Serving {
+  readonly open: OpenLink;
+  readonly close: () => Promise<void>;
+}
+
+export interface ServingParts {
+  readonly wire: TestWire;
+  readonly faults: Faults | undefined;
+}
+
+/** Serves with the real stack of that wire, from the client's link to the server's, but for the socket or process between. */
+export function serveInMemory(dispatch: Dispatch, { wire, faults }: ServingParts): Serving {
+  const { over, revision, name } = wire;
+  switch (over) {
+    case 'in-process':
+      if (faults !== undefined)
+        throw new TypeError(
+          "Nothing can go wrong between client and server in-process: choose `over: 'http'` or another.",
+        );
+      return { open: (_events, open) => dispatchLink(dispatch, { open }), close: async () => undefined };
+    case 'http':
+    case 'http+sse': {
+      const handler = createHandler({ dispatch });
+      const fetch = memoryFetch(handler);
+      const http = { fetch: faults === undefined ? fetch : faultyFetch(fetch, faults) };
+      const url = new URL(`http://localhost/${over === 'http' ? 'mcp' : 'sse'}`);
+      const verdict = over === 'http' ? undefined : { era: over, revision };
+      const way = overHttp(url, name, http);
+      return {
+        open: async (events, open) => (await way({ events, open, revision, verdict })).link,
+        close: () => handler.close({ deadlineMs: 0 }),
+      };
+    }
+    case 'stdio':
+      return onWires(() => memoryStdio(dispatch), { wire, faults });
+    case 'websocket': {
+      const served: Promise<void>[] = [];
+      const WebSocket = memoryWebSocket(dispatch, (closed) => served.push(closed));
+      const make = (): Wire => webSocketWire('ws://localhost/mcp', { WebSocket });
+      return onWires(make, { wire, faults }, async () => void (await Promise.all(served)));
+    }
+    default:
+      over satisfies never;
+      throw new TypeError(`There is no wire "${over}"`);
+  }
+}
+
+const PROBE_MS = 5000;
+
+function onWires(
+  make: () => Wire,
+  { wire: { over, revision, name }, faults }: ServingParts,
+  close = async (): Promise<void> => undefined,
+): Serving {
+  const way: Way = overWire(() => (faults === undefined ? make() : faultyWire(make(), faults)), {
+    target: name,
+    transport: over,
+    probeTimeoutMs: PROBE_MS,
+  });
+  return { open: async (events, open) => (await way({ events, open, revision })).link, close };
+}

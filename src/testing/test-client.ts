@@ -1,0 +1,78 @@
+import { createClient } from '../client/create-client.js';
+import type { Client } from '../client/model.js';
+import type { ClientOptions } from '../client/options.js';
+import type { Auth, Dispatch } from '../protocol/call.js';
+import type { Revision } from '../protocol/revisions.js';
+import { answering, type TestAnswers } from './answers.js';
+import { type FaultPlan, type Faults, startFaults } from './faults.js';
+import { ownSecret } from './secret.js';
+import { serveInMemory } from './serving.js';
+import { type Over, wireFor } from './wires.js';
+
+/** What can be tested: a server, or anything else that answers calls. */
+export interface TestedServer {
+  readonly dispatch: Dispatch;
+  readonly provideSecret?: (secret: string) => void;
+}
+
+export interface TestClientOptions extends Omit<ClientOptions, 'as'> {
+  /** What carries the messages. In-process unless told, or whatever has the `revision`. */
+  readonly over?: Over;
+  /** What the messages are those of. The newest that the wire has unless told. */
+  readonly revision?: Revision;
+  /** Who calls, as the server sees it. */
+  readonly auth?: Partial<Auth>;
+  /** What is answered when the server asks, by key. */
+  readonly answers?: TestAnswers;
+  /** What goes wrong on the way. */
+  readonly faults?: FaultPlan | Faults;
+  readonly signal?: AbortSignal;
+  readonly connectTimeoutMs?: number;
+}
+
+/** A client of this server, ready to use: no port, no process. Over a wire, everything but the socket or pipe is real. */
+export async function testClient<S extends TestedServer>(
+  server: S,
+  options: TestClientOptions = {},
+): Promise<Client<S>> {
+  const { over, revision, auth, answers, faults, signal, connectTimeoutMs, ...rest } = options;
+  const wire = wireFor(over, revision);
+  // What carries answers need not outlive the test.
+  server.provideSecret?.(ownSecret());
+  const serving = serveInMemory(as(auth, server.dispatch), { wire, faults: faults && startFaults(faults) });
+  const client = await createClient({
+    open: serving.open,
+    target: `a test server over ${wire.name}`,
+    options: answers === undefined ? rest : { ...rest, ...answering(answers, rest) },
+    signal,
+    connectTimeoutMs,
+  }).catch(async (error) => {
+    await serving.close();
+    throw error;
+  });
+  return closingBoth(client, serving.close) as Client<S>;
+}
+
+function as(auth: Partial<Auth> | undefined, dispatch: Dispatch): Dispatch {
+  if (auth === undefined) return dispatch;
+  const whole: Auth = { subject: 'test', scopes: [], claims: {}, ...auth };
+  return function asCaller(call) {
+    return dispatch({ ...call, auth: whole });
+  };
+}
+
+// The client's own members read its state when they are asked: a copy of them would be of one moment.
+function closingBoth(client: Client, closeServing: () => Promise<void>): Client {
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= client.close().then(closeServing);
+    return closing;
+  };
+  client.on('status', ({ status }) => {
+    if (status === 'closed') void close();
+  });
+  return Object.create(client, {
+    close: { value: close },
+    [Symbol.asyncDispose]: { value: close },
+  }) as Client;
+}

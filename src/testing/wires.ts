@@ -1,0 +1,46 @@
+import { modernRevisions, sessionRevisions } from '../protocol/features.js';
+import type { Revision } from '../protocol/revisions.js';
+
+export type Over = 'in-process' | 'http' | 'http+sse' | 'stdio' | 'websocket';
+
+/** A way from a client to a server: what carries the messages, and what they say. */
+export interface TestWire {
+  readonly over: Over;
+  readonly revision: Revision;
+  /** Both in words, for the names of tests. */
+  readonly name: string;
+}
+
+const [newest] = modernRevisions as readonly [Revision];
+/** The transport that it was replaced by came with the revision after it. */
+const oldest = sessionRevisions.at(-1) as Revision;
+const all = [...modernRevisions, ...sessionRevisions];
+
+const revisionsOf: Readonly<Record<Over, readonly Revision[]>> = {
+  'in-process': [newest],
+  http: all.filter((revision) => revision !== oldest),
+  'http+sse': [oldest],
+  stdio: all,
+  websocket: all,
+};
+
+/** Every way there is, the newest revision first: for `test.each(wires)`. */
+export const wires: readonly TestWire[] = (
+  Object.entries(revisionsOf) as [Over, readonly Revision[]][]
+).flatMap(([over, revisions]) =>
+  revisions.map((revision) => ({ over, revision, name: `${over} ${revision}` })),
+);
+
+/** The first way that fits. */
+export function wireFor(over: Over | undefined, revision: Revision | undefined): TestWire {
+  const fits = (wire: TestWire): boolean =>
+    (over === undefined || wire.over === over) && (revision === undefined || wire.revision === revision);
+  const wire = wires.find(fits);
+  if (wire !== undefined) return wire;
+  const known = over !== undefined && Object.hasOwn(revisionsOf, over) ? revisionsOf[over] : undefined;
+  throw new TypeError(
+    known === undefined
+      ? `There is no wire "${over}" with revision ${revision ?? 'any'}. The wires are: ${wires.map(({ name }) => name).join(', ')}.`
+      : `There is no ${revision} over ${over}. Over ${over} there is: ${known.join(', ')}.`,
+  );
+}

@@ -1,0 +1,49 @@
+import { isObject, type JsonObject } from '../jsonrpc/message.js';
+import type { Call, Outcome } from '../protocol/call.js';
+import { McpError } from '../protocol/errors.js';
+import type { Link, TransportName } from '../protocol/link.js';
+import { SUBSCRIPTION_ID, withPeer } from '../protocol/meta.js';
+import type { Discovered } from '../protocol/model.js';
+import type { Revision } from '../protocol/revisions.js';
+import type { Exchange } from './exchange.js';
+
+export interface ExchangeLinkParts {
+  readonly transport: TransportName;
+  readonly revision: Revision;
+  readonly discovered: Discovered;
+}
+
+/** A link to a modern server on a connection that its calls share. Who opened the exchange hears its events. */
+export function exchangeLink(exchange: Exchange, parts: ExchangeLinkParts): Link {
+  const { transport, revision, discovered } = parts;
+
+  function dispatch(call: Call): Promise<Outcome> {
+    const { method, signal } = call;
+    const params = withPeer(call.params, { ...call.peer, revision });
+    if (method !== 'subscriptions/listen') {
+      return exchange.request({ method, params, signal, notified: call.notify }).then(readOutcome);
+    }
+    // A subscription is named by its request's id, and that is another one on the wire.
+    return exchange
+      .request({ method, params, signal, notified: (name, said) => call.notify(name, named(call, said)) })
+      .then((result) => readOutcome(named(call, result)));
+  }
+
+  return { transport, revision, discovered, dispatch, close: exchange.close };
+}
+
+/** Spec 2026-07-28, Base Protocol, Responses: a result that does not say its type is complete. */
+function readOutcome(result: JsonObject): Outcome {
+  const { resultType = 'complete' } = result;
+  if (typeof resultType !== 'string') {
+    throw new McpError('bad_response', 'The result cannot be read: "resultType" must be a string');
+  }
+  result['resultType'] = resultType;
+  return result as Outcome;
+}
+
+function named<T extends JsonObject | undefined>(call: Call, said: T): T {
+  const meta = said?.['_meta'];
+  if (!isObject(meta) || !(SUBSCRIPTION_ID in meta)) return said;
+  return { ...said, _meta: { ...meta, [SUBSCRIPTION_ID]: call.id } };
+}

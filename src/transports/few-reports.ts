@@ -1,0 +1,17 @@
+type Report = (message: string, cause?: unknown) => void;
+
+/** Passes on the first reports of a kind and says once that the rest is left out: a peer that errs without end fills no log. */
+export function fewReports(report: Report, limit = 10): Report {
+  let reported = 0;
+  return function problem(message, cause) {
+    reported++;
+    if (reported <= limit) report(message, cause);
+    else if (reported === limit + 1)
+      report(`There were more than ${limit} such problems: no more are reported`);
+  };
+}
+
+/** A peer's text, short and on one line. */
+export function excerpt(text: string): string {
+  return JSON.stringify(text.length > 200 ? `${text.slice(0, 199)}…` : text);
+}

@@ -1,0 +1,70 @@
+import { isObject } from '../../../jsonrpc/message.js';
+import type { Dispatch } from '../../../protocol/call.js';
+import { McpError } from '../../../protocol/errors.js';
+import { modernRevisions } from '../../../protocol/features.js';
+import type { OpenOptions } from '../../../protocol/link.js';
+import type { Discovered } from '../../../protocol/model.js';
+import type { Revision } from '../../../protocol/revisions.js';
+
+interface DiscoverOptions extends OpenOptions {
+  readonly revision: Revision;
+  readonly shown: string;
+}
+
+/**
+ * Asks a server what it is. Spec 2026-07-28, Streamable HTTP, Backward Compatibility: rejects with `unsupported_version`
+ * where the answer is not one that a server of the modern revisions gives.
+ */
+export async function discover(dispatch: Dispatch, options: DiscoverOptions): Promise<Discovered> {
+  const { signal, client, revision, shown } = options;
+  const peer = { ...client, revision, logLevel: undefined };
+  const call = { id: 0, method: 'server/discover', params: {}, peer, signal, notify: () => {} };
+  const result = await dispatch(call).catch((error: unknown) => {
+    throw McpError.is(error) && saysNotModern(error) ? notModern(shown, error.data, error) : error;
+  });
+  const { supportedVersions, capabilities } = result;
+  if (!isObject(capabilities) || mutualRevision(supportedVersions) === undefined) {
+    throw notModern(shown, { supported: supportedVersions });
+  }
+  return result as unknown as Discovered;
+}
+
+/** The newest modern revision in a server's list. */
+export function mutualRevision(supported: unknown): Revision | undefined {
+  return Array.isArray(supported)
+    ? modernRevisions.find((revision) => supported.includes(revision))
+    : undefined;
+}
+
+function saysNotModern({ code, status, data, number }: McpError): boolean {
+  switch (code) {
+    // Whether one may call, and whether anyone hears it, says nothing of the era.
+    case 'unauthorized':
+    case 'forbidden':
+    case 'overloaded':
+    case 'connect_failed':
+    case 'timeout':
+    case 'cancelled':
+    // Only modern servers know these.
+    case 'header_mismatch':
+    case 'missing_capability':
+      return false;
+    case 'connection_closed':
+      return isObject(data) && data['incomplete'] === true;
+    case 'bad_response':
+      return status < 300 || (status >= 400 && status < 500);
+    default:
+      return number !== undefined;
+  }
+}
+
+function notModern(shown: string, data: unknown, cause?: McpError): McpError {
+  const supported = isObject(data) && Array.isArray(data['supported']) ? data['supported'] : [];
+  const list = supported.slice(0, 20).map((version) => String(version).slice(0, 32));
+  const speaks = list.length > 0 ? ` It speaks ${list.join(', ')}.` : '';
+  return new McpError(
+    'unsupported_version',
+    `${shown} does not speak a protocol version of ${modernRevisions.join(', ')}.${speaks}`,
+    { cause, data: { supported: list, requested: modernRevisions[0] } },
+  );
+}

@@ -1,0 +1,9 @@
+export interface HttpLinkOptions {
+  readonly fetch?: typeof fetch;
+  /** Sent with every request. Those that the protocol sets itself are not replaced. */
+  readonly headers?: HeadersInit | (() => HeadersInit | Promise<HeadersInit>);
+  /** A bearer token, or a function that gives one. It is asked before every request. */
+  readonly auth?: string | (() => string | Promise<string>);
+  /** The largest message that is taken. 32 MB unless told. */
+  readonly maxMessageBytes?: number;
+}

@@ -1,0 +1,166 @@
+import { isDeeperThan } from '../../../jsonrpc/depth.js';
+import { EventStreamReader, EventTooLarge } from '../../../jsonrpc/event-stream.js';
+import { type JsonObject, type Message, type RequestId, readMessage } from '../../../jsonrpc/message.js';
+import { McpError } from '../../../protocol/errors.js';
+import type { Lease } from './open-requests.js';
+import { cancel, mediaType, readText } from './read-body.js';
+import { describeBody, peerError, refusal } from './refusal.js';
+import type { HttpTarget } from './target.js';
+import { aborted, incomplete } from './unreachable.js';
+
+export type Answer = Extract<Message, { kind: 'result' | 'error' }>;
+type Said = Exclude<Message, Answer>;
+type Problem = (message: string, cause?: unknown) => void;
+
+/** Who waits for an answer, and is told what comes before it. */
+export interface Expecting {
+  /** Undefined where only what the peer says of its own accord is expected. */
+  readonly id: RequestId | undefined;
+  readonly heard: (message: Said) => void;
+  readonly problem: Problem;
+}
+
+const MAX_DEPTH = 512;
+/** How long the end of a stream may follow its answer; a connection that has ended can be used again. */
+const DRAIN_MS = 250;
+
+/** Reads the answer to a POST: one body, or a stream. */
+export async function readAnswer(
+  response: Response,
+  { target, expecting, lease }: { target: HttpTarget; expecting: Expecting; lease: Lease },
+): Promise<JsonObject> {
+  const { status } = response;
+  if (!response.ok) throw await refusal(response, target);
+  const answer = isEventStream(response)
+    ? await readStream(response, {
+        reader: new EventStreamReader({ maxBytes: target.maxBytes }),
+        take: answerIn(expecting),
+        lease,
+      }).catch((error: unknown) => {
+        throw McpError.is(error) ? error : incomplete(target.shown, error);
+      })
+    : await readBody(response, target, expecting);
+  if (answer === undefined) throw incomplete(target.shown);
+  return resultOf(answer, status);
+}
+
+export function resultOf(answer: Answer, status: number): JsonObject {
+  if (answer.kind === 'error') throw peerError(answer.error, status);
+  return answer.result;
+}
+
+export function isEventStream(response: Response): boolean {
+  return mediaType(response) === 'text/event-stream';
+}
+
+async function readBody(
+  response: Response,
+  { shown, maxBytes, conceal }: HttpTarget,
+  expecting: Expecting,
+): Promise<Answer | undefined> {
+  const { status } = response;
+  const text = await readText(response, maxBytes).catch((error: unknown) => {
+    throw incomplete(shown, error);
+  });
+  if (text === undefined) throw tooLarge(maxBytes);
+  const odd = (what: string, cause?: unknown): McpError =>
+    new McpError('bad_response', `${shown} answered ${what}. Is this the address of an MCP server?`, {
+      status,
+      cause,
+      data: { status },
+    });
+  if (text.trim() === '') throw odd(`${status} with nothing in it`);
+  try {
+    return pick(JSON.parse(text), text.length, expecting);
+  } catch (error) {
+    const what = conceal(describeBody(response, text));
+    throw odd(
+      what.startsWith('a web page') ? `with ${what} instead of MCP` : 'with something else than JSON',
+      error,
+    );
+  }
+}
+
+/** Finds the answer among the events of a stream; what else is in them is heard, or reported. */
+export function answerIn(expecting: Expecting): Reading<Answer>['take'] {
+  return function answerIn(data, event) {
+    if (event !== 'message') return undefined;
+    let value: unknown;
+    try {
+      value = JSON.parse(data);
+    } catch (error) {
+      expecting.problem('Something that is not JSON came in a stream and was skipped.', error);
+      return undefined;
+    }
+    return pick(value, data.length, expecting);
+  };
+}
+
+function pick(value: unknown, size: number, { id, heard, problem }: Expecting): Answer | undefined {
+  if (size > 2 * MAX_DEPTH && isDeeperThan(value, MAX_DEPTH)) {
+    problem(`A message that nests deeper than ${MAX_DEPTH} levels was skipped.`);
+    return undefined;
+  }
+  // 2025-03-26 has batches.
+  for (const item of Array.isArray(value) ? value : [value]) {
+    const message = readMessage(item);
+    if (message.kind === 'invalid') problem(`Something that is no message was skipped: ${message.reason}.`);
+    else if (message.kind === 'request' || message.kind === 'notification') heard(message);
+    // An error without an id can only be about what was asked here.
+    else if (id !== undefined && (message.id ?? id) === id) return message;
+    else
+      problem(`An answer with the id ${JSON.stringify(message.id)?.slice(0, 64)} was skipped: nobody asked.`);
+  }
+  return undefined;
+}
+
+interface Reading<T> {
+  readonly reader: EventStreamReader;
+  /** Takes the data of an event; anything but `undefined` ends the reading. */
+  readonly take: (data: string, event: string) => T | undefined;
+  readonly lease: Lease;
+}
+
+/** Reads a stream until `take` has what it wants. Rejects with whatever broke the stream, or an `McpError`. */
+export async function readStream<T>(
+  { body }: Response,
+  { reader, take, lease }: Reading<T>,
+): Promise<T | undefined> {
+  const chunks = (body as ReadableStream<Uint8Array> | null)?.getReader();
+  if (chunks === undefined) return undefined;
+  try {
+    for (;;) {
+      const { done, value } = await chunks.read();
+      if (done) return undefined;
+      let found: T | undefined;
+      for (const { event, data } of reader.push(value)) {
+        if (found === undefined && data !== '') found = take(data, event);
+      }
+      if (found === undefined) continue;
+      lease.after(drain(chunks));
+      return found;
+    }
+  } catch (error) {
+    void cancel(chunks);
+    if (lease.signal.aborted) throw aborted(lease.signal);
+    throw error instanceof EventTooLarge ? tooLarge(error.maxBytes) : error;
+  }
+}
+
+async function drain(chunks: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  const timer = setTimeout(() => void cancel(chunks), DRAIN_MS);
+  try {
+    while (!(await chunks.read()).done);
+  } catch {
+    // It broke: then it has ended too.
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function tooLarge(maxBytes: number): McpError {
+  return new McpError(
+    'bad_response',
+    `The answer is larger than ${maxBytes} bytes. Ask for less, or raise \`maxMessageBytes\`.`,
+  );
+}

@@ -1,0 +1,119 @@
+import { McpError } from '../../../protocol/errors.js';
+import type { HttpLinkOptions } from './options.js';
+import { type HeaderRecord, ownHeaders } from './own-headers.js';
+import { discard } from './read-body.js';
+import { aborted, unreachable } from './unreachable.js';
+
+/** An address that requests are sent to, with all that the user wants sent along. */
+export interface HttpTarget {
+  readonly url: URL;
+  /** The address for people to read: without credentials and without the query, which may hold a key. */
+  readonly shown: string;
+  readonly maxBytes: number;
+  /** Sends a request. Gives any answer but a redirection; rejects with an `McpError` where there is none. */
+  readonly send: (request: HttpRequest) => Promise<Response>;
+  /** Takes out of a server's text what was sent to it in confidence. */
+  readonly conceal: (text: string) => string;
+}
+
+export interface HttpRequest {
+  readonly method?: 'GET' | 'DELETE';
+  readonly headers: HeaderRecord;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+  /** Another address of the same server. */
+  readonly url?: URL;
+}
+
+const MAX_REDIRECTS = 3;
+const posted: HeaderRecord = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+};
+
+export function httpTarget(given: URL, http: HttpLinkOptions): HttpTarget {
+  const { fetch = globalThis.fetch, maxMessageBytes = 32 * 1024 * 1024 } = http;
+  const own = ownHeaders(given, http);
+  const address = withoutCredentials(given);
+  const shown = show(address);
+  let secrets: HeaderRecord = {};
+
+  async function send({ method, headers, body, signal, url = address }: HttpRequest): Promise<Response> {
+    secrets = await own();
+    const init = {
+      method: method ?? 'POST',
+      headers: method === undefined ? { ...secrets, ...posted, ...headers } : { ...secrets, ...headers },
+      signal,
+      // Followed by hand: a POST must stay one, and what is sent in confidence must stay with its server.
+      redirect: 'manual' as const,
+      ...(body !== undefined && { body }),
+    };
+    let at = url;
+    for (let redirects = 0; ; redirects++) {
+      const response = await reach(at, init);
+      if (!isRedirect(response)) return response;
+      await discard(response);
+      at = follow(response, at, { method, redirects });
+    }
+  }
+
+  async function reach(at: URL, init: RequestInit & { readonly signal: AbortSignal }): Promise<Response> {
+    try {
+      return await fetch(at, init);
+    } catch (error) {
+      if (init.signal.aborted) throw aborted(init.signal);
+      // A fetch of the user's own may have said already what is wrong.
+      throw McpError.is(error) ? error : unreachable(error, shown);
+    }
+  }
+
+  function conceal(text: string): string {
+    let clean = address.search.length > 1 ? text.replaceAll(address.search, '?…') : text;
+    for (const word of Object.values(secrets).flatMap((value) => value.split(' '))) {
+      if (word.length > 5) clean = clean.replaceAll(word, '…');
+    }
+    return clean;
+  }
+
+  return { url: address, shown, maxBytes: maxMessageBytes, send, conceal };
+}
+
+export function withoutCredentials(url: URL): URL {
+  const copy = new URL(url);
+  copy.username = '';
+  copy.password = '';
+  return copy;
+}
+
+function show({ origin, pathname }: URL): string {
+  return `${origin}${pathname}`;
+}
+
+function isRedirect({ status, type }: Response): boolean {
+  return type === 'opaqueredirect' || [301, 302, 303, 307, 308].includes(status);
+}
+
+interface Hop {
+  readonly method: HttpRequest['method'];
+  readonly redirects: number;
+}
+
+function follow(response: Response, from: URL, { method, redirects }: Hop): URL {
+  const { status } = response;
+  const refuse = (why: string): McpError =>
+    new McpError('bad_response', `${show(from)} sends elsewhere (${status || 'a redirection'}). ${why}`, {
+      status: status || 302,
+    });
+  const location = response.headers.get('location');
+  if (location === null)
+    throw refuse('Where to is not said, or not shown in a browser: connect to it directly.');
+  const to = URL.canParse(location, from.href) ? withoutCredentials(new URL(location, from)) : undefined;
+  if (to === undefined) throw refuse('The address that it gives cannot be read.');
+  const direct = `If you trust it, connect to ${show(to)} directly.`;
+  if (to.origin !== from.origin) throw refuse(`Other origins are not followed. ${direct}`);
+  if (method !== 'GET' && status !== 307 && status !== 308) {
+    throw refuse(`With this status a message would get lost on the way. ${direct}`);
+  }
+  if (redirects >= MAX_REDIRECTS) throw refuse(`That is more than ${MAX_REDIRECTS} times in a row.`);
+  return to;
+}

@@ -1,0 +1,69 @@
+import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
+import type { Outcome } from '../../../protocol/call.js';
+import {
+  encodeHeaderValue,
+  findMirrors,
+  type Mirror,
+  mirroredValue,
+} from '../../../protocol/header-mirror.js';
+
+const MAX_TOOLS = 10_000;
+
+/** Which parameters of which tools go into headers, as learnt from the lists that came by. */
+export class ToolHeaders {
+  readonly #mirrors = new Map<string, readonly Mirror[]>();
+  readonly #leftOut = new Set<string>();
+  readonly #problem: (message: string) => void;
+
+  constructor(problem: (message: string) => void) {
+    this.#problem = problem;
+  }
+
+  /**
+   * Learns from a result of `tools/list`. Spec 2026-07-28, Streamable HTTP, Custom Headers: a tool whose annotations are
+   * invalid is left out, so that nobody calls it.
+   */
+  learn(outcome: Outcome): Outcome {
+    const { tools } = outcome;
+    if (!Array.isArray(tools)) return outcome;
+    const kept = tools.filter((tool) => this.#learnTool(tool));
+    return kept.length === tools.length ? outcome : { ...outcome, tools: kept };
+  }
+
+  #learnTool(tool: unknown): boolean {
+    if (!isObject(tool)) return true;
+    const { name, inputSchema } = tool;
+    if (typeof name !== 'string' || !isObject(inputSchema)) return true;
+    this.#mirrors.delete(name);
+    if (!JSON.stringify(inputSchema).includes('"x-mcp-header"')) return true;
+    const { mirrors, problems } = findMirrors(inputSchema);
+    if (problems.length > 0) {
+      this.#report(name.slice(0, 128), problems.join(' ').slice(0, 1000));
+      return false;
+    }
+    const [oldest] = this.#mirrors.size >= MAX_TOOLS ? this.#mirrors.keys() : [];
+    if (oldest !== undefined) this.#mirrors.delete(oldest);
+    this.#mirrors.set(name, mirrors);
+    return true;
+  }
+
+  /** Said once of each tool, however often it is listed. */
+  #report(name: string, why: string): void {
+    if (this.#leftOut.has(name) || this.#leftOut.size >= MAX_TOOLS) return;
+    this.#leftOut.add(name);
+    this.#problem(`Tool ${JSON.stringify(name)} was left out: ${why}`);
+  }
+
+  /** The headers that a call of this tool must carry. */
+  headers({ name, arguments: args }: JsonObject): Record<string, string> {
+    const headers: Record<string, string> = {};
+    for (const mirror of this.#mirrors.get(name as string) ?? []) {
+      const value = mirroredValue(mirror, args);
+      // What has another type than the schema says is for the server to refuse.
+      if (value !== undefined && typeof value !== 'object') {
+        headers[`Mcp-Param-${mirror.name}`] = encodeHeaderValue(value as string | number | boolean);
+      }
+    }
+    return headers;
+  }
+}

@@ -1,0 +1,57 @@
+import { McpError } from '../../../protocol/errors.js';
+
+/** Causes that prove that the server has seen nothing, so that the request may be sent again. */
+const unsent = ['ECONNREFUSED', 'ConnectionRefused', 'ENOTFOUND', 'EAI_AGAIN'];
+
+/** Why `fetch` failed, for a person. Its own message is left out: some runtimes put the whole address into it. */
+export function unreachable(error: unknown, shown: string): McpError {
+  const code = codeOf(error);
+  const late = code !== undefined && /TIMEOUT|TIMEDOUT/.test(code);
+  return new McpError(
+    code === 'UND_ERR_HEADERS_TIMEOUT' ? 'timeout' : 'connect_failed',
+    `Cannot reach ${shown}: ${late ? 'it did not answer in time' : reason(code)}${code ? ` (${code})` : ''}.`,
+    { cause: error, data: { code, ...(code !== undefined && unsent.includes(code) && { unsent: true }) } },
+  );
+}
+
+/** The stream broke off, or ended, before the answer. */
+export function incomplete(shown: string, cause?: unknown): McpError {
+  return new McpError('connection_closed', `The answer of ${shown} ended before it was complete.`, {
+    cause,
+    data: { incomplete: true },
+  });
+}
+
+/** The error that a signal stands for. */
+export function aborted({ reason }: AbortSignal): McpError {
+  return McpError.is(reason)
+    ? reason
+    : new McpError('cancelled', 'The call was cancelled.', { cause: reason });
+}
+
+function codeOf(error: unknown): string | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth++) {
+    const { code } = at as { readonly code?: unknown };
+    // A DOMException has a number there.
+    if (typeof code === 'string') return code;
+  }
+  return undefined;
+}
+
+function reason(code: string | undefined): string {
+  switch (code) {
+    case undefined:
+      return 'no reason is known. In a browser, the server may not allow this page (CORS)';
+    case 'ECONNREFUSED':
+    case 'ConnectionRefused':
+      return 'nothing listens there. Is the server running';
+    case 'ENOTFOUND':
+      return 'there is no host of that name';
+    case 'EAI_AGAIN':
+      return 'its name could not be looked up. Is there a network';
+    default:
+      return /CERT|SIGNATURE/.test(code)
+        ? 'its certificate is not trusted'
+        : 'the connection broke before an answer came';
+  }
+}

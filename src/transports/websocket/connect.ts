@@ -1,0 +1,156 @@
+import { McpError } from '../../protocol/errors.js';
+import { excerpt } from '../few-reports.js';
+import type { Wire, WireEvents } from '../wire.js';
+import { SUBPROTOCOL } from './accept.js';
+
+/** What is needed of a WebSocket; Node's `ws` and every runtime's own have it. */
+export interface ClientSocket {
+  send(text: string): void;
+  close(code?: number, reason?: string): void;
+  /** Ends without a goodbye. Only Node's `ws` has it. */
+  terminate?(): void;
+  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
+  addEventListener(
+    type: 'close',
+    listener: (event: { readonly code: number; readonly reason: string }) => void,
+  ): void;
+  addEventListener(type: 'error', listener: (event: { readonly message?: string }) => void): void;
+  addEventListener(type: 'open', listener: () => void): void;
+  readonly bufferedAmount: number;
+}
+
+export type WebSocketConstructor = new (url: string, protocols?: string | string[]) => ClientSocket;
+
+export interface WebSocketWireOptions {
+  /** Makes the socket; the runtime's own unless given. Node has one from version 22 on. */
+  readonly WebSocket?: WebSocketConstructor;
+  readonly protocols?: string | string[];
+  readonly maxMessageBytes?: number;
+  /** A server that leaves more than this unread is given up. */
+  readonly maxBufferedBytes?: number;
+}
+
+const NORMAL = 1000;
+/** How long the other side may take to say goodbye too. */
+const GOODBYE_MS = 1000;
+
+/** A WebSocket, a message a frame. It is opened by `start`; what is sent before it is open waits. */
+export function webSocketWire(url: string, options: WebSocketWireOptions = {}): Wire {
+  const { WebSocket = (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket } = options;
+  const { protocols = SUBPROTOCOL, maxMessageBytes = 16 * 1024 * 1024 } = options;
+  const { maxBufferedBytes = 16 * 1024 * 1024 } = options;
+  const name = shown(url);
+  let socket: ClientSocket | undefined;
+  let events: WireEvents | undefined;
+  let waiting: string[] | undefined = [];
+  let waitingLength = 0;
+  let over = false;
+  let gone!: () => void;
+  const ended = new Promise<void>((resolve) => {
+    gone = resolve;
+  });
+
+  function open(): void {
+    if (WebSocket === undefined) {
+      throw new McpError(
+        'connect_failed',
+        'This runtime has no WebSocket. Give one as the option "WebSocket".',
+      );
+    }
+    socket = new WebSocket(url, protocols);
+    socket.addEventListener('open', opened);
+    socket.addEventListener('message', ({ data }) => receive(data));
+    // Before it is open, some runtimes tell a failure only so, and nothing comes after it.
+    socket.addEventListener('error', (event) => {
+      if (waiting === undefined) return;
+      lose(failed(event.message, event));
+      gone();
+    });
+    socket.addEventListener('close', ({ code, reason }) => {
+      const why = reason === '' ? '' : `: ${excerpt(reason)}`;
+      if (waiting !== undefined) lose(failed(undefined));
+      else lose(new McpError('connection_closed', `${name} has closed the connection (${code}${why})`));
+      gone();
+    });
+  }
+
+  function opened(): void {
+    const texts = waiting ?? [];
+    waiting = undefined;
+    if (!over) for (const text of texts) socket?.send(text);
+  }
+
+  function receive(data: unknown): void {
+    if (over) return;
+    if (typeof data !== 'string') events?.problem('The server sent a binary message. It was skipped.');
+    // UTF-16 units: never more than the bytes, so that what passes here is bounded either way.
+    else if (data.length > maxMessageBytes) {
+      events?.problem(`The server sent a message of more than ${maxMessageBytes} bytes. It was skipped.`);
+    } else events?.message(data);
+  }
+
+  // A message of the runtime may repeat the URL, and with it what is secret there.
+  function failed(detail: string | undefined, cause?: unknown): McpError {
+    const why = detail === undefined || detail === '' || detail.includes('://') ? '' : `: ${detail}`;
+    return new McpError('connect_failed', `Cannot connect to ${name}${why}`, { cause });
+  }
+
+  function lose(reason: McpError): void {
+    if (over) return;
+    over = true;
+    events?.closed(reason);
+    leave();
+  }
+
+  /** Says goodbye, and does not wait for ever for the other side's. */
+  function leave(): void {
+    waiting = undefined;
+    if (socket === undefined) return gone();
+    const timer = setTimeout(() => {
+      socket?.terminate?.();
+      gone();
+    }, GOODBYE_MS);
+    void ended.then(() => clearTimeout(timer));
+    socket.close(NORMAL);
+  }
+
+  return {
+    send(text) {
+      if (over) return;
+      // What lay there before counts: a message that is large in itself is no sign that nobody reads.
+      const lying = waiting === undefined ? (socket?.bufferedAmount ?? 0) : waitingLength;
+      if (lying > maxBufferedBytes) {
+        const unread = `${name} does not read what is sent, and was given up`;
+        return lose(
+          waiting === undefined ? new McpError('connection_closed', unread) : failed('it does not open'),
+        );
+      }
+      if (waiting === undefined) return socket?.send(text);
+      waiting.push(text);
+      waitingLength += text.length;
+    },
+    start(given) {
+      if (over) return;
+      events = given;
+      try {
+        open();
+      } catch (error) {
+        queueMicrotask(() => lose(McpError.is(error) ? error : failed(undefined, error)));
+      }
+    },
+    close() {
+      if (!over) {
+        over = true;
+        leave();
+      }
+      return ended;
+    },
+  };
+}
+
+/** The URL as it may be shown: without user, password and query. */
+function shown(url: string): string {
+  if (!URL.canParse(url)) return 'the URL, which is not valid';
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
+}

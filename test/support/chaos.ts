@@ -1,0 +1,265 @@
+import { type Client, McpError } from '../../src/client.js';
+import { createServer, resource, type Server, tool } from '../../src/index.js';
+import { type FaultPlan, type Faults, randomPlan, startFaults, testClient, type wires } from '../../src/testing.js';
+import { soon, until } from './until.js';
+
+// One client on a network that fails: what it may do then, and what it may not.
+
+export type Wire = (typeof wires)[number];
+
+const TIMEOUT_MS = 200;
+const MAX_TIMEOUT_MS = 400;
+/** No call may take longer, in however busy a process. */
+const BOUND_MS = 8000;
+/** How often a client may fail after the faults have ended. */
+const TRIES = 30;
+
+const text = { type: 'object', properties: { value: { type: 'string' } }, required: ['value'] } as const;
+
+/** Everything that it says can be told from what it was asked. */
+export function echoServer(): Server {
+  return createServer({
+    name: 'chaos',
+    version: '1.0.0',
+    changes: true,
+    log: () => undefined,
+    tools: {
+      echo: tool({
+        input: text,
+        async run({ value }, ctx) {
+          for (let step = 1; step <= 3; step++) {
+            ctx.progress(step, 3, value);
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+          return `echo ${value}`;
+        },
+      }),
+      ask: tool({
+        input: text,
+        async run({ value }, ctx) {
+          const { content } = await ctx.sample('word', { messages: value, maxTokens: 10 });
+          return `asked ${value} ${JSON.stringify(content)}`;
+        },
+      }),
+      wait: tool({
+        run: (_, { signal }) =>
+          new Promise((resolve) => signal.addEventListener('abort', () => resolve('ended'))),
+      }),
+    },
+    resources: { 'note://{id}': resource({ read: ({ id }) => `note ${id}` }) },
+  }) as Server;
+}
+
+/** What can be said of a schedule that went as it must. */
+export interface Survived {
+  readonly results: number;
+  readonly errors: number;
+  readonly faults: number;
+}
+
+export interface Schedule {
+  readonly server: Server;
+  readonly wire: Wire;
+  readonly seed: number;
+}
+
+/** Runs one schedule of faults. Throws where the client does what it must not; the message says how to see it again. */
+export async function surviveFaults({ server, wire, seed }: Schedule): Promise<Survived> {
+  // Some break while connecting, most with calls under way.
+  const faults = startFaults({ ...randomPlan(seed), after: seed % 8 });
+  try {
+    return await survive(server, wire, faults);
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    const happened = faults.happened.map((it) => `${it.direction} ${it.message} ${it.fault}`).join(', ');
+    throw new Error(
+      `CHAOS_SEED=${seed} over ${wire.name}: ${said}\nThe plan: ${JSON.stringify(faults.plan)}\nWhat happened: ${happened}`,
+      { cause: error },
+    );
+  }
+}
+
+async function survive(server: Server, wire: Wire, faults: Faults): Promise<Survived> {
+  const client = await connected(server, wire, faults);
+  const calls = new Calls(client, faults.plan);
+  const subscribed = calls.make('subscribe', () => client.subscribe('note://chaos'), () => true);
+  calls.makeSome();
+  await calls.all();
+  calls.makeSome();
+  await calls.all();
+  faults.calm();
+  const subscription = await subscribed;
+  // A request that was cut off is refused, and then nothing is agreed to.
+  const isAgreed = subscription?.accepted.uris !== undefined && !canLie(faults.plan);
+  if (isAgreed && client.status !== 'closed') await hears(server, subscription, wire);
+  await soon('the end of the subscription', Promise.resolve(subscription?.close()), BOUND_MS);
+  await until('no call is pending', () => client.pending().length === 0, BOUND_MS);
+  await works(client);
+  await soon('the end of the client', client.close(), BOUND_MS);
+  await isClosed(client);
+  return { ...calls.counts, faults: faults.happened.length };
+}
+
+/** Garbled messages can be valid ones that say something else: then what they say proves nothing. */
+function canLie({ garble = 0 }: FaultPlan): boolean {
+  return garble > 0;
+}
+
+async function connected(server: Server, { over, revision }: Wire, faults: Faults): Promise<Client> {
+  for (let attempt = 1; ; attempt++) {
+    if (attempt > 3) faults.calm();
+    try {
+      return await soon(
+        'The connection',
+        testClient(server, {
+          over,
+          revision,
+          faults,
+          answers: { word: 'yes' },
+          sample: () => 'yes',
+          timeoutMs: TIMEOUT_MS,
+          maxTimeoutMs: MAX_TIMEOUT_MS,
+          connectTimeoutMs: MAX_TIMEOUT_MS,
+          reconnect: { baseMs: 5, maxMs: 40 },
+        }),
+        BOUND_MS,
+      );
+    } catch (error) {
+      if (!McpError.is(error) || attempt > 6) throw error;
+    }
+  }
+}
+
+/** The calls of one schedule, each of which ends once. */
+class Calls {
+  readonly counts = { results: 0, errors: 0 };
+  readonly #client: Client;
+  readonly #plan: FaultPlan;
+  #open: Promise<unknown>[] = [];
+  #made = 0;
+
+  constructor(client: Client, plan: FaultPlan) {
+    this.#client = client;
+    this.#plan = plan;
+  }
+
+  makeSome(): void {
+    const client = this.#client;
+    const value = `${this.#plan.seed}-${++this.#made}`;
+    let ended = false;
+    const onProgress = (): void => {
+      if (ended) throw new Error(`Progress of ${value} came after its answer`);
+    };
+    const echo = this.make(
+      'echo',
+      () => client.callTool('echo', { value }, { onProgress }),
+      (said) => said.text === `echo ${value}`,
+    );
+    void echo.then(() => {
+      ended = true;
+    });
+    this.make(
+      'ask',
+      () => client.callTool('ask', { value }),
+      (said) => said.text.startsWith(`asked ${value} `) && said.text.includes('yes'),
+    );
+    this.make(
+      'list',
+      () => client.tools().all(),
+      (tools) => tools.map(({ name }) => name).join() === 'echo,ask,wait',
+    );
+    this.make(
+      'read',
+      () => client.readResource(`note://${value}`),
+      (read) => read.text === `note ${value}`,
+    );
+    this.make(
+      'ping',
+      () => client.ping(),
+      (ms) => ms >= 0,
+    );
+    const giveUp = new AbortController();
+    this.make(
+      'wait',
+      () => client.callTool('wait', {}, { signal: giveUp.signal }),
+      () => false,
+    );
+    setTimeout(() => giveUp.abort(), this.#plan.seed % 30);
+  }
+
+  /** Makes a call. Undefined where it failed. */
+  async make<T>(
+    name: string,
+    call: () => Promise<T>,
+    isRight: (value: T) => boolean,
+  ): Promise<T | undefined> {
+    const ending = this.#end(name, call, isRight);
+    this.#open.push(ending);
+    // It is thrown by `all`.
+    return ending.catch(() => undefined);
+  }
+
+  async #end<T>(
+    name: string,
+    call: () => Promise<T>,
+    isRight: (value: T) => boolean,
+  ): Promise<T | undefined> {
+    let value: T;
+    try {
+      value = await soon(`The end of ${name}`, call(), BOUND_MS);
+    } catch (error) {
+      if (!McpError.is(error)) throw error;
+      this.counts.errors += 1;
+      return undefined;
+    }
+    if (!isRight(value) && !canLie(this.#plan))
+      throw new Error(`${name} has a wrong result: ${JSON.stringify(value)}`);
+    this.counts.results += 1;
+    return value;
+  }
+
+  async all(): Promise<void> {
+    await Promise.all(this.#open.splice(0));
+  }
+}
+
+/** A subscription that was agreed to is kept, whatever has happened since. */
+async function hears(server: Server, changes: AsyncIterable<unknown>, wire: Wire): Promise<void> {
+  const heard = changes[Symbol.asyncIterator]().next();
+  let isHeard = false;
+  void heard.then(() => {
+    isHeard = true;
+  });
+  await until(
+    `the subscription over ${wire.name} is told of a change`,
+    () => {
+      if (!isHeard) server.changed.resource('note://chaos');
+      return isHeard;
+    },
+    BOUND_MS,
+  );
+}
+
+async function works(client: Client): Promise<void> {
+  const failures: string[] = [];
+  while (failures.length < TRIES) {
+    if (client.status === 'closed') return;
+    try {
+      const value = `after ${failures.length}`;
+      const said = await soon('A call in peace', client.callTool('echo', { value }), BOUND_MS);
+      if (said.text !== `echo ${value}`) throw new Error(`A wrong result in peace: ${said.text}`);
+      return;
+    } catch (error) {
+      if (!McpError.is(error)) throw error;
+      failures.push(`${error.code}: ${error.message}`);
+    }
+  }
+  throw new Error(`It is ${client.status} and works no more: ${[...new Set(failures)].join('; ')}`);
+}
+
+async function isClosed(client: Client): Promise<void> {
+  const late = await client.ping().catch((error: unknown) => error);
+  const code = McpError.is(late) ? late.code : 'no error';
+  if (client.status !== 'closed' || code !== 'connection_closed' || client.pending().length > 0)
+    throw new Error(`It was closed and is ${client.status}; a call gives ${code}`);
+}
