@@ -10,6 +10,7 @@ import { bounded, unlessAborted } from './bounded.js';
 import { isAnswer, shakeHands } from './handshake.js';
 import { KeptSession, type Send } from './kept-session.js';
 import { emptyList, modernNotification, modernOutcome } from './modern-results.js';
+import { RequiredVisits } from './required-visits.js';
 import { SessionListening } from './session-listening.js';
 import { SessionLogLevel } from './session-log-level.js';
 import { type Forward, SessionTasks } from './session-tasks.js';
@@ -35,6 +36,7 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
   let isOpen = false;
   const listening = new SessionListening(send, events.problem);
   const logLevel = new SessionLogLevel(send, events.problem);
+  const visits = new RequiredVisits();
 
   exchange.hear({
     request: answering(events),
@@ -77,6 +79,7 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
     const modern = modernNotification(method, params);
     events.notification(...modern);
     listening.heard(...modern);
+    visits.heard(...modern);
   }
 
   async function forward(
@@ -130,7 +133,10 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
       case 'subscriptions/listen':
         return listening.listen(call, session.agreed);
       case 'tools/call':
-        return tasks.callTool(call, session.agreed);
+        return visits.around(call, (again) => tasks.callTool(again, session.agreed));
+      case 'prompts/get':
+      case 'resources/read':
+        return visits.around(call, plain);
       case 'tasks/get':
         return session.agreed.tasks ? tasks.get(call) : plain(call);
       case 'tasks/cancel':

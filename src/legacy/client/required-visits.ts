@@ -1,0 +1,100 @@
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { Call, Outcome } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
+
+// Spec 2025-11-25, Elicitation, URL Elicitation Required Error: a call that cannot go on before the user has been to some
+// pages fails, and is made again afterwards. To a modern client that is a call that asks.
+
+const URL_ELICITATION_REQUIRED = -32042;
+/** How long the server may take to see that the user is done. It is then asked again anyway. */
+const DONE_MS = 30_000;
+const REMEMBERED = 1000;
+
+interface Visits {
+  readonly ids: readonly string[];
+  readonly error: McpError;
+}
+
+export class RequiredVisits {
+  readonly #asked = new Map<string, Visits>();
+  readonly #done = new Set<string>();
+  readonly #waiting = new Map<string, () => void>();
+
+  /** Makes the call, and turns the pages that it needs into questions. */
+  async around(call: Call, next: (call: Call) => Promise<Outcome>): Promise<Outcome> {
+    const { inputResponses, requestState, ...params } = call.params;
+    if (requestState === undefined) return this.#try(call, next);
+    const visits = this.#take(requestState);
+    const answers = isObject(inputResponses) ? inputResponses : {};
+    const agreed = visits.ids.every((id) => isObject(answers[id]) && answers[id]['action'] === 'accept');
+    if (!agreed) throw visits.error;
+    await Promise.all(visits.ids.map((id) => this.#visited(id, call.signal)));
+    if (call.signal.aborted) throw call.signal.reason;
+    return this.#try({ ...call, params }, next);
+  }
+
+  heard(method: string, params: JsonObject | undefined): void {
+    const id = params?.['elicitationId'];
+    if (method !== 'notifications/elicitation/complete' || typeof id !== 'string') return;
+    remember(this.#done, id);
+    this.#waiting.get(id)?.();
+  }
+
+  async #try(call: Call, next: (call: Call) => Promise<Outcome>): Promise<Outcome> {
+    try {
+      return await next(call);
+    } catch (error) {
+      const inputRequests = questionsOf(error);
+      if (inputRequests === undefined || !call.peer.capabilities.elicitation?.url) throw error;
+      const requestState = crypto.randomUUID();
+      this.#asked.set(requestState, { ids: Object.keys(inputRequests), error: error as McpError });
+      if (this.#asked.size > REMEMBERED) this.#asked.delete(this.#asked.keys().next().value as string);
+      return { resultType: 'input_required', inputRequests, requestState };
+    }
+  }
+
+  #take(state: unknown): Visits {
+    const visits = this.#asked.get(state as string);
+    this.#asked.delete(state as string);
+    if (visits !== undefined) return visits;
+    throw new McpError(
+      'invalid_params',
+      'The answers belong to a call that is not known any more: make it again',
+    );
+  }
+
+  #visited(id: string, signal: AbortSignal): Promise<void> {
+    if (this.#done.has(id)) return Promise.resolve();
+    return new Promise<void>((resolve) => {
+      const go = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', go);
+        this.#waiting.delete(id);
+        resolve();
+      };
+      const timer = setTimeout(go, DONE_MS);
+      signal.addEventListener('abort', go);
+      this.#waiting.set(id, go);
+    });
+  }
+}
+
+function questionsOf(error: unknown): JsonObject | undefined {
+  if (!McpError.is(error) || error.number !== URL_ELICITATION_REQUIRED || !isObject(error.data))
+    return undefined;
+  const { elicitations } = error.data;
+  if (!Array.isArray(elicitations) || elicitations.length === 0) return undefined;
+  const questions = elicitations
+    .filter(isVisit)
+    .map((params) => [params['elicitationId'], { method: 'elicitation/create', params }]);
+  return questions.length === elicitations.length ? Object.fromEntries(questions) : undefined;
+}
+
+function isVisit(params: unknown): params is JsonObject {
+  return isObject(params) && params['mode'] === 'url' && typeof params['elicitationId'] === 'string';
+}
+
+function remember(ids: Set<string>, id: string): void {
+  ids.add(id);
+  if (ids.size > REMEMBERED) ids.delete(ids.values().next().value as string);
+}
