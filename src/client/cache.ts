@@ -98,7 +98,7 @@ export interface CachingParts {
 /** Answers from the cache what is fresh there. */
 export function caching({ cache, server }: CachingParts): Middleware {
   // A private result is this client's own, and no other can know this.
-  const own = crypto.randomUUID();
+  const own = uniqueKey();
   async function cached(call: Call, next: Dispatch): Promise<Outcome> {
     const said = fingerprint(call);
     const [shared, mine] = [`${server}\n*\n${said}`, `${server}\n${own}\n${said}`];
@@ -115,6 +115,11 @@ export function caching({ cache, server }: CachingParts): Middleware {
   return function caching(call, next) {
     return cacheable.has(call.method) ? cached(call, next) : next(call);
   };
+}
+
+/** A text that nothing else has. Pages that came without TLS have random bytes, but no `randomUUID`. */
+export function uniqueKey(): string {
+  return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }
 
 /** Method and parameters, but not what the client says of itself. */

@@ -7,7 +7,7 @@ import type { LinkEvents, OpenLink } from '../protocol/link.js';
 import { SERVER_INFO } from '../protocol/meta.js';
 import type { Implementation, ServerCapabilities } from '../protocol/model.js';
 import { answerWith, capabilitiesOf, keyOf } from './answering.js';
-import { ResultCache, staleBy } from './cache.js';
+import { ResultCache, staleBy, uniqueKey } from './cache.js';
 import { Caller, type SendOptions, toLogMessage } from './caller.js';
 import { Connection } from './connection.js';
 import { EventHub } from './event-hub.js';
@@ -33,7 +33,7 @@ export interface CreateClientParts {
 
 /** Opens the link. The client that it gives is ready. */
 export async function createClient(parts: CreateClientParts): Promise<Client> {
-  const { open, target, options, signal, connectTimeoutMs = 30_000, cacheKey = crypto.randomUUID() } = parts;
+  const { open, target, options, signal, connectTimeoutMs = 30_000, cacheKey = uniqueKey() } = parts;
   const { client: identity = fullmcp, reconnect = true, cache = true } = options;
   const hub = new EventHub();
   const known = new KnownTools(hub.problem);

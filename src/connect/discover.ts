@@ -1,6 +1,6 @@
 import { isObject } from '../jsonrpc/message.js';
 import { McpError } from '../protocol/errors.js';
-import { modernRevisions } from '../protocol/features.js';
+import { modernRevisions, mutual } from '../protocol/features.js';
 import type { OpenOptions } from '../protocol/link.js';
 import { withPeer } from '../protocol/meta.js';
 import type { Discovered } from '../protocol/model.js';
@@ -39,9 +39,4 @@ function found(result: object): Found {
         data: { supported, requested: newestRevision },
       })
     : new McpError('bad_response', 'The server answered server/discover with something else');
-}
-
-/** The first of ours that is among theirs, which may be anything. */
-export function mutual(ours: readonly Revision[], theirs: unknown): Revision | undefined {
-  return Array.isArray(theirs) ? ours.find((revision) => theirs.includes(revision)) : undefined;
 }

@@ -1,5 +1,5 @@
 import { McpError } from '../protocol/errors.js';
-import { sessionRevisions } from '../protocol/features.js';
+import { mutual, sessionRevisions } from '../protocol/features.js';
 import type { TransportName } from '../protocol/link.js';
 import type { Revision } from '../protocol/revisions.js';
 import type { Exchange } from '../transports/exchange.js';
@@ -7,7 +7,7 @@ import { exchangeLink } from '../transports/exchange-link.js';
 import type { Wire } from '../transports/wire.js';
 import { wireExchange } from '../transports/wire-exchange.js';
 import { Failures } from './attempts.js';
-import { discover, type Found, mutual } from './discover.js';
+import { discover, type Found } from './discover.js';
 import type { Era } from './verdicts.js';
 import { eraOf, insist, type Opened, type Way, type WayParts } from './way.js';
 

@@ -47,6 +47,11 @@ export function within(revision: Revision, span: Span): boolean {
   );
 }
 
+/** The first of ours that is among a peer's, which may be anything. */
+export function mutual(ours: readonly Revision[], theirs: unknown): Revision | undefined {
+  return Array.isArray(theirs) ? ours.find((revision) => theirs.includes(revision)) : undefined;
+}
+
 /** The revisions that open with a handshake, newest first: what a session may be opened with. */
 export const sessionRevisions: readonly Revision[] = revisions
   .filter((revision) => has(revision, 'handshake'))

@@ -8,15 +8,15 @@ import {
   type NotificationMessage,
   printError,
   printNotification,
-  printRequest,
   type RequestId,
   readMessage,
 } from '../jsonrpc/message.js';
-import { fromWire, McpError } from '../protocol/errors.js';
+import { cancelledBy, fromWire, McpError } from '../protocol/errors.js';
 import { progressToken, SUBSCRIPTION_ID } from '../protocol/meta.js';
 import type { Exchange, ExchangeEvents, OutgoingRequest } from './exchange.js';
 import { excerpt, fewReports } from './few-reports.js';
 import { peerRequests } from './peer-requests.js';
+import { printCall } from './print-call.js';
 import type { Wire } from './wire.js';
 
 const MAX_DEPTH = 128;
@@ -46,10 +46,10 @@ export function wireExchange(wire: Wire): Exchange {
     return new Promise((resolve, reject) => {
       const { method, params, signal } = request;
       if (ended !== undefined) return reject(ended);
-      if (signal.aborted) return reject(whyCancelled(signal));
+      if (signal.aborted) return reject(cancelledBy(signal.reason));
       const id = ++lastId;
       const token = params === undefined ? undefined : progressToken(params);
-      const text = print(id, method, token === undefined ? params : withToken(params, id));
+      const text = printCall(id, method, token === undefined ? params : withToken(params, id));
       const entry: OpenRequest = { id, request, token, resolve, reject, handleEvent: () => cancel(entry) };
       open.set(id, entry);
       signal.addEventListener('abort', entry);
@@ -74,7 +74,7 @@ export function wireExchange(wire: Wire): Exchange {
   function cancel({ id, request: { method, signal }, reject }: OpenRequest): void {
     settle(id);
     forget(id);
-    const why = whyCancelled(signal);
+    const why = cancelledBy(signal.reason);
     // Spec 2025-11-25, Cancellation: `initialize` must not be cancelled.
     if (method !== 'initialize') {
       wire.send(printNotification('notifications/cancelled', { requestId: id, reason: why.message }));
@@ -207,20 +207,6 @@ export function wireExchange(wire: Wire): Exchange {
   };
 }
 
-function print(id: number, method: string, params: JsonObject | undefined): string {
-  try {
-    return printRequest(id, method, params);
-  } catch (cause) {
-    throw new McpError('invalid_params', `The parameters of ${method} cannot be written as JSON`, { cause });
-  }
-}
-
 function withToken(params: JsonObject | undefined, progressToken: number): JsonObject {
   return { ...params, _meta: { ...(params?.['_meta'] as JsonObject), progressToken } };
-}
-
-function whyCancelled({ reason }: AbortSignal): McpError {
-  return McpError.is(reason)
-    ? reason
-    : new McpError('cancelled', 'The call was cancelled', { cause: reason });
 }

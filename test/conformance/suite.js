@@ -1,5 +1,5 @@
 // @ts-check
-// The suite and the server under test, as processes.
+// The suite and what it tests, as processes.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -21,10 +21,16 @@ const root = join(here, '../..');
 const modules = join(here, 'node_modules');
 const SUITE = '@modelcontextprotocol/conformance';
 const cli = join(modules, SUITE, 'dist/index.js');
-// The suite needs Node 22 or later; the server under test runs on the Node that runs this.
+// The suite needs Node 22 or later; what it tests runs on the Node that runs this.
 const node = join(modules, 'node/bin', process.platform === 'win32' ? 'node.exe' : 'node');
 const results = join(root, '.conformance');
 const SCENARIO_TIMEOUT_MS = 60_000;
+
+/**
+ * Starts client.js. A shell reads it, and the suite appends the address of the server. When a client takes too long, the suite
+ * ends the shell, which must have become the client by then.
+ */
+export const CLIENT_COMMAND = `${process.platform === 'win32' ? '' : 'exec '}"${process.execPath}" "${join(here, 'client.js')}"`;
 
 /** Installs the suite where it is missing or another version, builds fullmcp and makes it importable by name from here. */
 export function prepare() {
@@ -65,13 +71,14 @@ function must(command, args) {
 }
 
 /**
- * The server scenarios that the suite knows, each with the revisions it applies to. Extensions need the newest.
+ * The scenarios that the suite knows, each with the revisions it applies to. Extensions need the newest.
+ * @param {import('./claims.js').Role} role
  * @returns {Promise<{ name: string, revisions: string[], extension: boolean }[]>}
  */
-export async function scenariosOf() {
-  const { output } = await suite(['list', '--server']);
+export async function scenariosOf(role) {
+  const { output } = await suite(['list', `--${role}`]);
   const rows = [...output.matchAll(/^ *- (\S+) \[([^\]]*)\]$/gm)];
-  if (rows.length === 0) throw new Error(`The suite lists no scenarios:\n${output}`);
+  if (rows.length === 0) throw new Error(`The suite lists no ${role} scenarios:\n${output}`);
   return rows.map(([, name = '', revisions = '']) => ({
     name,
     revisions: (revisions === 'extension' ? '2026-07-28' : revisions).split(','),
@@ -83,7 +90,7 @@ export async function scenariosOf() {
  * Starts server.js on a free port.
  * @returns {Promise<{ url: string, said: () => string, kill: () => void }>}
  */
-export async function startFixture() {
+export async function startServer() {
   const child = spawn(process.execPath, [join(here, 'server.js')], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -103,29 +110,39 @@ export async function startFixture() {
 }
 
 /**
+ * @typedef {object} RunOptions
+ * @property {import('./claims.js').Role} role
+ * @property {string} revision
+ * @property {string[]} under The options that say what is tested.
+ * @property {boolean} extension
+ * @property {boolean} maySkip A scenario that only skips holds.
+ */
+
+/**
  * @param {string} scenario
- * @param {{ revision: string, url: string, extension?: boolean, maySkip?: boolean }} options With `maySkip`, a
- * scenario that only skips holds.
+ * @param {RunOptions} options
  * @returns {Promise<Result>}
  */
-export async function runScenario(scenario, { revision, url, extension = false, maySkip = false }) {
-  const folder = join(results, 'server', revision, scenario);
+export async function runScenario(scenario, { role, revision, under, extension, maySkip }) {
+  const folder = join(results, role, revision, scenario);
   mkdirSync(folder, { recursive: true });
-  const args = ['server', '--url', url, '--scenario', scenario, '--spec-version', revision, '-o', folder];
+  const args = [role, ...under, '--scenario', scenario, '--spec-version', revision, '-o', folder];
   // Extensions are not on the suite's timeline of revisions.
   if (extension) args.push('--force');
   const { code, output } = await suite(args);
-  const checks = readChecks(folder);
+  const checks = read(folder, 'checks.json').flatMap((text) => /** @type {Check[]} */ (JSON.parse(text)));
   const having = (/** @type {string} */ status) => checks.filter((check) => check.status === status);
   const passed = having('SUCCESS').length;
   const bad = [...having('FAILURE'), ...having('WARNING')];
   const details = bad.map(
     ({ id, status, errorMessage, description }) => `${status} ${id}: ${errorMessage ?? description}`,
   );
-  // A scenario that checked nothing proves nothing, and one that fails without a word is still a failure.
+  // A scenario that checked nothing proves nothing, and one that fails without a word is still a failure. So is a client
+  // that did as it should and then did not end well.
   const checked = passed > 0 || (maySkip && having('SKIPPED').length > 0);
   const silent = bad.length === 0 && (!checked || code !== 0);
-  if (silent) details.push(`exit code ${code}:`, ...output.trim().split('\n'));
+  if (silent) details.push(`exit code ${code}:`, ...lines(output));
+  else if (bad.length > 0) details.push(...read(folder, 'stderr.txt').flatMap(lines));
   return {
     holds: bad.length === 0 && !silent,
     passed,
@@ -136,15 +153,23 @@ export async function runScenario(scenario, { revision, url, extension = false, 
   };
 }
 
+/** @param {string} text */
+function lines(text) {
+  return text.trim() === '' ? [] : text.trim().split('\n');
+}
+
+/** @typedef {{ id: string, status: string, description?: string, errorMessage?: string }} Check */
+
 /**
+ * What the suite wrote under this name, each time that it ran.
  * @param {string} folder
- * @returns {{ id: string, status: string, description?: string, errorMessage?: string }[]}
+ * @param {string} name
  */
-function readChecks(folder) {
+function read(folder, name) {
   return readdirSync(folder)
-    .map((run) => join(folder, run, 'checks.json'))
+    .map((run) => join(folder, run, name))
     .filter((file) => existsSync(file))
-    .flatMap((file) => JSON.parse(readFileSync(file, 'utf8')));
+    .map((file) => readFileSync(file, 'utf8'));
 }
 
 /**

@@ -123,12 +123,11 @@ describe('requests of the peer', () => {
 
   test('are at most a hundred at once, each with its own id', async () => {
     const { wire } = exchangeOnMemory(() => new Promise(() => undefined));
+    // One that came twice is answered once, when its answer is there.
     wire.arrive(request(0), request(0));
-    expect(wire.sent).toEqual([
-      expect.objectContaining({ id: 0, error: expect.objectContaining({ code: -32600 }) }),
-    ]);
+    expect(wire.sent).toEqual([]);
     for (let id = 1; id <= 100; id++) wire.arrive(request(id));
-    expect(wire.sent.slice(1)).toEqual([
+    expect(wire.sent).toEqual([
       { jsonrpc: '2.0', id: 100, error: { code: -32603, message: 'More than 100 requests are open' } },
     ]);
   });

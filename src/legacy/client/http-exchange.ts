@@ -5,7 +5,7 @@ import {
   type RequestId,
   type RequestMessage,
 } from '../../jsonrpc/message.js';
-import { McpError } from '../../protocol/errors.js';
+import { cancelledBy, McpError } from '../../protocol/errors.js';
 import { progressToken } from '../../protocol/meta.js';
 import type { Exchange, ExchangeEvents, OutgoingRequest } from '../../transports/exchange.js';
 import { fewReports } from '../../transports/few-reports.js';
@@ -14,7 +14,6 @@ import type { Expecting } from '../../transports/http/client/read-answer.js';
 import { discard } from '../../transports/http/client/read-body.js';
 import { refusal } from '../../transports/http/client/refusal.js';
 import { httpTarget } from '../../transports/http/client/target.js';
-import { aborted } from '../../transports/http/client/unreachable.js';
 import type { HttpLinkOptions } from '../../transports/http/link.js';
 import { peerRequests } from '../../transports/peer-requests.js';
 import { printCall } from '../../transports/print-call.js';
@@ -82,7 +81,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions): Exchange {
   ): Promise<JsonObject> {
     const { ready } = session;
     if (ready !== undefined) await ready;
-    if (lease.signal.aborted) throw aborted(lease.signal);
+    if (lease.signal.aborted) throw cancelledBy(lease.signal.reason);
     const mine = session;
     const token = params === undefined ? undefined : progressToken(params);
     if (token !== undefined) progress.set(id, { token, notified });

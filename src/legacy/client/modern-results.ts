@@ -17,7 +17,6 @@ function toolResult(result: JsonObject): JsonObject {
 }
 
 const lists: ReadonlyMap<string, readonly [keyof ServerCapabilities, string]> = new Map([
-  ['tools/list', ['tools', 'tools']],
   ['prompts/list', ['prompts', 'prompts']],
   ['resources/list', ['resources', 'resources']],
   ['resources/templates/list', ['resources', 'resourceTemplates']],
@@ -25,7 +24,7 @@ const lists: ReadonlyMap<string, readonly [keyof ServerCapabilities, string]> = 
 
 /**
  * The list of what a server does not have. Today's servers answer with it; those of the session era answer with an error,
- * some not at all.
+ * some not at all. Tools are asked for all the same: servers written by hand have them and forget to say so.
  */
 export function emptyList(method: string, capabilities: Readonly<ServerCapabilities>): Outcome | undefined {
   const [capability, field] = lists.get(method) ?? [];

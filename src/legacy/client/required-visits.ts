@@ -19,6 +19,7 @@ export class RequiredVisits {
   readonly #asked = new Map<string, Visits>();
   readonly #done = new Set<string>();
   readonly #waiting = new Map<string, () => void>();
+  #last = 0;
 
   /** Makes the call, and turns the pages that it needs into questions. */
   async around(call: Call, next: (call: Call) => Promise<Outcome>): Promise<Outcome> {
@@ -46,7 +47,7 @@ export class RequiredVisits {
     } catch (error) {
       const inputRequests = questionsOf(error);
       if (inputRequests === undefined || !call.peer.capabilities.elicitation?.url) throw error;
-      const requestState = crypto.randomUUID();
+      const requestState = `visits-${++this.#last}`;
       this.#asked.set(requestState, { ids: Object.keys(inputRequests), error: error as McpError });
       if (this.#asked.size > REMEMBERED) this.#asked.delete(this.#asked.keys().next().value as string);
       return { resultType: 'input_required', inputRequests, requestState };

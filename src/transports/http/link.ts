@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
-import { modernRevisions } from '../../protocol/features.js';
+import { modernRevisions, mutual } from '../../protocol/features.js';
 import { encodeHeaderValue } from '../../protocol/header-mirror.js';
 import type { Link, LinkEvents, OpenOptions } from '../../protocol/link.js';
 import { withPeer } from '../../protocol/meta.js';
@@ -10,7 +10,7 @@ import type { Discovered } from '../../protocol/model.js';
 import type { Revision } from '../../protocol/revisions.js';
 import { fewReports } from '../few-reports.js';
 import { printCall } from '../print-call.js';
-import { discover, mutualRevision } from './client/discover.js';
+import { discover } from './client/discover.js';
 import { OpenRequests } from './client/open-requests.js';
 import type { HttpLinkOptions } from './client/options.js';
 import { readAnswer } from './client/read-answer.js';
@@ -87,9 +87,9 @@ export async function openHttpLink(url: URL, { events, open, http, known }: Http
   async function corrected({ code, number, data }: McpError, call: Call): Promise<boolean> {
     if (number === undefined) return false;
     if (code === 'unsupported_version') {
-      const mutual = isObject(data) ? mutualRevision(data['supported']) : undefined;
-      revision = mutual ?? revision;
-      return mutual !== undefined;
+      const other = isObject(data) ? mutual(modernRevisions, data['supported']) : undefined;
+      revision = other ?? revision;
+      return other !== undefined;
     }
     // Spec 2026-07-28, Streamable HTTP, Client Behavior: the tool may have changed since it was listed.
     return code === 'header_mismatch' && call.method === 'tools/call' && listed(call);

@@ -289,11 +289,12 @@ describe('a server of the session era', () => {
         throw { code: -32601, message: 'No such thing' };
       },
     });
-    expect(await call('tools/list')).toEqual({ resultType: 'complete', tools: [] });
     expect(await call('prompts/list')).toEqual({ resultType: 'complete', prompts: [] });
     expect(await call('resources/list')).toEqual({ resultType: 'complete', resources: [] });
     expect(await call('resources/templates/list')).toEqual({ resultType: 'complete', resourceTemplates: [] });
     await until('the handshake is over', () => sent.length === 2);
+    // Tools it may have without saying so.
+    await expect(call('tools/list')).rejects.toMatchObject({ code: 'method_not_found' });
     await expect(call('prompts/get', { name: 'x' })).rejects.toMatchObject({ message: 'No such thing' });
     // One that refuses to be pinged is alive.
     expect(await call('server/discover')).toMatchObject({ resultType: 'complete' });

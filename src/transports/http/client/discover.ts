@@ -1,7 +1,7 @@
 import { isObject } from '../../../jsonrpc/message.js';
 import type { Dispatch } from '../../../protocol/call.js';
 import { McpError } from '../../../protocol/errors.js';
-import { modernRevisions } from '../../../protocol/features.js';
+import { modernRevisions, mutual } from '../../../protocol/features.js';
 import type { OpenOptions } from '../../../protocol/link.js';
 import type { Discovered } from '../../../protocol/model.js';
 import type { Revision } from '../../../protocol/revisions.js';
@@ -23,17 +23,10 @@ export async function discover(dispatch: Dispatch, options: DiscoverOptions): Pr
     throw McpError.is(error) && saysNotModern(error) ? notModern(shown, error.data, error) : error;
   });
   const { supportedVersions, capabilities } = result;
-  if (!isObject(capabilities) || mutualRevision(supportedVersions) === undefined) {
+  if (!isObject(capabilities) || mutual(modernRevisions, supportedVersions) === undefined) {
     throw notModern(shown, { supported: supportedVersions });
   }
   return result as unknown as Discovered;
-}
-
-/** The newest modern revision in a server's list. */
-export function mutualRevision(supported: unknown): Revision | undefined {
-  return Array.isArray(supported)
-    ? modernRevisions.find((revision) => supported.includes(revision))
-    : undefined;
 }
 
 function saysNotModern({ code, status, data, number }: McpError): boolean {

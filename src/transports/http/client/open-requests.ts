@@ -1,5 +1,4 @@
-import type { McpError } from '../../../protocol/errors.js';
-import { aborted } from './unreachable.js';
+import { cancelledBy, type McpError } from '../../../protocol/errors.js';
 
 /** How long a request may use the network. */
 export interface Lease {
@@ -20,7 +19,7 @@ export class OpenRequests {
   /** Runs `work` until it ends or the signal does. Ends then, whatever `fetch` makes of it. */
   run<T>(signal: AbortSignal, work: (lease: Lease) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
-    if (signal.aborted) return Promise.reject(aborted(signal));
+    if (signal.aborted) return Promise.reject(cancelledBy(signal.reason));
     const controller = new AbortController();
     const forward = (): void => controller.abort(signal.reason);
     let rest: Promise<unknown> | undefined;
@@ -34,7 +33,7 @@ export class OpenRequests {
     return new Promise((resolve, reject) => {
       controller.signal.addEventListener('abort', () => {
         end();
-        reject(aborted(controller.signal));
+        reject(cancelledBy(controller.signal.reason));
       });
       work({
         signal: controller.signal,

@@ -1,12 +1,12 @@
 import { isDeeperThan } from '../../../jsonrpc/depth.js';
 import { EventStreamReader, EventTooLarge } from '../../../jsonrpc/event-stream.js';
 import { type JsonObject, type Message, type RequestId, readMessage } from '../../../jsonrpc/message.js';
-import { McpError } from '../../../protocol/errors.js';
+import { cancelledBy, McpError } from '../../../protocol/errors.js';
 import type { Lease } from './open-requests.js';
 import { cancel, mediaType, readText } from './read-body.js';
 import { describeBody, peerError, refusal } from './refusal.js';
 import type { HttpTarget } from './target.js';
-import { aborted, incomplete } from './unreachable.js';
+import { incomplete } from './unreachable.js';
 
 export type Answer = Extract<Message, { kind: 'result' | 'error' }>;
 type Said = Exclude<Message, Answer>;
@@ -142,7 +142,7 @@ export async function readStream<T>(
     }
   } catch (error) {
     void cancel(chunks);
-    if (lease.signal.aborted) throw aborted(lease.signal);
+    if (lease.signal.aborted) throw cancelledBy(lease.signal.reason);
     throw error instanceof EventTooLarge ? tooLarge(error.maxBytes) : error;
   }
 }

@@ -1,8 +1,8 @@
-import { McpError } from '../../../protocol/errors.js';
+import { cancelledBy, McpError } from '../../../protocol/errors.js';
 import type { HttpLinkOptions } from './options.js';
 import { type HeaderRecord, ownHeaders } from './own-headers.js';
 import { discard } from './read-body.js';
-import { aborted, unreachable } from './unreachable.js';
+import { unreachable } from './unreachable.js';
 
 /** An address that requests are sent to, with all that the user wants sent along. */
 export interface HttpTarget {
@@ -61,7 +61,7 @@ export function httpTarget(given: URL, http: HttpLinkOptions): HttpTarget {
     try {
       return await fetch(at, init);
     } catch (error) {
-      if (init.signal.aborted) throw aborted(init.signal);
+      if (init.signal.aborted) throw cancelledBy(init.signal.reason);
       // A fetch of the user's own may have said already what is wrong.
       throw McpError.is(error) ? error : unreachable(error, shown);
     }

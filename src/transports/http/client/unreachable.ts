@@ -22,13 +22,6 @@ export function incomplete(shown: string, cause?: unknown): McpError {
   });
 }
 
-/** The error that a signal stands for. */
-export function aborted({ reason }: AbortSignal): McpError {
-  return McpError.is(reason)
-    ? reason
-    : new McpError('cancelled', 'The call was cancelled.', { cause: reason });
-}
-
 function codeOf(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth++) {
     const { code } = at as { readonly code?: unknown };
@@ -49,6 +42,10 @@ function reason(code: string | undefined): string {
       return 'there is no host of that name';
     case 'EAI_AGAIN':
       return 'its name could not be looked up. Is there a network';
+    case 'ERR_SSL_WRONG_VERSION_NUMBER':
+    case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
+    case 'EPROTO':
+      return 'it does not speak TLS there. Is it http:// instead of https://';
     default:
       return /CERT|SIGNATURE/.test(code)
         ? 'its certificate is not trusted'

@@ -1,0 +1,153 @@
+// @ts-check
+// What fullmcp says of itself to the official suite.
+
+/** @typedef {'server' | 'client'} Role */
+/** @typedef {{ revisions: string[], scenarios: string[] }} Claim */
+
+/** @type {Claim[]} */
+const server = [
+  {
+    revisions: ['2025-06-18', '2025-11-25', '2026-07-28'],
+    scenarios: [
+      'completion-complete',
+      'tools-list',
+      'tools-call-simple-text',
+      'tools-call-image',
+      'tools-call-audio',
+      'tools-call-embedded-resource',
+      'tools-call-mixed-content',
+      'tools-call-error',
+      'tools-call-with-progress',
+      'resources-list',
+      'resources-read-text',
+      'resources-read-binary',
+      'resources-templates-read',
+      'prompts-list',
+      'prompts-get-simple',
+      'prompts-get-with-args',
+      'prompts-get-embedded-resource',
+      'prompts-get-with-image',
+    ],
+  },
+  {
+    revisions: ['2025-03-26', '2025-06-18', '2025-11-25'],
+    scenarios: ['server-session-lifecycle'],
+  },
+  {
+    revisions: ['2025-06-18', '2025-11-25'],
+    scenarios: [
+      'server-initialize',
+      'logging-set-level',
+      'ping',
+      'tools-call-with-logging',
+      'tools-call-sampling',
+      'tools-call-elicitation',
+      'resources-subscribe',
+      'resources-unsubscribe',
+    ],
+  },
+  {
+    revisions: ['2025-11-25'],
+    scenarios: ['server-sse-polling', 'elicitation-sep1034-defaults', 'elicitation-sep1330-enums'],
+  },
+  {
+    revisions: ['2025-11-25', '2026-07-28'],
+    scenarios: ['json-schema-2020-12', 'server-sse-multiple-streams', 'dns-rebinding-protection'],
+  },
+  {
+    revisions: ['2026-07-28'],
+    scenarios: [
+      'server-stateless',
+      'sep-2164-resource-not-found',
+      'caching',
+      'http-header-validation',
+      'http-custom-header-server-validation',
+      'input-required-result-basic-elicitation',
+      'input-required-result-basic-sampling',
+      'input-required-result-basic-list-roots',
+      'input-required-result-request-state',
+      'input-required-result-multiple-input-requests',
+      'input-required-result-multi-round',
+      'input-required-result-missing-input-response',
+      'input-required-result-non-tool-request',
+      'input-required-result-result-type',
+      'input-required-result-unsupported-methods',
+      'input-required-result-tampered-state',
+      'input-required-result-capability-check',
+      'input-required-result-ignore-extra-params',
+      'input-required-result-validate-input',
+      'tasks-lifecycle',
+      'tasks-capability-negotiation',
+      'tasks-wire-fields',
+      'tasks-request-state-removal',
+      'tasks-mrtr-input',
+      'tasks-request-headers',
+      'tasks-dispatch-and-envelope',
+      'tasks-status-notifications',
+      'tasks-required-task-error',
+      'tasks-mrtr-composition',
+    ],
+  },
+];
+
+/** @type {Claim[]} */
+const client = [
+  {
+    revisions: ['2025-06-18', '2025-11-25'],
+    scenarios: ['initialize'],
+  },
+  {
+    revisions: ['2025-06-18', '2025-11-25', '2026-07-28'],
+    scenarios: ['tools_call'],
+  },
+  {
+    revisions: ['2025-11-25'],
+    scenarios: ['elicitation-sep1034-client-defaults', 'sse-retry'],
+  },
+  {
+    revisions: ['2025-11-25', '2026-07-28'],
+    scenarios: ['json-schema-2020-12-preservation'],
+  },
+  {
+    revisions: ['2026-07-28'],
+    scenarios: [
+      'request-metadata',
+      'sep-2322-client-request-state',
+      'http-standard-headers',
+      'http-custom-headers',
+      'http-invalid-tool-headers',
+      'json-schema-ref-no-deref',
+    ],
+  },
+];
+
+/** What the suite also knows and fullmcp does not do yet. */
+const notYet = {
+  server: [/^sep-2640-skills-/],
+  client: [/^auth\//, /^sep-2640-client-/],
+};
+
+/** What the suite always skips, whatever the server does. A skip, and nothing else, holds for these. */
+export const alwaysSkipped = ['tasks-status-notifications'];
+
+/** What measures time, and is not to be disturbed. */
+export const alone = ['sse-retry'];
+
+/**
+ * The scenarios of which every check holds.
+ * @param {Role} role
+ * @param {string} revision
+ */
+export function claimedFor(role, revision) {
+  return { server, client }[role]
+    .filter(({ revisions }) => revisions.includes(revision))
+    .flatMap(({ scenarios }) => scenarios);
+}
+
+/**
+ * @param {Role} role
+ * @param {string} scenario
+ */
+export function isNotYet(role, scenario) {
+  return notYet[role].some((entry) => entry.test(scenario));
+}

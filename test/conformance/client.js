@@ -1,0 +1,120 @@
+// @ts-check
+// The client that the official suite watches: ordinary use of `connect`. It finds out by itself what the server speaks, and
+// ends because nothing is left, not because it is told to.
+import { deepStrictEqual, strictEqual } from 'node:assert';
+import { connect } from 'fullmcp/client';
+
+/** @typedef {import('fullmcp/client').Client} Client */
+
+const {
+  MCP_CONFORMANCE_SCENARIO: scenario = '',
+  MCP_CONFORMANCE_CONTEXT: context = '{}',
+  MCP_CONFORMANCE_PROTOCOL_VERSION: version = '',
+} = process.env;
+// The suite's servers of this revision take the next one as well, so it is only spoken where it is insisted on.
+const OLDER = '2025-06-18';
+
+/**
+ * What a program would do with the server of each scenario. The suite judges what was sent; what came back is judged here.
+ * @type {Record<string, (client: Client) => Promise<void>>}
+ */
+const scenarios = {
+  async initialize(client) {
+    deepStrictEqual(await client.tools().all(), []);
+  },
+
+  async tools_call(client) {
+    await client.tools().all();
+    strictEqual(await textOf(client, 'add_numbers', { a: 5, b: 3 }), 'The sum of 5 and 3 is 8');
+  },
+
+  async 'elicitation-sep1034-client-defaults'(client) {
+    await client.tools().all();
+    await textOf(client, 'test_client_elicitation_defaults');
+  },
+
+  async 'sse-retry'(client) {
+    await client.tools().all();
+    strictEqual(await textOf(client, 'test_reconnection'), 'Reconnection test completed successfully');
+  },
+
+  async 'request-metadata'(client) {
+    deepStrictEqual(await client.tools().all(), []);
+  },
+
+  async 'sep-2322-client-request-state'(client) {
+    await client.tools().all();
+    // At the same time, so that the answers to one call could end up in another.
+    const names = ['echo_state', 'no_state', 'unrelated', 'no_result_type'];
+    const texts = await Promise.all(names.map((name) => textOf(client, `test_mrtr_${name}`)));
+    deepStrictEqual(texts, ['echo-state-ok', 'no-state-ok', 'unrelated-ok', 'no-result-type-test-ok']);
+  },
+
+  async 'http-standard-headers'(client) {
+    for await (const { name } of client.tools()) await textOf(client, name);
+    for await (const { uri } of client.resources()) await client.readResource(uri);
+    for await (const { name } of client.prompts()) await client.getPrompt(name);
+  },
+
+  async 'http-custom-headers'(client) {
+    await client.tools().all();
+    for (const { name, arguments: args } of JSON.parse(context).toolCalls) await textOf(client, name, args);
+  },
+
+  async 'http-invalid-tool-headers'(client) {
+    const tools = await client.tools().all();
+    for (const { name } of tools) await textOf(client, name, { region: 'us-west1' });
+    deepStrictEqual(
+      tools.map(({ name }) => name),
+      ['valid_tool'],
+    );
+  },
+
+  async 'json-schema-ref-no-deref'(client) {
+    const tools = await client.tools().all();
+    deepStrictEqual(
+      tools.map(({ name }) => name),
+      ['lookup_user'],
+    );
+  },
+
+  async 'json-schema-2020-12-preservation'(client) {
+    const tools = await client.tools().all();
+    const rich = tools.find(({ name }) => name === 'json_schema_2020_12_tool');
+    strictEqual(await textOf(client, 'json_schema_echo', { schema: rich?.inputSchema }), 'echoed');
+  },
+};
+
+const run = scenarios[scenario];
+if (run === undefined) throw new Error(`There is nothing here for the scenario "${scenario}".`);
+
+const client = await connect(process.argv[2], {
+  client: { name: 'fullmcp-conformance', version: '1.0.0' },
+  // A user who confirms what there is to confirm, and leaves everything else as it was proposed.
+  elicit: ({ schema }) => ({ action: 'accept', content: asksToConfirm(schema) ? { confirmed: true } : {} }),
+  sample: () => ({ role: 'assistant', content: { type: 'text', text: 'Hello' }, model: 'none' }),
+  roots: ['file:///workspace'],
+  ...(version === OLDER && { revision: OLDER }),
+});
+try {
+  strictEqual(client.server.revision, version);
+  await run(client);
+} finally {
+  await client.close();
+}
+
+/**
+ * @param {Client} client
+ * @param {string} name
+ * @param {object} [args]
+ */
+async function textOf(client, name, args) {
+  const result = await client.callTool(name, args);
+  result.unwrap();
+  return result.text;
+}
+
+/** @param {{ [key: string]: unknown }} schema */
+function asksToConfirm({ properties }) {
+  return typeof properties === 'object' && properties !== null && 'confirmed' in properties;
+}
