@@ -92,7 +92,8 @@ export class Caller {
     const { timeoutMs = this.#timeoutMs, maxTimeoutMs = this.#maxTimeoutMs } = options;
     const id = ++this.#last;
     const name = nameOf(method, params);
-    const open = new OpenCall(method, name, endless ? undefined : { timeoutMs, maxTimeoutMs });
+    const problem = this.#parts.hub.problemFromNow();
+    const open = new OpenCall(method, name, endless ? undefined : { timeoutMs, maxTimeoutMs, problem });
     this.#open.set(id, open);
     const abort = signal && ((): void => open.end(cancelledBy(signal.reason)));
     if (abort) signal.addEventListener('abort', abort, { once: true });

@@ -9,6 +9,7 @@ export class EventHub {
   readonly #listeners = new Map<keyof ClientEvents, Set<Listener<never>>>();
   /** The latest, for `info()`: most happen before anybody can listen. */
   readonly problems: string[] = [];
+  #reported = 0;
 
   on<E extends keyof ClientEvents>(event: E, listener: Listener<E>): () => void {
     const listeners = this.#listeners.get(event) ?? new Set();
@@ -26,10 +27,17 @@ export class EventHub {
   }
 
   readonly problem = (message: string, cause?: unknown): void => {
+    this.#reported += 1;
     this.problems.push(message);
     if (this.problems.length > KEPT_PROBLEMS) this.problems.shift();
     this.emit('problem', cause === undefined ? { message } : { message, cause });
   };
+
+  /** Tells, as often as it is asked, the last problem from now on: what may be why something does not happen. */
+  problemFromNow(): () => string | undefined {
+    const before = this.#reported;
+    return () => (this.#reported > before ? this.problems.at(-1) : undefined);
+  }
 
   /** Calls what the program gave us. A promise that it may return is not waited for, but not left to fail unheard. */
   safely(who: string, call: () => unknown, quiet = false): void {

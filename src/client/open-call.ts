@@ -5,6 +5,8 @@ import type { PendingCall } from './model.js';
 export interface TimeLimits {
   readonly timeoutMs: number;
   readonly maxTimeoutMs: number;
+  /** What has gone wrong on the connection since the call began: an answer that could not be read looks like none. */
+  readonly problem: () => string | undefined;
 }
 
 /** A call under way: it ends with an answer, or when its time is over, its caller gives up, or the client closes. */
@@ -83,20 +85,18 @@ export class OpenCall {
   }
 
   #check(): void {
-    const { timeoutMs, maxTimeoutMs } = this.#limits as TimeLimits;
+    const { timeoutMs, maxTimeoutMs, problem } = this.#limits as TimeLimits;
     if (this.#pausedAt !== undefined) return this.#arm(Math.min(timeoutMs, 1000));
     const now = performance.now();
     const silent = this.#seen + timeoutMs - now;
     const total = this.#begun + this.#pausedMs + maxTimeoutMs - now;
     if (silent > 0 && total > 0) return this.#arm(Math.min(silent, total));
     const what = this.#name === undefined ? this.#method : `${this.#method} "${this.#name}"`;
-    this.end(
-      new McpError(
-        'timeout',
-        total <= 0
-          ? `${what} took longer than ${maxTimeoutMs} ms in all (maxTimeoutMs)`
-          : `${what}: no answer and no progress for ${timeoutMs} ms (timeoutMs)`,
-      ),
-    );
+    const late =
+      total <= 0
+        ? `${what} took longer than ${maxTimeoutMs} ms in all (maxTimeoutMs)`
+        : `${what}: no answer and no progress for ${timeoutMs} ms (timeoutMs)`;
+    const odd = problem();
+    this.end(new McpError('timeout', odd === undefined ? late : `${late}. Meanwhile: ${odd}`));
   }
 }

@@ -24,10 +24,11 @@ export class Failures {
     return error;
   }
 
-  /** A failure that was alone is thrown as it is. */
+  /** A failure that was alone, or came again in the same words, is thrown as it is. */
   toError(): McpError {
     const attempts = this.#attempts;
-    if (this.#errors.length === 1) return this.#errors[0] as McpError;
+    const [first] = this.#errors;
+    if (first && this.#errors.every(({ message }) => message === first.message)) return first;
     return new McpError(
       'connect_failed',
       `Nothing that was tried connected:\n${attempts.map(line).join('\n')}`,

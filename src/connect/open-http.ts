@@ -1,3 +1,4 @@
+import { isObject } from '../jsonrpc/message.js';
 import type { McpError } from '../protocol/errors.js';
 import type { Link } from '../protocol/link.js';
 import type { Revision } from '../protocol/revisions.js';
@@ -15,10 +16,18 @@ const eras: readonly Era[] = ['modern', 'session', 'http+sse'];
 
 /** Which failures lead on to the next era. Who has to log in first, or cannot be reached, has no era yet. */
 const leadsOn: Readonly<Record<Era, (error: McpError) => boolean>> = {
-  modern: ({ code }) => code === 'unsupported_version',
+  modern: (error) => error.code === 'unsupported_version' || isUnexplained(error),
   session: wasRefused,
   'http+sse': () => false,
 };
+
+/**
+ * Browsers do not tell a server that cannot be reached from one whose CORS does not know the headers of the modern era. The
+ * session era sends none of those.
+ */
+function isUnexplained({ code, data }: McpError): boolean {
+  return code === 'connect_failed' && isObject(data) && data['code'] === undefined;
+}
 
 export function overHttp(url: URL, target: string, http: HttpLinkOptions): Way {
   return async function openOverHttp(parts) {

@@ -54,6 +54,8 @@ class Negotiation {
   readonly #over: OverWire;
   /** Which era has the exchange now. While both are tried, what fails must not take it from the other. */
   #taken: Era | undefined;
+  /** Why it has ended before anybody had it. */
+  #gone: McpError | undefined;
 
   constructor(exchange: Exchange, parts: WayParts, over: OverWire) {
     this.#exchange = exchange;
@@ -133,6 +135,7 @@ class Negotiation {
 
   #modern({ revision, discovered }: Found): Opened {
     const { transport } = this.#over;
+    if (this.#gone !== undefined) throw this.#gone;
     this.#take('modern');
     this.#hear();
     return { link: exchangeLink(this.#exchange, { transport, revision, discovered }), era: 'modern' };
@@ -155,7 +158,8 @@ class Negotiation {
       notification: events.notification,
       problem: events.problem,
       closed: (reason) => {
-        if (this.#taken !== undefined) events.lost(reason);
+        if (this.#taken === undefined) this.#gone = reason;
+        else events.lost(reason);
       },
     });
   }

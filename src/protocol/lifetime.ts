@@ -25,21 +25,31 @@ export class Lifetime {
     this.#ended = true;
     this.#reason = reason;
     this.#controller?.abort(reason);
-    for (const resolve of this.#waiting ?? []) resolve();
+    const waiting = this.#waiting ?? [];
     this.#waiting = undefined;
+    for (const tell of waiting) tell();
   }
 
   /** Resolves when it ends. */
   over(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#ended) resolve();
-      else if (this.#waiting === undefined) this.#waiting = [resolve];
-      else this.#waiting.push(resolve);
+      else this.onEnd(resolve);
     });
+  }
+
+  /** Calls `listener` when it ends, unless the function that is returned was called before. */
+  onEnd(listener: () => void): () => void {
+    if (this.#waiting === undefined) this.#waiting = [listener];
+    else this.#waiting.push(listener);
+    return () => {
+      const at = this.#waiting?.indexOf(listener) ?? -1;
+      if (at >= 0) this.#waiting?.splice(at, 1);
+    };
   }
 }
 
-interface WithSignal {
+export interface WithSignal {
   readonly signal: AbortSignal;
 }
 
@@ -61,20 +71,40 @@ export function withSignal<T extends object>(call: T, lifetime: WithSignal): T &
   return Object.defineProperty(call, 'signal', lazySignal) as T & WithSignal;
 }
 
+/** Gives an object the same lifetime that a call has. */
+export function withSignalOf<T extends object>(call: WithSignal, object: T): T & WithSignal {
+  return withSignal(object, lazyLifetime(call) ?? call);
+}
+
+/** Whether a call has ended. Like the others below, it makes no signal where there is none yet. */
+export function hasEnded(call: WithSignal): boolean {
+  return lazyLifetime(call)?.ended ?? call.signal.aborted;
+}
+
+/** Calls `listener` when a call ends, unless the function that is returned was called before. */
+export function onEnd(call: WithSignal, listener: () => void): () => void {
+  const lifetime = lazyLifetime(call);
+  if (lifetime !== undefined) return lifetime.onEnd(listener);
+  const { signal } = call;
+  signal.addEventListener('abort', listener, { once: true });
+  return () => signal.removeEventListener('abort', listener);
+}
+
 /**
  * Resolves when a call ends. A signal weighs a kilobyte on Node, and subscriptions are many and long, so none is made where
  * there is none yet. A copy that middleware made may have another signal than its lifetime's.
  */
-export function callEnded(call: WithSignal & { readonly [source]?: WithSignal }): Promise<void> {
-  const lifetime = call[source];
-  if (lifetime instanceof Lifetime && isLazy(call)) return lifetime.over();
-  const { signal } = call;
+export function callEnded(call: WithSignal): Promise<void> {
+  const lifetime = lazyLifetime(call);
+  if (lifetime !== undefined) return lifetime.over();
   return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
+    if (call.signal.aborted) resolve();
+    else onEnd(call, resolve);
   });
 }
 
-function isLazy(call: object): boolean {
-  return Object.getOwnPropertyDescriptor(call, 'signal')?.get === lazySignal.get;
+function lazyLifetime(call: WithSignal & { readonly [source]?: WithSignal }): Lifetime | undefined {
+  const lifetime = call[source];
+  if (!(lifetime instanceof Lifetime)) return undefined;
+  return Object.getOwnPropertyDescriptor(call, 'signal')?.get === lazySignal.get ? lifetime : undefined;
 }

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import type { Call, Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
+import { withSignalOf } from '../protocol/lifetime.js';
 import type { Link, TransportName } from '../protocol/link.js';
 import { SUBSCRIPTION_ID, withPeer } from '../protocol/meta.js';
 import type { Discovered } from '../protocol/model.js';
@@ -18,15 +19,15 @@ export function exchangeLink(exchange: Exchange, parts: ExchangeLinkParts): Link
   const { transport, revision, discovered } = parts;
 
   function dispatch(call: Call): Promise<Outcome> {
-    const { method, signal } = call;
+    const { method } = call;
     const params = withPeer(call.params, { ...call.peer, revision });
-    if (method !== 'subscriptions/listen') {
-      return exchange.request({ method, params, signal, notified: call.notify }).then(readOutcome);
-    }
     // A subscription is named by its request's id, and that is another one on the wire.
-    return exchange
-      .request({ method, params, signal, notified: (name, said) => call.notify(name, named(call, said)) })
-      .then((result) => readOutcome(named(call, result)));
+    const isNamed = method === 'subscriptions/listen';
+    const notified: Call['notify'] = isNamed
+      ? (name, said) => call.notify(name, named(call, said))
+      : call.notify;
+    const answer = exchange.request(withSignalOf(call, { method, params, notified }));
+    return answer.then((result) => readOutcome(isNamed ? named(call, result) : result));
   }
 
   return { transport, revision, discovered, dispatch, close: exchange.close };

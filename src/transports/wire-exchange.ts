@@ -12,6 +12,7 @@ import {
   readMessage,
 } from '../jsonrpc/message.js';
 import { cancelledBy, fromWire, McpError } from '../protocol/errors.js';
+import { hasEnded, onEnd } from '../protocol/lifetime.js';
 import { progressToken, SUBSCRIPTION_ID } from '../protocol/meta.js';
 import type { Exchange, ExchangeEvents, OutgoingRequest } from './exchange.js';
 import { excerpt, fewReports } from './few-reports.js';
@@ -23,13 +24,15 @@ const MAX_DEPTH = 128;
 /** How many cancelled requests are remembered: their answers may be on the way. */
 const REMEMBERED = 100;
 
-interface OpenRequest extends EventListenerObject {
+interface OpenRequest {
   readonly id: number;
   readonly request: OutgoingRequest;
   /** The progress token that the caller chose; on the wire it is the id. */
   readonly token: RequestId | undefined;
   readonly resolve: (result: JsonObject) => void;
   readonly reject: (error: McpError) => void;
+  /** Nobody need hear any more when the call ends. */
+  readonly unlisten: () => void;
 }
 
 /** Finds the request that each answer on a shared connection belongs to. The wire starts when somebody first hears. */
@@ -44,15 +47,15 @@ export function wireExchange(wire: Wire): Exchange {
 
   function request(request: OutgoingRequest): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
-      const { method, params, signal } = request;
+      const { method, params } = request;
       if (ended !== undefined) return reject(ended);
-      if (signal.aborted) return reject(cancelledBy(signal.reason));
+      if (hasEnded(request)) return reject(cancelledBy(request.signal.reason));
       const id = ++lastId;
       const token = params === undefined ? undefined : progressToken(params);
       const text = printCall(id, method, token === undefined ? params : withToken(params, id));
-      const entry: OpenRequest = { id, request, token, resolve, reject, handleEvent: () => cancel(entry) };
+      const unlisten = onEnd(request, () => cancel(entry));
+      const entry: OpenRequest = { id, request, token, resolve, reject, unlisten };
       open.set(id, entry);
-      signal.addEventListener('abort', entry);
       wire.send(text);
     });
   }
@@ -62,7 +65,7 @@ export function wireExchange(wire: Wire): Exchange {
     const entry = find(id);
     if (entry === undefined) return undefined;
     open.delete(entry.id);
-    entry.request.signal.removeEventListener('abort', entry);
+    entry.unlisten();
     return entry;
   }
 
@@ -71,12 +74,12 @@ export function wireExchange(wire: Wire): Exchange {
     return open.get(typeof id === 'string' ? Number(id) : (id as number));
   }
 
-  function cancel({ id, request: { method, signal }, reject }: OpenRequest): void {
+  function cancel({ id, request, reject }: OpenRequest): void {
     settle(id);
     forget(id);
-    const why = cancelledBy(signal.reason);
+    const why = cancelledBy(request.signal.reason);
     // Spec 2025-11-25, Cancellation: `initialize` must not be cancelled.
-    if (method !== 'initialize') {
+    if (request.method !== 'initialize') {
       wire.send(printNotification('notifications/cancelled', { requestId: id, reason: why.message }));
     }
     reject(why);

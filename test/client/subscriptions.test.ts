@@ -198,6 +198,16 @@ describe('a subscription', () => {
     expect(patient.pending()).toEqual([]);
   });
 
+  test('whose acknowledgement is lost is given up on, whatever else comes', async () => {
+    const deaf: Dispatch = (call) => {
+      if (call.method !== 'subscriptions/listen') return library().dispatch(call);
+      call.notify('notifications/resources/updated', { uri: 'book://1' });
+      return new Promise(() => {});
+    };
+    await using client = await inProcessClient({ dispatch: deaf }, { timeoutMs: 30 });
+    await expect(client.subscribe('book://1')).rejects.toMatchObject({ code: 'timeout' });
+  });
+
   test('survives a lost connection', async () => {
     const server = library();
     let lose!: () => void;

@@ -61,7 +61,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions): Exchange {
       hear(message, outgoing.notified);
     };
     try {
-      return await requests.run(signal, (lease) => ask(outgoing, { id, heard, sending, lease }));
+      return await requests.run({ signal }, (lease) => ask(outgoing, { id, heard, sending, lease }));
     } catch (error) {
       // Spec 2025-11-25, Cancellation: `initialize` must not be cancelled.
       if (sent && signal.aborted && method !== 'initialize') {
@@ -128,7 +128,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions): Exchange {
     const mine = session;
     try {
       await bounded(POSTING, (signal) =>
-        requests.run(signal, async (lease) => {
+        requests.run({ signal }, async (lease) => {
           const { signal } = lease;
           const response = await target.send({ headers: sessionHeaders(mine), body: text, signal });
           if (!response.ok) throw await refusal(response, target);
@@ -153,7 +153,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions): Exchange {
 
   function listen(mine: HttpSession): void {
     requests
-      .run(mine.stop.signal, (lease) => listenToSession({ target, session: mine, lease, hear, problem }))
+      .run(mine.stop, (lease) => listenToSession({ target, session: mine, lease, hear, problem }))
       .then(
         () => {},
         (error: McpError) => {

@@ -101,7 +101,7 @@ export function httpSseWire(url: URL, http: HttpLinkOptions): Wire {
       const url = await endpoint;
       await turnAfter(before);
       await bounded(POSTING, (late) =>
-        requests.run(late, async ({ signal }) => {
+        requests.run({ signal: late }, async ({ signal }) => {
           const response = await target.send({ url, headers: {}, body: text, signal });
           if (!response.ok) throw await refusal(response, target);
           await discard(response);
@@ -126,7 +126,7 @@ export function httpSseWire(url: URL, http: HttpLinkOptions): Wire {
     },
     start(listener) {
       events = listener;
-      requests.run(never, listen).catch((error: unknown) => {
+      requests.run({ signal: never }, listen).catch((error: unknown) => {
         if (!closing) end(McpError.is(error) ? error : closed(error));
       });
     },

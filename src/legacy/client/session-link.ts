@@ -49,6 +49,11 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
     },
   });
   const session = await openSession();
+  // It may have gone since: nobody would be told.
+  if (gone !== undefined) {
+    await exchange.close();
+    throw gone;
+  }
   const tasks = new SessionTasks(forward, (method, params, signal) =>
     session.request({ method, params, signal, notified: heard }),
   );
@@ -57,7 +62,6 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
   async function openSession(): Promise<KeptSession> {
     try {
       const agreed = await shakeHands(exchange, { ...open, revision });
-      if (gone !== undefined) throw gone;
       return new KeptSession(exchange, agreed, {
         open: (signal) => shakeHands(exchange, { ...open, signal, revision: agreed.revision }),
         restore: async (raw) => void (await Promise.all([listening.restore(raw), logLevel.restore(raw)])),

@@ -52,9 +52,9 @@ export async function openHttpLink(url: URL, { events, open, http, known }: Http
   };
 
   async function attempt(call: Call): Promise<Outcome> {
-    const { method, params, peer, signal, notify } = call;
+    const { method, params, peer, notify } = call;
     const id = ++lastId;
-    const result = await requests.run(signal, async (lease) => {
+    const result = await requests.run(call, async (lease) => {
       const response = await target.send({
         headers: { ...mirrorHeaders(method, params), ...(method === 'tools/call' && tools.headers(params)) },
         body: printCall(id, method, withPeer(params, { ...peer, revision })),

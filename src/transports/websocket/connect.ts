@@ -60,16 +60,19 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
     socket = new WebSocket(url, protocols);
     socket.addEventListener('open', opened);
     socket.addEventListener('message', ({ data }) => receive(data));
+    let broken = '';
     // Before it is open, some runtimes tell a failure only so, and nothing comes after it.
     socket.addEventListener('error', (event) => {
-      if (waiting === undefined) return;
+      if (waiting === undefined) {
+        broken = event.message ?? '';
+        return;
+      }
       lose(failed(event.message, event));
       gone();
     });
     socket.addEventListener('close', ({ code, reason }) => {
-      const why = reason === '' ? '' : `: ${excerpt(reason)}`;
       if (waiting !== undefined) lose(failed(undefined));
-      else lose(new McpError('connection_closed', `${name} has closed the connection (${code}${why})`));
+      else lose(new McpError('connection_closed', closedBecause(name, code, reason || broken)));
       gone();
     });
   }
@@ -91,7 +94,7 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
 
   // A message of the runtime may repeat the URL, and with it what is secret there.
   function failed(detail: string | undefined, cause?: unknown): McpError {
-    const why = detail === undefined || detail === '' || detail.includes('://') ? '' : `: ${detail}`;
+    const why = detail === undefined || detail === '' || detail.includes('://') ? '' : `: ${inWords(detail)}`;
     return new McpError('connect_failed', `Cannot connect to ${name}${why}`, { cause });
   }
 
@@ -146,6 +149,17 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
       return ended;
     },
   };
+}
+
+function closedBecause(name: string, code: number, why: string): string {
+  return `${name} has closed the connection (${code}${why === '' ? '' : `: ${excerpt(why)}`})`;
+}
+
+/** What OpenSSL says is for those who write it. */
+function inWords(detail: string): string {
+  return /wrong version number|packet length too long/.test(detail)
+    ? 'it does not speak TLS there. Is it ws:// instead of wss://?'
+    : detail;
 }
 
 /** The URL as it may be shown: without user, password and query. */

@@ -1,4 +1,5 @@
 import { cancelledBy, type McpError } from '../../../protocol/errors.js';
+import { hasEnded, onEnd, type WithSignal } from '../../../protocol/lifetime.js';
 
 /** How long a request may use the network. */
 export interface Lease {
@@ -16,20 +17,19 @@ export class OpenRequests {
     return this.#closed !== undefined;
   }
 
-  /** Runs `work` until it ends or the signal does. Ends then, whatever `fetch` makes of it. */
-  run<T>(signal: AbortSignal, work: (lease: Lease) => Promise<T>): Promise<T> {
+  /** Runs `work` until it ends or the call does. Ends then, whatever `fetch` makes of it. */
+  run<T>(call: WithSignal, work: (lease: Lease) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
-    if (signal.aborted) return Promise.reject(cancelledBy(signal.reason));
+    if (hasEnded(call)) return Promise.reject(cancelledBy(call.signal.reason));
     const controller = new AbortController();
-    const forward = (): void => controller.abort(signal.reason);
     let rest: Promise<unknown> | undefined;
     const end = (): void => {
-      signal.removeEventListener('abort', forward);
+      unlisten();
       if (rest === undefined) this.#open.delete(controller);
       else void rest.finally(() => this.#open.delete(controller));
     };
     this.#open.add(controller);
-    signal.addEventListener('abort', forward);
+    const unlisten = onEnd(call, () => controller.abort(call.signal.reason));
     return new Promise((resolve, reject) => {
       controller.signal.addEventListener('abort', () => {
         end();
