@@ -1,16 +1,12 @@
 import { isObject } from '../jsonrpc/message.js';
 import type { McpError } from '../protocol/errors.js';
 import type { Link } from '../protocol/link.js';
-import type { Revision } from '../protocol/revisions.js';
 import { type HttpLinkOptions, openHttpLink } from '../transports/http/link.js';
 import { Failures } from './attempts.js';
 import type { Era } from './verdicts.js';
 import { eraOf, insist, type Way, type WayParts, wasRefused } from './way.js';
 
 // Spec 2026-07-28, Streamable HTTP, Backward Compatibility.
-
-/** The revision that knows HTTP+SSE. */
-const SSE_REVISION: Revision = '2024-11-05';
 
 const eras: readonly Era[] = ['modern', 'session', 'http+sse'];
 
@@ -50,7 +46,7 @@ export function overHttp(url: URL, target: string, http: HttpLinkOptions): Way {
 function erasToTry({ verdict, revision }: WayParts): readonly Era[] {
   if (verdict !== undefined) return [verdict.era];
   if (revision === undefined) return eras;
-  return revision === SSE_REVISION ? ['session', 'http+sse'] : [eraOf(revision)];
+  return eraOf(revision) === 'modern' ? ['modern'] : ['session', 'http+sse'];
 }
 
 type OpenEra = (url: URL, http: HttpLinkOptions, parts: WayParts) => Promise<Link>;
@@ -70,13 +66,14 @@ const openers: Readonly<Record<Era, OpenEra>> = {
       ...(revision !== undefined && { revision }),
     });
   },
-  async 'http+sse'(url, http, { events, open }) {
+  // The transport is of 2024-11-05, but later revisions are spoken over it too.
+  async 'http+sse'(url, http, { events, open, revision }) {
     const { httpSseWire, openSessionLink, wireExchange } = await import('./session-era.js');
     return openSessionLink(wireExchange(httpSseWire(url, http)), {
       events,
       open,
       transport: 'http+sse',
-      revision: SSE_REVISION,
+      ...(revision !== undefined && { revision }),
     });
   },
 };

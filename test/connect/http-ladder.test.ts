@@ -36,7 +36,7 @@ describe('the eras over HTTP', () => {
     ['modern', '2026-07-28', 'http'],
     ['sessions', '2025-11-25', 'http'],
     ['empty', '2025-11-25', 'http'],
-    ['sse', '2024-11-05', 'http+sse'],
+    ['sse', '2025-11-25', 'http+sse'],
   ])('a server of the kind "%s" is spoken to in %s over %s', async (kind, revision, transport) => {
     const client = await connected((await start(kind)).url);
     expect(client.info()).toMatchObject({ status: 'ready', revision, transport });
@@ -71,6 +71,24 @@ describe('the eras over HTTP', () => {
     const error = await failure(server.url);
     expect(error).toMatchObject({ code: 'connect_failed' });
     expect(error.message).toContain('127.0.0.1');
+  });
+
+  test('a browser does not say that headers are not allowed, so the way without them is tried', async () => {
+    const { url } = await start('both');
+    const strict: typeof fetch = async (input, init) => {
+      if (new Headers(init?.headers).has('mcp-method')) throw new TypeError('Failed to fetch');
+      return fetch(input, init);
+    };
+    const client = await connected(url, { fetch: strict });
+    expect(client.server.revision).toBe('2025-11-25');
+    await saysHello(client);
+  });
+
+  test('what fails in both ways for no known reason is told once', async () => {
+    const { url } = await start('both');
+    const offline: typeof fetch = () => Promise.reject(new TypeError('Failed to fetch'));
+    const error = await failure(url, { fetch: offline });
+    expect(error.message).toMatch(/^Cannot reach .*\(CORS\)\.$/);
   });
 
   test('a page that signs in is no server, and the error tells what was tried', async () => {
@@ -219,7 +237,7 @@ describe('a prior verdict', () => {
   test('of HTTP+SSE: nothing else is tried', async () => {
     const server = await start('sse');
     const prior = verdictOf(await connected(server.url));
-    expect(prior).toEqual({ era: 'http+sse', revision: '2024-11-05' });
+    expect(prior).toEqual({ era: 'http+sse', revision: '2025-11-25' });
     server.requests.splice(0);
     await saysHello(await connected(server.url, { prior }));
     expect(server.requests).not.toContain('POST server/discover');
