@@ -1,4 +1,5 @@
 import type { SubscriptionFilter } from '../protocol/model.js';
+import { isWithin } from '../protocol/sub-resource.js';
 import type { Change, Interests, Subscription } from './model.js';
 
 export interface SubscriberParts {
@@ -72,7 +73,8 @@ export class Subscriber {
 
   #wants(change: Change): boolean {
     const { filter } = this;
-    if (change.kind === 'resource') return filter.resourceSubscriptions?.includes(change.uri) === true;
+    if (change.kind === 'resource')
+      return filter.resourceSubscriptions?.some((uri) => isWithin(change.uri, uri)) === true;
     if (change.kind === 'task') return filter.taskIds?.includes(change.id) === true;
     return filter[`${change.kind}ListChanged`] === true;
   }

@@ -83,6 +83,19 @@ describe('a subscription', () => {
     ]);
   });
 
+  test('hears of what lies below a resource, and not of what only begins like it', async () => {
+    const heard: unknown[] = [];
+    const spied = watched(library());
+    await using client = await inProcessClient(spied);
+    await client.subscribe('book://1', { onChange: (change) => heard.push(change) });
+    for (const uri of ['book://1/page', 'book://10', 'book://1'])
+      spied.open[0]?.notify('notifications/resources/updated', { uri });
+    expect(heard).toEqual([
+      { kind: 'resource', uri: 'book://1/page' },
+      { kind: 'resource', uri: 'book://1' },
+    ]);
+  });
+
   test('tells a callback at once', async () => {
     const server = library();
     await using client = await inProcessClient(server);

@@ -4,6 +4,7 @@ import { McpError } from '../../protocol/errors.js';
 import type { LinkEvents } from '../../protocol/link.js';
 import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import type { SubscriptionFilter } from '../../protocol/model.js';
+import { isWithin } from '../../protocol/sub-resource.js';
 import { unlessAborted } from './bounded.js';
 import { type Agreed, isAnswer } from './handshake.js';
 import type { Send } from './kept-session.js';
@@ -163,17 +164,12 @@ function isWanted(method: string, params: JsonObject | undefined, wanted: Subscr
     case 'notifications/resources/list_changed':
       return wanted.resourcesListChanged === true;
     case 'notifications/resources/updated':
-      return wanted.resourceSubscriptions?.some((uri) => isPart(params?.['uri'], uri)) === true;
+      return wanted.resourceSubscriptions?.some((uri) => isWithin(params?.['uri'], uri)) === true;
     case 'notifications/tasks':
       return wanted.taskIds?.includes(params?.['taskId'] as string) === true;
     default:
       return false;
   }
-}
-
-// Spec, ResourceUpdatedNotification: it may name a sub-resource of the one that was subscribed to.
-function isPart(uri: unknown, of: string): boolean {
-  return uri === of || (typeof uri === 'string' && uri.startsWith(of.endsWith('/') ? of : `${of}/`));
 }
 
 function forever(): Promise<never> {
