@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, expect, test } from 'vitest';
+import { build, type Program, run } from './program.js';
+
+beforeAll(build, 120_000);
+
+const lines = ['Connected to math, which speaks 2026-07-28', '- add: Add two numbers', '2 + 40 = 42'];
+
+async function expectSum(program: Program): Promise<void> {
+  expect([await program.line(), await program.line(), await program.line()]).toEqual(lines);
+  expect(await program.end()).toBe(0);
+  expect(program.errors()).toBe('');
+}
+
+test('the basic client is short', () => {
+  const source = readFileSync(new URL('../../examples/basic-client/main.ts', import.meta.url), 'utf8');
+  expect(source.trimEnd().split('\n').length).toBeLessThan(15);
+});
+
+test('starts a script, and ends with it', async () => {
+  await using program = run('basic-client/main.js', ['build/examples/basic-server/stdio.js']);
+  await expectSum(program);
+});
+
+test('connects to a URL, also to that of the environment', async () => {
+  await using server = run('basic-server/http.js', [], { PORT: '0' });
+  const url = (await server.line())?.replace('Listening on ', '') ?? '';
+  await using given = run('basic-client/main.js', [url]);
+  await expectSum(given);
+  await using told = run('basic-client/main.js', [], { MCP_SERVER_URL: url });
+  await expectSum(told);
+});

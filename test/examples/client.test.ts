@@ -1,0 +1,247 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createServer, resource } from 'fullmcp';
+import { connect } from 'fullmcp/client';
+import { type Serving, serve } from 'fullmcp/node';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { sum } from '../../examples/basic-server/in-process.js';
+import math from '../../examples/basic-server/server.js';
+import * as calling from '../../examples/client/calling.js';
+import * as connecting from '../../examples/client/connecting.js';
+import * as many from '../../examples/client/many.js';
+import * as subscribing from '../../examples/client/subscribing.js';
+import demo from '../../examples/demo/server.js';
+import { paid } from '../../examples/tasks/idempotent.js';
+import { until } from '../support/until.js';
+import { build } from './program.js';
+
+// What the pages about the client show, run.
+
+const script = fileURLToPath(new URL('../../build/examples/basic-server/stdio.js', import.meta.url));
+let serving: Serving;
+/** Where nothing listens. */
+let nowhere: string;
+
+beforeAll(async () => {
+  await build();
+  serving = await serve(math, { port: 0, signals: false });
+  const closed = await serve(createServer({ name: 'closed', version: '1.0.0' }), { port: 0, signals: false });
+  nowhere = closed.url;
+  await closed.close();
+}, 120_000);
+afterAll(() => serving.close());
+beforeEach(() => {
+  const quiet = vi.spyOn(console, 'error').mockReturnValue();
+  return () => quiet.mockRestore();
+});
+
+describe('connecting', () => {
+  test('to each kind of target', async () => {
+    expect(await connecting.targets(serving.url, script)).toEqual([
+      'http 3',
+      'websocket 3',
+      'stdio 3',
+      'stdio 3',
+      'in-process 3',
+    ]);
+  });
+
+  test('to a server in this process', () => expect(sum).toBe(42));
+
+  test('to the first of a list that is there', async () => {
+    expect(await connecting.inOrder(nowhere, serving.url)).toBe(serving.url);
+  });
+
+  test('closes', async () => expect(await connecting.closing(serving.url)).toBe('3'));
+
+  test('says why it failed', async () => {
+    expect(await connecting.failed(nowhere)).toBe(
+      `connect_failed: Cannot reach ${nowhere}: nothing listens there. Is the server running (ECONNREFUSED).`,
+    );
+  });
+
+  test('with options', async () => {
+    expect(await connecting.options(serving.url, { current: async () => 'secret' })).toBe('3');
+    expect(await connecting.environment(script, tmpdir(), 'secret')).toBe('3');
+  });
+
+  test('again, without asking', async () => expect(await connecting.again(serving.url)).toBe(3));
+
+  test('tells its state', async () => {
+    expect(await connecting.states(serving.url)).toEqual(['ready', 'math', [], 0]);
+  });
+});
+
+describe('calling', () => {
+  test('gives results', async () => expect(await calling.results()).toEqual(['3', 3, 1, false, 3]));
+
+  test('a tool that fails', async () => {
+    await expect(calling.failure()).rejects.toMatchObject({
+      code: 'tool_failed',
+      message: 'Order 7 does not exist. Try 1, 2 or 3.',
+    });
+  });
+
+  test('typed', async () => expect(await calling.typed(serving.url)).toBe(3));
+
+  test('lists', async () => {
+    expect(await calling.lists()).toEqual([expect.arrayContaining(['add', 'order_pizza']), 1, 2, 1]);
+  });
+
+  test('resources, prompts, completions', async () => {
+    expect(await calling.others()).toEqual([
+      'This is the demo of fullmcp.',
+      1,
+      2,
+      ['bridges', 'bread', 'black holes', 'beavers'],
+    ]);
+  });
+
+  test('shows progress', async () => {
+    const stop = new AbortController();
+    expect(await calling.progress(stop.signal, 1)).toEqual(['0/3 3 to go', '1/3 2 to go', '2/3 1 to go']);
+  });
+
+  test('is cancelled', async () => {
+    const stop = new AbortController();
+    const running = calling.progress(stop.signal, 60_000);
+    stop.abort();
+    await expect(running).rejects.toMatchObject({ code: 'cancelled' });
+  });
+
+  test('tasks', async () => {
+    expect(await calling.tasks()).toEqual([
+      expect.stringMatching(/working|input_required/),
+      'A golden bread',
+    ]);
+  });
+
+  test('a task whose question is answered by hand', async () => {
+    const never = vi.fn();
+    await using client = await connect(demo, { elicit: never });
+    const { id = '', status } = await client.startTool('bake_bread', { stepMs: 1 });
+    await until('it asks', async () => (await status()).status === 'input_required');
+    expect(await calling.byHand(client, id)).toBe('A dark bread');
+    expect(never).not.toHaveBeenCalled();
+  });
+
+  test('twice with one key', async () => {
+    paid.length = 0;
+    expect(await calling.safely()).toEqual(['Invoice 7 is paid', 'Invoice 7 is paid']);
+    expect(paid).toEqual([7]);
+  });
+
+  test('through middleware', async () => {
+    const lines: string[] = [];
+    await calling.wrapped(lines);
+    expect(lines).toEqual([expect.stringMatching(/^tools\/call took \d+ ms$/)]);
+  });
+
+  test('tells errors apart', async () => expect(await calling.errors(serving.url)).toBe('done'));
+
+  test('once', async () => expect(await calling.oneShots(serving.url)).toEqual([3, 1, '5']));
+});
+
+describe('subscribing', () => {
+  test('to a resource', async () => {
+    await using client = await connect(demo);
+    const shown: string[] = [];
+    const watching = subscribing.oneResource(client, (text) => shown.push(text) < 2);
+    await until('two changes were shown', async () => {
+      await client.callTool('add_note', { text: `note ${shown.length}` });
+      return shown.length === 2;
+    });
+    await watching;
+    expect(shown[0]).toContain('note 0');
+    expect(client.pending()).toEqual([]);
+  });
+
+  test('to lists', async () => {
+    await using client = await connect(demo);
+    const told: unknown[] = [];
+    expect(await subscribing.lists(client, (change) => told.push(change))).toEqual({
+      resources: true,
+      uris: ['notes://all'],
+    });
+    await client.callTool('add_note', { text: 'three' });
+    await until('the change was told', () => told.length > 0);
+    expect(told).toEqual([{ kind: 'resource', uri: 'notes://all' }]);
+  });
+
+  test('until it is aborted', async () => {
+    await using client = await connect(demo);
+    const stop = new AbortController();
+    const counting = subscribing.untilAborted(client, stop.signal);
+    await until('it listens', () => client.pending().length === 1);
+    stop.abort();
+    expect(await counting).toBe(0);
+  });
+
+  test('to a task', async () => {
+    await using client = await connect(demo, { elicit: () => ({ action: 'cancel' }) });
+    const seen = await subscribing.ofTask(client);
+    expect(seen.at(-1)).toMatch(/^input_required/);
+  });
+
+  test('goes on when the server comes back, and everything may have changed', async () => {
+    const room = (): Promise<Serving> =>
+      serve(
+        createServer({
+          name: 'room',
+          version: '1.0.0',
+          changes: true,
+          resources: { 'room://light': resource({ read: () => 'on' }) },
+        }),
+        { port: Number(new URL(url).port), signals: false, drainMs: 0 },
+      );
+    let url = 'http://127.0.0.1:0/mcp';
+    const before = await room();
+    url = before.url;
+    await using client = await connect(url);
+    const changes: unknown[] = [];
+    await client.subscribe('room://light', { onChange: (change) => changes.push(change) });
+    await before.close();
+    const after = await room();
+    try {
+      await until('the change was told', () => changes.length > 0);
+      expect(changes).toEqual([{ kind: 'resource', uri: 'room://light' }]);
+    } finally {
+      await client.close();
+      await after.close();
+    }
+  });
+});
+
+describe('many servers', () => {
+  test('are one client', async () => {
+    await using client = await many.several(script, serving.url, 'secret');
+    expect([...client.servers.values()].map(({ status }) => status)).toEqual(['idle', 'idle', 'idle']);
+    const said = await many.use(client);
+    expect(said).toEqual(expect.arrayContaining(['math_add', 'shop_add', 'demo_add', '3', 'This']));
+    expect(await many.one(client)).toBe('3');
+    expect(await many.changing(client)).toEqual(['3', 'math', 'shop', 'demo']);
+  });
+
+  test('come from a file', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'mcp-'));
+    try {
+      const config = `{ "mcpServers": { "math": { "command": "node", "args": ["$\{SCRIPT}"] } } }`;
+      await writeFile(join(folder, 'mcp.json'), config);
+      vi.stubEnv('SCRIPT', script);
+      expect(await many.fromFile(join(folder, 'mcp.json'))).toEqual(['math_add']);
+    } finally {
+      vi.unstubAllEnvs();
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  test('fail one by one', async () => {
+    expect(await many.failing(nowhere)).toEqual([
+      1,
+      'ready',
+      { status: 'failed', error: expect.objectContaining({ code: 'connect_failed' }) },
+    ]);
+  });
+});
