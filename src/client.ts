@@ -7,7 +7,7 @@ export type { ServerProcess } from './transports/stdio/spawn.js';
 
 // Where there is no Node, none of this is loaded until somebody wants a process.
 const host: Host = {
-  openProcess: async (server) => (await onNode()).openProcess(server),
+  openProcess: async (server, options) => (await onNode()).openProcess(server, options),
   script: async (path) => (await onNode()).scriptProcess(path),
   async readConfig(path) {
     const [{ readConfigFile }, { readText }] = await Promise.all([

@@ -43,7 +43,7 @@ export async function failed(url: string): Promise<string> {
   } catch (error) {
     if (!McpError.is(error)) throw error;
     return `${error.code}: ${error.message}`;
-    // connect_failed: Cannot reach http://localhost:3000/mcp: nothing listens there. Is the server running (ECONNREFUSED).
+    // connect_failed: Cannot reach http://localhost:3000/mcp (ECONNREFUSED): nothing listens there. Is the server running?
   }
   // #endregion
 }

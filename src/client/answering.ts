@@ -7,7 +7,7 @@ import type { Asked, FormAnswer, Handlers, SamplingRequest } from './handlers.js
 import { pause } from './pause.js';
 
 /** Answers one question of a server's, in whatever era it was asked. */
-export type Answer = (request: InputRequest, asked: Asked) => Promise<JsonObject>;
+export type Answer = (request: InputRequest, asked: Omit<Asked, 'server'>) => Promise<JsonObject>;
 
 /** What the handlers let the client promise. */
 export function capabilitiesOf({ elicit, sample, roots }: Handlers): ClientCapabilities {
@@ -25,7 +25,11 @@ export function capabilitiesOf({ elicit, sample, roots }: Handlers): ClientCapab
   };
 }
 
-export function answerWith({ elicit, sample, roots }: Handlers): Answer {
+export function answerWith({
+  elicit,
+  sample,
+  roots,
+}: Handlers): (request: InputRequest, asked: Asked) => Promise<JsonObject> {
   const form = typeof elicit === 'function' ? elicit : elicit?.form;
   const visit = typeof elicit === 'object' ? elicit.url : undefined;
   const run = typeof sample === 'function' ? sample : sample?.run;

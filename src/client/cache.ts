@@ -93,16 +93,19 @@ export interface CachingParts {
   readonly cache: ResultCache;
   /** What tells the server from others. */
   readonly server: string;
+  /** A private result is this client's own. */
+  readonly own: string;
 }
 
-/** Answers from the cache what is fresh there. */
-export function caching({ cache, server }: CachingParts): Middleware {
-  // A private result is this client's own, and no other can know this.
-  const own = uniqueKey();
+/** Answers from the cache what is fresh there; with `renew`, only puts there what the server says now. */
+export function caching(
+  { cache, server, own }: CachingParts,
+  { renew }: { readonly renew: boolean },
+): Middleware {
   async function cached(call: Call, next: Dispatch): Promise<Outcome> {
     const said = fingerprint(call);
     const [shared, mine] = [`${server}\n*\n${said}`, `${server}\n${own}\n${said}`];
-    const known = cache.get(mine) ?? cache.get(shared);
+    const known = renew ? undefined : (cache.get(mine) ?? cache.get(shared));
     if (known !== undefined) return known;
     const { generation } = cache;
     const outcome = await next(call);

@@ -26,8 +26,8 @@ export interface CallerParts {
 }
 
 export interface SendOptions extends CallOptions {
-  /** The answer must come from the server. */
-  readonly fresh?: boolean;
+  /** Goes as it is: nothing is answered, kept or repeated. */
+  readonly bare?: boolean;
   /** It may take for ever. */
   readonly endless?: boolean;
   /** Hears what is neither progress nor a log message. */
@@ -40,6 +40,7 @@ export class Caller {
   readonly #open = new Map<number, OpenCall>();
   readonly #all: Dispatch;
   readonly #bare: Dispatch;
+  readonly #renewing: Dispatch;
   readonly #timeoutMs: number;
   readonly #maxTimeoutMs: number;
   readonly #closing = new AbortController();
@@ -56,16 +57,23 @@ export class Caller {
     const { use = [], maxRounds = 10, maxRetries = 2, logLevel = options.log && 'info' } = options;
     this.#peer = { revision: newestRevision, ...parts.peer, logLevel };
     const isRepeatable = (name: unknown): boolean => known.isRepeatable(name);
+    const asking = answering({
+      answer: (request, asked) => this.whileAsking(() => answer(request, asked)),
+      maxRounds,
+    });
+    const through = (renew: boolean): Dispatch =>
+      compose(
+        [
+          ...use,
+          asking,
+          ...(parts.caching ? [caching(parts.caching, { renew })] : []),
+          retrying({ maxRetries, isRepeatable }),
+        ],
+        dispatch,
+      );
     this.#bare = compose(use, dispatch);
-    this.#all = compose(
-      [
-        ...use,
-        answering({ answer: (request, asked) => this.whileAsking(() => answer(request, asked)), maxRounds }),
-        ...(parts.caching ? [caching(parts.caching)] : []),
-        retrying({ maxRetries, isRepeatable }),
-      ],
-      dispatch,
-    );
+    this.#all = through(false);
+    this.#renewing = through(true);
   }
 
   set logLevel(logLevel: LogLevel | undefined) {
@@ -87,7 +95,7 @@ export class Caller {
   }
 
   async send(method: string, params: JsonObject, options: SendOptions = {}): Promise<Outcome> {
-    const { signal, fresh = false, endless = false } = options;
+    const { signal, fresh = false, bare = false, endless = false } = options;
     if (signal?.aborted) throw cancelledBy(signal.reason);
     const { timeoutMs = this.#timeoutMs, maxTimeoutMs = this.#maxTimeoutMs } = options;
     const id = ++this.#last;
@@ -99,13 +107,11 @@ export class Caller {
     if (abort) signal.addEventListener('abort', abort, { once: true });
     try {
       const call = this.#callOf(id, open, { method, name, params, options });
-      const outcome = await open.run(() => (fresh ? this.#bare : this.#all)(call));
+      const outcome = await open.run(() => (bare ? this.#bare : fresh ? this.#renewing : this.#all)(call));
       if (method === 'tools/list') this.#parts.known.learn(outcome['tools']);
       return outcome;
     } catch (error) {
-      throw McpError.is(error)
-        ? error
-        : new McpError('internal_error', `${method} failed: ${messageOf(error)}`, { cause: error });
+      throw asError(method, error);
     } finally {
       open.done();
       if (abort) signal.removeEventListener('abort', abort);
@@ -196,6 +202,22 @@ function toProgress(params: JsonObject | undefined): Progress | undefined {
 export function toLogMessage(params: JsonObject | undefined): LogMessage | undefined {
   const { level, logger, data } = params ?? {};
   return isLogLevel(level) ? { level, data, ...(typeof logger === 'string' && { logger }) } : undefined;
+}
+
+function asError(method: string, error: unknown): McpError {
+  if (!McpError.is(error))
+    return new McpError('internal_error', `${method} failed: ${messageOf(error)}`, { cause: error });
+  const { code, data, message, status, number } = error;
+  // Spec 2026-07-28, Resources, Error Handling: what is not there is an invalid parameter, and the data names it.
+  const isMissing =
+    method === 'resources/read' && code === 'invalid_params' && isObject(data) && 'uri' in data;
+  if (!isMissing) return error;
+  return new McpError('resource_not_found', message, {
+    data,
+    status,
+    cause: error,
+    ...(number !== undefined && { number }),
+  });
 }
 
 function messageOf(error: unknown): string {

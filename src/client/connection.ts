@@ -222,7 +222,10 @@ function inTime(opening: Promise<Link>, signal: AbortSignal): Promise<Link> {
 /** Time that ran out says little; what had failed until then says more. */
 function withCause(reason: unknown, cause: unknown): unknown {
   if (!McpError.is(reason) || cause === reason || reason.code !== 'timeout') return reason;
-  return new McpError(reason.code, reason.message, { cause });
+  // Who opens it may have said it better.
+  return McpError.is(cause) && cause.code === 'timeout'
+    ? cause
+    : new McpError('timeout', reason.message, { cause });
 }
 
 /** Nobody but the program itself sees this: what went wrong may be said. */

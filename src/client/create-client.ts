@@ -3,10 +3,10 @@ import type { Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import { TASKS } from '../protocol/extensions.js';
 import { has } from '../protocol/features.js';
-import type { LinkEvents, OpenLink } from '../protocol/link.js';
+import type { Link, LinkEvents, OpenLink } from '../protocol/link.js';
 import { SERVER_INFO } from '../protocol/meta.js';
 import type { Implementation, ServerCapabilities } from '../protocol/model.js';
-import { answerWith, capabilitiesOf, keyOf } from './answering.js';
+import { type Answer, answerWith, capabilitiesOf, keyOf } from './answering.js';
 import { ResultCache, staleBy, uniqueKey } from './cache.js';
 import { Caller, type SendOptions, toLogMessage } from './caller.js';
 import { Connection } from './connection.js';
@@ -38,7 +38,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
   const hub = new EventHub();
   const known = new KnownTools(hub.problem);
   const results = cache === true ? new ResultCache() : cache || undefined;
-  const answer = answerWith(options);
+  const handle = answerWith(options);
   const peer = {
     client: identity,
     capabilities: { ...capabilitiesOf(options), extensions: { [TASKS]: {} } },
@@ -52,16 +52,21 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     hub.emit('notification', { method, params });
   }
 
+  async function answerAs(server: string, ...[request, asked]: Parameters<Answer>): Promise<JsonObject> {
+    try {
+      return await handle(request, { ...asked, server });
+    } catch (error) {
+      if (!McpError.is(error)) hub.problem("A handler for the server's questions threw", error);
+      throw error;
+    }
+  }
+  const answer: Answer = (request, asked) => answerAs(serverName(), request, asked);
+
   const events: Omit<LinkEvents, 'lost'> = {
     notification,
     problem: hub.problem,
-    ask: (request, asked) =>
-      caller
-        .whileAsking(() => answer(request, { key: keyOf(request), signal: asked }))
-        .catch((error) => {
-          if (!McpError.is(error)) hub.problem("A handler for the server's questions threw", error);
-          throw error;
-        }),
+    ask: (request, asked, server = serverName()) =>
+      caller.whileAsking(() => answerAs(server, request, { key: keyOf(request), signal: asked })),
   };
   const connection = new Connection({
     open,
@@ -80,12 +85,15 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     peer,
     hub,
     known,
-    caching: results && { cache: results, server: cacheKey },
+    caching: results && { cache: results, server: cacheKey, own: uniqueKey() },
     answer,
   });
   const listening = new Listening({
     listen: (filter, notified, stop) => listen({ notifications: filter }, notified, stop),
-    notification,
+    // A session tells its changes to the link as well, whoever listens.
+    notification(method, params) {
+      if (!has(connection.link.revision, 'handshake')) notification(method, params);
+    },
     problem: hub.problem,
   });
 
@@ -116,7 +124,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     try {
       await caller.send('subscriptions/listen', params, {
         endless: true,
-        fresh: true,
+        bare: true,
         notified: heard,
         signal: AbortSignal.any([stop, late.signal]),
       });
@@ -150,6 +158,12 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
 
   async function ask(method: string, params: JsonObject, given?: SendOptions): Promise<Outcome> {
     return completed(await caller.send(method, params, given));
+  }
+
+  // Some servers ask before the handshake is over.
+  function serverName(): string {
+    const info = (connection.link as Link | undefined) && facts().info;
+    return info?.title ?? info?.name ?? target;
   }
 
   function facts(): ServerFacts {
@@ -194,7 +208,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     request: (method, params = {}, given = {}) => caller.send(method, params, given),
     async ping(given) {
       const begun = performance.now();
-      await caller.send('server/discover', {}, { ...given, fresh: true });
+      await caller.send('server/discover', {}, { ...given, bare: true });
       return performance.now() - begun;
     },
     setLogLevel(level) {
@@ -202,7 +216,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     },
     async rootsChanged() {
       if (has(connection.link.revision, 'handshake'))
-        await caller.send('notifications/roots/list_changed', {}, { fresh: true });
+        await caller.send('notifications/roots/list_changed', {}, { bare: true });
     },
     pending: () => caller.pending(),
     info: () => ({

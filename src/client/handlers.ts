@@ -7,6 +7,8 @@ import type { Root, SamplingMessage, SamplingSettings } from '../protocol/input.
 export interface Asked {
   /** The key under which a server asks; undefined in the session era, unless the server is one of ours. */
   readonly key: string | undefined;
+  /** Who asks, as the server calls itself. Tell the user. */
+  readonly server: string;
   /** Aborts when the answer is no longer wanted. */
   readonly signal: AbortSignal;
 }

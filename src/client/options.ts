@@ -28,6 +28,8 @@ export interface CallOptions {
   /** Log messages of this call; they come where `logLevel` asks for them. */
   readonly onLog?: (message: LogMessage) => void;
   readonly logLevel?: LogLevel;
+  /** Asks the server, also where a result was kept that is still good. */
+  readonly fresh?: boolean;
   /** Sent as `_meta` with the request. */
   readonly meta?: JsonObject;
 }
@@ -43,7 +45,7 @@ export interface ReconnectOptions {
 /** How the client behaves, whatever it is connected to. */
 export interface ClientOptions
   extends Handlers,
-    Omit<CallOptions, 'signal' | 'onProgress' | 'onLog' | 'meta'> {
+    Omit<CallOptions, 'signal' | 'onProgress' | 'onLog' | 'meta' | 'fresh'> {
   /** Who this is; servers show and log it. */
   readonly client?: Implementation;
   /** Wraps every call, the first of the list outermost. */

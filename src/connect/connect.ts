@@ -18,7 +18,7 @@ import type { Way } from './way.js';
  * says what was tried. Without a target, the environment variable MCP_SERVER_URL names it.
  */
 export interface Connect {
-  (target: McpConfig, options?: ConnectOptions): Promise<GroupClient>;
+  (target: McpConfig | `${string}.json`, options?: ConnectOptions): Promise<GroupClient>;
   <S extends ServerObject>(target: S, options?: ConnectOptions): Promise<Client<S>>;
   <S = unknown>(target?: Target, options?: ConnectOptions): Promise<Client<S>>;
 }
@@ -50,7 +50,8 @@ export function makeConnect(host: Host): Connect {
           open: openerOf(place, options),
           target: nameOf(place),
           cacheKey: cacheKeyOf(place),
-          options,
+          // A server in the same process is as near as a cache, and always up to date.
+          options: place.kind === 'in-process' ? { cache: false, ...options } : options,
           signal: options.signal,
           connectTimeoutMs: options.connectTimeoutMs,
         });
@@ -100,12 +101,13 @@ export function makeConnect(host: Host): Connect {
   function wayTo(place: Exclude<OpenPlace, { kind: 'in-process' }>, options: ConnectOptions): Way {
     const over = { target: nameOf(place), probeTimeoutMs: options.probeTimeoutMs ?? 5000 };
     if (place.kind === 'process') {
-      const { stderr } = options;
+      const { stderr, maxMessageBytes } = options;
+      const limits = maxMessageBytes === undefined ? {} : { maxMessageBytes };
       const server = stderr === undefined ? place.server : { stderr, ...place.server };
       const { openProcess = unable('start a process') } = host;
       return async function overStdio(parts) {
         const { overWire } = await import('./open-wire.js');
-        return overWire(() => openProcess(server), { ...over, transport: 'stdio' })(parts);
+        return overWire(() => openProcess(server, limits), { ...over, transport: 'stdio' })(parts);
       };
     }
     const { url } = place;

@@ -8,11 +8,16 @@ import type { LinkEvents } from '../protocol/link.js';
  * that a user takes counts against no call of the group's either, and a handler that throws is reported in one place.
  */
 export function askThrough(events: Pick<LinkEvents, 'ask'>, { elicit, sample, roots }: Handlers): Handlers {
-  function ask<T>(method: InputRequest['method'], params: object, { key, signal }: Asked): Promise<T> {
+  function ask<T>(
+    method: InputRequest['method'],
+    params: object,
+    { key, signal, server }: Asked,
+  ): Promise<T> {
     const meta = key === undefined ? {} : { _meta: { [QUESTION_KEY]: key } };
     return events.ask(
       { method, params: { ...params, ...meta } as JsonObject },
       signal,
+      server,
     ) as Promise<unknown> as Promise<T>;
   }
   const forms = typeof elicit === 'function' || elicit?.form !== undefined;

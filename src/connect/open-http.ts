@@ -13,7 +13,8 @@ const eras: readonly Era[] = ['modern', 'session', 'http+sse'];
 /** Which failures lead on to the next era. Who has to log in first, or cannot be reached, has no era yet. */
 const leadsOn: Readonly<Record<Era, (error: McpError) => boolean>> = {
   modern: (error) => error.code === 'unsupported_version' || isUnexplained(error),
-  session: wasRefused,
+  // Who names other versions speaks this era.
+  session: (error) => wasRefused(error) && error.code !== 'unsupported_version',
   'http+sse': () => false,
 };
 

@@ -33,18 +33,31 @@ export function overWire(makeWire: () => Wire | Promise<Wire>, over: OverWire): 
     }
 
     async function openOnce(handshakeOnly: boolean): Promise<Opened> {
-      const exchange = wireExchange(await makeWire());
+      const wire = await makeWire();
+      const exchange = wireExchange(wire);
       const negotiation = new Negotiation(exchange, parts, over);
       try {
         open.signal.throwIfAborted();
         const opened = handshakeOnly ? negotiation.shakeHands(open.signal) : negotiation.run();
         return await insist(await opened, revision);
       } catch (error) {
-        await exchange.close();
+        const lastWords = wire.lastWords?.() ?? [];
+        const closed = exchange.close();
+        // Who has waited long enough does not wait for a process that takes its time to end.
+        if (open.signal.aborted) throw withLastWords(error, lastWords);
+        await closed;
         throw error;
       }
     }
   };
+}
+
+/** A server that was given up has not said why. What it wrote to standard error may. */
+function withLastWords(error: unknown, lines: readonly string[]): unknown {
+  if (!McpError.is(error) || error.code !== 'timeout' || lines.length === 0) return error;
+  return new McpError('timeout', `${error.message}. It last wrote to standard error:\n${lines.join('\n')}`, {
+    data: { stderr: lines },
+  });
 }
 
 /** Finds out, over one exchange, how the server is spoken to. */

@@ -1,7 +1,7 @@
 import type { ClientOptions } from '../client/options.js';
 import type { Revision } from '../protocol/revisions.js';
 import type { HttpLinkOptions } from '../transports/http/client/options.js';
-import type { ServerProcess } from '../transports/stdio/spawn.js';
+import type { ServerProcess, SpawnOptions } from '../transports/stdio/spawn.js';
 import type { WebSocketConstructor } from '../transports/websocket/connect.js';
 import type { Wire } from '../transports/wire.js';
 import type { McpConfig } from './config.js';
@@ -31,7 +31,7 @@ export interface ConnectOptions extends ClientOptions, HttpLinkOptions {
 
 /** What only some runtimes can do. An entry file hands it in, so that the others never load it. */
 export interface Host {
-  readonly openProcess?: (server: ServerProcess) => Wire | Promise<Wire>;
+  readonly openProcess?: (server: ServerProcess, options: SpawnOptions) => Wire | Promise<Wire>;
   /** How a script is started. */
   readonly script?: (path: string) => Promise<ScriptProcess>;
   readonly readConfig?: (path: string) => Promise<McpConfig>;

@@ -33,6 +33,8 @@ export type SamplingContent =
 export interface SamplingSettings {
   readonly maxTokens: number;
   readonly systemPrompt?: string;
+  /** Whose context the model is to be given; for clients that declare `context`. */
+  readonly includeContext?: 'none' | 'thisServer' | 'allServers';
   readonly temperature?: number;
   readonly stopSequences?: readonly string[];
   readonly modelPreferences?: JsonObject;

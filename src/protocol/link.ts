@@ -27,8 +27,11 @@ export type TransportName = 'in-process' | 'http' | 'http+sse' | 'stdio' | 'webs
 export interface LinkEvents {
   /** What the server says that belongs to no call: changes of a session, log messages on a shared channel. */
   readonly notification: (method: string, params: JsonObject | undefined) => void;
-  /** Answers what a server of the session era asks with a request of its own. Rejects with an `McpError`. */
-  readonly ask: (request: InputRequest, signal: AbortSignal) => Promise<JsonObject>;
+  /**
+   * Answers what a server of the session era asks with a request of its own. Rejects with an `McpError`. `server` says who
+   * asks where that is not the server at the other end.
+   */
+  readonly ask: (request: InputRequest, signal: AbortSignal, server?: string) => Promise<JsonObject>;
   /** Something odd that was put up with: a junk line, a tool that was left out. */
   readonly problem: (message: string, cause?: unknown) => void;
   /** The link is lost, not by `close`. Called once at most, after its calls have failed. */

@@ -36,6 +36,8 @@ export interface ExchangeEvents {
   /** It says something that belongs to no request. */
   readonly notification: (method: string, params: JsonObject | undefined) => void;
   readonly problem: (message: string, cause?: unknown) => void;
+  /** The stream of what it says broke off and was opened again: something may have been said that nobody heard. */
+  readonly missed?: () => void;
   /** The connection is gone, not by `close`. Called once at most, after the open requests were rejected. */
   readonly closed: (reason: McpError) => void;
 }

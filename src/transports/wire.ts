@@ -9,6 +9,8 @@ export interface Wire {
   readonly send: (text: string) => void;
   /** Begins to hand over what arrives; what came before is handed over first. Called once. */
   readonly start: (events: WireEvents) => void;
+  /** What a process wrote to standard error last, for errors that the wire itself does not know of. */
+  readonly lastWords?: () => readonly string[];
   /** Ends it, politely first. Resolves when nothing of it is left: no process, no socket, no timer. Never rejects. */
   readonly close: () => Promise<void>;
 }

@@ -155,6 +155,16 @@ describe('insisting on a revision', () => {
     },
   );
 
+  test('that a session does not have: nothing older is tried', async () => {
+    const server = await start('both');
+    const older: typeof fetch = (input, init) => {
+      const body = init?.body && String(init.body).replace('2025-11-25', '2025-06-18');
+      return fetch(input, { ...init, ...(body && { body }) });
+    };
+    const error = await failure(server.url, { revision: '2025-11-25', fetch: older });
+    expect(error).toMatchObject({ code: 'unsupported_version', data: { supported: ['2025-06-18'] } });
+  });
+
   test('2024-11-05 over HTTP+SSE', async () => {
     const client = await connected((await start('sse')).url, { revision: '2024-11-05' });
     expect(client.info()).toMatchObject({ revision: '2024-11-05', transport: 'http+sse' });

@@ -58,7 +58,7 @@ describe('connecting', () => {
 
   test('says why it failed', async () => {
     expect(await connecting.failed(nowhere)).toBe(
-      `connect_failed: Cannot reach ${nowhere}: nothing listens there. Is the server running (ECONNREFUSED).`,
+      `connect_failed: Cannot reach ${nowhere} (ECONNREFUSED): nothing listens there. Is the server running?`,
     );
   });
 

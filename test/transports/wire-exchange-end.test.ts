@@ -121,6 +121,24 @@ describe('requests of the peer', () => {
     expect(wire.sent).toEqual([]);
   });
 
+  test('that come twice are answered once: an error would be taken for the answer', async () => {
+    let answer!: (value: object) => void;
+    let asked = 0;
+    const { wire } = exchangeOnMemory(() => {
+      asked += 1;
+      return new Promise((resolve) => {
+        answer = resolve as typeof answer;
+      });
+    });
+    wire.arrive(request(1), request(1));
+    await turn();
+    expect(wire.sent).toEqual([]);
+    answer({ ok: true });
+    await turn();
+    expect(wire.sent).toEqual([{ jsonrpc: '2.0', id: 1, result: { ok: true } }]);
+    expect(asked).toBe(1);
+  });
+
   test('are at most a hundred at once, each with its own id', async () => {
     const { wire } = exchangeOnMemory(() => new Promise(() => undefined));
     // One that came twice is answered once, when its answer is there.

@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { McpError } from '../../protocol/errors.js';
-import { type ServerProcess, spawnWire } from '../../transports/stdio/spawn.js';
+import { type ServerProcess, type SpawnOptions, spawnWire } from '../../transports/stdio/spawn.js';
 import type { WebSocketConstructor } from '../../transports/websocket/connect.js';
 import type { Wire } from '../../transports/wire.js';
 
 // What a client can do on Node and not in a browser. Loaded when a target needs it.
 
-export function openProcess(server: ServerProcess): Wire {
-  return spawnWire(server);
+export function openProcess(server: ServerProcess, options: SpawnOptions): Wire {
+  return spawnWire(server, options);
 }
 
 /** How a script is started, and what to do where that fails. */
@@ -23,7 +23,12 @@ export function scriptProcess(given: string): ServerProcess & { readonly hint?: 
       args: [path],
       hint: 'A .py target runs with the Python on the PATH. For another: { command, args }.',
     };
-  if (/\.[cm]?js$/i.test(path) || runsTypeScript()) return { command: process.execPath, args: [path] };
+  if (/\.[cm]?js$/i.test(path) || runsTypeScript())
+    return {
+      command: process.execPath,
+      args: [path],
+      hint: `That was ${path}. A script that ends at once only defines its server: it has to serve it, with serveStdio(server) of fullmcp/stdio.`,
+    };
   return {
     command: 'npx',
     args: ['tsx', path],

@@ -153,7 +153,9 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions): Exchange {
 
   function listen(mine: HttpSession): void {
     requests
-      .run(mine.stop, (lease) => listenToSession({ target, session: mine, lease, hear, problem }))
+      .run(mine.stop, (lease) =>
+        listenToSession({ target, session: mine, lease, hear, problem, missed: () => events?.missed?.() }),
+      )
       .then(
         () => {},
         (error: McpError) => {

@@ -42,6 +42,7 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
     request: answering(events),
     notification: heard,
     problem: events.problem,
+    missed: () => listening.missed(),
     closed(reason) {
       gone = reason;
       listening.close(reason);

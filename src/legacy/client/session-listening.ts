@@ -11,6 +11,11 @@ import type { Send } from './kept-session.js';
 
 type Heard = (method: string, params: JsonObject | undefined) => void;
 
+interface Listener {
+  readonly heard: Heard;
+  readonly granted: SubscriptionFilter;
+}
+
 /** A URI that is listened to. */
 interface Held {
   listens: number;
@@ -25,7 +30,7 @@ const MAX_EARLY = 1000;
 export class SessionListening {
   readonly #send: Send;
   readonly #problem: LinkEvents['problem'];
-  readonly #open = new Map<AbortController, Heard>();
+  readonly #open = new Map<AbortController, Listener>();
   readonly #held = new Map<string, Held>();
   #closed: McpError | undefined;
 
@@ -50,12 +55,13 @@ export class SessionListening {
     const end = (): void => over.abort(signal.reason);
     signal.addEventListener('abort', end, { once: true });
     if (signal.aborted) end();
-    this.#open.set(over, (method, params) => {
+    const heard: Heard = (method, params) => {
       if (!isWanted(method, params, { ...granted, taskIds })) return;
       const tell = (): void => notify(method, { ...params, _meta });
       if (early === undefined) tell();
       else if (early.size < MAX_EARLY) early.set(`${method} ${params?.['uri'] ?? params?.['taskId']}`, tell);
-    });
+    };
+    this.#open.set(over, { heard, granted });
     for (const uri of uris) this.#hold(uri);
     try {
       const announced = isNothing() ? [] : await unlessAborted(this.#announced(uris), over.signal);
@@ -77,7 +83,17 @@ export class SessionListening {
 
   /** Hands a notification to those who listen for it. */
   heard(method: string, params: JsonObject | undefined): void {
-    for (const heard of this.#open.values()) heard(method, params);
+    for (const { heard } of this.#open.values()) heard(method, params);
+  }
+
+  /** Whoever was not there cannot know what changed: to those who listen, everything may have. */
+  missed(): void {
+    for (const { heard, granted } of this.#open.values()) {
+      for (const kind of ['tools', 'prompts', 'resources'] as const)
+        if (granted[`${kind}ListChanged`]) heard(`notifications/${kind}/list_changed`, {});
+      for (const uri of granted.resourceSubscriptions ?? [])
+        heard('notifications/resources/updated', { uri });
+    }
   }
 
   /** A new session knows nothing of the subscriptions of the one before. */

@@ -11,6 +11,8 @@ export interface SessionStreamParts {
   readonly lease: Lease;
   readonly hear: Expecting['heard'];
   readonly problem: Expecting['problem'];
+  /** The stream is open again, and the server cannot say what came in between. */
+  readonly missed: () => void;
 }
 
 /** A stream that was open for so long ended for other reasons than that the server does not want it. */
@@ -21,7 +23,7 @@ const LONG_MS = 5000;
  * stream; rejects when it says that the session is gone.
  */
 export async function listenToSession(parts: SessionStreamParts): Promise<void> {
-  const { target, session, lease, hear, problem } = parts;
+  const { target, session, lease, hear, problem, missed } = parts;
   const { signal } = lease;
   const cursor = new Cursor();
   let opened = false;
@@ -37,6 +39,7 @@ export async function listenToSession(parts: SessionStreamParts): Promise<void> 
       failures += 1;
       if (failures === 1) problem("The session's stream cannot be opened; it is tried again.", stream);
     } else {
+      if (opened && cursor.lastEventId === undefined) missed();
       opened = true;
       // A stream that ends at once, without a word, is not asked for again at once.
       failures = (await read(stream)) ? 0 : failures + 1;

@@ -82,14 +82,16 @@ export function createGuard(options: GuardOptions): Guard {
       };
     },
     preflight(incoming) {
+      // Only pages of allowed origins come this far: they may send headers of their own.
       const asked = (incoming.header('access-control-request-headers') ?? '').toLowerCase().split(',');
       const granted = asked
         .map((name) => name.trim())
-        .filter((name) => usable.has(name) || name.startsWith('mcp-param-'));
+        .filter((name) => /^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/.test(name));
       return {
         ...this.cors(incoming),
         'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
-        'access-control-allow-headers': granted.length > 0 ? granted.join(', ') : [...usable].join(', '),
+        'access-control-allow-headers':
+          granted.length > 0 ? granted.slice(0, 100).join(', ') : usable.join(', '),
         'access-control-max-age': '86400',
       };
     },
@@ -97,7 +99,7 @@ export function createGuard(options: GuardOptions): Guard {
 }
 
 const exposed = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate';
-const usable = new Set([
+const usable = [
   'accept',
   'authorization',
   'content-type',
@@ -108,7 +110,7 @@ const usable = new Set([
   'mcp-session-id',
   'traceparent',
   'tracestate',
-]);
+];
 
 /** The host of `host:port`, in lower case; an IPv6 address keeps its brackets. */
 function hostOf(header: string): string {

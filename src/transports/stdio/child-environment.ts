@@ -3,7 +3,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface ChildEnvironmentParts {
   /** The environment of this process. */
   readonly inherited: Environment;
-  readonly given: Readonly<Record<string, string>> | undefined;
+  readonly given: Environment | undefined;
   readonly windows: boolean;
 }
 
@@ -55,7 +55,8 @@ export function childEnvironment({
       environment[name] = value;
     }
   }
-  return Object.assign(environment, given);
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) environment[name] = value;
+  return environment;
 }
 
 /** Reads a variable as its platform does: on Windows whatever its case. */

@@ -16,7 +16,7 @@ export interface LastLines {
 export interface LastLinesParts {
   readonly line: (line: string) => void;
   /** Values that must not be shown, by the names that are shown in their place. */
-  readonly secrets: Readonly<Record<string, string>>;
+  readonly secrets: Readonly<Record<string, string | undefined>>;
 }
 
 /** Keeps the last lines of a stream that may go on for ever. */
@@ -44,7 +44,7 @@ export function lastLines({ line: forward, secrets }: LastLinesParts): LastLines
 /** Puts names in the place of values. Short values are words that could stand anywhere. */
 export function withoutSecrets(text: string, secrets: LastLinesParts['secrets']): string {
   return Object.entries(secrets).reduce(
-    (line, [name, value]) => (value.length < 8 ? line : line.replaceAll(value, () => `[${name}]`)),
+    (line, [name, value = '']) => (value.length < 8 ? line : line.replaceAll(value, () => `[${name}]`)),
     text,
   );
 }

@@ -32,6 +32,7 @@ export function spawnWire(server: ServerProcess, options: SpawnOptions = {}): Wi
   let closed = false;
   return {
     send: (text) => running?.send(text),
+    lastWords: () => running?.lastWords() ?? [],
     start(events) {
       if (closed) return;
       let child: ChildProcess;
@@ -53,6 +54,7 @@ export function spawnWire(server: ServerProcess, options: SpawnOptions = {}): Wi
 
 interface Running {
   readonly send: (text: string) => void;
+  readonly lastWords: () => readonly string[];
   readonly close: () => Promise<void>;
 }
 
@@ -172,6 +174,7 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
       if (queued === '') process.nextTick(flush);
       queued += printLine(text);
     },
+    lastWords: said.lines,
     close() {
       over = true;
       return finish();

@@ -11,7 +11,7 @@ export interface ServerProcess {
   readonly command: string;
   readonly args?: readonly string[];
   /** Added to the few variables that are passed on: the rest of this process's environment is not. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
   /** 'inherit' shows the server's stderr; a function gets its lines; by default only the last lines are kept, for errors. */
   readonly stderr?: 'inherit' | ((line: string) => void);

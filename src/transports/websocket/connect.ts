@@ -67,7 +67,7 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
         broken = event.message ?? '';
         return;
       }
-      lose(failed(event.message, event));
+      lose(failed(event.message));
       gone();
     });
     socket.addEventListener('close', ({ code, reason }) => {

@@ -165,7 +165,7 @@ describe('what comes back', () => {
       'a broken connection',
       (_, response) => response.destroy(),
       { code: 'connect_failed' },
-      /broke before an answer came \((UND_ERR_SOCKET|ECONNRESET)\)/,
+      /\((UND_ERR_SOCKET|ECONNRESET)\): the connection broke before an answer came/,
     ],
   ])('%s', async (_, reply, expected, words) => {
     const thrown = await failing(reply);
@@ -189,7 +189,7 @@ describe('what comes back', () => {
     const { link } = await open(new URL(`http://me:${SECRET}@127.0.0.1:${port}/mcp?key=${SECRET}`));
     const thrown = await failure(call(link, 'tools/list'));
     expect(thrown).toMatchObject({ code: 'connect_failed', data: { unsent: true, code: 'ECONNREFUSED' } });
-    expect(thrown.message).toContain(`http://127.0.0.1:${port}/mcp: nothing listens there`);
+    expect(thrown.message).toContain(`http://127.0.0.1:${port}/mcp (ECONNREFUSED): nothing listens there. Is the server running?`);
   });
 });
 

@@ -9,7 +9,7 @@ export function unreachable(error: unknown, shown: string): McpError {
   const late = code !== undefined && /TIMEOUT|TIMEDOUT/.test(code);
   return new McpError(
     code === 'UND_ERR_HEADERS_TIMEOUT' ? 'timeout' : 'connect_failed',
-    `Cannot reach ${shown}: ${late ? 'it did not answer in time' : reason(code)}${code ? ` (${code})` : ''}.`,
+    `Cannot reach ${shown}${code ? ` (${code})` : ''}: ${late ? 'it did not answer in time.' : reason(code, error)}`,
     { cause: error, data: { code, ...(code !== undefined && unsent.includes(code) && { unsent: true }) } },
   );
 }
@@ -31,24 +31,26 @@ function codeOf(error: unknown): string | undefined {
   return undefined;
 }
 
-function reason(code: string | undefined): string {
+function reason(code: string | undefined, error: unknown): string {
   switch (code) {
     case undefined:
-      return 'no reason is known. In a browser, the server may not allow this page (CORS)';
+      return error instanceof Error && error.cause instanceof Error && error.cause.message === 'bad port'
+        ? 'browsers and fetch block this port. Let the server listen on another one.'
+        : 'no reason is known. In a browser, the server may not allow this page (CORS).';
     case 'ECONNREFUSED':
     case 'ConnectionRefused':
-      return 'nothing listens there. Is the server running';
+      return 'nothing listens there. Is the server running?';
     case 'ENOTFOUND':
-      return 'there is no host of that name';
+      return 'there is no host of that name.';
     case 'EAI_AGAIN':
-      return 'its name could not be looked up. Is there a network';
+      return 'its name could not be looked up. Is there a network?';
     case 'ERR_SSL_WRONG_VERSION_NUMBER':
     case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
     case 'EPROTO':
-      return 'it does not speak TLS there. Is it http:// instead of https://';
+      return 'it does not speak TLS there. Is it http:// instead of https://?';
     default:
       return /CERT|SIGNATURE/.test(code)
-        ? 'its certificate is not trusted'
-        : 'the connection broke before an answer came';
+        ? 'its certificate is not trusted.'
+        : 'the connection broke before an answer came.';
   }
 }
