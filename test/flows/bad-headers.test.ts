@@ -290,19 +290,19 @@ describe('methods and paths', () => {
     expect((await send(url.replace('/mcp', '/admin'), { method: 'GET' })).status).toBe(404);
   });
 
-  test('a preflight grants the headers of MCP, parameters too, and no others', async () => {
+  test('a preflight grants the page that is allowed its headers, and nothing that is none', async () => {
     const reply = await send(url, {
       method: 'OPTIONS',
       headers: {
         origin: 'https://app.example.com',
         'access-control-request-method': 'POST',
-        'access-control-request-headers': 'content-type, mcp-protocol-version, Mcp-Param-Foo, x-evil',
+        'access-control-request-headers': 'content-type, mcp-protocol-version, Mcp-Param-Foo, X-Tenant, x evil, <x>,,',
       },
     });
     expect(reply.status).toBe(204);
     expect(reply.headers['access-control-allow-origin']).toBe('https://app.example.com');
     const granted = String(reply.headers['access-control-allow-headers']).split(', ');
-    expect(granted).toEqual(['content-type', 'mcp-protocol-version', 'mcp-param-foo']);
+    expect(granted).toEqual(['content-type', 'mcp-protocol-version', 'mcp-param-foo', 'x-tenant']);
     expect(reply.headers['access-control-allow-methods']).toContain('DELETE');
   });
 
