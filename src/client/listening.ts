@@ -112,13 +112,20 @@ export class Listening {
     });
   }
 
-  /** Opens the stream again and again while it is wanted. */
+  /** Opens the stream again and again while it is wanted. What was granted once may be granted again later. */
   async #keep(stream: Stream, signal: AbortSignal): Promise<void> {
-    for (let failures = 0; !signal.aborted && Object.keys(stream.granted ?? {}).length > 0; ) {
+    const isGranted = (): boolean => Object.keys(stream.granted ?? {}).length > 0;
+    if (!isGranted()) return;
+    for (let failures = 0; !signal.aborted; ) {
       const begun = performance.now();
+      const wasGranted = isGranted();
       try {
         await pause(backoff(failures, { baseMs: 200, maxMs: 30_000 }), signal);
         await this.#listen(stream, signal, () => this.#missed(stream));
+        if (wasGranted && !isGranted())
+          this.#parts.problem(
+            'The server grants the subscription no more; it is asked again from time to time',
+          );
       } catch (error) {
         if (signal.aborted) return;
         this.#parts.problem('The subscription broke off and is opened again', error);

@@ -90,7 +90,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions): Exchange {
     const response = await target.send({ headers: sessionHeaders(mine), body, signal: lease.signal });
     if (!response.ok) throw unlessLost(mine, await refusal(response, target));
     const opening = method === 'initialize';
-    if (opening) mine.id = response.headers.get('mcp-session-id') || undefined;
+    if (opening) begin(mine, response);
     const result = await readResumable(response, {
       target,
       session: mine,
@@ -99,6 +99,15 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions): Exchange {
     });
     if (opening && typeof result['protocolVersion'] === 'string') mine.version = result['protocolVersion'];
     return result;
+  }
+
+  function begin(mine: HttpSession, { headers, type }: Response): void {
+    mine.id = headers.get('mcp-session-id') || undefined;
+    // Servers may do without sessions; a browser hides what it is not told to show.
+    if (mine.id === undefined && type === 'cors')
+      problem(
+        `${target.shown} shows no session id. If it has sessions, it must name Mcp-Session-Id in Access-Control-Expose-Headers.`,
+      );
   }
 
   /** Spec 2025-11-25, Session Management: a new session begins without the id of the old one. */

@@ -94,7 +94,10 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
 
   // A message of the runtime may repeat the URL, and with it what is secret there.
   function failed(detail: string | undefined, cause?: unknown): McpError {
-    const why = detail === undefined || detail === '' || detail.includes('://') ? '' : `: ${inWords(detail)}`;
+    const why =
+      detail === undefined || detail === '' || detail.includes('://')
+        ? '. No reason is known: is it running, and does it let this page in?'
+        : `: ${inWords(detail)}`;
     return new McpError('connect_failed', `Cannot connect to ${name}${why}`, { cause });
   }
 

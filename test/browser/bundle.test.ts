@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { describeInChromium } from './chromium.js';
+import { useWorld } from './world.js';
+
+// What of the bundle a page loads, and when.
+
+const BYTES = 25_000;
+
+describeInChromium('of the client', () => {
+  const world = useWorld();
+
+  /** The files that a page fetches, with their sizes when gzipped. */
+  async function loadedBy(asked: Readonly<Record<string, string>>): Promise<ReadonlyMap<string, number>> {
+    world.site.loaded();
+    await (await world.open({ url: world.url(), ...asked })).result();
+    return world.site.loaded();
+  }
+
+  test('a page that calls a tool loads at most 25 kB', async () => {
+    const loaded = await loadedBy({ do: 'call' });
+    const bytes = [...loaded.values()].reduce((sum, size) => sum + size, 0);
+    expect(bytes).toBeGreaterThan(BYTES / 5);
+    expect(bytes, JSON.stringify(Object.fromEntries(loaded))).toBeLessThanOrEqual(BYTES);
+  });
+
+  test('what only some pages need comes when it is needed', async () => {
+    const always = await loadedBy({ do: 'call' });
+    const more = async (asked: Readonly<Record<string, string>>): Promise<string> =>
+      [...(await loadedBy(asked)).keys()].filter((name) => !always.has(name)).join(' ');
+    expect(await more({ do: 'header', listed: 'yes' })).toBe('');
+    expect(await more({ do: 'output' })).toMatch(/^output-check-\S+$/);
+    expect(await more({ do: 'call', revision: '2025-11-25' })).toContain('session-era');
+    expect(await more({ do: 'call', url: world.url('ws') })).toContain('open-web-socket');
+  });
+
+  test('nothing makes code from text: the page forbids that', async () => {
+    const page = await world.open({ do: 'eval' });
+    expect(await page.result()).toBe('EvalError');
+  });
+});

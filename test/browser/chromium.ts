@@ -1,0 +1,55 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import process from 'node:process';
+import { type Browser, chromium } from 'playwright-core';
+import { describe } from 'vitest';
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+const missing =
+  'The browser tests need Chromium. Install it (on Debian: apt-get install chromium), or set CHROMIUM_PATH to where it is.';
+
+/** The browser on this machine, or undefined. Where everything must be shown, its absence is a failure. */
+function findChromium(): string | undefined {
+  const given = process.env['CHROMIUM_PATH'];
+  if (given) {
+    if (isExecutable(given)) return given;
+    throw new Error(`CHROMIUM_PATH is ${given}, which cannot be started. ${missing}`);
+  }
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  const found = names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
+  if (found !== undefined) return found;
+  if (process.env['CI']) throw new Error(missing);
+  console.warn(`Skipped: ${missing}`);
+  return undefined;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const executablePath = findChromium();
+
+/** A `describe` that is skipped where there is no Chromium. */
+export const describeInChromium = describe.skipIf(executablePath === undefined);
+
+/** The name of a website, in this browser only: it leads to this machine. */
+export const WEBSITE = 'app.example.com';
+
+export function launch(): Promise<Browser> {
+  return chromium.launch({
+    ...(executablePath !== undefined && { executablePath }),
+    args: [
+      `--host-resolver-rules=MAP ${WEBSITE} 127.0.0.1`,
+      '--disable-gpu',
+      '--disable-quic',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}

@@ -1,0 +1,64 @@
+import type { Browser, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { until } from '../support/until.js';
+
+/** A page that is open, and everything that it shows, complains of and keeps open. */
+export interface Visit extends AsyncDisposable {
+  readonly page: Page;
+  /** The lines that the page has noted so far, parsed. */
+  readonly notes: () => Promise<unknown[]>;
+  /** What the page shows in the end. Fails where that is a failure, or where something is still open then. */
+  readonly result: () => Promise<unknown>;
+  /** Errors and warnings of the console, and what was thrown and not caught. */
+  readonly complaints: readonly string[];
+  /** What the page has sent, as `method path`. */
+  readonly sent: readonly string[];
+}
+
+/** Opens the page at `origin`; `asked` says what it is to do. */
+export async function visit(
+  browser: Browser,
+  origin: string,
+  asked: Readonly<Record<string, string>>,
+): Promise<Visit> {
+  // A context of its own has no cache, cookies or preflights of others.
+  const context = await browser.newContext();
+  context.setDefaultTimeout(10_000);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  const sent: string[] = [];
+  const open = new Set<object>();
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning')
+      complaints.push(`${message.text()} at ${message.location().url}`);
+  });
+  page.on('pageerror', (error) => complaints.push(`Not caught: ${error.message}`));
+  page.on('request', (request) => {
+    open.add(request);
+    sent.push(`${request.method()} ${new URL(request.url()).pathname}`);
+  });
+  page.on('requestfinished', (request) => open.delete(request));
+  page.on('requestfailed', (request) => open.delete(request));
+  page.on('websocket', (socket) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+  });
+  await page.goto(`${origin}/?${new URLSearchParams(asked)}`, { waitUntil: 'commit' });
+
+  return {
+    page,
+    complaints,
+    sent,
+    notes: async () => (await page.locator('li').allTextContents()).map((text) => JSON.parse(text)),
+    async result() {
+      const output = page.locator('output[data-state]');
+      const text = (await output.textContent()) ?? '';
+      expect(await output.getAttribute('data-state'), text).toBe('done');
+      await until('no request or socket outlives the client', () => open.size === 0);
+      return JSON.parse(text);
+    },
+    async [Symbol.asyncDispose]() {
+      await context.close();
+    },
+  };
+}
