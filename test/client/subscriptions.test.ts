@@ -221,6 +221,30 @@ describe('a subscription', () => {
     await expect(client.subscribe('book://1')).rejects.toMatchObject({ code: 'timeout' });
   });
 
+  test('that is not granted again at once is asked for until it is', async () => {
+    const server = library();
+    let listens = 0;
+    let end!: () => void;
+    const moody: Dispatch = async (call) => {
+      if (call.method !== 'subscriptions/listen') return server.dispatch(call);
+      listens += 1;
+      const notifications = listens === 2 ? {} : call.params['notifications'];
+      call.notify('notifications/subscriptions/acknowledged', { notifications });
+      if (listens !== 2)
+        await new Promise<void>((resolve) => {
+          end = resolve;
+        });
+      return { resultType: 'complete' };
+    };
+    await using client = await inProcessClient({ dispatch: moody });
+    const heard: Change[] = [];
+    await client.subscribe('book://1', { onChange: (change) => heard.push(change) });
+    end();
+    await until('it is granted again', () => heard.length > 0);
+    expect(listens).toBe(3);
+    expect(client.info().problems).toEqual([expect.stringContaining('grants the subscription no more')]);
+  });
+
   test('survives a lost connection', async () => {
     const server = library();
     let lose!: () => void;

@@ -296,7 +296,8 @@ describe('methods and paths', () => {
       headers: {
         origin: 'https://app.example.com',
         'access-control-request-method': 'POST',
-        'access-control-request-headers': 'content-type, mcp-protocol-version, Mcp-Param-Foo, X-Tenant, x evil, <x>,,',
+        'access-control-request-headers':
+          'content-type, mcp-protocol-version, Mcp-Param-Foo, X-Tenant, x evil, <x>,,',
       },
     });
     expect(reply.status).toBe(204);

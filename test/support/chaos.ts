@@ -1,6 +1,14 @@
+import { z } from 'zod';
 import { type Client, McpError } from '../../src/client.js';
 import { createServer, resource, type Server, tool } from '../../src/index.js';
-import { type FaultPlan, type Faults, randomPlan, startFaults, testClient, type wires } from '../../src/testing.js';
+import {
+  type FaultPlan,
+  type Faults,
+  randomPlan,
+  startFaults,
+  testClient,
+  type wires,
+} from '../../src/testing.js';
 import { soon, until } from './until.js';
 
 // One client on a network that fails: what it may do then, and what it may not.
@@ -10,15 +18,16 @@ export type Wire = (typeof wires)[number];
 const TIMEOUT_MS = 200;
 const MAX_TIMEOUT_MS = 400;
 /** No call may take longer, in however busy a process. */
-const BOUND_MS = 8000;
-/** How often a client may fail after the faults have ended. */
-const TRIES = 30;
+const BOUND_MS = 10_000;
+/** How often a client may fail after the faults have ended, and how long each time. */
+const TRIES = 8;
+const PEACE_MS = 2000;
 
-const text = { type: 'object', properties: { value: { type: 'string' } }, required: ['value'] } as const;
+const text = z.object({ value: z.string() });
 
 /** Everything that it says can be told from what it was asked. */
 export function echoServer(): Server {
-  return createServer({
+  const server = createServer({
     name: 'chaos',
     version: '1.0.0',
     changes: true,
@@ -29,6 +38,7 @@ export function echoServer(): Server {
         async run({ value }, ctx) {
           for (let step = 1; step <= 3; step++) {
             ctx.progress(step, 3, value);
+            server.changed.resource(noteOf(value));
             await new Promise((resolve) => setImmediate(resolve));
           }
           return `echo ${value}`;
@@ -48,6 +58,12 @@ export function echoServer(): Server {
     },
     resources: { 'note://{id}': resource({ read: ({ id }) => `note ${id}` }) },
   }) as Server;
+  return server;
+}
+
+/** The resource that changes with each call of a schedule, whose values begin with its seed. */
+function noteOf(value: string): string {
+  return `note://${value.split('-')[0]}`;
 }
 
 /** What can be said of a schedule that went as it must. */
@@ -82,7 +98,16 @@ export async function surviveFaults({ server, wire, seed }: Schedule): Promise<S
 async function survive(server: Server, wire: Wire, faults: Faults): Promise<Survived> {
   const client = await connected(server, wire, faults);
   const calls = new Calls(client, faults.plan);
-  const subscribed = calls.make('subscribe', () => client.subscribe('note://chaos'), () => true);
+  const uri = noteOf(`${faults.plan.seed}`);
+  let heard = 0;
+  const onChange = (): void => {
+    heard += 1;
+  };
+  const subscribed = calls.make(
+    'subscribe',
+    () => client.subscribe(uri, { onChange }),
+    () => true,
+  );
   calls.makeSome();
   await calls.all();
   calls.makeSome();
@@ -91,7 +116,18 @@ async function survive(server: Server, wire: Wire, faults: Faults): Promise<Surv
   const subscription = await subscribed;
   // A request that was cut off is refused, and then nothing is agreed to.
   const isAgreed = subscription?.accepted.uris !== undefined && !canLie(faults.plan);
-  if (isAgreed && client.status !== 'closed') await hears(server, subscription, wire);
+  if (isAgreed && client.status !== 'closed' && !takesLong(wire, faults.plan)) {
+    heard = 0;
+    // A subscription that was agreed to is kept, whatever has happened since.
+    await until(
+      'the subscription is told of a change',
+      () => {
+        if (heard === 0) server.changed.resource(uri);
+        return heard > 0;
+      },
+      BOUND_MS,
+    );
+  }
   await soon('the end of the subscription', Promise.resolve(subscription?.close()), BOUND_MS);
   await until('no call is pending', () => client.pending().length === 0, BOUND_MS);
   await works(client);
@@ -105,6 +141,11 @@ function canLie({ garble = 0 }: FaultPlan): boolean {
   return garble > 0;
 }
 
+/** In a session, what got lost of a subscription is sent again after ten seconds: later than this test looks. */
+function takesLong({ revision }: Wire, { drop = 0, truncate = 0 }: FaultPlan): boolean {
+  return revision !== '2026-07-28' && drop + truncate > 0;
+}
+
 async function connected(server: Server, { over, revision }: Wire, faults: Faults): Promise<Client> {
   for (let attempt = 1; ; attempt++) {
     if (attempt > 3) faults.calm();
@@ -115,8 +156,7 @@ async function connected(server: Server, { over, revision }: Wire, faults: Fault
           over,
           revision,
           faults,
-          answers: { word: 'yes' },
-          sample: () => 'yes',
+          sample: () => ({ role: 'assistant', content: { type: 'text', text: 'yes' }, model: 'test' }),
           timeoutMs: TIMEOUT_MS,
           maxTimeoutMs: MAX_TIMEOUT_MS,
           connectTimeoutMs: MAX_TIMEOUT_MS,
@@ -223,30 +263,14 @@ class Calls {
   }
 }
 
-/** A subscription that was agreed to is kept, whatever has happened since. */
-async function hears(server: Server, changes: AsyncIterable<unknown>, wire: Wire): Promise<void> {
-  const heard = changes[Symbol.asyncIterator]().next();
-  let isHeard = false;
-  void heard.then(() => {
-    isHeard = true;
-  });
-  await until(
-    `the subscription over ${wire.name} is told of a change`,
-    () => {
-      if (!isHeard) server.changed.resource('note://chaos');
-      return isHeard;
-    },
-    BOUND_MS,
-  );
-}
-
 async function works(client: Client): Promise<void> {
   const failures: string[] = [];
   while (failures.length < TRIES) {
     if (client.status === 'closed') return;
     try {
       const value = `after ${failures.length}`;
-      const said = await soon('A call in peace', client.callTool('echo', { value }), BOUND_MS);
+      const calm = { timeoutMs: PEACE_MS, maxTimeoutMs: PEACE_MS };
+      const said = await soon('A call in peace', client.callTool('echo', { value }, calm), BOUND_MS);
       if (said.text !== `echo ${value}`) throw new Error(`A wrong result in peace: ${said.text}`);
       return;
     } catch (error) {

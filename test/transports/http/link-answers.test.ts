@@ -189,7 +189,9 @@ describe('what comes back', () => {
     const { link } = await open(new URL(`http://me:${SECRET}@127.0.0.1:${port}/mcp?key=${SECRET}`));
     const thrown = await failure(call(link, 'tools/list'));
     expect(thrown).toMatchObject({ code: 'connect_failed', data: { unsent: true, code: 'ECONNREFUSED' } });
-    expect(thrown.message).toContain(`http://127.0.0.1:${port}/mcp (ECONNREFUSED): nothing listens there. Is the server running?`);
+    expect(thrown.message).toContain(
+      `http://127.0.0.1:${port}/mcp (ECONNREFUSED): nothing listens there. Is the server running?`,
+    );
   });
 });
 

@@ -16,7 +16,7 @@ export interface HttpTarget {
   readonly conceal: (text: string) => string;
 }
 
-export interface HttpRequest {
+interface HttpRequest {
   readonly method?: 'GET' | 'DELETE';
   readonly headers: HeaderRecord;
   readonly body?: string;
