@@ -2,6 +2,7 @@ import { createClient } from '../client/create-client.js';
 import type { Client } from '../client/model.js';
 import { McpError } from '../protocol/errors.js';
 import type { OpenLink, TransportName } from '../protocol/link.js';
+import type { HeaderValues } from '../transports/http/client/options.js';
 import { dispatchLink } from '../transports/memory/link.js';
 import { Failures } from './attempts.js';
 import type { McpConfig } from './config.js';
@@ -149,7 +150,7 @@ function fromEnvironment(): Place {
 }
 
 /** Headers that came with the address win over those for every address. */
-function withHeaders(options: ConnectOptions, own: HeadersInit | undefined): ConnectOptions {
+function withHeaders(options: ConnectOptions, own: HeaderValues | undefined): ConnectOptions {
   if (own === undefined) return options;
   const { headers: given } = options;
   const headers = async (): Promise<[string, string][]> => [
@@ -159,7 +160,7 @@ function withHeaders(options: ConnectOptions, own: HeadersInit | undefined): Con
   return { ...options, headers };
 }
 
-function pairs(headers: HeadersInit = {}): [string, string][] {
+function pairs(headers: HeaderValues = {}): [string, string][] {
   return headers instanceof Headers || Array.isArray(headers)
     ? [...(headers as Iterable<[string, string]>)]
     : Object.entries(headers as Record<string, string>);

@@ -44,7 +44,10 @@ export function overWire(makeWire: () => Wire | Promise<Wire>, over: OverWire): 
         const lastWords = wire.lastWords?.() ?? [];
         const closed = exchange.close();
         // Who has waited long enough does not wait for a process that takes its time to end.
-        if (open.signal.aborted) throw withLastWords(error, lastWords);
+        if (open.signal.aborted) {
+          open.leaving?.(closed);
+          throw withLastWords(error, lastWords);
+        }
         await closed;
         throw error;
       }

@@ -1,5 +1,6 @@
 import type { Dispatch } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
+import type { HeaderValues } from '../transports/http/client/options.js';
 import type { ServerProcess } from '../transports/stdio/spawn.js';
 import type { McpConfig } from './config.js';
 
@@ -17,7 +18,7 @@ export type Target =
 /** A URL with headers of its own, which win over those of the options. */
 export interface Address {
   readonly url: string | URL;
-  readonly headers?: HeadersInit;
+  readonly headers?: HeaderValues;
 }
 
 /** A server in the same process. */
@@ -27,7 +28,7 @@ export interface ServerObject {
 
 /** A target, told apart. */
 export type Place =
-  | { readonly kind: 'http' | 'websocket'; readonly url: URL; readonly headers?: HeadersInit | undefined }
+  | { readonly kind: 'http' | 'websocket'; readonly url: URL; readonly headers?: HeaderValues | undefined }
   | { readonly kind: 'process'; readonly server: ServerProcess }
   /** A path, or a `file:` URL. */
   | { readonly kind: 'script' | 'config-file'; readonly path: string }
@@ -64,7 +65,7 @@ function placeOfText(text: string): Place {
   throw noTarget(`"${text.slice(0, 200)}" is no target.`);
 }
 
-function placeOfUrl(given: string | URL, headers?: HeadersInit): Place {
+function placeOfUrl(given: string | URL, headers?: HeaderValues): Place {
   const url = parsed(given);
   if (/^https?:$/.test(url.protocol)) return { kind: 'http', url, headers };
   if (/^wss?:$/.test(url.protocol)) return { kind: 'websocket', url, headers };

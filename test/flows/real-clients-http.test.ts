@@ -222,6 +222,7 @@ describe('messages', () => {
       expect(last(await post(request(1, 'tools/call', call('say', { text })), session))['result']).toEqual({
         content: [{ type: 'text', text }],
         structuredContent: { result },
+        _meta: { 'fullmcp/structured': 'parsed' },
       });
     }
   });

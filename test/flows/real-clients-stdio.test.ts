@@ -235,6 +235,7 @@ describe('a text that is JSON but no object', () => {
       expect((await pipe.answerTo(text)).result).toEqual({
         content: [{ type: 'text', text }],
         structuredContent: { result: value },
+        _meta: { 'fullmcp/structured': 'parsed' },
       });
     }
     pipe.write(request('words', 'tools/call', call('say', { text: 'not JSON' })));

@@ -1,6 +1,6 @@
 import { encodeBase64 } from '../../../protocol/base64.js';
 import { McpError } from '../../../protocol/errors.js';
-import type { HttpLinkOptions } from './options.js';
+import type { HeaderValues, HttpLinkOptions } from './options.js';
 
 export type HeaderRecord = Readonly<Record<string, string>>;
 
@@ -43,7 +43,7 @@ async function current<T>(
   }
 }
 
-function entries(init: HeadersInit | undefined): Iterable<readonly [string, string]> {
+function entries(init: HeaderValues | undefined): Iterable<readonly [string, string]> {
   if (init === undefined) return [];
   if (init instanceof Headers) return init;
   return Array.isArray(init) ? (init as [string, string][]) : Object.entries(init as HeaderRecord);

@@ -1,0 +1,80 @@
+import process from 'node:process';
+import {
+  type CallResult,
+  type Client,
+  connect,
+  type Form,
+  type LogMessage,
+  type Root,
+  type SamplingRequest,
+  type Visit,
+} from 'fullmcp/client';
+import { installed, type ObservedServer, startObserved } from './observed-server.js';
+
+export const script: string = installed('@modelcontextprotocol/server-everything/dist/index.js');
+
+export interface Row {
+  readonly over: 'stdio' | 'sse' | 'streamableHttp';
+  readonly path: string;
+  readonly transport: string;
+}
+
+export const rows: readonly Row[] = [
+  { over: 'stdio', path: '', transport: 'stdio' },
+  { over: 'sse', path: '/sse', transport: 'http+sse' },
+  { over: 'streamableHttp', path: '/mcp', transport: 'http' },
+];
+
+/** The server with a client, and what the client was asked. */
+export interface Scene {
+  readonly client: Client;
+  /** Where it is not on stdio. */
+  readonly server: ObservedServer | undefined;
+  readonly research: Promise<CallResult>;
+  readonly log: readonly LogMessage[];
+  readonly forms: readonly Form[];
+  readonly visits: readonly Visit[];
+  readonly samplings: readonly SamplingRequest[];
+  roots: readonly Root[];
+}
+
+export async function open({ over, path }: Row): Promise<Scene> {
+  const log: LogMessage[] = [];
+  const forms: Form[] = [];
+  const visits: Visit[] = [];
+  const samplings: SamplingRequest[] = [];
+  const server = over === 'stdio' ? undefined : await startObserved(script, over);
+  const client = await connect(
+    server === undefined
+      ? { command: process.execPath, args: [script, over], env: { GREETING: 'hello' } }
+      : `${server.origin}${path}`,
+    {
+      elicit: {
+        form(form) {
+          forms.push(form);
+          const asksTopic = form.message.includes('python');
+          return { action: 'accept', content: asksTopic ? { interpretation: 'snake' } : { name: 'Ada' } };
+        },
+        url(visit) {
+          visits.push(visit);
+          return { action: 'accept' };
+        },
+      },
+      sample(request) {
+        samplings.push(request);
+        return { role: 'assistant', model: 'small', content: { type: 'text', text: 'Ada adds up' } };
+      },
+      roots: () => scene.roots,
+      log: (message) => log.push(message),
+    },
+  );
+  await client.tools().all();
+  // It takes its time; meanwhile there are other things to do.
+  const research = client.callTool('simulate-research-query', { topic: 'python', ambiguous: true });
+  research.catch(() => undefined);
+  const scene: Scene = {
+    ...{ client, server, research, log, forms, visits, samplings },
+    roots: [{ uri: 'file:///work', name: 'work' }],
+  };
+  return scene;
+}

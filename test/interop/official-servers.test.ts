@@ -1,0 +1,290 @@
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
+import { type Client, type ConnectOptions, connect, type LogMessage, type Target } from 'fullmcp/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { soon, until } from '../support/until.js';
+import { keptAliveBy, nothingOpen, type ObservedServer, running, startObserved } from './observed-server.js';
+
+// Our client against servers made with both official SDKs, over everything that they serve.
+
+interface Row {
+  readonly sdk: 'v1' | 'v2';
+  /** An argument of the fixture for a process, a path of it for HTTP. */
+  readonly over: string;
+  readonly transport: string;
+  readonly revision: string;
+  /** What servers of this kind cannot do. */
+  readonly lacks?: readonly ('progress' | 'questions' | 'changes' | 'log')[];
+  readonly pinned?: NonNullable<ConnectOptions['revision']>;
+}
+
+const session = '2025-11-25';
+const newest = '2026-07-28';
+// A server for each request has heard no handshake, and has no stream of its own.
+const forOneRequest = ['questions', 'changes', 'log'] as const;
+
+const rows: readonly Row[] = [
+  { sdk: 'v1', over: 'stdio', transport: 'stdio', revision: session },
+  { sdk: 'v1', over: '/sessions', transport: 'http', revision: session },
+  // Progress comes on another stream than the answer, and may come after it.
+  { sdk: 'v1', over: '/json', transport: 'http', revision: session, lacks: ['progress'] },
+  { sdk: 'v1', over: '/stateless', transport: 'http', revision: session, lacks: forOneRequest },
+  { sdk: 'v1', over: '/sse', transport: 'http+sse', revision: session },
+  { sdk: 'v2', over: 'stdio', transport: 'stdio', revision: newest },
+  { sdk: 'v2', over: 'stdio-sessions', transport: 'stdio', revision: session },
+  { sdk: 'v2', over: '/mcp', transport: 'http', revision: newest },
+  { sdk: 'v2', over: '/streaming', transport: 'http', revision: newest },
+  { sdk: 'v2', over: '/sessions', transport: 'http', revision: session },
+  { sdk: 'v2', over: '/stateless', transport: 'http', revision: session, lacks: forOneRequest },
+  { sdk: 'v2', over: '/mcp', transport: 'http', revision: session, lacks: forOneRequest, pinned: session },
+];
+
+const tools = [
+  'add',
+  'weather',
+  'fail',
+  'count',
+  'chatter',
+  'name',
+  'slogan',
+  'folders',
+  'consent',
+  'agree',
+  'wait',
+  'gate',
+  'touch',
+  'grow',
+  'process',
+];
+
+const script = (sdk: Row['sdk']): string =>
+  fileURLToPath(new URL(`./fixtures/sdk-${sdk}-server.mjs`, import.meta.url));
+const servers: Record<string, ObservedServer> = {};
+let before: readonly string[];
+
+beforeAll(async () => {
+  for (const sdk of ['v1', 'v2'] as const) servers[sdk] = await startObserved(script(sdk), 'http');
+  before = keptAliveBy();
+});
+
+afterAll(async () => {
+  await Promise.all(Object.values(servers).map((server) => server.stop()));
+});
+
+interface Scene {
+  readonly client: Client;
+  readonly log: readonly LogMessage[];
+  /** Of this scenario alone. */
+  readonly key: string;
+}
+
+type Scenario = (scene: Scene, row: Row) => Promise<void>;
+
+const scenarios: Readonly<Record<string, Scenario>> = {
+  async 'finds out what the server is'({ client }, { sdk, transport, revision }) {
+    expect(client.info()).toMatchObject({ status: 'ready', transport, revision, reconnects: 0 });
+    expect(client.server).toMatchObject({
+      revision,
+      info: { name: `sdk-${sdk}`, title: `SDK version ${sdk.slice(1)}` },
+      instructions: 'Call the tools.',
+      capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {} },
+    });
+    expect(await client.ping()).toBeGreaterThanOrEqual(0);
+  },
+
+  async 'lists everything'({ client }, { sdk }) {
+    const listed = await client.tools().all();
+    expect(listed.map(({ name }) => name)).toEqual(sdk === 'v2' ? [...tools, 'region'] : tools);
+    expect(listed[1]).toMatchObject({
+      inputSchema: { properties: { city: { type: 'string' } } },
+      outputSchema: { properties: { degrees: { type: 'number' } } },
+      annotations: { readOnlyHint: true },
+    });
+    expect(await client.resources().all()).toMatchObject([{ uri: 'text://hello', name: 'hello' }]);
+    expect(await client.templates().all()).toMatchObject([{ uriTemplate: 'users://{id}/profile' }]);
+    expect(await client.prompts().all()).toMatchObject([
+      { name: 'review', arguments: [{ name: 'code', required: true }, { name: 'language' }] },
+    ]);
+  },
+
+  async 'calls tools, and tells their failures from errors'({ client }) {
+    expect((await client.callTool('add', { a: 2, b: 40 })).text).toBe('42');
+    const weather = await client.callTool('weather', { city: 'Oslo' });
+    expect(weather.data).toEqual({ city: 'Oslo', degrees: 21.5 });
+    expect(weather.unwrap()).toEqual(weather.data);
+    const failed = await client.callTool('fail');
+    expect(failed).toMatchObject({ isError: true, text: 'Order 7 does not exist' });
+    expect(() => failed.unwrap()).toThrow('Order 7 does not exist');
+    const wrong = await client.callTool('add', { a: 'two', b: 40 });
+    expect(wrong).toMatchObject({ isError: true, text: expect.stringContaining('expected number') });
+    await expect(client.request('prompts/get', { name: 'nothing' })).rejects.toMatchObject({
+      code: 'invalid_params',
+    });
+  },
+
+  async 'repeats a parameter in a header where the revision has that'({ client }, row) {
+    if (row.sdk === 'v1') return;
+    const repeated = row.transport === 'http' && row.revision === newest;
+    const { text } = await client.callTool('region', { region: 'Zürich' });
+    expect(text).toBe(`Zürich, header: ${repeated}`);
+  },
+
+  async 'reads a resource and a template'({ client }) {
+    expect(await client.readResource('text://hello')).toMatchObject({
+      text: 'Hello, world',
+      contents: [{ mimeType: 'text/plain' }],
+    });
+    const { text } = await client.readResource('users://ada/profile');
+    expect(JSON.parse(text)).toEqual({ id: 'ada' });
+    await expect(client.readResource('text://nothing')).rejects.toMatchObject({
+      message: expect.stringContaining('text://nothing'),
+    });
+  },
+
+  async 'gets a prompt and completes arguments'({ client }) {
+    const { messages } = await client.getPrompt('review', { code: '1 + 1', language: 'tcl' });
+    expect(messages).toEqual([{ role: 'user', content: { type: 'text', text: 'Review this tcl:\n1 + 1' } }]);
+    const language = await client.complete({ prompt: 'review', argument: 'language', value: 't' });
+    expect(language).toMatchObject({ values: ['typescript', 'tcl'], hasMore: false });
+    const id = await client.complete({ template: 'users://{id}/profile', argument: 'id', value: 'a' });
+    expect(id.values).toEqual(['ada', 'alan']);
+  },
+
+  async 'hears of progress'({ client }, { lacks = [] }) {
+    const heard: unknown[] = [];
+    const { text } = await client.callTool(
+      'count',
+      { to: 5 },
+      { onProgress: (progress) => heard.push(progress) },
+    );
+    expect(text).toBe('counted to 5');
+    if (lacks.includes('progress')) return;
+    expect(heard).toEqual(
+      [1, 2, 3, 4, 5].map((progress) => ({ progress, total: 5, message: `step ${progress}` })),
+    );
+  },
+
+  async 'answers what the server asks'({ client }, { lacks = [] }) {
+    if (lacks.includes('questions')) {
+      expect(await client.callTool('name')).toMatchObject({ isError: true });
+      return;
+    }
+    const asked = await Promise.all([
+      client.callTool('name'),
+      client.callTool('slogan'),
+      client.callTool('folders'),
+    ]);
+    expect(asked.map(({ text }) => text)).toEqual([
+      'accept: {"name":"Ada","polite":true}',
+      'small: Ada adds up',
+      'file:///work',
+    ]);
+  },
+
+  async 'sends the user to a page'({ client, key }, { lacks = [] }) {
+    if (lacks.includes('questions')) return;
+    expect((await client.callTool('consent', { id: key })).text).toBe('agreed');
+  },
+
+  async 'cancels a call, and goes on'({ client, key }) {
+    const stop = new AbortController();
+    const waiting = client.callTool('wait', { key }, { signal: stop.signal });
+    await client.callTool('gate', { key: `${key} came` });
+    expect(client.pending()).toMatchObject([{ method: 'tools/call', name: 'wait' }]);
+    stop.abort();
+    await expect(waiting).rejects.toMatchObject({ code: 'cancelled' });
+    expect((await client.callTool('gate', { key })).text).toBe(`${key} is open`);
+  },
+
+  async 'hears of changes'({ client, key }, { lacks = [] }) {
+    const uri = `text://${key.replaceAll(/\W/g, '-')}`;
+    const heard: string[] = [];
+    const subscription = await client.subscribe(
+      { uris: [uri], tools: true, resources: true, prompts: true },
+      { onChange: (change) => heard.push(change.kind === 'resource' ? change.uri : change.kind) },
+    );
+    expect(subscription.accepted).toEqual({ uris: [uri], tools: true, resources: true, prompts: true });
+    if (lacks.includes('changes')) return subscription.close();
+    await client.callTool('touch', { uri: 'text://other' });
+    await client.callTool('touch', { uri });
+    await until('the change is heard', () => heard.length > 0);
+    await client.callTool('grow');
+    await until('everything is heard', () => new Set(heard).size >= 4);
+    expect([...new Set(heard)].sort()).toEqual(['prompts', 'resources', uri, 'tools']);
+    await subscription.close();
+    const again = await client.subscribe(`${uri}-again`);
+    const changes = again[Symbol.asyncIterator]();
+    heard.length = 0;
+    await client.callTool('touch', { uri });
+    await client.callTool('touch', { uri: `${uri}-again` });
+    const change = { kind: 'resource', uri: `${uri}-again` };
+    expect(await soon('The change', changes.next())).toEqual({ done: false, value: change });
+    await again.close();
+    expect(heard).toEqual([]);
+  },
+
+  async 'hears the log from the level it asks for'({ client, log }, { lacks = [] }) {
+    expect((await client.callTool('chatter', {}, { logLevel: 'warning' })).text).toBe('logged');
+    if (lacks.includes('log')) return;
+    await until('something is heard', () => log.length > 0);
+    await client.callTool('chatter', {}, { logLevel: 'debug' });
+    await until('everything is heard', () => log.length >= 3);
+    const warning = { level: 'warning', logger: 'fixture', data: { loud: true } };
+    expect(log).toEqual([warning, { level: 'debug', logger: 'fixture', data: 'quiet' }, warning]);
+  },
+};
+
+describe.each(rows)('a server of $sdk over $over, revision $revision', (row) => {
+  const { sdk, over, pinned } = row;
+  const log: LogMessage[] = [];
+  const isProcess = !over.startsWith('/');
+  let client: Client;
+
+  beforeAll(async () => {
+    const target: Target = isProcess
+      ? { command: process.execPath, args: [script(sdk), over] }
+      : `${servers[sdk]?.origin}${over}`;
+    client = await connect(target, {
+      ...(pinned !== undefined && { revision: pinned }),
+      elicit: {
+        form: () => ({ action: 'accept', content: { name: 'Ada' } }),
+        async url({ url }) {
+          await client.callTool('agree', { id: new URL(url).searchParams.get('id') });
+          return { action: 'accept' };
+        },
+      },
+      sample: () => ({ role: 'assistant', model: 'small', content: { type: 'text', text: 'Ada adds up' } }),
+      roots: ['file:///work'],
+    });
+    client.on('log', (message) => log.push(message));
+  });
+
+  afterAll(() => client.close());
+
+  test.each(Object.entries(scenarios))('%s', async (name, scenario) => {
+    await scenario({ client, log, key: `${name} ${sdk} ${over} ${pinned}` }, row);
+  });
+
+  test('has put up with nothing odd, and leaves nothing behind', async () => {
+    const { problems, reconnects, pending } = client.info();
+    expect({ problems, reconnects, pending }).toEqual({ problems: [], reconnects: 0, pending: 0 });
+    const key = `left ${sdk} ${over} ${pinned}`;
+    const waiting = client.callTool('wait', { key });
+    await client.callTool('gate', { key: `${key} came` });
+    const pid = Number((await client.callTool('process')).text);
+    await Promise.all([client.close(), expect(waiting).rejects.toMatchObject({ code: 'connection_closed' })]);
+    expect(client.status).toBe('closed');
+    await until('nothing more than before keeps this process alive', () =>
+      isDeepStrictEqual(keptAliveBy(), before),
+    );
+    if (isProcess) {
+      expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+      expect(await running(`${script(sdk)} ${over}`)).toEqual([]);
+      return;
+    }
+    const server = servers[sdk] as ObservedServer;
+    await nothingOpen(server);
+    expect(await (await fetch(`${server.origin}/open-sessions`)).text()).toBe('0');
+  });
+});
