@@ -41,6 +41,14 @@ export function rows({ http, inProcess, stdio, client, coldStart, heap }) {
       better: 'less',
     },
     {
+      what: 'the same through a client',
+      value: inProcess.medians.client.microseconds,
+      official: inProcess.medians.official.microseconds,
+      unit: 'µs',
+      budget: 5,
+      better: 'less',
+    },
+    {
       what: 'stdio, one at a time, over a bare echo',
       value: stdio.ratio('sequential', 'fullmcp', 'floor'),
       official: stdio.ratio('sequential', 'official', 'floor'),

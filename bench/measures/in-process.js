@@ -1,7 +1,7 @@
 import { startServer } from '../child.js';
 import { interleaved } from '../numbers.js';
 
-const calls = { fullmcp: 20_000, official: 500 };
+const calls = { fullmcp: 20_000, client: 10_000, official: 500 };
 
 /** Microseconds a call takes inside one process. */
 export async function measureInProcess({ rounds }) {

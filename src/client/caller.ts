@@ -8,6 +8,7 @@ import { newestRevision } from '../protocol/revisions.js';
 import type { Answer } from './answering.js';
 import { answering } from './answering.js';
 import { type CachingParts, caching } from './cache.js';
+import { Clock } from './clock.js';
 import type { EventHub } from './event-hub.js';
 import type { KnownTools } from './known-tools.js';
 import type { PendingCall } from './model.js';
@@ -44,6 +45,7 @@ export class Caller {
   readonly #timeoutMs: number;
   readonly #maxTimeoutMs: number;
   readonly #closing = new AbortController();
+  readonly #clock = new Clock();
   #last = 0;
   #asking = 0;
   #peer: Peer;
@@ -67,7 +69,7 @@ export class Caller {
           ...use,
           asking,
           ...(parts.caching ? [caching(parts.caching, { renew })] : []),
-          retrying({ maxRetries, isRepeatable }),
+          retrying({ maxRetries, isRepeatable, problem: parts.hub.problem }),
         ],
         dispatch,
       );
@@ -94,14 +96,25 @@ export class Caller {
     }
   }
 
-  async send(method: string, params: JsonObject, options: SendOptions = {}): Promise<Outcome> {
+  /** Sends what the program gave, which stays as it is. */
+  send(method: string, given: JsonObject, options: SendOptions = {}): Promise<Outcome> {
+    const { _meta, ...params } = given;
+    return this.sendOwn(
+      method,
+      params,
+      isObject(_meta) ? { ...options, meta: { ..._meta, ...options.meta } } : options,
+    );
+  }
+
+  /** Sends parameters that were made for this call and have no `_meta` yet: it is put there. A copy of them would cost as much as all the rest. */
+  async sendOwn(method: string, params: JsonObject, options: SendOptions = {}): Promise<Outcome> {
     const { signal, fresh = false, bare = false, endless = false } = options;
     if (signal?.aborted) throw cancelledBy(signal.reason);
     const { timeoutMs = this.#timeoutMs, maxTimeoutMs = this.#maxTimeoutMs } = options;
     const id = ++this.#last;
     const name = nameOf(method, params);
-    const problem = this.#parts.hub.problemFromNow();
-    const open = new OpenCall(method, name, endless ? undefined : { timeoutMs, maxTimeoutMs, problem });
+    const limits = endless ? undefined : { timeoutMs, maxTimeoutMs };
+    const open = new OpenCall(method, name, { limits, clock: this.#clock, hub: this.#parts.hub });
     this.#open.set(id, open);
     const abort = signal && ((): void => open.end(cancelledBy(signal.reason)));
     if (abort) signal.addEventListener('abort', abort, { once: true });
@@ -128,6 +141,7 @@ export class Caller {
   close(reason: McpError): void {
     this.#closing.abort(reason);
     for (const open of this.#open.values()) open.end(reason);
+    this.#clock.close();
   }
 
   #callOf(id: number, open: OpenCall, what: What): Call {
@@ -160,19 +174,10 @@ export class Caller {
       } else if (notified) notified(said, about);
       else hub.emit('notification', { method: said, params: about });
     };
-    const given =
-      meta || wantsProgress
-        ? {
-            ...params,
-            _meta: {
-              ...(isObject(params['_meta']) && params['_meta']),
-              ...meta,
-              ...(wantsProgress && { progressToken: id }),
-            },
-          }
-        : params;
+    if (wantsProgress) params['_meta'] = { ...meta, progressToken: id };
+    else if (meta) params['_meta'] = meta;
     const peer = logLevel === undefined ? this.#peer : { ...this.#peer, logLevel };
-    return withSignal({ id, method, params: given, peer, auth: defaults.as, notify }, open.lifetime);
+    return withSignal({ id, method, params, peer, auth: defaults.as, notify }, open.lifetime);
   }
 }
 

@@ -24,6 +24,8 @@ interface Waiting {
 const WELL_MS = 5000;
 /** How long what was given up may take to clear up. */
 const GRACE_MS = 1000;
+/** How long closing waits for what is on its way out. A process that heeds nothing but SIGKILL takes five seconds. */
+const LEAVING_MS = 7000;
 /** A call that comes while there is no link waits for this many attempts. */
 const ATTEMPTS_PER_CALL = 2;
 const finalCodes: readonly string[] = ['unauthorized', 'forbidden'];
@@ -33,6 +35,8 @@ export class Connection {
   readonly #parts: ConnectionParts;
   readonly #closing = new AbortController();
   readonly #waiting = new Set<Waiting>();
+  /** What was lost or given up and has not ended yet. */
+  readonly #leaving = new Set<Promise<void>>();
   #link: Link | undefined;
   #last: Link | undefined;
   #openedAt = 0;
@@ -64,8 +68,9 @@ export class Connection {
     }
   }
 
-  async dispatch(call: Call): Promise<Outcome> {
-    return (this.#link ?? (await this.#next(call.signal))).dispatch(call);
+  dispatch(call: Call): Promise<Outcome> {
+    if (this.#link !== undefined) return this.#link.dispatch(call);
+    return this.#next(call.signal).then((link) => link.dispatch(call));
   }
 
   close(): Promise<void> {
@@ -97,7 +102,10 @@ export class Connection {
     };
     try {
       giveUp.throwIfAborted();
-      const link = await inTime(open({ ...events, lost }, { signal: giveUp, client }), giveUp);
+      const leaving = (left: Promise<void>): void => this.#leave(left);
+      const opening = open({ ...events, lost }, { signal: giveUp, client, leaving });
+      this.#leave(opening.then(() => undefined));
+      const link = await inTime(opening, giveUp);
       if (lostEarly !== undefined) {
         await link.close();
         throw lostEarly;
@@ -116,7 +124,7 @@ export class Connection {
     const link = this.#link;
     this.#last = link;
     this.#link = undefined;
-    void link?.close();
+    if (link !== undefined) this.#leave(link.close());
     if (this.#closing.signal.aborted) return;
     const { reconnect } = this.#parts;
     if (reconnect === undefined) {
@@ -186,7 +194,22 @@ export class Connection {
     for (const { reject } of this.#waiting) reject(reason);
     this.#waiting.clear();
     this.#set('closed', shown);
-    await link?.close();
+    if (link !== undefined) this.#leave(link.close());
+    await atMost(LEAVING_MS, this.#left());
+  }
+
+  // What ends may say, as the last thing it does, that something else is ending.
+  async #left(): Promise<void> {
+    while (this.#leaving.size > 0) await Promise.all(this.#leaving);
+  }
+
+  #leave(leaving: Promise<void>): void {
+    const left = leaving
+      .catch(() => undefined)
+      .finally(() => {
+        this.#leaving.delete(left);
+      });
+    this.#leaving.add(left);
   }
 
   #set(status: Status, reason: McpError | undefined): void {
@@ -194,6 +217,15 @@ export class Connection {
     this.#status = status;
     this.#parts.changed(status, reason);
   }
+}
+
+async function atMost(ms: number, ending: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const enough = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([ending, enough]);
+  clearTimeout(timer);
 }
 
 /**

@@ -122,7 +122,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
       notified(method, about);
     };
     try {
-      await caller.send('subscriptions/listen', params, {
+      await caller.sendOwn('subscriptions/listen', params, {
         endless: true,
         bare: true,
         notified: heard,
@@ -141,7 +141,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
   ): Listing<T> {
     return listing(field, async (params) => {
       try {
-        return await caller.send(method, params, callOptions);
+        return await caller.sendOwn(method, params, callOptions);
       } catch (error) {
         // What a server does not have, it has none of. Some have it and do not say so: therefore it is asked.
         const absent =
@@ -157,7 +157,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
   const tools = toolCalls({ caller, known, answer });
 
   async function ask(method: string, params: JsonObject, given?: SendOptions): Promise<Outcome> {
-    return completed(await caller.send(method, params, given));
+    return completed(await caller.sendOwn(method, params, given));
   }
 
   // Some servers ask before the handshake is over.
@@ -208,7 +208,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     request: (method, params = {}, given = {}) => caller.send(method, params, given),
     async ping(given) {
       const begun = performance.now();
-      await caller.send('server/discover', {}, { ...given, bare: true });
+      await caller.sendOwn('server/discover', {}, { ...given, bare: true });
       return performance.now() - begun;
     },
     setLogLevel(level) {
@@ -216,7 +216,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     },
     async rootsChanged() {
       if (has(connection.link.revision, 'handshake'))
-        await caller.send('notifications/roots/list_changed', {}, { bare: true });
+        await caller.sendOwn('notifications/roots/list_changed', {}, { bare: true });
     },
     pending: () => caller.pending(),
     info: () => ({

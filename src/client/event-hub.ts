@@ -33,10 +33,14 @@ export class EventHub {
     this.emit('problem', cause === undefined ? { message } : { message, cause });
   };
 
-  /** Tells, as often as it is asked, the last problem from now on: what may be why something does not happen. */
-  problemFromNow(): () => string | undefined {
-    const before = this.#reported;
-    return () => (this.#reported > before ? this.problems.at(-1) : undefined);
+  /** How many there were in all. */
+  get reported(): number {
+    return this.#reported;
+  }
+
+  /** The last problem, if there was one since: what may be why something does not happen. */
+  problemSince(reported: number): string | undefined {
+    return this.#reported > reported ? this.problems.at(-1) : undefined;
   }
 
   /** Calls what the program gave us. A promise that it may return is not waited for, but not left to fail unheard. */

@@ -41,12 +41,19 @@ export class KnownTools {
     return this.#tools.get(name as string)?.repeatable === true;
   }
 
-  /** Throws where a result is not what the tool's output schema promises. A failure promises nothing. */
-  async check(name: string, outcome: JsonObject): Promise<void> {
+  /**
+   * Rejects where a result is not what the tool's output schema promises. A failure promises nothing. Undefined where there is
+   * nothing to check, which is most often so.
+   */
+  check(name: string, outcome: JsonObject): Promise<void> | undefined {
     const tool = this.#tools.get(name);
-    if (tool?.outputSchema === undefined || outcome['isError'] === true) return;
+    if (tool?.outputSchema === undefined || outcome['isError'] === true) return undefined;
     tool.check ??= this.#compile(name, tool.outputSchema);
-    const problem = (await tool.check)?.(outcome['structuredContent']);
+    return this.#compare(name, outcome, tool.check);
+  }
+
+  async #compare(name: string, outcome: JsonObject, check: NonNullable<Known['check']>): Promise<void> {
+    const problem = (await check)?.(outcome['structuredContent']);
     if (problem === undefined) return;
     throw new McpError(
       'bad_response',

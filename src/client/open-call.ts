@@ -1,23 +1,32 @@
 import { McpError } from '../protocol/errors.js';
 import { Lifetime } from '../protocol/lifetime.js';
+import type { Clock, Timed } from './clock.js';
+import type { EventHub } from './event-hub.js';
 import type { PendingCall } from './model.js';
 
 export interface TimeLimits {
   readonly timeoutMs: number;
   readonly maxTimeoutMs: number;
-  /** What has gone wrong on the connection since the call began: an answer that could not be read looks like none. */
-  readonly problem: () => string | undefined;
+}
+
+export interface OpenCallParts {
+  readonly limits: TimeLimits | undefined;
+  readonly clock: Clock;
+  /** Knows what odd things happened meanwhile. */
+  readonly hub: Pick<EventHub, 'reported' | 'problemSince'>;
 }
 
 /** A call under way: it ends with an answer, or when its time is over, its caller gives up, or the client closes. */
-export class OpenCall {
+export class OpenCall implements Timed {
   readonly lifetime: Lifetime = new Lifetime();
   readonly #method: string;
   readonly #name: string | undefined;
   readonly #limits: TimeLimits | undefined;
-  readonly #begun = performance.now();
-  #seen = this.#begun;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #clock: Clock;
+  readonly #hub: OpenCallParts['hub'];
+  readonly #reported: number;
+  readonly #begun: number = performance.now();
+  #seen: number = this.#begun;
   #pausedAt: number | undefined;
   /** Time that was spent on the user's answers: it counts against nobody. */
   #pausedMs = 0;
@@ -25,11 +34,14 @@ export class OpenCall {
   #fail: ((reason: unknown) => void) | undefined;
 
   /** Without limits it may take for ever, as a subscription does. */
-  constructor(method: string, name: string | undefined, limits: TimeLimits | undefined) {
+  constructor(method: string, name: string | undefined, { limits, clock, hub }: OpenCallParts) {
     this.#method = method;
     this.#name = name;
     this.#limits = limits;
-    if (limits !== undefined) this.#arm(Math.min(limits.timeoutMs, limits.maxTimeoutMs));
+    this.#clock = clock;
+    this.#hub = hub;
+    this.#reported = hub.reported;
+    if (limits !== undefined) clock.add(this, Math.min(limits.timeoutMs, limits.maxTimeoutMs), this.#begun);
   }
 
   /** The outcome of `work`, or the reason for which the call was ended before. */
@@ -49,7 +61,7 @@ export class OpenCall {
 
   /** It has its answer. */
   done(): void {
-    clearTimeout(this.#timer);
+    this.#clock.remove(this);
   }
 
   /** The server has shown that it is at work. */
@@ -79,24 +91,19 @@ export class OpenCall {
     };
   }
 
-  // The timer is not set anew with each sign of life; it looks, when it fires, how much is left.
-  #arm(ms: number): void {
-    this.#timer = setTimeout(() => this.#check(), Math.min(Math.max(1, Math.ceil(ms)), 2 ** 31 - 1));
-  }
-
-  #check(): void {
-    const { timeoutMs, maxTimeoutMs, problem } = this.#limits as TimeLimits;
-    if (this.#pausedAt !== undefined) return this.#arm(Math.min(timeoutMs, 1000));
-    const now = performance.now();
+  check(now: number): number {
+    const { timeoutMs, maxTimeoutMs } = this.#limits as TimeLimits;
+    if (this.#pausedAt !== undefined) return Math.min(timeoutMs, 1000);
     const silent = this.#seen + timeoutMs - now;
     const total = this.#begun + this.#pausedMs + maxTimeoutMs - now;
-    if (silent > 0 && total > 0) return this.#arm(Math.min(silent, total));
+    if (silent > 0 && total > 0) return Math.min(silent, total);
     const what = this.#name === undefined ? this.#method : `${this.#method} "${this.#name}"`;
     const late =
       total <= 0
         ? `${what} took longer than ${maxTimeoutMs} ms in all (maxTimeoutMs)`
         : `${what}: no answer and no progress for ${timeoutMs} ms (timeoutMs)`;
-    const odd = problem();
+    const odd = this.#hub.problemSince(this.#reported);
     this.end(new McpError('timeout', odd === undefined ? late : `${late}. Meanwhile: ${odd}`));
+    return Number.POSITIVE_INFINITY;
   }
 }

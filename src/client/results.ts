@@ -19,21 +19,19 @@ export function toCallResult(name: string, outcome: JsonObject): CallResult {
   const content = listOf<ContentBlock>(outcome, 'content', outcome['structuredContent'] !== undefined);
   const isError = outcome['isError'] === true;
   const data = outcome['structuredContent'];
-  const text = (): string => textOf(content);
+  const text = textOf(content);
   return {
     content,
-    get text() {
-      return text();
-    },
+    text,
     data,
     isError,
     meta: metaOf(outcome),
     unwrap() {
       if (isError)
-        throw new McpError('tool_failed', text() || `The tool "${name}" failed`, {
+        throw new McpError('tool_failed', text || `The tool "${name}" failed`, {
           data: { tool: name, content },
         });
-      return data === undefined ? text() : data;
+      return data === undefined ? text : data;
     },
   };
 }
@@ -42,9 +40,7 @@ export function toReadResult(outcome: Outcome): ReadResult {
   const contents = listOf<ResourceContents>(outcome, 'contents');
   return {
     contents,
-    get text() {
-      return contents.map((part) => ('text' in part ? part.text : '')).join('');
-    },
+    text: contents.map((part) => ('text' in part ? part.text : '')).join(''),
     meta: metaOf(outcome),
   };
 }
@@ -66,6 +62,8 @@ export function toCompletion({ completion }: Outcome): Completion {
 }
 
 function textOf(content: readonly ContentBlock[]): string {
+  const [first] = content;
+  if (content.length === 1 && first?.type === 'text') return first.text;
   return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }
 

@@ -22,10 +22,12 @@ export interface RetryingParts {
   readonly maxRetries: number;
   /** Whether the server said that calling this tool twice is like calling it once. */
   readonly isRepeatable: (tool: unknown) => boolean;
+  /** Hears that a server asks for patience: a caller may have less than it wants. */
+  readonly problem: (message: string, cause: McpError) => void;
 }
 
 /** Makes a call again that broke off, where that cannot do harm. */
-export function retrying({ maxRetries, isRepeatable }: RetryingParts): Middleware {
+export function retrying({ maxRetries, isRepeatable, problem }: RetryingParts): Middleware {
   function isSafe({ method, params }: Call): boolean {
     if (safeMethods.has(method)) return true;
     if (method !== 'tools/call') return false;
@@ -58,6 +60,8 @@ export function retrying({ maxRetries, isRepeatable }: RetryingParts): Middlewar
       } catch (error) {
         const waitMs = attempt < maxRetries ? waitFor(error, call, attempt) : undefined;
         if (waitMs === undefined || call.signal.aborted) throw error;
+        if (McpError.is(error) && error.code === 'overloaded')
+          problem(`${error.message}. ${call.method} is sent again in ${Math.round(waitMs)} ms`, error);
         await pause(waitMs, call.signal);
       }
     }

@@ -13,7 +13,7 @@ export interface TaskParts {
   /** Aborts when the client closes. */
   readonly closing: AbortSignal;
   /** Makes a result of what the tool answered at last. */
-  readonly finish: (name: string, result: JsonObject) => Promise<CallResult>;
+  readonly finish: (name: string, result: JsonObject) => CallResult | Promise<CallResult>;
 }
 
 const FASTEST_MS = 20;

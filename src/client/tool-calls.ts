@@ -21,15 +21,16 @@ export function toolCalls({
 }: ToolCallParts): Pick<Client, 'tool' | 'callTool' | 'startTool' | 'task'> {
   const parts = {
     request: (method: string, params: JsonObject, options?: CallOptions) =>
-      caller.send(method, params, options),
+      caller.sendOwn(method, params, options),
     answer: ((request, asked) => caller.whileAsking(() => answer(request, asked))) satisfies Answer,
     finish,
     closing: caller.closing,
   };
 
-  async function finish(name: string, result: JsonObject): Promise<CallResult> {
-    await known.check(name, result);
-    return toCallResult(name, result);
+  function finish(name: string, result: JsonObject): CallResult | Promise<CallResult> {
+    const checking = known.check(name, result);
+    if (checking === undefined) return toCallResult(name, result);
+    return checking.then(() => toCallResult(name, result));
   }
 
   async function send(
@@ -37,7 +38,7 @@ export function toolCalls({
     args: object,
     options: ToolCallOptions,
   ): Promise<CallResult | TaskHandle> {
-    const outcome = await caller.send('tools/call', { name, arguments: args }, withKey(options));
+    const outcome = await caller.sendOwn('tools/call', { name, arguments: args }, withKey(options));
     if (outcome.resultType !== 'task') return finish(name, completed(outcome));
     return taskHandle(parts, String(outcome['taskId']), { ...outcome, name });
   }

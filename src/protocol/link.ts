@@ -46,4 +46,6 @@ export interface OpenOptions {
   readonly signal: AbortSignal;
   /** Who is connecting; a handshake tells the server. */
   readonly client: Pick<Peer, 'client' | 'capabilities'>;
+  /** Hears of what is still ending when opening was given up: a process may take its time. */
+  readonly leaving?: (left: Promise<void>) => void;
 }

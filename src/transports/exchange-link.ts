@@ -20,7 +20,7 @@ export function exchangeLink(exchange: Exchange, parts: ExchangeLinkParts): Link
 
   function dispatch(call: Call): Promise<Outcome> {
     const { method } = call;
-    const params = withPeer(call.params, { ...call.peer, revision });
+    const params = withPeer(call.params, call.peer, revision);
     // A subscription is named by its request's id, and that is another one on the wire.
     const isNamed = method === 'subscriptions/listen';
     const notified: Call['notify'] = isNamed

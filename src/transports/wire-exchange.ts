@@ -13,7 +13,7 @@ import {
 } from '../jsonrpc/message.js';
 import { cancelledBy, fromWire, McpError } from '../protocol/errors.js';
 import { hasEnded, onEnd } from '../protocol/lifetime.js';
-import { progressToken, SUBSCRIPTION_ID } from '../protocol/meta.js';
+import { progressToken, SUBSCRIPTION_ID, withToken } from '../protocol/meta.js';
 import type { Exchange, ExchangeEvents, OutgoingRequest } from './exchange.js';
 import { excerpt, fewReports } from './few-reports.js';
 import { peerRequests } from './peer-requests.js';
@@ -52,7 +52,7 @@ export function wireExchange(wire: Wire): Exchange {
       if (hasEnded(request)) return reject(cancelledBy(request.signal.reason));
       const id = ++lastId;
       const token = params === undefined ? undefined : progressToken(params);
-      const text = printCall(id, method, token === undefined ? params : withToken(params, id));
+      const text = printCall(id, method, token === undefined ? params : withToken(params as JsonObject, id));
       const unlisten = onEnd(request, () => cancel(entry));
       const entry: OpenRequest = { id, request, token, resolve, reject, unlisten };
       open.set(id, entry);
@@ -208,8 +208,4 @@ export function wireExchange(wire: Wire): Exchange {
       return wire.close();
     },
   };
-}
-
-function withToken(params: JsonObject | undefined, progressToken: number): JsonObject {
-  return { ...params, _meta: { ...(params?.['_meta'] as JsonObject), progressToken } };
 }

@@ -6,7 +6,7 @@ import {
   type RequestMessage,
 } from '../../jsonrpc/message.js';
 import { cancelledBy, McpError } from '../../protocol/errors.js';
-import { progressToken } from '../../protocol/meta.js';
+import { progressToken, withToken } from '../../protocol/meta.js';
 import type { Exchange, ExchangeEvents, OutgoingRequest } from '../../transports/exchange.js';
 import { fewReports } from '../../transports/few-reports.js';
 import { type Lease, OpenRequests } from '../../transports/http/client/open-requests.js';
@@ -85,7 +85,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions): Exchange {
     const mine = session;
     const token = params === undefined ? undefined : progressToken(params);
     if (token !== undefined) progress.set(id, { token, notified });
-    const body = printCall(id, method, token === undefined ? params : withToken(params, id));
+    const body = printCall(id, method, token === undefined ? params : withToken(params as JsonObject, id));
     sending();
     const response = await target.send({ headers: sessionHeaders(mine), body, signal: lease.signal });
     if (!response.ok) throw unlessLost(mine, await refusal(response, target));
@@ -208,8 +208,4 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions): Exchange {
 /** What comes on a request's stream belongs to it, but for these, which servers send wherever a stream is open. */
 function concernsAll(method: string): boolean {
   return method.endsWith('/list_changed') || method === 'notifications/resources/updated';
-}
-
-function withToken(params: JsonObject | undefined, progressToken: number): JsonObject {
-  return { ...params, _meta: { ...(params?.['_meta'] as JsonObject), progressToken } };
 }

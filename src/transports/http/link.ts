@@ -57,7 +57,7 @@ export async function openHttpLink(url: URL, { events, open, http, known }: Http
     const result = await requests.run(call, async (lease) => {
       const response = await target.send({
         headers: { ...mirrorHeaders(method, params), ...(method === 'tools/call' && tools.headers(params)) },
-        body: printCall(id, method, withPeer(params, { ...peer, revision })),
+        body: printCall(id, method, withPeer(params, peer, revision)),
         signal: lease.signal,
       });
       return readAnswer(response, { target, lease, expecting: { id, heard, problem } });

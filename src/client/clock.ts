@@ -1,0 +1,60 @@
+import { idle } from '../protocol/idle-timer.js';
+
+/** Something whose time runs out unless it is looked after. */
+export interface Timed {
+  /** Acts if its time is over; otherwise gives the milliseconds until it wants to be looked at again. */
+  readonly check: (now: number) => number;
+}
+
+const MAX_MS = 2 ** 31 - 1;
+
+/** One timer for all calls of a client. Most end long before their time is over, and a timer for each costs as much as the call. */
+export class Clock {
+  readonly #timed = new Set<Timed>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #due = Number.POSITIVE_INFINITY;
+  #closed = false;
+
+  /** Looks at it in `ms`, or sooner. */
+  add(timed: Timed, ms: number, now: number): void {
+    this.#timed.add(timed);
+    if (now + ms < this.#due) this.#arm(now, ms);
+    // While nothing waits, the timer is no reason for the process to go on; it need not be made again for the next call.
+    else if (this.#timed.size === 1) awake(this.#timer);
+  }
+
+  remove(timed: Timed): void {
+    if (!this.#timed.delete(timed) || this.#timed.size > 0 || this.#timer === undefined) return;
+    if (this.#closed || !idle(this.#timer)) this.#stop();
+  }
+
+  /** Keeps no timer any more for calls to come. Those that come all the same have their time. */
+  close(): void {
+    this.#closed = true;
+    if (this.#timed.size === 0) this.#stop();
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#due = Number.POSITIVE_INFINITY;
+  }
+
+  #arm(now: number, ms: number): void {
+    clearTimeout(this.#timer);
+    this.#due = now + ms;
+    this.#timer = setTimeout(() => this.#look(), Math.min(Math.max(1, Math.ceil(ms)), MAX_MS));
+  }
+
+  #look(): void {
+    this.#stop();
+    const now = performance.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const timed of [...this.#timed]) next = Math.min(next, timed.check(now));
+    if (this.#timed.size > 0 && next < Number.POSITIVE_INFINITY) this.#arm(now, next);
+  }
+}
+
+function awake(timer: ReturnType<typeof setTimeout> | undefined): void {
+  if (typeof timer === 'object') (timer as { ref?(): void }).ref?.();
+}
