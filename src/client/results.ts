@@ -63,8 +63,13 @@ export function toCompletion({ completion }: Outcome): Completion {
 
 function textOf(content: readonly ContentBlock[]): string {
   const [first] = content;
-  if (content.length === 1 && first?.type === 'text') return first.text;
-  return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+  if (content.length === 1 && isText(first)) return first.text;
+  return content.flatMap((block) => (isText(block) ? [block.text] : [])).join('\n');
+}
+
+/** A block may say that it is a text, and have none. */
+function isText(block: ContentBlock | undefined): block is Extract<ContentBlock, { type: 'text' }> {
+  return block?.type === 'text' && typeof block.text === 'string';
 }
 
 function listOf<T>(outcome: JsonObject, field: string, optional = false): readonly T[] {

@@ -284,6 +284,16 @@ describe('output schemas', () => {
   });
 });
 
+test.each([
+  [[{ type: 'text' }], ''],
+  [[{ type: 'text', text: 5 }, { type: 'text', text: 'a' }, {}], 'a'],
+])('the text of a result is a text, whatever the server says: %j', async (content, text) => {
+  const odd: Dispatch = async (call) =>
+    call.method === 'tools/call' ? { resultType: 'complete', content } : server.dispatch(call);
+  await using client = await inProcessClient({ dispatch: odd });
+  expect((await client.callTool('any')).text).toBe(text);
+});
+
 test('McpErrors of a peer keep their number, and other errors become ours', async () => {
   const broken: Dispatch = async (call) => {
     if (call.method === 'server/discover') return server.dispatch(call);

@@ -43,6 +43,10 @@ describe.each(wires.filter(({ name }) => tried.includes(name)))('over $name', (w
     expect(sum(({ faults }) => faults)).toBeGreaterThan(5 * RUNS);
     expect(sum(({ errors }) => errors)).toBeGreaterThan(RUNS);
     expect(sum(({ results }) => results)).toBeGreaterThan(RUNS);
+    const closed = sum((one) => (one.closed ? 1 : 0));
+    expect(closed).toBeLessThan(RUNS / 2);
+    // Over HTTP there is no connection to give up.
+    if (wire.over !== 'http' && RUNS >= 150) expect(closed).toBeGreaterThan(0);
   });
 });
 
