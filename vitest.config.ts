@@ -15,6 +15,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**'],
     globalSetup: ['test/interop/install.ts'],
     testTimeout: 20_000,
+    // Many tests wait for a process or a socket: with one worker for two cores, most of the time nothing would happen.
+    maxWorkers: 2,
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],
