@@ -129,3 +129,7 @@ export declare const WebSocketV1: new (url: URL) => Transport;
 export declare const ElicitRequestSchema: object;
 export declare const CreateMessageRequestSchema: object;
 export declare const ListRootsRequestSchema: object;
+
+export function createParser(callbacks: {
+  readonly onEvent: (event: { readonly event?: string; readonly data: string; readonly id?: string }) => void;
+}): { readonly feed: (text: string) => void };

@@ -17,6 +17,7 @@ export {
   ElicitRequestSchema,
   ListRootsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
+export { createParser } from 'eventsource-parser';
 
 // Node 20 has no WebSocket of its own, and the client knows no other.
 globalThis.WebSocket ??= WebSocket;
