@@ -16,6 +16,7 @@ const host: Host = {
     ]);
     return readConfigFile(path, { readFile: readText, env: globalThis.process?.env ?? {} });
   },
+  ownWebSocket: 'Bun' in globalThis || 'Deno' in globalThis,
   webSocket: async (headers) => (await onNode()).webSocketWith(headers),
 };
 

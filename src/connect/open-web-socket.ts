@@ -23,14 +23,16 @@ export function overWebSocket(url: URL, { http, host, ...over }: OverWebSocket):
   return overWire(open, { ...over, transport: 'websocket' });
 }
 
-/** The runtime's own takes no headers. */
+/** A runtime's own takes no headers. */
 async function choose(
   headers: HeaderRecord,
   { http, host }: Pick<OverWebSocket, 'http' | 'host'>,
 ): Promise<WebSocketConstructor> {
   const bare = Object.keys(headers).length === 0;
-  const own = http.WebSocket ?? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket;
-  if (bare && own !== undefined) return own;
+  const { ownWebSocket = host.webSocket === undefined } = host;
+  const own = ownWebSocket ? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket : undefined;
+  const chosen = http.WebSocket ?? own;
+  if (bare && chosen !== undefined) return chosen;
   if (http.WebSocket === undefined && host.webSocket !== undefined) return host.webSocket(headers);
   throw new McpError(
     'invalid_request',

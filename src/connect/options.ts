@@ -35,6 +35,8 @@ export interface Host {
   /** How a script is started. */
   readonly script?: (path: string) => Promise<ScriptProcess>;
   readonly readConfig?: (path: string) => Promise<McpConfig>;
+  /** Whether the runtime's own WebSocket is good enough. Node's does not say why it failed, and takes messages of any size. */
+  readonly ownWebSocket?: boolean;
   /** A WebSocket whose opening request has these headers. */
   readonly webSocket?: (headers: Readonly<Record<string, string>>) => Promise<WebSocketConstructor>;
 }
