@@ -75,12 +75,12 @@ export async function connectGroup(
 
 /** Everything that is not the group's own business: its middleware, its log, its cache. */
 function memberOptions(options: ConnectOptions, events: LinkEvents): ConnectOptions {
-  const { use, log, logLevel, progress, signal, prior, elicit, sample, roots, ...shared } = options;
+  const { use, log, logLevel, progress, signal, prior, elicit, sample, roots, cache, ...shared } = options;
   return {
     ...shared,
     ...askThrough(events, { ...(elicit && { elicit }), ...(sample && { sample }), ...(roots && { roots }) }),
-    // Two servers may be called the same in a cache that is shared.
-    cache: options.cache !== false,
+    // Each has a cache of its own, if any.
+    ...(cache === false && { cache }),
   };
 }
 

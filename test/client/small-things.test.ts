@@ -126,3 +126,11 @@ describe('a process', () => {
     });
   });
 });
+
+test('a list of a group is never old where its servers are in the same process', async () => {
+  const server = createServer({ name: 'grows', version: '1', tools: { one: tool({ run: () => 1 }) } });
+  await using group = await connect({ mcpServers: { it: { target: server } } });
+  expect(await group.tools().all()).toHaveLength(1);
+  server.tool('two', {}, () => 2);
+  expect(await group.tools().all()).toHaveLength(2);
+});
