@@ -43,7 +43,8 @@ export async function testClient<S extends TestedServer>(
   const client = await createClient({
     open: serving.open,
     target: `a test server over ${wire.name}`,
-    options: answers === undefined ? rest : { ...rest, ...answering(answers, rest) },
+    // As `connect` has it: a server in the same process is as near as a cache.
+    options: { cache: wire.over !== 'in-process', ...rest, ...(answers && answering(answers, rest)) },
     signal,
     connectTimeoutMs,
   }).catch(async (error) => {
