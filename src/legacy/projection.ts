@@ -3,7 +3,7 @@ import { type Outcome, printOutcome } from '../protocol/call.js';
 import { has } from '../protocol/features.js';
 import { SERVER_INFO, SUBSCRIPTION_ID } from '../protocol/meta.js';
 import type { Revision } from '../protocol/revisions.js';
-import { withObject } from './structured.js';
+import { withObject, withoutStructured } from './structured.js';
 
 // Results of the newest revision in the shape of an older one. What an old client merely does not know, it ignores; what
 // would break it is translated.
@@ -66,9 +66,9 @@ function projectTool(revision: Revision, tool: JsonObject): JsonObject {
 }
 
 function projectToolResult(revision: Revision, result: JsonObject): JsonObject {
-  const { structuredContent, ...rest } = result;
   const content = (result['content'] as JsonObject[]).map((block) => projectBlock(revision, block));
-  return has(revision, 'structuredContent') ? withObject({ ...result, content }) : { ...rest, content };
+  const shown = { ...result, content };
+  return has(revision, 'structuredContent') ? withObject(shown) : withoutStructured(shown);
 }
 
 function projectMessage(revision: Revision, message: JsonObject): JsonObject {

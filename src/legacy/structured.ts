@@ -14,7 +14,18 @@ export function withObject(result: JsonObject): JsonObject {
   return value === undefined ? result : wrapped(result, value, 'parsed');
 }
 
-/** The result as it was before `withObject`. */
+/** A tool's result without structured content, for revisions that know none. Most often it is there as text too. */
+export function withoutStructured(result: JsonObject): JsonObject {
+  const { structuredContent, ...rest } = result;
+  const [block, ...more] = result['content'] as JsonObject[];
+  const isPrinted =
+    more.length === 0 &&
+    structuredContent !== undefined &&
+    block?.['text'] === JSON.stringify(structuredContent);
+  return isPrinted ? marked(rest, 'printed') : rest;
+}
+
+/** The result as it was before `withObject` or `withoutStructured`. */
 export function withoutObject(result: JsonObject): JsonObject {
   const { structuredContent, _meta, ...rest } = result;
   if (!isObject(_meta) || !Object.hasOwn(_meta, STRUCTURED)) return result;
@@ -24,26 +35,33 @@ export function withoutObject(result: JsonObject): JsonObject {
     ...(how === 'wrapped' && {
       structuredContent: (structuredContent as JsonObject | undefined)?.['result'],
     }),
+    ...(how === 'printed' && {
+      structuredContent: parse((rest['content'] as JsonObject[] | undefined)?.[0]?.['text']),
+    }),
     ...(Object.keys(meta).length > 0 && { _meta: meta }),
   };
 }
 
 function wrapped(result: JsonObject, value: unknown, how: 'wrapped' | 'parsed'): JsonObject {
+  return marked({ ...result, structuredContent: { result: value } }, how);
+}
+
+function marked(result: JsonObject, how: 'wrapped' | 'parsed' | 'printed'): JsonObject {
   const { _meta } = result;
-  return {
-    ...result,
-    structuredContent: { result: value },
-    _meta: { ...(isObject(_meta) && _meta), [STRUCTURED]: how },
-  };
+  return { ...result, _meta: { ...(isObject(_meta) && _meta), [STRUCTURED]: how } };
 }
 
 // Gemini CLI parses a text without structured content beside it, and rejects the whole result if that gives anything but
 // an object. The parsed value in an object keeps it content.
 function parsed(block: JsonObject | undefined): unknown {
   const text = block?.['type'] === 'text' ? (block['text'] as string).trim() : '';
-  if (text === '' || text.length > 100_000 || !'-0123456789"[tfn'.includes(text.charAt(0))) return undefined;
+  const mayParse = text !== '' && text.length <= 100_000 && '-0123456789"[tfn'.includes(text.charAt(0));
+  return mayParse ? parse(text) : undefined;
+}
+
+function parse(text: unknown): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(String(text));
   } catch {
     return undefined;
   }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { connect } from '../../src/client.js';
 import { createServer, tool } from '../../src/index.js';
 import { serve } from '../../src/node.js';
-import { testClient } from '../../src/testing.js';
+import { everyWire, testClient } from '../../src/testing.js';
 import { until } from '../support/until.js';
 
 // What the first users stumbled over.
@@ -133,4 +133,22 @@ test('a list of a group is never old where its servers are in the same process',
   expect(await group.tools().all()).toHaveLength(1);
   server.tool('two', {}, () => 2);
   expect(await group.tools().all()).toHaveLength(2);
+});
+
+test('a value comes back as the value that it was, over every wire and revision', async () => {
+  const values = {
+    number: 42.5,
+    text: '42.5',
+    list: [1, 2],
+    object: { a: { b: 1 } },
+    nothing: null,
+    yes: true,
+  };
+  const tools = Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, tool({ run: () => value })]),
+  );
+  await everyWire(createServer({ name: 'values', version: '1', tools }), async (client) => {
+    for (const [name, value] of Object.entries(values))
+      expect((await client.callTool(name)).unwrap(), name).toEqual(value);
+  });
 });

@@ -61,8 +61,9 @@ describe.each(revisions)('in %s', (revision) => {
       ],
     ] as const) {
       const result = await ask(revision, method, params);
-      for (const field of ['resultType', 'ttlMs', 'cacheScope', '_meta', 'code'])
+      for (const field of ['resultType', 'ttlMs', 'cacheScope', 'code'])
         expect(result, `${method} ${field}`).not.toHaveProperty(field);
+      expect(Object.keys(result._meta ?? {}).filter((key) => !key.startsWith('fullmcp/'))).toEqual([]);
     }
   });
 

@@ -122,22 +122,20 @@ describe.each(sessionRevisions)('a session of %s with a server of ours', (revisi
     const { call } = await link();
     const result = async (name: string, args: object = {}): Promise<Message> =>
       call('tools/call', { name, arguments: args });
-    const structured = 'structuredContent';
-    const knows = revision === '2025-06-18' || revision === '2025-11-25';
     expect(await result('add', { a: 1, b: 2 })).toEqual({
       resultType: 'complete',
       content: [text('{"sum":3}')],
-      ...(knows && { [structured]: { sum: 3 } }),
+      structuredContent: { sum: 3 },
     });
     expect(await result('list')).toEqual({
       resultType: 'complete',
       content: [text('[1,2]')],
-      ...(knows && { [structured]: [1, 2] }),
+      structuredContent: [1, 2],
     });
     expect(await result('nothing')).toEqual({
       resultType: 'complete',
       content: [text('null')],
-      ...(knows && { [structured]: null }),
+      structuredContent: null,
     });
     expect(await result('number')).toEqual({ resultType: 'complete', content: [text('42')] });
     expect(await result('meta')).toEqual({
