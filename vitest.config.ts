@@ -13,7 +13,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['**/node_modules/**'],
-    globalSetup: ['test/interop/install.ts'],
+    globalSetup: ['test/support/built.ts', 'test/interop/install.ts'],
     testTimeout: 20_000,
     // Many tests wait for a process or a socket: with one worker for two cores, most of the time nothing would happen.
     maxWorkers: 2,
