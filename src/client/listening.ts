@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
-import { McpError, toMcpError } from '../protocol/errors.js';
+import { cancelledBy, McpError, toMcpError } from '../protocol/errors.js';
 import type { SubscriptionFilter } from '../protocol/model.js';
 import type { Change, Interests, SubscribeOptions, Subscription } from './model.js';
 import { backoff, pause } from './pause.js';
@@ -50,7 +50,7 @@ export class Listening {
         'invalid_params',
         'subscribe: say what to hear of, a URI or { tools: true }, for example',
       );
-    signal?.throwIfAborted();
+    if (signal?.aborted) throw cancelledBy(signal.reason);
     const subscriber = new Subscriber({
       filter,
       onChange,
@@ -64,7 +64,7 @@ export class Listening {
       this.#subscribers.delete(subscriber);
       throw error;
     }
-    signal?.addEventListener('abort', () => void subscriber.close(), { once: true });
+    subscriber.endWith(signal);
     return subscriber.subscription(toInterests(intersection(filter, this.#stream?.granted ?? {})));
   }
 
@@ -150,8 +150,12 @@ export class Listening {
 
   #heard(method: string, params: JsonObject | undefined): void {
     this.#parts.notification(method, params);
-    const change = toChange(method, params);
-    if (change !== undefined) for (const subscriber of this.#subscribers) subscriber.tell(change);
+    try {
+      const change = toChange(method, params);
+      if (change !== undefined) for (const subscriber of this.#subscribers) subscriber.tell(change);
+    } catch (error) {
+      this.#parts.problem(`The server sent ${method} in a form that cannot be read`, error);
+    }
   }
 
   // Whoever was not there cannot know what changed: everything may have.

@@ -16,6 +16,7 @@ export class Subscriber {
   readonly #unseen = new Map<string, Change>();
   #wake: (() => void) | undefined;
   #closed: Promise<void> | undefined;
+  #forget: (() => void) | undefined;
 
   constructor(parts: SubscriberParts) {
     this.filter = parts.filter;
@@ -37,7 +38,17 @@ export class Subscriber {
     }
   }
 
+  /** Closes with the signal, also where that has been aborted meanwhile. */
+  endWith(signal: AbortSignal | undefined): void {
+    if (signal === undefined) return;
+    const end = (): void => void this.close();
+    signal.addEventListener('abort', end, { once: true });
+    this.#forget = () => signal.removeEventListener('abort', end);
+    if (signal.aborted) end();
+  }
+
   close(): Promise<void> {
+    this.#forget?.();
     this.#closed ??= this.#parts.left();
     this.#wake?.();
     return this.#closed;

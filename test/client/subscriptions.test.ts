@@ -191,6 +191,39 @@ describe('a subscription', () => {
     await nothing.close();
   });
 
+  test('a signal that was aborted before is a cancellation, and one that is used again and again keeps nothing', async () => {
+    await using client = await inProcessClient(library());
+    await expect(client.subscribe('book://1', { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: 'cancelled',
+    });
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    signal.addEventListener = (...given: Parameters<typeof add>) => {
+      listeners++;
+      add(...given);
+    };
+    signal.removeEventListener = (...given: Parameters<typeof remove>) => {
+      listeners--;
+      remove(...given);
+    };
+    for (let time = 0; time < 3; time++) await (await client.subscribe('book://1', { signal })).close();
+    expect(listeners).toBe(0);
+  });
+
+  test('what cannot be read is a problem, and the stream goes on', async () => {
+    const server = library();
+    const spied = watched(server);
+    await using client = await inProcessClient(spied);
+    const heard: Change[] = [];
+    await client.subscribe('book://1', { onChange: (change) => heard.push(change) });
+    spied.open[0]?.notify('notifications/tasks', { taskId: 7 });
+    server.changed.resource('book://1');
+    expect(heard).toHaveLength(1);
+    expect(client.info().problems).toEqual([expect.stringContaining('notifications/tasks')]);
+  });
+
   test('an empty wish is refused', async () => {
     await using client = await inProcessClient(library());
     await expect(client.subscribe({})).rejects.toMatchObject({ code: 'invalid_params' });
