@@ -139,7 +139,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     capability: keyof ServerCapabilities,
     callOptions?: CallOptions,
   ): Listing<T> {
-    return listing(field, async (params) => {
+    async function fetchPage(params: JsonObject): Promise<Outcome> {
       try {
         return await caller.sendOwn(method, params, callOptions);
       } catch (error) {
@@ -151,7 +151,8 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
         if (absent) return { resultType: 'complete', [field]: [] };
         throw error;
       }
-    });
+    }
+    return listing(field, { fetchPage, problem: hub.problem });
   }
 
   const tools = toolCalls({ caller, known, answer });

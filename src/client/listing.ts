@@ -1,4 +1,4 @@
-import type { JsonObject } from '../jsonrpc/message.js';
+import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import type { Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import type { Listing } from './model.js';
@@ -6,8 +6,13 @@ import type { Listing } from './model.js';
 /** A server whose pages never end is not followed for ever. */
 const MAX_PAGES = 10_000;
 
-/** Walks the pages of a list as they are asked for. */
-export function listing<T>(field: string, fetchPage: (params: JsonObject) => Promise<Outcome>): Listing<T> {
+export interface ListingParts {
+  readonly fetchPage: (params: JsonObject) => Promise<Outcome>;
+  readonly problem: (message: string) => void;
+}
+
+/** Walks the pages of a list as they are asked for. What is no entry is left out and reported. */
+export function listing<T>(field: string, { fetchPage, problem }: ListingParts): Listing<T> {
   async function* items(): AsyncGenerator<T, void, undefined> {
     let cursor: unknown;
     const seen = new Set<unknown>();
@@ -15,7 +20,12 @@ export function listing<T>(field: string, fetchPage: (params: JsonObject) => Pro
       const outcome = await fetchPage(cursor === undefined ? {} : { cursor });
       const list = outcome[field];
       if (!Array.isArray(list)) throw new McpError('bad_response', `The server's list has no "${field}"`);
-      yield* list as T[];
+      const entries = list.filter(isObject);
+      if (entries.length < list.length)
+        problem(
+          `The server's list of ${field} has ${list.length - entries.length} entries that are none; left out`,
+        );
+      yield* entries as T[];
       cursor = outcome['nextCursor'];
       if (typeof cursor !== 'string') return;
       if (seen.has(cursor))

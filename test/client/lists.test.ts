@@ -38,6 +38,18 @@ describe('lists', () => {
     await expect(client.tools().all()).rejects.toMatchObject({ code: 'bad_response' });
   });
 
+  test('an entry that is none is left out and reported, and harms no other', async () => {
+    const odd: Dispatch = async (call) => {
+      const outcome = await many.dispatch(call);
+      return call.method === 'tools/list'
+        ? { ...outcome, tools: [null, ...(outcome['tools'] as object[]), 3] }
+        : outcome;
+    };
+    await using client = await inProcessClient({ dispatch: odd });
+    expect((await client.tools().all()).map(({ name }) => name)).toHaveLength(8);
+    expect(client.info().problems[0]).toContain('2 entries that are none');
+  });
+
   test('a result that is no list is an error that says so', async () => {
     const odd: Dispatch = async (call) =>
       call.method === 'tools/list' ? { resultType: 'complete' } : many.dispatch(call);

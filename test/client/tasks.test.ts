@@ -4,7 +4,8 @@ import { createServer, type Server, tool } from '../../src/index.js';
 import { inProcessClient } from '../support/in-process-client.js';
 import { until } from '../support/until.js';
 
-function worker(): { server: Server; aborted: () => boolean; release: () => void } {
+function worker(): { server: Server; begun: () => boolean; aborted: () => boolean; release: () => void } {
+  let begun = false;
   let aborted = false;
   let release: () => void = () => {};
   const held = new Promise<void>((resolve) => {
@@ -19,6 +20,7 @@ function worker(): { server: Server; aborted: () => boolean; release: () => void
       wait: tool({
         task,
         run: async (_, ctx) => {
+          begun = true;
           ctx.signal.addEventListener('abort', () => {
             aborted = true;
           });
@@ -44,7 +46,7 @@ function worker(): { server: Server; aborted: () => boolean; release: () => void
       }),
     },
   });
-  return { server: server as unknown as Server, aborted: () => aborted, release };
+  return { server: server as unknown as Server, begun: () => begun, aborted: () => aborted, release };
 }
 
 describe('tasks', () => {
@@ -110,7 +112,8 @@ describe('tasks', () => {
     await using again = await inProcessClient(other.server);
     const stop = new AbortController();
     const call = again.callTool('wait', {}, { signal: stop.signal });
-    setTimeout(() => stop.abort(), 50);
+    await until('the task is under way', other.begun);
+    stop.abort();
     await expect(call).rejects.toMatchObject({ code: 'cancelled' });
     await until('the task hears of it', other.aborted);
     await other.server.close();

@@ -162,6 +162,14 @@ describe('what comes back', () => {
       /something else than JSON/,
     ],
     [
+      'JSON without a floor',
+      text(200, `{"jsonrpc":"2.0","id":1,"result":${'['.repeat(5000)}${']'.repeat(5000)}}`, {
+        'content-type': 'application/json',
+      }),
+      { code: 'bad_response' },
+      /nests deeper than 512 levels/,
+    ],
+    [
       'a broken connection',
       (_, response) => response.destroy(),
       { code: 'connect_failed' },

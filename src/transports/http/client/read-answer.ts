@@ -70,8 +70,9 @@ async function readBody(
       data: { status },
     });
   if (text.trim() === '') throw odd(`${status} with nothing in it`);
+  let value: unknown;
   try {
-    return pick(JSON.parse(text), text.length, expecting);
+    value = JSON.parse(text);
   } catch (error) {
     const what = conceal(describeBody(response, text));
     throw odd(
@@ -79,6 +80,9 @@ async function readBody(
       error,
     );
   }
+  // It is all that will come: to call it incomplete would let it be asked for again.
+  if (isTooDeep(value, text.length)) throw odd(`with JSON that nests deeper than ${MAX_DEPTH} levels`);
+  return pick(value, text.length, expecting);
 }
 
 /** Finds the answer among the events of a stream; what else is in them is heard, or reported. */
@@ -96,8 +100,12 @@ export function answerIn(expecting: Expecting): Reading<Answer>['take'] {
   };
 }
 
+function isTooDeep(value: unknown, size: number): boolean {
+  return size > 2 * MAX_DEPTH && isDeeperThan(value, MAX_DEPTH);
+}
+
 function pick(value: unknown, size: number, { id, heard, problem }: Expecting): Answer | undefined {
-  if (size > 2 * MAX_DEPTH && isDeeperThan(value, MAX_DEPTH)) {
+  if (isTooDeep(value, size)) {
     problem(`A message that nests deeper than ${MAX_DEPTH} levels was skipped.`);
     return undefined;
   }
