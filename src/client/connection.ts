@@ -1,6 +1,7 @@
 import type { Call, Outcome, Peer } from '../protocol/call.js';
 import { cancelledBy, McpError } from '../protocol/errors.js';
 import type { Link, LinkEvents, OpenLink } from '../protocol/link.js';
+import { atMost, inTime } from './in-time.js';
 import type { Status } from './model.js';
 import type { ReconnectOptions } from './options.js';
 import { backoff, pause } from './pause.js';
@@ -22,8 +23,6 @@ interface Waiting {
 
 /** A link that lives this long was well: the next loss is a new one, and its first attempt comes soon. */
 const WELL_MS = 5000;
-/** How long what was given up may take to clear up. */
-const GRACE_MS = 1000;
 /** How long closing waits for what is on its way out. A process that heeds nothing but SIGKILL takes five seconds. */
 const LEAVING_MS = 7000;
 /** A call that comes while there is no link waits for this many attempts. */
@@ -217,47 +216,6 @@ export class Connection {
     this.#status = status;
     this.#parts.changed(status, reason);
   }
-}
-
-async function atMost(ms: number, ending: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const enough = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([ending, enough]);
-  clearTimeout(timer);
-}
-
-/**
- * The link, or the signal's reason where that comes first. Who opens it gets a moment to leave nothing behind and to say how
- * far it came, but is not waited for.
- */
-function inTime(opening: Promise<Link>, signal: AbortSignal): Promise<Link> {
-  return new Promise((resolve, reject) => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const abort = (): void => {
-      timer = setTimeout(() => reject(signal.reason), GRACE_MS);
-    };
-    signal.addEventListener('abort', abort, { once: true });
-    opening
-      .then(
-        (link) => (signal.aborted ? link.close().then(() => reject(signal.reason)) : resolve(link)),
-        (error) => reject(signal.aborted ? withCause(signal.reason, error) : error),
-      )
-      .finally(() => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', abort);
-      });
-  });
-}
-
-/** Time that ran out says little; what had failed until then says more. */
-function withCause(reason: unknown, cause: unknown): unknown {
-  if (!McpError.is(reason) || cause === reason || reason.code !== 'timeout') return reason;
-  // Who opens it may have said it better.
-  return McpError.is(cause) && cause.code === 'timeout'
-    ? cause
-    : new McpError('timeout', reason.message, { cause });
 }
 
 /** Nobody but the program itself sees this: what went wrong may be said. */
