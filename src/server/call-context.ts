@@ -63,6 +63,7 @@ export class CallContext<State, User> implements Context<State, User> {
   #inner = 0;
   #limit: AbortSignal | undefined;
   #background: (() => Promise<void>) | undefined;
+  #report: ((progress: JsonObject) => void) | undefined;
 
   constructor(call: Call, services: Services, given: Given<State, User>) {
     this.#call = call;
@@ -92,6 +93,11 @@ export class CallContext<State, User> implements Context<State, User> {
   limitedBy(signal: AbortSignal): this {
     this.#limit = signal;
     return this;
+  }
+
+  /** From now on progress goes here, whether or not the caller asked for it. */
+  progressTo(report: (progress: JsonObject) => void): void {
+    this.#report = report;
   }
 
   get auth(): Auth | undefined {
@@ -126,14 +132,15 @@ export class CallContext<State, User> implements Context<State, User> {
     const token = progressToken(this.#call.params);
     return (done, total, message) => {
       // The value must grow with each notification (spec, Progress).
-      if (token === undefined || !(done > this.#reached)) return;
+      if ((token === undefined && this.#report === undefined) || !(done > this.#reached)) return;
       this.#reached = done;
-      this.#call.notify('notifications/progress', {
-        progressToken: token,
+      const progress = {
         progress: done,
         ...(total !== undefined && { total }),
         ...(message !== undefined && { message }),
-      });
+      };
+      if (this.#report) this.#report(progress);
+      else this.#call.notify('notifications/progress', { progressToken: token, ...progress });
     };
   }
 

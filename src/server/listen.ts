@@ -55,11 +55,16 @@ function forwarder(
       if (!taskIds?.has(change.id)) return;
       void tasks
         ?.show(change.id)
-        .then((task) => task && call.notify('notifications/tasks', { ...task, _meta }));
+        .then((task) => task && call.notify('notifications/tasks', withTag(task, _meta)));
     } else if (granted[`${change.kind}ListChanged`]) {
       call.notify(`notifications/${change.kind}/list_changed`, { _meta });
     }
   };
+}
+
+/** The task with its own `_meta` beside the subscription's. */
+function withTag(task: JsonObject, tag: JsonObject): JsonObject {
+  return { ...task, _meta: isObject(task['_meta']) ? { ...task['_meta'], ...tag } : tag };
 }
 
 function readFilter(params: JsonObject, maxUris: number): SubscriptionFilter {

@@ -81,7 +81,11 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
     // The call ends when the handler does, or when it goes on without it.
     return new Promise((resolve, reject) => {
       let ended!: Promise<Outcome>;
-      ctx.onBackground(async (asking) => resolve(await background({ ctx, asking, ended })));
+      ctx.onBackground(async (asking) => {
+        // A handler may begin with this, before it has returned its promise.
+        await Promise.resolve();
+        resolve(await background({ ctx, asking, ended }));
+      });
       ended = run(call, ctx, performance);
       ended.then(resolve, reject);
     });

@@ -1,4 +1,4 @@
-import { isObject } from '../../jsonrpc/message.js';
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { TASKS } from '../../protocol/extensions.js';
@@ -104,7 +104,8 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
   }
 
   async function get(call: Call): Promise<Outcome> {
-    return complete(detailed(await own(call)));
+    const shown = detailed(await own(call));
+    return complete(shown, shown['_meta'] as JsonObject | undefined);
   }
 
   async function update(call: Call): Promise<Outcome> {

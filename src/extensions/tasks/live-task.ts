@@ -65,6 +65,7 @@ export class LiveTask {
     this.#asking = asking;
     this.task.journal = asking.journal(ctx.said);
     ctx.limitedBy(this.#lifetime.signal);
+    ctx.progressTo((progress) => this.#tell(progress));
     asking.waitWith(this.#waiting);
     this.#follow(ended);
   }
@@ -206,6 +207,11 @@ export class LiveTask {
   #tell({ progress, total, message }: JsonObject): void {
     if (isTerminal(this.task)) return;
     const share = total === undefined ? `${progress}` : `${progress}/${total}`;
+    this.task.progress = {
+      progress,
+      ...(total !== undefined && { total }),
+      ...(message !== undefined && { message }),
+    };
     this.task.statusMessage = typeof message === 'string' ? `${message} (${share})` : share;
     this.#change(this.task.status);
   }

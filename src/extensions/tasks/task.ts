@@ -1,5 +1,6 @@
 import type { ErrorObject, JsonObject } from '../../jsonrpc/message.js';
 import type { Peer } from '../../protocol/call.js';
+import { TASK_PROGRESS } from '../../protocol/extensions.js';
 import { type Journal, readJournal, writeJournal } from '../../server/asking/journal.js';
 
 type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
@@ -18,6 +19,8 @@ export interface Task {
   updatedAt: number;
   status: TaskStatus;
   statusMessage: string | undefined;
+  /** How far the handler says it is: `{ progress, total, message }`. */
+  progress?: JsonObject;
   /** The questions that are open, by key. */
   open: JsonObject;
   journal: Journal;
@@ -35,7 +38,7 @@ export function expiresAt({ createdAt, ttlMs }: Task): number {
 
 /** What a client sees when the task is made. */
 export function summary(task: Task): JsonObject {
-  const { id, status, statusMessage, createdAt, updatedAt, ttlMs, pollIntervalMs } = task;
+  const { id, status, statusMessage, createdAt, updatedAt, ttlMs, pollIntervalMs, progress } = task;
   return {
     taskId: id,
     status,
@@ -44,6 +47,7 @@ export function summary(task: Task): JsonObject {
     lastUpdatedAt: new Date(updatedAt).toISOString(),
     ttlMs,
     pollIntervalMs,
+    ...(progress !== undefined && { _meta: { [TASK_PROGRESS]: progress } }),
   };
 }
 
