@@ -113,7 +113,7 @@ export function makeConnect(host: Host): Connect {
     }
     const { url } = place;
     const http = withHeaders(options, place.headers);
-    if (place.kind === 'http') return overHttp(url, over.target, http);
+    if (place.kind === 'http') return overHttp(url, { target: over.target, http, carrier: host.http });
     return async function overSocket(parts) {
       const { overWebSocket } = await import('./open-web-socket.js');
       return overWebSocket(url, { ...over, http, host })(parts);

@@ -1,6 +1,8 @@
 import { isObject } from '../jsonrpc/message.js';
 import type { McpError } from '../protocol/errors.js';
 import type { Link } from '../protocol/link.js';
+import type { HttpCarrier } from '../transports/http/client/carrier.js';
+import { overFetch } from '../transports/http/client/over-fetch.js';
 import { type HttpLinkOptions, openHttpLink } from '../transports/http/link.js';
 import { Failures } from './attempts.js';
 import type { Era } from './verdicts.js';
@@ -26,13 +28,29 @@ function isUnexplained({ code, data }: McpError): boolean {
   return code === 'connect_failed' && isObject(data) && data['code'] === undefined;
 }
 
-export function overHttp(url: URL, target: string, http: HttpLinkOptions): Way {
+/** Makes what carries the requests of one link, which closes it. */
+export type OpenCarrier = (url: URL, http: HttpLinkOptions) => Promise<HttpCarrier>;
+
+export interface OverHttp {
+  /** What the server is called in messages. */
+  readonly target: string;
+  readonly http: HttpLinkOptions;
+  /** Default: over `fetch`. */
+  readonly carrier?: OpenCarrier | undefined;
+}
+
+export function overHttp(url: URL, { target, http, carrier: open = carriedByFetch }: OverHttp): Way {
   return async function openOverHttp(parts) {
     const failures = new Failures();
     for (const era of erasToTry(parts)) {
+      const carrier = await open(url, http);
       try {
-        return await insist({ link: await openers[era](url, http, parts), era }, parts.revision);
+        return await insist(
+          { link: await openers[era](url, { ...parts, http, carrier }), era },
+          parts.revision,
+        );
       } catch (thrown) {
+        carrier.close();
         const transport = era === 'http+sse' ? era : 'http';
         const error = failures.add(thrown, { target, transport, era });
         // To be told to log in says more than what was tried before it.
@@ -50,17 +68,26 @@ function erasToTry({ verdict, revision }: WayParts): readonly Era[] {
   return eraOf(revision) === 'modern' ? ['modern'] : ['session', 'http+sse'];
 }
 
-type OpenEra = (url: URL, http: HttpLinkOptions, parts: WayParts) => Promise<Link>;
+async function carriedByFetch(_url: URL, { fetch }: HttpLinkOptions): Promise<HttpCarrier> {
+  return overFetch(fetch);
+}
+
+interface EraParts extends WayParts {
+  readonly http: HttpLinkOptions;
+  readonly carrier: HttpCarrier;
+}
+
+type OpenEra = (url: URL, parts: EraParts) => Promise<Link>;
 
 const openers: Readonly<Record<Era, OpenEra>> = {
-  modern(url, http, { events, open, verdict }) {
+  modern(url, { events, open, verdict, http, carrier }) {
     const { revision, discovered } = verdict ?? {};
     const known = revision !== undefined && discovered !== undefined ? { revision, discovered } : undefined;
-    return openHttpLink(url, { events, open, http, ...(known !== undefined && { known }) });
+    return openHttpLink(url, { events, open, http, carrier, ...(known !== undefined && { known }) });
   },
-  async session(url, http, { events, open, revision }) {
+  async session(url, { events, open, revision, http, carrier }) {
     const { httpSessionExchange, openSessionLink } = await import('./session-era.js');
-    return openSessionLink(httpSessionExchange(url, http), {
+    return openSessionLink(httpSessionExchange(url, http, carrier), {
       events,
       open,
       transport: 'http',
@@ -68,9 +95,9 @@ const openers: Readonly<Record<Era, OpenEra>> = {
     });
   },
   // The transport is of 2024-11-05, but later revisions are spoken over it too.
-  async 'http+sse'(url, http, { events, open, revision }) {
+  async 'http+sse'(url, { events, open, revision, http, carrier }) {
     const { httpSseWire, openSessionLink, wireExchange } = await import('./session-era.js');
-    return openSessionLink(wireExchange(httpSseWire(url, http)), {
+    return openSessionLink(wireExchange(httpSseWire(url, http, carrier)), {
       events,
       open,
       transport: 'http+sse',

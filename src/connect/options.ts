@@ -5,6 +5,7 @@ import type { ServerProcess, SpawnOptions } from '../transports/stdio/spawn.js';
 import type { WebSocketConstructor } from '../transports/websocket/connect.js';
 import type { Wire } from '../transports/wire.js';
 import type { McpConfig } from './config.js';
+import type { OpenCarrier } from './open-http.js';
 import type { Verdict, VerdictCache } from './verdicts.js';
 
 export interface ConnectOptions extends ClientOptions, HttpLinkOptions {
@@ -35,6 +36,8 @@ export interface Host {
   /** How a script is started. */
   readonly script?: (path: string) => Promise<ScriptProcess>;
   readonly readConfig?: (path: string) => Promise<McpConfig>;
+  /** Carries HTTP in a better way than `fetch` does. */
+  readonly http?: OpenCarrier;
   /** Whether the runtime's own WebSocket is good enough. Node's does not say why it failed, and takes messages of any size. */
   readonly ownWebSocket?: boolean;
   /** A WebSocket whose opening request has these headers. */

@@ -43,7 +43,7 @@ export function serveInMemory(dispatch: Dispatch, { wire, faults }: ServingParts
       const http = { fetch: faults === undefined ? fetch : faultyFetch(fetch, faults) };
       const url = new URL(`http://localhost/${over === 'http' ? 'mcp' : 'sse'}`);
       const verdict = over === 'http' ? undefined : { era: over, revision };
-      const way = overHttp(url, name, http);
+      const way = overHttp(url, { target: name, http });
       return {
         open: async (events, open) => (await way({ events, open, revision, verdict })).link,
         close: () => handler.close({ deadlineMs: 0 }),

@@ -9,9 +9,10 @@ import { cancelledBy, McpError } from '../../protocol/errors.js';
 import { progressToken, withToken } from '../../protocol/meta.js';
 import type { Exchange, ExchangeEvents, OutgoingRequest } from '../../transports/exchange.js';
 import { fewReports } from '../../transports/few-reports.js';
+import type { HttpCarrier, HttpReply } from '../../transports/http/client/carrier.js';
 import { type Lease, OpenRequests } from '../../transports/http/client/open-requests.js';
 import type { Expecting } from '../../transports/http/client/read-answer.js';
-import { discard } from '../../transports/http/client/read-body.js';
+import { discard, isOk } from '../../transports/http/client/read-body.js';
 import { refusal } from '../../transports/http/client/refusal.js';
 import { httpTarget } from '../../transports/http/client/target.js';
 import type { HttpLinkOptions } from '../../transports/http/link.js';
@@ -37,8 +38,8 @@ interface Progress {
 }
 
 /** Streamable HTTP with sessions, as 2025-03-26 to 2025-11-25 have it. */
-export function httpSessionExchange(url: URL, http: HttpLinkOptions): Exchange {
-  const target = httpTarget(url, http);
+export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: HttpCarrier): Exchange {
+  const target = httpTarget(url, http, carrier);
   const requests = new OpenRequests();
   const asked = peerRequests((text) => post(text, 'An answer'));
   const progress = new Map<unknown, Progress>();
@@ -87,11 +88,11 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions): Exchange {
     if (token !== undefined) progress.set(id, { token, notified });
     const body = printCall(id, method, token === undefined ? params : withToken(params as JsonObject, id));
     sending();
-    const response = await target.send({ headers: sessionHeaders(mine), body, signal: lease.signal });
-    if (!response.ok) throw unlessLost(mine, await refusal(response, target));
+    const reply = await target.send({ headers: sessionHeaders(mine), body, signal: lease.signal });
+    if (!isOk(reply)) throw unlessLost(mine, await refusal(reply, target));
     const opening = method === 'initialize';
-    if (opening) begin(mine, response);
-    const result = await readResumable(response, {
+    if (opening) begin(mine, reply);
+    const result = await readResumable(reply, {
       target,
       session: mine,
       lease,
@@ -101,10 +102,10 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions): Exchange {
     return result;
   }
 
-  function begin(mine: HttpSession, { headers, type }: Response): void {
-    mine.id = headers.get('mcp-session-id') || undefined;
+  function begin(mine: HttpSession, reply: HttpReply): void {
+    mine.id = reply.header('mcp-session-id') || undefined;
     // Servers may do without sessions; a browser hides what it is not told to show.
-    if (mine.id === undefined && type === 'cors')
+    if (mine.id === undefined && reply.hidesHeaders)
       problem(
         `${target.shown} shows no session id. If it has sessions, it must name Mcp-Session-Id in Access-Control-Expose-Headers.`,
       );
@@ -139,9 +140,10 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions): Exchange {
       await bounded(POSTING, (signal) =>
         requests.run({ signal }, async (lease) => {
           const { signal } = lease;
-          const response = await target.send({ headers: sessionHeaders(mine), body: text, signal });
-          if (!response.ok) throw await refusal(response, target);
-          await discard(response);
+          const headers = sessionHeaders(mine);
+          const reply = await target.send({ headers, body: text, signal, brief: true });
+          if (!isOk(reply)) throw await refusal(reply, target);
+          await discard(reply);
         }),
       );
     } catch (error) {
@@ -184,7 +186,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions): Exchange {
     const headers = sessionHeaders(session);
     try {
       await bounded(GOODBYE, async (signal) =>
-        discard(await target.send({ method: 'DELETE', headers, signal })),
+        discard(await target.send({ method: 'DELETE', headers, signal, brief: true })),
       );
     } catch {
       // Who is not there needs no goodbye.
@@ -198,9 +200,10 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions): Exchange {
     request,
     notify,
     async close() {
-      if (requests.closed) return;
+      if (requests.closed) return target.close();
       end(new McpError('connection_closed', `The connection to ${target.shown} was closed.`));
       if (session.id !== undefined) await sayGoodbye();
+      target.close();
     },
   };
 }

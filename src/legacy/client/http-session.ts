@@ -1,7 +1,8 @@
 import type { EventStreamReader } from '../../jsonrpc/event-stream.js';
 import { McpError, toMcpError } from '../../protocol/errors.js';
+import type { HttpReply } from '../../transports/http/client/carrier.js';
 import { isEventStream } from '../../transports/http/client/read-answer.js';
-import { discard } from '../../transports/http/client/read-body.js';
+import { discard, isOk } from '../../transports/http/client/read-body.js';
 import { refusal } from '../../transports/http/client/refusal.js';
 import type { HttpTarget } from '../../transports/http/client/target.js';
 
@@ -74,7 +75,7 @@ const MAX_BACKOFF_MS = 30_000;
 export async function openStream(
   target: HttpTarget,
   { session, cursor, signal }: { session: HttpSession; cursor: Cursor; signal: AbortSignal },
-): Promise<Response | McpError> {
+): Promise<HttpReply | McpError> {
   const { lastEventId } = cursor;
   const headers = {
     accept: 'text/event-stream',
@@ -82,10 +83,10 @@ export async function openStream(
     ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
   };
   try {
-    const response = await target.send({ method: 'GET', headers, signal });
-    if (!response.ok) return unlessLost(session, await refusal(response, target));
-    if (isEventStream(response)) return response;
-    await discard(response);
+    const reply = await target.send({ method: 'GET', headers, signal });
+    if (!isOk(reply)) return unlessLost(session, await refusal(reply, target));
+    if (isEventStream(reply)) return reply;
+    await discard(reply);
     return new McpError('bad_response', `${target.shown} has no event stream.`, { status: 406 });
   } catch (error) {
     return toMcpError(error);

@@ -2,9 +2,10 @@ import { EventStreamReader } from '../../jsonrpc/event-stream.js';
 import { printError, readMessage } from '../../jsonrpc/message.js';
 import { McpError, toMcpError } from '../../protocol/errors.js';
 import { newestSession } from '../../protocol/features.js';
+import type { HttpCarrier } from '../../transports/http/client/carrier.js';
 import { type Lease, OpenRequests } from '../../transports/http/client/open-requests.js';
 import { isEventStream, readStream } from '../../transports/http/client/read-answer.js';
-import { discard } from '../../transports/http/client/read-body.js';
+import { discard, isOk } from '../../transports/http/client/read-body.js';
 import { refusal } from '../../transports/http/client/refusal.js';
 import { httpTarget, withoutCredentials } from '../../transports/http/client/target.js';
 import type { HttpLinkOptions } from '../../transports/http/link.js';
@@ -18,8 +19,8 @@ const POSTING = { ms: 30_000, late: 'The server did not take a message within 30
 const TURN_MS = 250;
 
 /** HTTP+SSE of 2024-11-05: everything comes on one stream, whose first event says where to post. */
-export function httpSseWire(url: URL, http: HttpLinkOptions): Wire {
-  const target = httpTarget(url, http);
+export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarrier): Wire {
+  const target = httpTarget(url, http, carrier);
   const requests = new OpenRequests();
   const never = new AbortController().signal;
   let events: WireEvents | undefined;
@@ -44,10 +45,10 @@ export function httpSseWire(url: URL, http: HttpLinkOptions): Wire {
     );
     let known = false;
     try {
-      const response = await target.send({ method: 'GET', headers: { accept: 'text/event-stream' }, signal });
-      if (!response.ok) throw await refusal(response, target);
-      if (!isEventStream(response)) {
-        await discard(response);
+      const reply = await target.send({ method: 'GET', headers: { accept: 'text/event-stream' }, signal });
+      if (!isOk(reply)) throw await refusal(reply, target);
+      if (!isEventStream(reply)) {
+        await discard(reply);
         throw new McpError(
           'bad_response',
           `${target.shown} answered a GET with something else than an event stream.`,
@@ -56,14 +57,14 @@ export function httpSseWire(url: URL, http: HttpLinkOptions): Wire {
           },
         );
       }
-      await readStream(response, {
+      await readStream(reply, {
         reader: new EventStreamReader({ maxBytes: target.maxBytes }),
         lease,
         take(data, event) {
           if (event === 'endpoint' && !known) {
             known = true;
             clearTimeout(late);
-            found(resolveEndpoint(data, response.url || target.url.href));
+            found(resolveEndpoint(data, reply.url));
           } else if (event === 'message') events?.message(data);
           return undefined;
         },
@@ -93,6 +94,7 @@ export function httpSseWire(url: URL, http: HttpLinkOptions): Wire {
   function end(reason: McpError): void {
     if (requests.closed) return;
     requests.close(reason);
+    target.close();
     events?.closed(reason);
   }
 
@@ -102,9 +104,9 @@ export function httpSseWire(url: URL, http: HttpLinkOptions): Wire {
       await turnAfter(before);
       await bounded(POSTING, (late) =>
         requests.run({ signal: late }, async ({ signal }) => {
-          const response = await target.send({ url, headers: {}, body: text, signal });
-          if (!response.ok) throw await refusal(response, target);
-          await discard(response);
+          const reply = await target.send({ url, headers: {}, body: text, signal });
+          if (!isOk(reply)) throw await refusal(reply, target);
+          await discard(reply);
         }),
       );
     } catch (error) {
@@ -133,6 +135,7 @@ export function httpSseWire(url: URL, http: HttpLinkOptions): Wire {
     async close() {
       closing = true;
       requests.close(new McpError('connection_closed', `The connection to ${target.shown} was closed.`));
+      target.close();
     },
   };
 }

@@ -1,6 +1,7 @@
 import { EventStreamReader } from '../../jsonrpc/event-stream.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
+import type { HttpReply } from '../../transports/http/client/carrier.js';
 import type { Lease } from '../../transports/http/client/open-requests.js';
 import {
   answerIn,
@@ -26,11 +27,11 @@ const PATIENCE = 100;
 const COST_OF_FAILURE = 20;
 
 /** Reads the answer to a POST. A stream that ends too early is taken up again where the server has given an event id. */
-export async function readResumable(response: Response, parts: ResumableParts): Promise<JsonObject> {
+export async function readResumable(reply: HttpReply, parts: ResumableParts): Promise<JsonObject> {
   const { target, session, lease, expecting } = parts;
-  if (!isEventStream(response)) return readAnswer(response, parts);
+  if (!isEventStream(reply)) return readAnswer(reply, parts);
   const cursor = new Cursor();
-  let stream: Response | McpError = response;
+  let stream: HttpReply | McpError = reply;
   let patience = PATIENCE;
   let failures = 0;
   let cause: unknown;

@@ -1,5 +1,6 @@
 import { EventStreamReader } from '../../jsonrpc/event-stream.js';
 import { McpError } from '../../protocol/errors.js';
+import type { HttpReply } from '../../transports/http/client/carrier.js';
 import type { Lease } from '../../transports/http/client/open-requests.js';
 import { answerIn, type Expecting, readStream } from '../../transports/http/client/read-answer.js';
 import type { HttpTarget } from '../../transports/http/client/target.js';
@@ -48,7 +49,7 @@ export async function listenToSession(parts: SessionStreamParts): Promise<void> 
   }
 
   /** Whether anything came of it. */
-  async function read(stream: Response): Promise<boolean> {
+  async function read(stream: HttpReply): Promise<boolean> {
     const reader = new EventStreamReader({ maxBytes: target.maxBytes });
     const take = answerIn({ id: undefined, heard: hear, problem });
     const since = Date.now();

@@ -10,6 +10,7 @@ import type { Discovered } from '../../protocol/model.js';
 import type { Revision } from '../../protocol/revisions.js';
 import { fewReports } from '../few-reports.js';
 import { printCall } from '../print-call.js';
+import type { HttpCarrier } from './client/carrier.js';
 import { discover } from './client/discover.js';
 import { OpenRequests } from './client/open-requests.js';
 import type { HttpLinkOptions } from './client/options.js';
@@ -23,6 +24,8 @@ export interface HttpParts {
   readonly events: LinkEvents;
   readonly open: OpenOptions;
   readonly http: HttpLinkOptions;
+  /** Closed with the link. Default: over `fetch`. */
+  readonly carrier?: HttpCarrier | undefined;
   /** What is known of the server already: then nothing is asked. */
   readonly known?: { readonly revision: Revision; readonly discovered: Discovered };
 }
@@ -34,8 +37,11 @@ const MAX_PAGES = 100;
  * Opens a link over Streamable HTTP as the modern revisions have it: each call is a request of its own. Rejects with
  * `unsupported_version` where the server is not of these revisions.
  */
-export async function openHttpLink(url: URL, { events, open, http, known }: HttpParts): Promise<Link> {
-  const target = httpTarget(url, http);
+export async function openHttpLink(
+  url: URL,
+  { events, open, http, carrier, known }: HttpParts,
+): Promise<Link> {
+  const target = httpTarget(url, http, carrier);
   const requests = new OpenRequests();
   const problem = fewReports(events.problem);
   const tools = new ToolHeaders(events.problem);
@@ -123,6 +129,7 @@ export async function openHttpLink(url: URL, { events, open, http, known }: Http
     },
     async close() {
       requests.close(new McpError('connection_closed', `The connection to ${target.shown} was closed.`));
+      target.close();
     },
   };
 }

@@ -2,8 +2,9 @@ import { isDeeperThan } from '../../../jsonrpc/depth.js';
 import { EventStreamReader, EventTooLarge } from '../../../jsonrpc/event-stream.js';
 import { type JsonObject, type Message, type RequestId, readMessage } from '../../../jsonrpc/message.js';
 import { cancelledBy, McpError } from '../../../protocol/errors.js';
+import type { HttpReply } from './carrier.js';
 import type { Lease } from './open-requests.js';
-import { cancel, mediaType, readText } from './read-body.js';
+import { isOk, mediaType } from './read-body.js';
 import { describeBody, peerError, refusal } from './refusal.js';
 import type { HttpTarget } from './target.js';
 import { incomplete } from './unreachable.js';
@@ -26,22 +27,21 @@ const DRAIN_MS = 250;
 
 /** Reads the answer to a POST: one body, or a stream. */
 export async function readAnswer(
-  response: Response,
+  reply: HttpReply,
   { target, expecting, lease }: { target: HttpTarget; expecting: Expecting; lease: Lease },
 ): Promise<JsonObject> {
-  const { status } = response;
-  if (!response.ok) throw await refusal(response, target);
-  const answer = isEventStream(response)
-    ? await readStream(response, {
+  if (!isOk(reply)) throw await refusal(reply, target);
+  const answer = isEventStream(reply)
+    ? await readStream(reply, {
         reader: new EventStreamReader({ maxBytes: target.maxBytes }),
         take: answerIn(expecting),
         lease,
       }).catch((error: unknown) => {
         throw McpError.is(error) ? error : incomplete(target.shown, error);
       })
-    : await readBody(response, target, expecting);
+    : await readBody(reply, target, expecting);
   if (answer === undefined) throw incomplete(target.shown);
-  return resultOf(answer, status);
+  return resultOf(answer, reply.status);
 }
 
 export function resultOf(answer: Answer, status: number): JsonObject {
@@ -49,17 +49,17 @@ export function resultOf(answer: Answer, status: number): JsonObject {
   return answer.result;
 }
 
-export function isEventStream(response: Response): boolean {
-  return mediaType(response) === 'text/event-stream';
+export function isEventStream(reply: HttpReply): boolean {
+  return mediaType(reply) === 'text/event-stream';
 }
 
 async function readBody(
-  response: Response,
+  reply: HttpReply,
   { shown, maxBytes, conceal }: HttpTarget,
   expecting: Expecting,
 ): Promise<Answer | undefined> {
-  const { status } = response;
-  const text = await readText(response, maxBytes).catch((error: unknown) => {
+  const { status } = reply;
+  const text = await reply.text(maxBytes).catch((error: unknown) => {
     throw incomplete(shown, error);
   });
   if (text === undefined) throw tooLarge(maxBytes);
@@ -74,7 +74,7 @@ async function readBody(
   try {
     value = JSON.parse(text);
   } catch (error) {
-    const what = conceal(describeBody(response, text));
+    const what = conceal(describeBody(reply, text));
     throw odd(
       what.startsWith('a web page') ? `with ${what} instead of MCP` : 'with something else than JSON',
       error,
@@ -131,34 +131,32 @@ interface Reading<T> {
 
 /** Reads a stream until `take` has what it wants. Rejects with whatever broke the stream, or an `McpError`. */
 export async function readStream<T>(
-  { body }: Response,
+  reply: HttpReply,
   { reader, take, lease }: Reading<T>,
 ): Promise<T | undefined> {
-  const chunks = (body as ReadableStream<Uint8Array> | null)?.getReader();
-  if (chunks === undefined) return undefined;
   try {
     for (;;) {
-      const { done, value } = await chunks.read();
-      if (done) return undefined;
+      const chunk = await reply.read();
+      if (chunk === undefined) return undefined;
       let found: T | undefined;
-      for (const { event, data } of reader.push(value)) {
+      for (const { event, data } of reader.push(chunk)) {
         if (found === undefined && data !== '') found = take(data, event);
       }
       if (found === undefined) continue;
-      lease.after(drain(chunks));
+      lease.after(drain(reply));
       return found;
     }
   } catch (error) {
-    void cancel(chunks);
+    reply.cancel();
     if (lease.signal.aborted) throw cancelledBy(lease.signal.reason);
     throw error instanceof EventTooLarge ? tooLarge(error.maxBytes) : error;
   }
 }
 
-async function drain(chunks: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-  const timer = setTimeout(() => void cancel(chunks), DRAIN_MS);
+async function drain(reply: HttpReply): Promise<void> {
+  const timer = setTimeout(reply.cancel, DRAIN_MS);
   try {
-    while (!(await chunks.read()).done);
+    while ((await reply.read()) !== undefined);
   } catch {
     // It broke: then it has ended too.
   } finally {

@@ -1,6 +1,7 @@
 import { type ErrorObject, readMessage } from '../../../jsonrpc/message.js';
 import { fromWire, McpError } from '../../../protocol/errors.js';
-import { mediaType, readText } from './read-body.js';
+import type { HttpReply } from './carrier.js';
+import { mediaType } from './read-body.js';
 import type { HttpTarget } from './target.js';
 
 const MAX_REFUSAL_BYTES = 64 * 1024;
@@ -9,30 +10,30 @@ const HOUR_MS = 3_600_000;
 type Told = Pick<HttpTarget, 'shown' | 'conceal'>;
 
 /** What an answer that is no success means. Its body is read or let go. */
-export async function refusal(response: Response, { shown, conceal }: Told): Promise<McpError> {
-  const { status, headers } = response;
-  const text = (await readText(response, MAX_REFUSAL_BYTES).catch(() => '')) ?? '';
+export async function refusal(reply: HttpReply, { shown, conceal }: Told): Promise<McpError> {
+  const { status } = reply;
+  const text = (await reply.text(MAX_REFUSAL_BYTES).catch(() => '')) ?? '';
   const error = readError(text);
-  const said = error === undefined ? describeBody(response, text) : error.message.slice(0, 200);
+  const said = error === undefined ? describeBody(reply, text) : error.message.slice(0, 200);
   const says = `${shown} answered ${status}${said === '' ? '' : `: ${conceal(said)}`}`;
   switch (status) {
     case 401:
       return new McpError(
         'unauthorized',
         `${shown} wants to know who is calling (401). Pass a valid token as \`auth\`, or what it wants as \`headers\`.`,
-        { status, data: { status, wwwAuthenticate: headers.get('www-authenticate') ?? undefined } },
+        { status, data: { status, wwwAuthenticate: reply.header('www-authenticate') } },
       );
     case 403:
       return new McpError(
         'forbidden',
         `${says}. What was passed as \`auth\` or \`headers\` does not permit this, or the server refuses this host or origin.`,
-        { status, data: { status, wwwAuthenticate: headers.get('www-authenticate') ?? undefined } },
+        { status, data: { status, wwwAuthenticate: reply.header('www-authenticate') } },
       );
     case 408:
       return new McpError('timeout', says, { status });
     case 429:
     case 503: {
-      const retryAfterMs = readRetryAfter(headers.get('retry-after'));
+      const retryAfterMs = readRetryAfter(reply.header('retry-after'));
       return new McpError('overloaded', says, { status, data: { status, retryAfterMs } });
     }
   }
@@ -58,9 +59,9 @@ function readError(text: string): ErrorObject | undefined {
 }
 
 /** What a body that is no message is, in a few words. Markup is not shown. */
-export function describeBody(response: Response, text: string): string {
+export function describeBody(reply: HttpReply, text: string): string {
   const start = text.slice(0, 4096).trim();
-  if (mediaType(response) !== 'text/html' && !start.startsWith('<')) return start.slice(0, 200);
+  if (mediaType(reply) !== 'text/html' && !start.startsWith('<')) return start.slice(0, 200);
   const lower = start.toLowerCase();
   const open = lower.indexOf('>', lower.indexOf('<title'));
   const end = lower.indexOf('</title', open);
@@ -69,8 +70,8 @@ export function describeBody(response: Response, text: string): string {
 }
 
 /** Seconds or a date. */
-function readRetryAfter(value: string | null): number | undefined {
-  if (value === null) return undefined;
+function readRetryAfter(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
   const ms = /^\s*\d+\s*$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), HOUR_MS);
 }

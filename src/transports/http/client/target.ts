@@ -1,5 +1,7 @@
 import { cancelledBy, McpError } from '../../../protocol/errors.js';
+import type { CarriedRequest, HttpCarrier, HttpReply } from './carrier.js';
 import type { HttpLinkOptions } from './options.js';
+import { overFetch } from './over-fetch.js';
 import { type HeaderRecord, ownHeaders } from './own-headers.js';
 import { discard } from './read-body.js';
 import { unreachable } from './unreachable.js';
@@ -11,9 +13,11 @@ export interface HttpTarget {
   readonly shown: string;
   readonly maxBytes: number;
   /** Sends a request. Gives any answer but a redirection; rejects with an `McpError` where there is none. */
-  readonly send: (request: HttpRequest) => Promise<Response>;
+  readonly send: (request: HttpRequest) => Promise<HttpReply>;
   /** Takes out of a server's text what was sent to it in confidence. */
   readonly conceal: (text: string) => string;
+  /** Closes its connections. */
+  readonly close: () => void;
 }
 
 interface HttpRequest {
@@ -23,6 +27,8 @@ interface HttpRequest {
   readonly signal: AbortSignal;
   /** Another address of the same server. */
   readonly url?: URL;
+  /** The server answers it at once, whatever else is under way. */
+  readonly brief?: boolean;
 }
 
 const MAX_REDIRECTS = 3;
@@ -31,37 +37,53 @@ const posted: HeaderRecord = {
   accept: 'application/json, text/event-stream',
 };
 
-export function httpTarget(given: URL, http: HttpLinkOptions): HttpTarget {
-  const { fetch = globalThis.fetch, maxMessageBytes = 32 * 1024 * 1024 } = http;
+export function httpTarget(
+  given: URL,
+  http: HttpLinkOptions,
+  carrier: HttpCarrier = overFetch(http.fetch),
+): HttpTarget {
+  const { maxMessageBytes = 32 * 1024 * 1024 } = http;
   const own = ownHeaders(given, http);
   const address = withoutCredentials(given);
   const shown = show(address);
   let secrets: HeaderRecord = {};
 
-  async function send({ method, headers, body, signal, url = address }: HttpRequest): Promise<Response> {
+  async function send(request: HttpRequest): Promise<HttpReply> {
+    const { method, headers, body, signal, url = address, brief = false } = request;
     secrets = await own();
-    const init = {
+    const carried: CarriedRequest = {
       method: method ?? 'POST',
+      url,
       headers: method === undefined ? { ...secrets, ...posted, ...headers } : { ...secrets, ...headers },
+      body,
       signal,
-      // Followed by hand: a POST must stay one, and what is sent in confidence must stay with its server.
-      redirect: 'manual' as const,
-      ...(body !== undefined && { body }),
+      brief,
     };
-    let at = url;
-    for (let redirects = 0; ; redirects++) {
-      const response = await reach(at, init);
-      if (!isRedirect(response)) return response;
-      await discard(response);
-      at = follow(response, at, { method, redirects });
-    }
+    const reply = await reach(carried);
+    return isRedirect(reply) ? followed(carried, reply, method) : reply;
   }
 
-  async function reach(at: URL, init: RequestInit & { readonly signal: AbortSignal }): Promise<Response> {
+  // Followed by hand: a POST must stay one, and what is sent in confidence must stay with its server.
+  async function followed(
+    request: CarriedRequest,
+    first: HttpReply,
+    method: HttpRequest['method'],
+  ): Promise<HttpReply> {
+    let reply = first;
+    let { url } = request;
+    for (let redirects = 0; isRedirect(reply); redirects++) {
+      await discard(reply);
+      url = follow(reply, url, { method, redirects });
+      reply = await reach({ ...request, url });
+    }
+    return reply;
+  }
+
+  async function reach(request: CarriedRequest): Promise<HttpReply> {
     try {
-      return await fetch(at, init);
+      return await carrier.send(request);
     } catch (error) {
-      if (init.signal.aborted) throw cancelledBy(init.signal.reason);
+      if (request.signal.aborted) throw cancelledBy(request.signal.reason);
       // A fetch of the user's own may have said already what is wrong.
       throw McpError.is(error) ? error : unreachable(error, shown);
     }
@@ -75,7 +97,7 @@ export function httpTarget(given: URL, http: HttpLinkOptions): HttpTarget {
     return clean;
   }
 
-  return { url: address, shown, maxBytes: maxMessageBytes, send, conceal };
+  return { url: address, shown, maxBytes: maxMessageBytes, send, conceal, close: carrier.close };
 }
 
 export function withoutCredentials(url: URL): URL {
@@ -89,8 +111,8 @@ function show({ origin, pathname }: URL): string {
   return `${origin}${pathname}`;
 }
 
-function isRedirect({ status, type }: Response): boolean {
-  return type === 'opaqueredirect' || [301, 302, 303, 307, 308].includes(status);
+function isRedirect({ status, opaque }: HttpReply): boolean {
+  return opaque || (status > 300 && [301, 302, 303, 307, 308].includes(status));
 }
 
 interface Hop {
@@ -98,14 +120,14 @@ interface Hop {
   readonly redirects: number;
 }
 
-function follow(response: Response, from: URL, { method, redirects }: Hop): URL {
-  const { status } = response;
+function follow(reply: HttpReply, from: URL, { method, redirects }: Hop): URL {
+  const { status } = reply;
   const refuse = (why: string): McpError =>
     new McpError('bad_response', `${show(from)} sends elsewhere (${status || 'a redirection'}). ${why}`, {
       status: status || 302,
     });
-  const location = response.headers.get('location');
-  if (location === null)
+  const location = reply.header('location');
+  if (location === undefined)
     throw refuse('Where to is not said, or not shown in a browser: connect to it directly.');
   const to = URL.canParse(location, from.href) ? withoutCredentials(new URL(location, from)) : undefined;
   if (to === undefined) throw refuse('The address that it gives cannot be read.');

@@ -1,0 +1,45 @@
+// The seam between the client and the HTTP of its runtime: `fetch` everywhere, `node:http` and `node:https` on Node.
+
+/** Sends requests over HTTP to one server. One contract suite holds every implementation of it. */
+export interface HttpCarrier {
+  /**
+   * Sends a request and gives the reply as soon as its head has arrived, whatever its status. Redirections are given as they
+   * are. Rejects with what went wrong, or with the signal's reason.
+   */
+  readonly send: (request: CarriedRequest) => Promise<HttpReply>;
+  /** Closes every connection, also those in use. Nothing can be sent afterwards. */
+  readonly close: () => void;
+}
+
+export interface CarriedRequest {
+  readonly method: 'POST' | 'GET' | 'DELETE';
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  /** Ends the request, and the reply if it is still being read. */
+  readonly signal: AbortSignal;
+  /**
+   * The server answers it at once, whatever else is under way, so it never waits behind calls: an answer to a question that
+   * waited for the call that asked it would wait forever.
+   */
+  readonly brief: boolean;
+}
+
+/** A reply whose head has arrived. Its body is read in one of the ways below, or cancelled. */
+export interface HttpReply {
+  readonly status: number;
+  /** Where it came from. */
+  readonly url: string;
+  /** Where a redirection leads nowhere that can be seen, as in a browser. */
+  readonly opaque: boolean;
+  /** The runtime may hide headers from the program: a browser does, for other origins. */
+  readonly hidesHeaders: boolean;
+  /** A header by its name in lower case. Several of one name are joined with commas. */
+  readonly header: (name: string) => string | undefined;
+  /** Reads the whole body, or gives `undefined` where it is larger than `maxBytes`: the rest is then not read. */
+  readonly text: (maxBytes: number) => Promise<string | undefined>;
+  /** Reads the next part of the body; `undefined` is its end. Rejects with whatever broke the body off. */
+  readonly read: () => Promise<Uint8Array | undefined>;
+  /** Ends the body. One that has ended, or broken, already is fine. */
+  readonly cancel: () => void;
+}

@@ -1,0 +1,67 @@
+import type { HttpCarrier, HttpReply } from './carrier.js';
+
+/** Carries HTTP over a `fetch`: the runtime's, or one that the user hands in. Its connections are its own. */
+export function overFetch(fetch: typeof globalThis.fetch = globalThis.fetch): HttpCarrier {
+  return {
+    async send({ method, url, headers, body, signal }) {
+      const init = { method, headers, signal, redirect: 'manual' as const };
+      const response = await fetch(url, body === undefined ? init : { ...init, body });
+      return fetchedReply(response, response.url || url.href);
+    },
+    // Whoever has requests open aborts them.
+    close() {},
+  };
+}
+
+function fetchedReply(response: Response, url: string): HttpReply {
+  const { status, type, headers, body } = response;
+  let chunks: ReadableStreamDefaultReader<Uint8Array> | undefined;
+
+  async function text(maxBytes: number): Promise<string | undefined> {
+    const length = headers.get('content-length');
+    if (length !== null && Number(length) > maxBytes) {
+      cancel();
+      return undefined;
+    }
+    // The length is that of what was sent. Whether that was compressed is not shown across origins.
+    const plain = type !== 'cors' && !headers.has('content-encoding');
+    if (body === null || (length !== null && plain)) return response.text();
+    return counted(maxBytes);
+  }
+
+  async function counted(maxBytes: number): Promise<string | undefined> {
+    const decoder = new TextDecoder();
+    let text = '';
+    let bytes = 0;
+    for (;;) {
+      const value = await read();
+      if (value === undefined) return text + decoder.decode();
+      bytes += value.length;
+      if (bytes > maxBytes) {
+        cancel();
+        return undefined;
+      }
+      text += decoder.decode(value, { stream: true });
+    }
+  }
+
+  async function read(): Promise<Uint8Array | undefined> {
+    chunks ??= (body as ReadableStream<Uint8Array> | null)?.getReader();
+    return (await chunks?.read())?.value;
+  }
+
+  function cancel(): void {
+    (chunks ?? body)?.cancel().catch(() => {});
+  }
+
+  return {
+    status,
+    url,
+    opaque: type === 'opaqueredirect',
+    hidesHeaders: type === 'cors',
+    header: (name) => headers.get(name) ?? undefined,
+    text,
+    read,
+    cancel,
+  };
+}
