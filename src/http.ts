@@ -1,4 +1,6 @@
+import { handlerKeys } from './legacy/handler-keys.js';
 import { httpSessions, type SessionOptions } from './legacy/http.js';
+import { checkOptions, type KeysOf } from './protocol/known-keys.js';
 import type { Server } from './server/create-server.js';
 import { type HttpEndpoint, type HttpOptions, httpEndpoint } from './transports/http/endpoint.js';
 import { webIncoming } from './transports/http/web.js';
@@ -27,6 +29,7 @@ export type Served = Pick<Server, 'dispatch'> & Partial<Pick<Server, 'provideSec
 
 /** Serves over HTTP wherever there is `Request` and `Response`: both eras, on whatever path it is mounted. */
 export function createHandler(server: Served, options: HandlerOptions = {}): Handler {
+  checkOptions('createHandler', options, handlerKeys satisfies KeysOf<HandlerOptions>);
   const endpoint = createEndpoint(server, options);
   function handle(request: Request): Promise<Response> {
     const { incoming, answered } = webIncoming(request);

@@ -1,8 +1,15 @@
 import { type NodeHandler, nodeHandler } from './adapters/node/handler.js';
-import { type ServeOptions, withEnvironment, withOwnHost } from './adapters/node/options.js';
+import {
+  checkServeOptions,
+  type ServeOptions,
+  withEnvironment,
+  withOwnHost,
+} from './adapters/node/options.js';
 import { type Serving, serveOnNode } from './adapters/node/serve.js';
 import { upgrades } from './adapters/node/upgrades.js';
 import { createEndpoint, type HandlerOptions, type Served } from './http.js';
+import { handlerKeys } from './legacy/handler-keys.js';
+import { checkOptions, type KeysOf } from './protocol/known-keys.js';
 import type { Server } from './server/create-server.js';
 import { serveWebSocket } from './websocket.js';
 
@@ -15,6 +22,7 @@ export async function serve(
   server: Served & Pick<Server, 'start' | 'close'>,
   options: ServeOptions = {},
 ): Promise<Serving> {
+  checkServeOptions(options);
   const effective = withOwnHost(withEnvironment(options));
   const { path = '/mcp', websocket = {} } = effective;
   return serveOnNode(
@@ -37,5 +45,6 @@ export async function serve(
 
 /** A handler for `node:http` and the frameworks that hand out its `req` and `res`. */
 export function createNodeHandler(server: Served, options: HandlerOptions = {}): NodeHandler {
+  checkOptions('createNodeHandler', options, handlerKeys satisfies KeysOf<HandlerOptions>);
   return nodeHandler(createEndpoint(server, options));
 }

@@ -1,15 +1,25 @@
 import { channelSession } from './legacy/channel-session.js';
+import { checkOptions, type KeysOf } from './protocol/known-keys.js';
 import type { Server } from './server/create-server.js';
 import { environmentSecret } from './transports/stdio/environment.js';
 import { type StdioOptions, type StdioServing, serveOverStdio } from './transports/stdio/serve.js';
 
 export type { StdioOptions, StdioServing } from './transports/stdio/serve.js';
 
+const stdioKeys = {
+  maxMessageBytes: true,
+  maxBufferedBytes: true,
+  drainMs: true,
+  closeMs: true,
+  exit: true,
+} satisfies KeysOf<StdioOptions>;
+
 /** Serves on standard input and output: both eras, on one pipe. The process ends when the client is gone. */
 export function serveStdio(
   server: Pick<Server, 'dispatch' | 'close' | 'log' | 'provideSecret'>,
   options: StdioOptions = {},
 ): StdioServing {
+  checkOptions('serveStdio', options, stdioKeys);
   const { dispatch, close, log } = server;
   // Without one, any will do: what this client carries need not outlive this process.
   server.provideSecret(environmentSecret() ?? `${crypto.randomUUID()}${crypto.randomUUID()}`);

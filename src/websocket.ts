@@ -1,4 +1,5 @@
 import { channelSession } from './legacy/channel-session.js';
+import { checkOptions } from './protocol/known-keys.js';
 import type { Server } from './server/create-server.js';
 import {
   type Socket,
@@ -6,6 +7,7 @@ import {
   serveOverWebSocket,
   type WebSocketOptions,
   type WebSocketServing,
+  webSocketKeys,
 } from './transports/websocket/accept.js';
 
 export type { Socket, WebSocketOptions, WebSocketServing } from './transports/websocket/accept.js';
@@ -17,6 +19,7 @@ export function serveWebSocket(
   socket: Socket,
   options: WebSocketOptions = {},
 ): WebSocketServing {
+  checkOptions('serveWebSocket', options, webSocketKeys);
   const { dispatch } = server;
   return serveOverWebSocket({ dispatch, session: (send) => channelSession(dispatch, send) }, socket, options);
 }

@@ -1,3 +1,5 @@
+import { checkOptions, type KeysOf } from '../protocol/known-keys.js';
+
 /** Keeps what was sent on streams, so that a client that lost its connection can fetch what it missed. */
 export interface EventLog {
   /** Keeps an event of a stream and returns its id, which begins with the name of the stream. */
@@ -19,6 +21,12 @@ export interface MemoryEventLogOptions {
   readonly maxAgeMs?: number;
 }
 
+const eventLogKeys = {
+  maxBytes: true,
+  maxEventsPerStream: true,
+  maxAgeMs: true,
+} satisfies KeysOf<MemoryEventLogOptions>;
+
 interface Kept {
   readonly number: number;
   readonly data: string;
@@ -32,6 +40,7 @@ interface Stream {
 
 /** An event log in memory. When it is full, the streams that were quiet for longest lose their events first. */
 export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
+  checkOptions('memoryEventLog', options, eventLogKeys);
   const { maxBytes = 16 * 1024 * 1024, maxEventsPerStream = 1000, maxAgeMs = 300_000 } = options;
   // In the order of their last event: a Map keeps insertion order, and an appended stream is inserted anew.
   const streams = new Map<string, Stream>();

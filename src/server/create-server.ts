@@ -23,15 +23,13 @@ import {
   tool,
   type VariablesOf,
 } from './define.js';
-import { checkedTool, compileDefinitions, DefinitionError } from './definitions.js';
+import { compileAdded, compileDefinitions, DefinitionError } from './definitions.js';
 import { runOnce } from './idempotency.js';
 import { Running } from './lifespan.js';
 import { type Log, logToConsole } from './log.js';
 import { methodTable } from './methods.js';
 import type { ServerOptions } from './options.js';
-import { compilePrompt } from './prompts.js';
 import { Registry } from './registry.js';
-import { compileResource } from './resources.js';
 import { memoryStore, type Store } from './store.js';
 import type { TaskHost, TaskPluginParts } from './task-host.js';
 import { mask } from './tool-error.js';
@@ -88,6 +86,10 @@ export function createServer<
   User = undefined,
   const T extends object = Record<never, never>,
 >(options: ServerOptions<State, User, T>, plugins: Plugins = {}): Server<State, User, T> {
+  if (typeof options !== 'object' || options === null)
+    throw new DefinitionError([
+      'createServer needs an object: createServer({ name, version, tools: { … } })',
+    ]);
   const { log = logToConsole, timeoutMs, idempotency, store = memoryStore() } = options;
   const defaults = { timeoutMs, idempotency, log };
   const compiled = compileDefinitions(options as object, defaults);
@@ -149,31 +151,16 @@ export function createServer<
     changed,
     log,
     tool(name, toolOptions, run) {
-      const definition = { ...(tool as (definition: object) => Tool)({ ...toolOptions, run }) };
-      return registry.add(
-        'tools',
-        name,
-        defined(`tool "${name}"`, () => checkedTool(name, definition, defaults)),
-      );
+      const definition = (tool as (definition: object) => Tool)({ ...toolOptions, run });
+      return registry.add('tools', name, compileAdded('tool', name, definition, defaults));
     },
     resource(uri, resourceOptions, read) {
-      const definition = resource({
-        ...resourceOptions,
-        read: read as ResourceReader<TemplateValues, unknown, unknown>,
-      });
-      return registry.add(
-        'resources',
-        uri,
-        defined(`resource "${uri}"`, () => compileResource(uri, definition)),
-      );
+      const definition = (resource as (definition: object) => Resource)({ ...resourceOptions, read });
+      return registry.add('resources', uri, compileAdded('resource', uri, definition, defaults));
     },
     prompt(name, promptOptions, run) {
       const definition = (prompt as (definition: object) => Prompt)({ ...promptOptions, run });
-      return registry.add(
-        'prompts',
-        name,
-        defined(`prompt "${name}"`, () => compilePrompt(name, definition)),
-      );
+      return registry.add('prompts', name, compileAdded('prompt', name, definition, defaults));
     },
     provideSecret: seal.provide,
     async start() {
@@ -217,14 +204,6 @@ function serverInfo(options: JsonLike): Implementation {
 }
 
 type JsonLike = Implementation & { readonly instructions?: string };
-
-function defined<T>(what: string, compile: () => T): T {
-  try {
-    return compile();
-  } catch (error) {
-    throw new DefinitionError([`${what}: ${error instanceof Error ? error.message : String(error)}`]);
-  }
-}
 
 /** The definition functions with a context type of your own, for tools in files of their own. */
 export interface Kit<State, User> {

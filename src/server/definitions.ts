@@ -1,7 +1,8 @@
 import { isProtocolMethod } from '../protocol/methods.js';
 import { type CompiledSchema, compileSchema } from '../schema/compile.js';
 import type { Context } from './context.js';
-import type { Prompt, Resource, Tool } from './define.js';
+import type { Tool } from './define.js';
+import { checkKeys, type KeyCheck } from './definition-keys.js';
 import type { Log } from './log.js';
 import { type CompiledPrompt, compilePrompt } from './prompts.js';
 import { type CompiledResource, type CompiledTemplate, compileResource } from './resources.js';
@@ -49,58 +50,112 @@ export interface Compiled {
   readonly methods: ReadonlyMap<string, CompiledMethod>;
 }
 
+/** What holds for all definitions of a server. */
+export type Defaults = ToolDefaults & { readonly log: Log };
+
 /** Compiles everything and only then complains, so that all mistakes are seen at once. */
-export function compileDefinitions(
-  definitions: Definitions,
-  defaults: ToolDefaults & { readonly log: Log },
-): Compiled {
-  const problems: string[] = [];
+export function compileDefinitions(definitions: Definitions, defaults: Defaults): Compiled {
+  const problems: string[] = [...checkKeys('server', definitions).problems];
   for (const field of ['name', 'version'] as const) {
     if (typeof definitions[field] !== 'string' || definitions[field] === '') {
-      problems.push(`"${field}" must be a text that is not empty`);
+      problems.push(`"${field}" must be a string that is not empty`);
     }
   }
-  const compileAll = <D, C>(
-    kind: string,
+  const compileAll = <K extends Kind>(
+    kind: K,
     group: Readonly<Record<string, unknown>> | undefined,
-    compile: (name: string, definition: D) => C,
-  ): Map<string, C> => {
-    const compiled = new Map<string, C>();
+  ): Map<string, CompiledOf<K>> => {
+    const compiled = new Map<string, CompiledOf<K>>();
     if (Array.isArray(group)) {
-      problems.push(`"${kind}s" must be an object with the names as keys, not a list`);
+      problems.push(`"${kind}s" must be an object with the names as keys, not an array`);
       return compiled;
     }
     for (const [name, definition] of Object.entries(group ?? {})) {
-      try {
-        const isOfKind = kind === 'method' || (definition as { kind?: unknown } | null)?.kind === kind;
-        if (typeof definition !== 'object' || definition === null || !isOfKind) {
-          throw new TypeError(`it is not a definition; make one with ${kind}({ … })`);
-        }
-        compiled.set(name, compile(name, definition as D));
-      } catch (error) {
-        problems.push(`${kind} "${name}": ${error instanceof Error ? error.message : String(error)}`);
-      }
+      const entry = compileOne(kind, name, definition, { defaults, problems });
+      if (entry !== undefined) compiled.set(name, entry);
     }
     return compiled;
   };
   const compiled = {
-    tools: compileAll('tool', definitions.tools, (name, tool: Tool) => checkedTool(name, tool, defaults)),
-    resources: compileAll('resource', definitions.resources, (uri, resource: Resource) =>
-      compileResource(uri, resource),
-    ),
-    prompts: compileAll('prompt', definitions.prompts, (name, prompt: Prompt) => compilePrompt(name, prompt)),
-    methods: compileAll('method', definitions.methods, compileMethod),
+    tools: compileAll('tool', definitions.tools),
+    resources: compileAll('resource', definitions.resources),
+    prompts: compileAll('prompt', definitions.prompts),
+    methods: compileAll('method', definitions.methods),
   };
   if (problems.length > 0) throw new DefinitionError(problems);
   return compiled;
 }
 
-/** Compiles a tool and warns of names that some clients cannot use. */
-export function checkedTool(
+/** Compiles a definition that is added to a server. Throws a DefinitionError with everything that is wrong with it. */
+export function compileAdded<K extends Kind>(
+  kind: K,
   name: string,
-  tool: Tool,
-  { log, ...defaults }: ToolDefaults & { readonly log: Log },
-): CompiledTool {
+  definition: unknown,
+  defaults: Defaults,
+): CompiledOf<K> {
+  const problems: string[] = [];
+  const compiled = compileOne(kind, name, definition, { defaults, problems });
+  if (compiled === undefined || problems.length > 0) throw new DefinitionError(problems);
+  return compiled;
+}
+
+interface CompiledKinds {
+  readonly tool: CompiledTool;
+  readonly resource: CompiledResource | CompiledTemplate;
+  readonly prompt: CompiledPrompt;
+  readonly method: CompiledMethod;
+}
+type Kind = keyof CompiledKinds;
+type CompiledOf<K extends Kind> = CompiledKinds[K];
+
+const compilers = {
+  tool: checkedTool,
+  resource: compileResource,
+  prompt: compilePrompt,
+  method: compileMethod,
+};
+
+function compileOne<K extends Kind>(
+  kind: K,
+  name: string,
+  definition: unknown,
+  { defaults, problems }: { readonly defaults: Defaults; readonly problems: string[] },
+): CompiledOf<K> | undefined {
+  const report = (problem: string): void => void problems.push(`${kind} "${name}": ${problem}`);
+  const isOfKind = kind === 'method' || (definition as { kind?: unknown } | null)?.kind === kind;
+  if (typeof definition !== 'object' || definition === null || !isOfKind) {
+    report(`it is not a definition; make one with ${kind}({ … })`);
+    return undefined;
+  }
+  const { problems: unknown, meant } =
+    kind === 'method' ? checkKeys(kind, definition) : checkOptionsOf(kind, definition);
+  unknown.forEach(report);
+  try {
+    const compile = compilers[kind] as (
+      name: string,
+      definition: object,
+      defaults: Defaults,
+    ) => CompiledOf<K>;
+    return compile(name, meant, defaults);
+  } catch (error) {
+    report(error instanceof Error ? error.message : String(error));
+    return undefined;
+  }
+}
+
+// A handler under another name is among the options: `tool()` takes out only what it knows.
+function checkOptionsOf(kind: 'tool' | 'resource' | 'prompt', definition: object): KeyCheck<object> {
+  const { problems, meant } = checkKeys(kind, (definition as { readonly options: object }).options);
+  if (problems.length === 0) return { problems, meant: definition };
+  const { run, load, read, ...options } = meant as Record<string, unknown>;
+  return {
+    problems,
+    meant: { ...definition, options, ...(run !== undefined && { run }), ...(read !== undefined && { read }) },
+  };
+}
+
+/** Compiles a tool and warns of names that some clients cannot use. */
+export function checkedTool(name: string, tool: Tool, { log, ...defaults }: Defaults): CompiledTool {
   const compiled = compileTool(name, tool, defaults);
   if (name.length > 64) log('warning', `tool "${name}": some clients refuse names over 64 characters`);
   if (name.includes('.')) log('warning', `tool "${name}": some clients refuse names with a dot`);

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../jsonrpc/message.js';
 import { idle } from '../protocol/idle-timer.js';
+import { checkOptions, type KeysOf } from '../protocol/known-keys.js';
 
 /** Where tasks and outcomes are kept. What `set` and `add` wrote is safe when they resolve. */
 export interface Store {
@@ -19,6 +20,8 @@ export interface MemoryStoreOptions {
   readonly maxBytes?: number;
 }
 
+const storeKeys = { maxEntries: true, maxBytes: true } satisfies KeysOf<MemoryStoreOptions>;
+
 interface Kept {
   readonly json: string;
   readonly expiresAt: number;
@@ -28,10 +31,9 @@ interface Kept {
 const SWEEP_EVERY_MS = 1000;
 
 /** Keeps everything in this process, as text: nobody can change what is kept by changing what they gave. */
-export function memoryStore({
-  maxEntries = 100_000,
-  maxBytes = 256 * 1024 * 1024,
-}: MemoryStoreOptions = {}): Store {
+export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  checkOptions('memoryStore', options, storeKeys);
+  const { maxEntries = 100_000, maxBytes = 256 * 1024 * 1024 } = options;
   const kept = new Map<string, Kept>();
   let bytes = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,3 +1,4 @@
+import { checkOptions, type KeysOf } from '../protocol/known-keys.js';
 import { derivedSeed, seeded } from './seeded.js';
 
 /** What goes wrong on the way, each with a probability from 0 to 1 that it happens to a message. */
@@ -58,8 +59,22 @@ export interface Faults {
 
 const streams: Readonly<Record<Direction, number>> = { sent: 0, received: 1 };
 
+const planKeys = {
+  seed: true,
+  drop: true,
+  delay: true,
+  duplicate: true,
+  truncate: true,
+  garble: true,
+  close: true,
+  stall: true,
+  maxDelayMs: true,
+  after: true,
+} satisfies KeysOf<FaultPlan>;
+
 export function startFaults(plan: FaultPlan | Faults): Faults {
   if ('next' in plan) return plan;
+  checkOptions('The plan of faults', plan, planKeys);
   const { seed, delay = 0, maxDelayMs = 20, after = 0 } = plan;
   const rates = kinds.map((kind) => plan[kind] ?? 0);
   const counts: Record<Direction, number> = { sent: 0, received: 0 };

@@ -2,6 +2,7 @@ import { createServer, type Server } from '../index.js';
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
+import { checkOptions, type KeysOf } from '../protocol/known-keys.js';
 import { callEnded } from '../protocol/lifetime.js';
 import { nameParam } from '../protocol/methods.js';
 import type { Context } from '../server/context.js';
@@ -76,8 +77,18 @@ type Trouble =
   | { readonly kind: 'hang' }
   | { readonly kind: 'fail'; readonly error: Error | string; readonly once: boolean };
 
+const definitionKeys = {
+  name: true,
+  instructions: true,
+  tools: true,
+  resources: true,
+  prompts: true,
+  methods: true,
+} satisfies KeysOf<MockDefinition>;
+
 /** Makes a server of fixed answers and functions. It is a real one: only its schemas let everything through. */
 export function mockServer(definition: MockDefinition = {}): MockServer {
+  checkOptions('mockServer', definition, definitionKeys);
   const { name = 'mock', tools = {}, resources = {}, prompts = {}, methods = {} } = definition;
   const calls: MockCall[] = [];
   const troubles = new Map<string, Trouble>();

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../jsonrpc/message.js';
 import type { Call, Middleware } from '../protocol/call.js';
 import { toMcpError } from '../protocol/errors.js';
+import { checkOptions, type KeysOf } from '../protocol/known-keys.js';
 import { type Entry, HEADER, printEntry, redactedNames, without } from './recording.js';
 
 export interface RecorderOptions {
@@ -10,6 +11,8 @@ export interface RecorderOptions {
   readonly onLine?: (line: string) => void;
 }
 
+const optionKeys = { redact: true, onLine: true } satisfies KeysOf<RecorderOptions>;
+
 /** Middleware, for a server's `use` or a client's, that writes down what goes by. */
 export interface Recorder extends Middleware {
   /** What was written so far, for `replay`. */
@@ -17,7 +20,9 @@ export interface Recorder extends Middleware {
 }
 
 /** Writes down calls, what was notified, and outcomes: a line of JSON each. */
-export function recorder({ redact = [], onLine }: RecorderOptions = {}): Recorder {
+export function recorder(options: RecorderOptions = {}): Recorder {
+  checkOptions('recorder', options, optionKeys);
+  const { redact = [], onLine } = options;
   const names = redactedNames(redact);
   const start = performance.now();
   const lines: string[] = [];

@@ -1,7 +1,9 @@
 import { createClient } from '../client/create-client.js';
 import type { Client } from '../client/model.js';
+import { clientKeys } from '../client/option-keys.js';
 import type { ClientOptions } from '../client/options.js';
 import type { Auth, Dispatch } from '../protocol/call.js';
+import { checkOptions, type KeysOf } from '../protocol/known-keys.js';
 import type { Revision } from '../protocol/revisions.js';
 import { answering, type TestAnswers } from './answers.js';
 import { type FaultPlan, type Faults, startFaults } from './faults.js';
@@ -30,11 +32,24 @@ export interface TestClientOptions extends Omit<ClientOptions, 'as'> {
   readonly connectTimeoutMs?: number;
 }
 
+const { as: _, ...sharedKeys } = clientKeys;
+const optionKeys = {
+  ...sharedKeys,
+  over: true,
+  revision: true,
+  auth: true,
+  answers: true,
+  faults: true,
+  signal: true,
+  connectTimeoutMs: true,
+} satisfies KeysOf<TestClientOptions>;
+
 /** A client of this server, ready to use: no port, no process. Over a wire, everything but the socket or pipe is real. */
 export async function testClient<S extends TestedServer>(
   server: S,
   options: TestClientOptions = {},
 ): Promise<Client<S>> {
+  checkOptions('testClient', options, optionKeys, { as: 'auth', user: 'auth', timeout: 'timeoutMs' });
   const { over, revision, auth, answers, faults, signal, connectTimeoutMs, ...rest } = options;
   const wire = wireFor(over, revision);
   // What carries answers need not outlive the test.

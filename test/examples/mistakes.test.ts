@@ -10,7 +10,7 @@ test.each([
   [
     'a list',
     { tools: [tool({ run: () => 1 })] },
-    '"tools" must be an object with the names as keys, not a list',
+    '"tools" must be an object with the names as keys, not an array',
   ],
   ['no tool()', { tools: { add: { run: () => 1 } } }, 'make one with tool({ … })'],
   ['a prompt among the tools', { tools: { p: prompt({ run: () => '' }) } }, 'make one with tool({ … })'],

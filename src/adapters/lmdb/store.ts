@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import process from 'node:process';
 import type { JsonObject } from '../../jsonrpc/message.js';
+import { checkOptions, type KeysOf } from '../../protocol/known-keys.js';
 import type { Store } from '../../server/store.js';
 
 // The package's types for ES modules are not valid TypeScript; those for CommonJS are.
@@ -11,6 +12,8 @@ export interface LmdbStoreOptions {
   /** How often expired entries are removed. What has expired is never read, removed or not. */
   readonly sweepIntervalMs?: number;
 }
+
+const storeKeys = { sweepIntervalMs: true } satisfies KeysOf<LmdbStoreOptions>;
 
 /** An entry as it is written: when it expires, if it does, a space, and its JSON. */
 type Kept = `${number | ''} ${string}`;
@@ -23,7 +26,9 @@ const SWEPT_AT_ONCE = 1000;
  * Keeps everything in a folder on this machine, in an LMDB database, so that it is there after a crash of the process or of
  * the machine. Needs the package `lmdb`. One process at a time: a second one is refused.
  */
-export function lmdbStore(path: string, { sweepIntervalMs = 60_000 }: LmdbStoreOptions = {}): Store {
+export function lmdbStore(path: string, options: LmdbStoreOptions = {}): Store {
+  checkOptions('lmdbStore', options, storeKeys);
+  const { sweepIntervalMs = 60_000 } = options;
   const db = load().open({ path, noSubdir: false, overlappingSync: false, maxDbs: 2 });
   // The order of expiry. A row outlives the entry it was written for when that is set anew with another expiry.
   const expiries = db.openDB<true, [number, string]>({ name: 'expiries', encoding: 'json' });

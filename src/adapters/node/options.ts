@@ -1,10 +1,12 @@
 import { isIP } from 'node:net';
 import process from 'node:process';
 import type { SecureContextOptions } from 'node:tls';
+import { handlerKeys } from '../../legacy/handler-keys.js';
 import type { SessionOptions } from '../../legacy/http.js';
+import { checkOptions, type KeysOf } from '../../protocol/known-keys.js';
 import type { HttpOptions } from '../../transports/http/endpoint.js';
 import { unsafeAnyHost } from '../../transports/http/guard.js';
-import type { WebSocketOptions } from '../../transports/websocket/accept.js';
+import { type WebSocketOptions, webSocketKeys } from '../../transports/websocket/accept.js';
 
 export interface ServeOptions extends HttpOptions, SessionOptions {
   /** Whether clients of 2025 and before are served. They are. */
@@ -23,6 +25,25 @@ export interface ServeOptions extends HttpOptions, SessionOptions {
   readonly drainMs?: number;
   /** Whether SIGTERM and SIGINT close the server. They do. */
   readonly signals?: boolean;
+}
+
+const serveKeys = {
+  ...handlerKeys,
+  port: true,
+  host: true,
+  tls: true,
+  maxConnections: true,
+  websocket: true,
+  drainMs: true,
+  signals: true,
+} satisfies KeysOf<ServeOptions>;
+
+const foreignNames = { hostname: 'host', https: 'tls', basePath: 'path', endpoint: 'path' };
+
+/** Throws an error that names every unknown option. */
+export function checkServeOptions(options: ServeOptions): void {
+  checkOptions('serve', options, serveKeys, foreignNames);
+  if (options.websocket) checkOptions('serve: websocket', options.websocket, webSocketKeys);
 }
 
 /** The options, with what the environment says where they say nothing. */

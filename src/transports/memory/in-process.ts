@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Auth, Dispatch, Outcome, Peer } from '../../protocol/call.js';
+import { checkOptions, type KeysOf } from '../../protocol/known-keys.js';
 import { Lifetime, withSignal } from '../../protocol/lifetime.js';
 import type { LogLevel } from '../../protocol/log-level.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/model.js';
@@ -11,6 +12,13 @@ export interface InProcessOptions {
   readonly logLevel?: LogLevel;
   readonly auth?: Auth;
 }
+
+const optionKeys = {
+  client: true,
+  capabilities: true,
+  logLevel: true,
+  auth: true,
+} satisfies KeysOf<InProcessOptions>;
 
 export interface RequestOptions {
   readonly signal?: AbortSignal;
@@ -25,6 +33,7 @@ export function inProcess(
   { dispatch }: { readonly dispatch: Dispatch },
   options: InProcessOptions = {},
 ): InProcess {
+  checkOptions('inProcess', options, optionKeys);
   const { client, capabilities = {}, logLevel, auth } = options;
   const peer: Peer = { revision: newestRevision, client, capabilities, logLevel };
   let last = 0;

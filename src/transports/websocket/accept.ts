@@ -1,4 +1,5 @@
 import type { Dispatch } from '../../protocol/call.js';
+import type { KeysOf } from '../../protocol/known-keys.js';
 import { type ChannelOptions, openChannel } from '../channel.js';
 
 /** What is needed of a WebSocket; Node's `ws` and every runtime's own have it. */
@@ -17,6 +18,11 @@ export interface WebSocketOptions {
   /** A client that leaves more than this unread is let go. */
   readonly maxBufferedBytes?: number;
 }
+
+export const webSocketKeys: KeysOf<WebSocketOptions> = {
+  maxMessageBytes: true,
+  maxBufferedBytes: true,
+};
 
 export interface WebSocketServing {
   readonly close: (options: { readonly deadlineMs: number }) => Promise<void>;

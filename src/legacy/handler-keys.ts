@@ -1,0 +1,24 @@
+import type { KeysOf } from '../protocol/known-keys.js';
+import type { HttpOptions } from '../transports/http/endpoint.js';
+import type { SessionOptions } from './http.js';
+
+/** Every option of an HTTP handler, whatever the runtime. */
+export const handlerKeys: KeysOf<HttpOptions & SessionOptions & { sessions: unknown }> = {
+  sessions: true,
+  path: true,
+  allowedHosts: true,
+  allowedOrigins: true,
+  publicUrl: true,
+  maxBodyBytes: true,
+  maxDepth: true,
+  requestTimeoutMs: true,
+  keepAliveMs: true,
+  maxAgeMs: true,
+  maxBufferedBytes: true,
+  secret: true,
+  maxSessions: true,
+  sessionIdleMs: true,
+  sessionMaxAgeMs: true,
+  retryMs: true,
+  eventLog: true,
+};
