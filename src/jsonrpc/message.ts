@@ -50,31 +50,43 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The longest id. It is kept while its request is open, and repeated in whatever belongs to the request. */
+export const MAX_ID_LENGTH = 1024;
+const MAX_METHOD_LENGTH = 256;
+
 /** MCP narrows JSON-RPC: an id is a string or an integer, never null, never a fraction. */
 export function isRequestId(value: unknown): value is RequestId {
-  return typeof value === 'string' || Number.isSafeInteger(value);
+  return typeof value === 'string' ? value.length <= MAX_ID_LENGTH : Number.isSafeInteger(value);
+}
+
+/** The id to answer under, of a value that is refused before it is read as a message. */
+export function readableId(value: unknown): RequestId | undefined {
+  return isObject(value) && 'method' in value && isRequestId(value['id']) ? value['id'] : undefined;
 }
 
 /** Reads one parsed JSON value as a message. A batch is not a message: the caller decides whether it may be one. */
 export function readMessage(value: unknown): Message | InvalidMessage {
   if (!isObject(value)) return invalid(undefined, 'a message must be a JSON object');
   const { id, method, params } = value;
-  const readableId = isRequestId(id) ? id : undefined;
-  if (value['jsonrpc'] !== '2.0') return invalid(readableId, '"jsonrpc" must be "2.0"');
-  if (id !== undefined && readableId === undefined && !('error' in value)) {
-    return invalid(undefined, '"id" must be a string or an integer');
+  const known = isRequestId(id) ? id : undefined;
+  if (value['jsonrpc'] !== '2.0') return invalid(known, '"jsonrpc" must be "2.0"');
+  if (id !== undefined && known === undefined && !('error' in value)) {
+    return invalid(undefined, `"id" must be an integer or a string of at most ${MAX_ID_LENGTH} characters`);
   }
   if (method !== undefined) {
-    if (typeof method !== 'string' || method === '') return invalid(readableId, '"method" must be a string');
-    if (params !== undefined && !isObject(params)) return invalid(readableId, '"params" must be an object');
-    if ('result' in value || 'error' in value) {
-      return invalid(readableId, 'a message has either "method" or "result" or "error"');
+    if (typeof method !== 'string' || method === '') return invalid(known, '"method" must be a string');
+    if (method.length > MAX_METHOD_LENGTH) {
+      return invalid(known, `"method" may have at most ${MAX_METHOD_LENGTH} characters`);
     }
-    return readableId === undefined
+    if (params !== undefined && !isObject(params)) return invalid(known, '"params" must be an object');
+    if ('result' in value || 'error' in value) {
+      return invalid(known, 'a message has either "method" or "result" or "error"');
+    }
+    return known === undefined
       ? { kind: 'notification', method, params }
-      : { kind: 'request', id: readableId, method, params };
+      : { kind: 'request', id: known, method, params };
   }
-  return readResponse(value, readableId);
+  return readResponse(value, known);
 }
 
 function readResponse(value: JsonObject, id: RequestId | undefined): Message | InvalidMessage {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type RequestId } from '../jsonrpc/message.js';
+import { isObject, isRequestId, type JsonObject, type RequestId } from '../jsonrpc/message.js';
 import type { Peer } from './call.js';
 import { McpError } from './errors.js';
 import { modernRevisions } from './features.js';
@@ -86,11 +86,11 @@ function readRevision(version: unknown): Revision {
   });
 }
 
-/** A progress token is a string or an integer, and 0 is one. */
+/** A progress token is a string or an integer, and 0 is one. A token that is longer than an id may be is not one. */
 export function progressToken(params: JsonObject): string | number | undefined {
   const meta = params['_meta'];
   const token = isObject(meta) ? meta['progressToken'] : undefined;
-  return typeof token === 'string' || Number.isSafeInteger(token) ? (token as string | number) : undefined;
+  return isRequestId(token) ? token : undefined;
 }
 
 // Spec: a request without its required metadata is malformed; on HTTP the status is 400.

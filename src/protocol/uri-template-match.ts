@@ -1,3 +1,4 @@
+import { MAX_URI_LENGTH } from './limits.js';
 import { classOf, RESERVED, SEGMENT, unitLength } from './uri-characters.js';
 import type { Part, Variable } from './uri-template-grammar.js';
 import { literalForms, partMatcher, type Span, type Subject, type Table } from './uri-template-reach.js';
@@ -8,9 +9,6 @@ import { literalForms, partMatcher, type Span, type Subject, type Table } from '
 /** Decoded values by name, on an object without a prototype. A variable that the URI leaves out has no entry. */
 export type TemplateMatch = Readonly<Record<string, string | readonly string[]>>;
 
-/** A longer URI matches nothing. */
-const MAX_URI_LENGTH = 8192;
-
 /** Prepares the parts once, for many URIs. */
 export function createMatcher(parts: readonly Part[]): (uri: string) => TemplateMatch | undefined {
   const matchers = parts.map(partMatcher);
@@ -18,6 +16,7 @@ export function createMatcher(parts: readonly Part[]): (uri: string) => Template
   const heads = parts[0]?.kind === 'literal' ? literalForms(parts[0].text) : undefined;
 
   return function match(uri) {
+    // A longer URI matches nothing.
     if (uri.length > MAX_URI_LENGTH) return undefined;
     // Most URIs belong to another template and are told apart here, before there is a table.
     if (heads !== undefined && !heads.some((head) => uri.startsWith(head))) return undefined;
@@ -69,11 +68,20 @@ function decode(text: string): string {
 
 function isPlain(value: string): boolean {
   if (value === '.' || value === '..') return false;
-  return !value.includes('/') && !value.includes('\\') && !value.includes('\0');
+  return !value.includes('/') && !value.includes('\\') && !hasControl(value);
+}
+
+// A line break in a value ends a header, a log line or a command of whatever the handler speaks to.
+function hasControl(value: string): boolean {
+  for (let at = 0; at < value.length; at++) {
+    const code = value.charCodeAt(at);
+    if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true;
+  }
+  return false;
 }
 
 function staysBelow(value: string): boolean {
-  if (value.includes('\0')) return false;
+  if (hasControl(value)) return false;
   return value
     .replaceAll('\\', '/')
     .split('/')

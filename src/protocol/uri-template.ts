@@ -19,7 +19,7 @@ export interface UriTemplate {
    * missing. `{a,b}` needs both; in `{/a,b}` later ones may be missing; `{?a,b}` takes its pairs in any order and
    * no others. An exploded variable gives a list; lists and records that are not exploded give their text.
    *
-   * A URI does not match where a decoded value has a NUL, a `.` or `..` as a path segment, or, outside of `{+a}`
+   * A URI does not match where a decoded value has a control character, a `.` or `..` as a path segment, or, outside of `{+a}`
    * and `{#a}`, a slash or backslash. A value of `{+a}` may still begin with a slash.
    */
   readonly match: (uri: string) => TemplateMatch | undefined;

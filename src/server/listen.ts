@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import type { Call, Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import { callEnded } from '../protocol/lifetime.js';
+import { MAX_SUBSCRIBED, MAX_SUBSCRIBED_LENGTH, MAX_URI_LENGTH } from '../protocol/limits.js';
 import { SUBSCRIPTION_ID } from '../protocol/meta.js';
 import type { SubscriptionFilter } from '../protocol/model.js';
 import type { Bus, Change } from './bus.js';
@@ -13,7 +14,6 @@ export interface ListenOptions {
   readonly complete: Complete;
   /** Which changes this server publishes at all. */
   readonly publishes: (kind: Change['kind']) => boolean;
-  readonly maxUris: number;
   readonly tasks: TaskHost | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface ListenOptions {
 export function listen(options: ListenOptions): (call: Call) => Promise<Outcome> {
   const { bus, complete, tasks } = options;
   return async function listen(call) {
-    const wanted = readFilter(call.params, options.maxUris);
+    const wanted = readFilter(call.params);
     const granted = grant(wanted, options.publishes);
     const taskIds = wanted.taskIds?.length && tasks ? await tasks.watchable(call, wanted.taskIds) : [];
     if (taskIds.length > 0) granted.taskIds = taskIds;
@@ -67,20 +67,34 @@ function withTag(task: JsonObject, tag: JsonObject): JsonObject {
   return { ...task, _meta: isObject(task['_meta']) ? { ...task['_meta'], ...tag } : tag };
 }
 
-function readFilter(params: JsonObject, maxUris: number): SubscriptionFilter {
+function readFilter(params: JsonObject): SubscriptionFilter {
   const filter = params['notifications'];
   if (!isObject(filter)) throw new McpError('invalid_params', 'params.notifications must be an object');
-  for (const field of ['resourceSubscriptions', 'taskIds']) checkList(field, filter[field], maxUris);
+  for (const field of ['resourceSubscriptions', 'taskIds']) checkList(field, filter[field]);
   return filter as SubscriptionFilter;
 }
 
-function checkList(field: string, list: unknown, max: number): void {
+function checkList(field: string, list: unknown): void {
   if (list === undefined) return;
-  if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) {
-    throw new McpError('invalid_params', `notifications.${field} must be a list of texts`);
+  const name = `notifications.${field}`;
+  if (!Array.isArray(list)) throw new McpError('invalid_params', `${name} must be an array of strings`);
+  if (list.length > MAX_SUBSCRIBED)
+    throw new McpError('invalid_params', `${name} may have at most ${MAX_SUBSCRIBED} entries`);
+  let length = 0;
+  for (const item of list) {
+    if (typeof item !== 'string') throw new McpError('invalid_params', `${name} must be an array of strings`);
+    if (item.length > MAX_URI_LENGTH)
+      throw new McpError(
+        'invalid_params',
+        `An entry of ${name} may have at most ${MAX_URI_LENGTH} characters`,
+      );
+    length += item.length;
   }
-  if (list.length > max)
-    throw new McpError('invalid_params', `notifications.${field} may have at most ${max} entries`);
+  if (length > MAX_SUBSCRIBED_LENGTH)
+    throw new McpError(
+      'invalid_params',
+      `The entries of ${name} may have at most ${MAX_SUBSCRIBED_LENGTH} characters together`,
+    );
 }
 
 function grant(wanted: SubscriptionFilter, publishes: ListenOptions['publishes']): SubscriptionFilter {

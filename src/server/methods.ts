@@ -28,8 +28,6 @@ export interface ServerParts extends Omit<StageParts, 'complete'> {
 
 type Handler = (call: Call) => Outcome | Promise<Outcome>;
 
-const MAX_SUBSCRIBED_URIS = 1000;
-
 export interface MethodTable {
   readonly methods: ReadonlyMap<string, Handler>;
   readonly tasks: TaskHost | undefined;
@@ -125,10 +123,7 @@ export function methodTable(parts: ServerParts): MethodTable {
     ['resources/read', async (call) => read(call)],
     ['prompts/get', async (call) => getPrompt(call)],
     ['completion/complete', ({ params }) => completeArgument(params, completionSources)],
-    [
-      'subscriptions/listen',
-      listen({ bus: registry.bus, complete, publishes, maxUris: MAX_SUBSCRIBED_URIS, tasks }),
-    ],
+    ['subscriptions/listen', listen({ bus: registry.bus, complete, publishes, tasks })],
     ...[...parts.methods].map(([name, own]): [string, Handler] => [name, (call) => callOwn(own, call)]),
     ...(tasks === undefined
       ? []

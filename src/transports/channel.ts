@@ -1,4 +1,4 @@
-import { isDeeperThan } from '../jsonrpc/depth.js';
+import { hasInfinity, isDeeperThan } from '../jsonrpc/depth.js';
 import {
   INVALID_REQUEST,
   type InvalidMessage,
@@ -10,6 +10,7 @@ import {
   printResult,
   type RequestId,
   type RequestMessage,
+  readableId,
   readMessage,
 } from '../jsonrpc/message.js';
 import { type Call, type Dispatch, type Outcome, type Peer, printOutcome } from '../protocol/call.js';
@@ -55,7 +56,10 @@ export function openChannel({ dispatch, send, session, maxDepth = 128 }: Channel
       return send(printError(undefined, { code: PARSE_ERROR, message: 'This is not valid JSON' }));
     }
     if (text.length > 2 * maxDepth && isDeeperThan(value, maxDepth)) {
-      return refuse(`Nested deeper than ${maxDepth} levels`);
+      return refuse(`Nested deeper than ${maxDepth} levels`, readableId(value));
+    }
+    if (hasInfinity(text, value)) {
+      return refuse('A number in the message is too large for a double', readableId(value));
     }
     if (Array.isArray(value)) {
       if (sessionEra !== undefined) return sessionEra.receiveBatch(value);
@@ -77,8 +81,8 @@ export function openChannel({ dispatch, send, session, maxDepth = 128 }: Channel
     }
   }
 
-  function refuse(reason: string): void {
-    send(printError(undefined, { code: INVALID_REQUEST, message: reason }));
+  function refuse(reason: string, id?: RequestId): void {
+    send(printError(id, { code: INVALID_REQUEST, message: reason }));
   }
 
   function refuseMessage({ id, reason }: InvalidMessage): void {

@@ -42,6 +42,27 @@ describe('JSON-RPC', () => {
     ['params that are a list', '{"jsonrpc":"2.0","id":7,"method":"tools/list","params":[]}', 400, -32600, 7],
     ['method and result', '{"jsonrpc":"2.0","id":7,"method":"a","result":{}}', 400, -32600, 7],
     ['neither method nor result', '{"jsonrpc":"2.0","id":7}', 400, -32600, 7],
+    [
+      'a number that no double can hold',
+      '{"jsonrpc":"2.0","id":7,"method":"a","params":{"n":1e400}}',
+      400,
+      -32600,
+      undefined,
+    ],
+    [
+      'an id of 2,000 characters',
+      `{"jsonrpc":"2.0","id":"${'x'.repeat(2000)}","method":"a"}`,
+      400,
+      -32600,
+      undefined,
+    ],
+    [
+      'a method of 2,000 characters',
+      `{"jsonrpc":"2.0","id":7,"method":"${'x'.repeat(2000)}"}`,
+      400,
+      -32600,
+      7,
+    ],
   ];
 
   test.each(bad)('%s', async (_what, body, status, code, id) => {

@@ -37,6 +37,12 @@ describe('bad messages over WebSocket', () => {
     ['an id that is true', '{"jsonrpc":"2.0","id":true,"method":"ping"}', -32600, undefined],
     ['a wrong jsonrpc', '{"jsonrpc":"1.0","id":4,"method":"ping"}', -32600, 4],
     ['10,000 levels', `${'['.repeat(10_000)}${']'.repeat(10_000)}`, -32600, undefined],
+    [
+      'a number that no double can hold',
+      '{"jsonrpc":"2.0","id":4,"method":"a","params":{"n":1e400}}',
+      -32600,
+      4,
+    ],
     ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, undefined],
     ['a call before the handshake', '{"jsonrpc":"2.0","id":4,"method":"tools/list"}', -32600, 4],
   ])('%s', async (_what, text, code, id) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isDeeperThan } from '../../src/jsonrpc/depth.js';
+import { hasInfinity, isDeeperThan } from '../../src/jsonrpc/depth.js';
 
 describe('isDeeperThan', () => {
   it.each([
@@ -32,5 +32,34 @@ describe('isDeeperThan', () => {
     const flat = Array.from({ length: 1000 }, () => ({ a: 1 }));
     expect(isDeeperThan(flat, 2)).toBe(false);
     expect(isDeeperThan([...flat, { a: { b: 1 } }], 2)).toBe(true);
+  });
+});
+
+describe('hasInfinity', () => {
+  const found = (text: string): boolean => hasInfinity(text, JSON.parse(text));
+
+  it.each([
+    '1e400',
+    '-1E+400',
+    '[1,{"a":{"b":[1e0309]}}]',
+    '1'.repeat(310),
+    `[${'9'.repeat(250)}e99]`,
+    `{"a":"${'x'.repeat(500)}","b":${'7'.repeat(400)}.5}`,
+  ])('finds %s', (text) => {
+    expect(found(text)).toBe(true);
+  });
+
+  it.each(['1e308', '1e-400', '"1e400"', `"${'1'.repeat(400)}"`, '1'.repeat(300), `0.${'1'.repeat(500)}`])(
+    'lets %s pass',
+    (text) => {
+      expect(found(text)).toBe(false);
+    },
+  );
+
+  it('finds a number wherever it stands among others', () => {
+    for (let before = 0; before < 450; before += 7) {
+      expect(found(`["${'x'.repeat(before)}",${'3'.repeat(310)}]`)).toBe(true);
+      expect(found(`["${'x'.repeat(before)}",${'3'.repeat(190)},${'4'.repeat(190)}]`)).toBe(false);
+    }
   });
 });

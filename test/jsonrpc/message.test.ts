@@ -132,6 +132,7 @@ describe('the guards', () => {
 
   it('tell ids from the rest', () => {
     expect(['', 'a', 0, -5].every(isRequestId)).toBe(true);
-    expect([null, 0.5, Number.NaN, true, undefined, {}].some(isRequestId)).toBe(false);
+    expect(['x'.repeat(1024)].every(isRequestId)).toBe(true);
+    expect(['x'.repeat(1025), null, 0.5, Number.NaN, true, undefined, {}].some(isRequestId)).toBe(false);
   });
 });

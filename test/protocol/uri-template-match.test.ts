@@ -140,8 +140,8 @@ describe('match', () => {
     expect(match('x{?a}', `x?a=${text}`)).toBeUndefined();
   });
 
-  it('reads the least and greatest of each length of UTF-8', () => {
-    for (const point of [0x01, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff]) {
+  it('reads the least and greatest printable character of each length of UTF-8', () => {
+    for (const point of [0x20, 0x7e, 0xa0, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff]) {
       const value = String.fromCodePoint(point);
       expect(match('{a}', encodeURIComponent(value))).toEqual({ a: value });
     }
@@ -167,16 +167,27 @@ describe('path traversal', () => {
     },
   );
 
-  it.each(['a%2fb', 'a%2Fb', '..%2f', '%2e%2e%2fetc', 'a%5cb', '..%5C', 'a%00', '%00'])(
-    'no simple value holds %s',
-    (text) => {
-      for (const template of ['x/{a}', 'x{/a}', 'x{/a*}', 'x{.a}']) {
-        expect(match(template, `${template.slice(0, template.indexOf('{'))}/${text}`)).toBeUndefined();
-      }
-      expect(match('x{?a}', `x?a=${text}`)).toBeUndefined();
-      expect(match('x{;a*}', `x;a=ok;a=${text}`)).toBeUndefined();
-    },
-  );
+  it.each([
+    'a%2fb',
+    'a%2Fb',
+    '..%2f',
+    '%2e%2e%2fetc',
+    'a%5cb',
+    '..%5C',
+    'a%00',
+    '%00',
+    'a%0d',
+    '%0Ab',
+    'a%09b',
+    'a%7F',
+    'a%C2%85b',
+  ])('no simple value holds %s', (text) => {
+    for (const template of ['x/{a}', 'x{/a}', 'x{/a*}', 'x{.a}']) {
+      expect(match(template, `${template.slice(0, template.indexOf('{'))}/${text}`)).toBeUndefined();
+    }
+    expect(match('x{?a}', `x?a=${text}`)).toBeUndefined();
+    expect(match('x{;a*}', `x;a=ok;a=${text}`)).toBeUndefined();
+  });
 
   it.each([
     '../etc',
@@ -190,6 +201,10 @@ describe('path traversal', () => {
     'a/..%5cb',
     '%2e%2e%2fetc',
     'a%00b',
+    'a%0Db',
+    'a/b%0A',
+    '%7f',
+    'a%C2%9Fb',
   ])('no reserved value holds %s', (text) => {
     expect(match('file:///{+path}', `file:///${text}`)).toBeUndefined();
     expect(match('doc{#part}', `doc#${text}`)).toBeUndefined();
@@ -216,6 +231,8 @@ describe('path traversal', () => {
       '%2f',
       '%5c',
       '%00',
+      '%0a',
+      '%7f',
       '%25',
       '2e',
       'a',
@@ -240,7 +257,7 @@ describe('path traversal', () => {
     ];
     const reserved = new Set(['x{+a}', 'x{a}{#b}', 'x{+a}/{b}{?c}']);
     const bad = (value: string): boolean =>
-      value.includes('\0') || value.split(/[/\\]/).some((part) => part === '.' || part === '..');
+      /\p{Cc}/u.test(value) || value.split(/[/\\]/).some((part) => part === '.' || part === '..');
     fc.assert(
       fc.property(fc.constantFrom(...templates), fc.array(piece, { maxLength: 8 }), (template, pieces) => {
         const found = match(template, `x${pieces.join('')}`) ?? {};
@@ -271,13 +288,14 @@ describe('names that every object inherits', () => {
 describe('match of what was expanded', () => {
   const text = fc
     .string({ unit: 'binary', maxLength: 8 })
-    .filter((value) => !/[/\\\0]/.test(value) && value !== '.' && value !== '..');
+    .filter((value) => !/[/\\\p{Cc}]/u.test(value) && value !== '.' && value !== '..');
   const word = text.filter((value) => value !== '');
   // A triplet in a reserved value is kept as it is, and is then read as the character it stands for.
   const path = fc
     .string({ unit: 'binary', minLength: 1, maxLength: 8 })
     .filter(
-      (value) => !/[%\0]/.test(value) && !value.split(/[/\\]/).some((part) => part === '.' || part === '..'),
+      (value) =>
+        !/[%\p{Cc}]/u.test(value) && !value.split(/[/\\]/).some((part) => part === '.' || part === '..'),
     );
   const words = fc.array(word, { minLength: 1, maxLength: 4 });
   const noDot = word.filter((value) => !value.includes('.'));

@@ -62,6 +62,9 @@ describe('subscriptions/listen', () => {
     [{ notifications: { resourceSubscriptions: 'a' } }],
     [{ notifications: { resourceSubscriptions: [1] } }],
     [{ notifications: { resourceSubscriptions: Array.from({ length: 1001 }, String) } }],
+    [{ notifications: { resourceSubscriptions: ['x'.repeat(8193)] } }],
+    [{ notifications: { taskIds: ['x'.repeat(8193)] } }],
+    [{ notifications: { resourceSubscriptions: Array.from({ length: 40 }, () => 'x'.repeat(8000)) } }],
   ])('refuses %j', async (params) => {
     const call = inProcess(createServer({ ...quiet, changes: true }));
     await expect(call('subscriptions/listen', params)).rejects.toMatchObject({ code: 'invalid_params' });

@@ -1,4 +1,4 @@
-import { isDeeperThan } from '../../jsonrpc/depth.js';
+import { hasInfinity, isDeeperThan } from '../../jsonrpc/depth.js';
 import {
   type Message,
   printError,
@@ -106,6 +106,9 @@ export function httpEndpoint(
     // Nesting to this depth takes two characters a level, so that a short body needs no look.
     if (text.length > 2 * maxDepth && isDeeperThan(value, maxDepth)) {
       throw new McpError('invalid_request', `The body is nested deeper than ${maxDepth} levels`);
+    }
+    if (hasInfinity(text, value)) {
+      throw new McpError('invalid_request', 'The body has a number that is too large for a double');
     }
     return value;
   }
