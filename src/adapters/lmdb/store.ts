@@ -1,8 +1,10 @@
 import { createRequire } from 'node:module';
 import process from 'node:process';
+import { setTimeout } from 'node:timers/promises';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { checkOptions, type KeysOf } from '../../protocol/known-keys.js';
 import type { Store } from '../../server/store.js';
+import { checkDataFile } from './data-file.js';
 
 // The package's types for ES modules are not valid TypeScript; those for CommonJS are.
 type Lmdb = typeof import('lmdb', { with: { 'resolution-mode': 'require' }});
@@ -21,15 +23,24 @@ type Kept = `${number | ''} ${string}`;
 // LMDB's own limit is 1978 bytes, and a write that it refuses for its key leaves the writes beside it in doubt.
 const MAX_KEY_BYTES = 1024;
 const SWEPT_AT_ONCE = 1000;
+const REASON_WITHIN_MS = 100;
 
 /**
  * Keeps everything in a folder on this machine, in an LMDB database, so that it is there after a crash of the process or of
- * the machine. Needs the package `lmdb`. One process at a time: a second one is refused.
+ * the machine. Needs the package `lmdb`. One server at a time: a second one is refused.
  */
 export function lmdbStore(path: string, options: LmdbStoreOptions = {}): Store {
   checkOptions('lmdbStore', options, storeKeys);
   const { sweepIntervalMs = 60_000 } = options;
-  const db = load().open({ path, noSubdir: false, overlappingSync: false, maxDbs: 2 });
+  const { open: openEnvironment } = load(path);
+  // With batching by turns of the event loop, a commit that fails leaves a rejected promise that nobody can reach.
+  const db = openEnvironment({
+    path,
+    noSubdir: false,
+    overlappingSync: false,
+    maxDbs: 2,
+    eventTurnBatching: false,
+  });
   // The order of expiry. A row outlives the entry it was written for when that is set anew with another expiry.
   const expiries = db.openDB<true, [number, string]>({ name: 'expiries', encoding: 'json' });
   const entries = db.openDB<Kept, string>({ name: 'entries', encoding: 'string' });
@@ -43,9 +54,13 @@ export function lmdbStore(path: string, options: LmdbStoreOptions = {}): Store {
   }
 
   // Durable when it resolves: without overlapping syncs a commit ends when the disk has it.
-  function write<T>(work: () => T): Promise<T> {
+  async function write<T>(work: () => T): Promise<T> {
     open();
-    return db.transaction(work);
+    try {
+      return await db.transaction(work);
+    } catch (error) {
+      throw await reasonOf(error);
+    }
   }
 
   // Not awaited: inside a transaction a write is done when the call returns.
@@ -139,15 +154,34 @@ function checkKey(key: string): void {
   if (bytes > MAX_KEY_BYTES) throw new RangeError(`A key has ${bytes} bytes, at most ${MAX_KEY_BYTES}`);
 }
 
+/** Why a commit failed. lmdb keeps it in a promise of its own, which is unhandled unless somebody looks. */
+async function reasonOf(error: unknown): Promise<unknown> {
+  const { commitError } = error as { readonly commitError?: Promise<never> };
+  if (commitError === undefined) return error;
+  const unknown = new AbortController();
+  const late = setTimeout(REASON_WITHIN_MS, undefined, { signal: unknown.signal }).catch(() => undefined);
+  const reason = await Promise.race([commitError.catch((cause: unknown) => cause), late]);
+  unknown.abort();
+  if (reason === undefined) return error;
+  const why = reason instanceof Error ? reason.message : String(reason);
+  return new Error(`The store could not write to its disk: ${why}`, { cause: reason });
+}
+
 // A process is in LMDB's table of readers from its first read until it ends, however it ends: the kernel holds its place.
-// The read must come after all databases are open, since opening one gives the place up.
+// The read must come after all databases are open, since opening one gives the place up. Whoever is there before that read
+// has the store open, also under our own number: this process, or another container's process that has the same number, and
+// beside that one the read would wait until it is gone.
 function ensureAlone(db: Root, path: string): void {
-  db.get('');
-  const others = readersOf(db).filter((pid) => pid !== process.pid);
+  const before = readersOf(db);
+  if (before.length === 0) db.get('');
+  const others = before.length > 0 ? before : readersOf(db).filter((pid) => pid !== process.pid);
   if (others.length === 0) return;
   void db.close();
+  const who = others.map((pid) =>
+    pid === process.pid ? `${pid} (this one, or one with the same number in another container)` : `${pid}`,
+  );
   throw new Error(
-    `The store at ${path} is in use by process ${others.join(', ')}. One process at a time may use it.`,
+    `The store at ${path} is in use by process ${[...new Set(who)].join(', ')}. One server at a time may use it.`,
   );
 }
 
@@ -158,10 +192,14 @@ function readersOf(db: Root): readonly number[] {
   return lines.map((line) => Number.parseInt(line, 10)).filter((pid) => !Number.isNaN(pid));
 }
 
-function load(): Lmdb {
+function load(path: string): Lmdb {
+  const require = createRequire(import.meta.url);
+  let lmdb: Lmdb;
   try {
-    return createRequire(import.meta.url)('lmdb') as Lmdb;
+    lmdb = require('lmdb') as Lmdb;
   } catch (error) {
     throw new Error('lmdbStore needs the package "lmdb". Install it: npm install lmdb', { cause: error });
   }
+  checkDataFile(path, require.resolve('lmdb'));
+  return lmdb;
 }

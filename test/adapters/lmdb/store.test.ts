@@ -85,7 +85,7 @@ describe('the store on disk', () => {
       run(process.execPath, ['--input-type=module', '-e', script, ...args]);
     const store = lmdbStore(path);
     await expect(child()).rejects.toThrow(
-      `The store at ${path} is in use by process ${process.pid}. One process at a time may use it.`,
+      `The store at ${path} is in use by process ${process.pid}. One server at a time may use it.`,
     );
     await store.close();
     await expect(child('die')).rejects.toMatchObject({ signal: 'SIGKILL' });

@@ -1,0 +1,84 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import process from 'node:process';
+
+// LMDB maps its file into memory and believes what is in it: a file that is not its own or was cut off ends the process with
+// SIGSEGV or SIGBUS, and an empty one becomes a new store. So the file is looked at before it is opened.
+
+const MAGIC = 0xbeefc0de;
+const VERSION = 2;
+// Where the fields of a meta page are, behind the page's header of 24 bytes.
+const AT = { magic: 24, version: 28, pageSize: 48, freeRoot: 88, mainRoot: 136, lastPage: 144, txn: 152 };
+const META_BYTES = 160;
+const NO_ROOT = 0xffff_ffff_ffff_ffffn;
+
+interface Meta {
+  readonly pageSize: number;
+  readonly roots: readonly bigint[];
+  readonly lastPage: number;
+  readonly txn: bigint;
+}
+
+/** Throws a sentence if the data file is one that LMDB would not survive. `lmdb` is where that package is. */
+export function checkDataFile(path: string, lmdb: string): void {
+  let file: number;
+  try {
+    file = openSync(`${path}/data.mdb`, 'r');
+  } catch {
+    return; // A new store, or an error that LMDB itself reports.
+  }
+  try {
+    const { size } = fstatSync(file);
+    if (size === 0) throw damaged(path, 'its data file is empty');
+    const meta = newestMeta(file);
+    if (meta === undefined) throw damaged(path, 'its data file is not an LMDB database');
+    const { pageSize, roots, lastPage } = meta;
+    const isThere = (page: bigint): boolean => page === NO_ROOT || (Number(page) + 1) * pageSize <= size;
+    const wanted = (lastPage + 1) * pageSize;
+    // Pages at the end that were never needed are not written, so a file may rightly be short.
+    if (wanted > size && !(roots.every(isThere) && canBeRead(path, lmdb)))
+      throw damaged(path, `its data file was cut off: it has ${size} of ${wanted} bytes`);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function damaged(path: string, what: string): Error {
+  return new Error(
+    `The store at ${path} is damaged: ${what}. Restore a backup, or delete the folder to begin with an empty store.`,
+  );
+}
+
+function newestMeta(file: number): Meta | undefined {
+  const first = readMeta(file, 0);
+  const second = first && readMeta(file, first.pageSize);
+  return first && second && (second.txn > first.txn ? second : first);
+}
+
+function readMeta(file: number, position: number): Meta | undefined {
+  const bytes = Buffer.alloc(META_BYTES);
+  if (readSync(file, bytes, { position }) < META_BYTES) return undefined;
+  const pageSize = bytes.readUInt32LE(AT.pageSize);
+  const known = bytes.readUInt32LE(AT.magic) === MAGIC && bytes.readUInt16LE(AT.version) === VERSION;
+  // A power of two between 256 bytes and 64 kB.
+  if (!known || pageSize < 256 || pageSize > 65_536 || (pageSize & (pageSize - 1)) !== 0) return undefined;
+  return {
+    pageSize,
+    roots: [bytes.readBigUInt64LE(AT.freeRoot), bytes.readBigUInt64LE(AT.mainRoot)],
+    lastPage: Number(bytes.readBigUInt64LE(AT.lastPage)),
+    txn: bytes.readBigUInt64LE(AT.txn),
+  };
+}
+
+const readAll = `
+const { open } = require(process.argv[1]);
+const db = open({ path: process.argv[2], noSubdir: false, readOnly: true, maxDbs: 2 });
+for (const name of ['entries', 'expiries'])
+  for (const { value } of db.openDB({ name, encoding: 'binary', keyEncoding: 'binary' }).getRange()) value.at(-1);
+`;
+
+// Reads everything in a process of its own, which may die of it.
+function canBeRead(path: string, lmdb: string): boolean {
+  const { status, error } = spawnSync(process.execPath, ['-e', readAll, lmdb, path], { stdio: 'ignore' });
+  return status === 0 || error !== undefined;
+}
