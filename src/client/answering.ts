@@ -153,3 +153,11 @@ export async function answerAll(
   });
   return Object.fromEntries(await Promise.all(entries));
 }
+
+/** A server that asks the same again and again does so because of the answers. */
+export function neverFits(keys: string, maxRounds: number): McpError {
+  return new McpError(
+    'invalid_params',
+    `The server asked "${keys.slice(0, 200)}" again after each of ${maxRounds} answers: what the handlers answer does not fit. The form's schema need not show everything the server checks; its message may say more. (maxRounds)`,
+  );
+}

@@ -14,6 +14,7 @@ import type { KnownTools } from './known-tools.js';
 import type { PendingCall } from './model.js';
 import { OpenCall } from './open-call.js';
 import type { CallOptions, ClientOptions, LogMessage, Progress } from './options.js';
+import { toProgress } from './progress.js';
 import { retrying } from './retrying.js';
 
 export interface CallerParts {
@@ -144,6 +145,14 @@ export class Caller {
     this.#clock.close();
   }
 
+  /** Tells the program how far a call is. */
+  progressed(progress: Progress, { method, name, onProgress }: Progressing): void {
+    const { hub, options } = this.#parts;
+    const { progress: all } = options;
+    if (onProgress) hub.safely('onProgress', () => onProgress(progress));
+    if (all) hub.safely('progress', () => all(progress, { method, ...(name !== undefined && { name }) }));
+  }
+
   #callOf(id: number, open: OpenCall, what: What): Call {
     const { method, name, params, options } = what;
     const { options: defaults, hub } = this.#parts;
@@ -161,12 +170,7 @@ export class Caller {
         const progress = toProgress(about);
         if (progress === undefined) return;
         open.alive(progress.progress);
-        if (onProgress) hub.safely('onProgress', () => onProgress(progress));
-        if (defaults.progress) {
-          hub.safely('progress', () =>
-            defaults.progress?.(progress, { method, ...(name !== undefined && { name }) }),
-          );
-        }
+        this.progressed(progress, { method, name, onProgress });
       } else if (said === 'notifications/message') {
         const message = toLogMessage(about);
         if (message && onLog) hub.safely('onLog', () => onLog(message));
@@ -181,6 +185,12 @@ export class Caller {
   }
 }
 
+interface Progressing {
+  readonly method: string;
+  readonly name: string | undefined;
+  readonly onProgress: CallOptions['onProgress'];
+}
+
 interface What {
   readonly method: string;
   readonly name: string | undefined;
@@ -192,16 +202,6 @@ function nameOf(method: string, params: JsonObject): string | undefined {
   const param = nameParam(method);
   const name = param === undefined ? undefined : params[param];
   return typeof name === 'string' ? name : undefined;
-}
-
-function toProgress(params: JsonObject | undefined): Progress | undefined {
-  const { progress, total, message } = params ?? {};
-  if (typeof progress !== 'number') return undefined;
-  return {
-    progress,
-    ...(typeof total === 'number' && { total }),
-    ...(typeof message === 'string' && { message }),
-  };
 }
 
 export function toLogMessage(params: JsonObject | undefined): LogMessage | undefined {

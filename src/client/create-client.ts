@@ -155,7 +155,13 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     return listing(field, { fetchPage, problem: hub.problem });
   }
 
-  const tools = toolCalls({ caller, known, answer });
+  const tools = toolCalls({
+    caller,
+    known,
+    answer,
+    maxRounds: options.maxRounds ?? 10,
+    problem: hub.problem,
+  });
 
   async function ask(method: string, params: JsonObject, given?: SendOptions): Promise<Outcome> {
     return completed(await caller.sendOwn(method, params, given));

@@ -15,7 +15,7 @@ import type {
   ServerCapabilities,
 } from '../protocol/model.js';
 import type { Revision } from '../protocol/revisions.js';
-import type { CallOptions, LogMessage } from './options.js';
+import type { CallOptions, LogMessage, Progress } from './options.js';
 import type { TypedTools } from './typed.js';
 
 /** A client of one server, or of several as if they were one. Ready when `connect` returns it. */
@@ -191,6 +191,8 @@ export interface TaskState {
   readonly id: string;
   readonly status: 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
   readonly statusMessage: string | undefined;
+  /** How far the task is, where the server says so in numbers. */
+  readonly progress: Progress | undefined;
   readonly createdAt: string;
   readonly lastUpdatedAt: string;
   readonly ttlMs: number | null | undefined;

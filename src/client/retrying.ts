@@ -13,6 +13,7 @@ const safeMethods = new Set([
   'resources/read',
   'completion/complete',
   'tasks/get',
+  'tasks/cancel',
 ]);
 
 /** A server that wants to be left alone for longer is not waited for: its caller may have better to do. */

@@ -1,108 +1,86 @@
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import type { Outcome } from '../protocol/call.js';
-import { fromWire, McpError } from '../protocol/errors.js';
-import { type Answer, answerAll } from './answering.js';
+import { McpError } from '../protocol/errors.js';
+import type { Answer } from './answering.js';
+import { Following } from './following.js';
 import type { CallResult, TaskHandle, TaskState } from './model.js';
-import type { CallOptions } from './options.js';
-import { pause } from './pause.js';
+import type { CallOptions, Progress } from './options.js';
+import { TaskAnswers } from './task-answers.js';
 import { toTaskState } from './task-state.js';
+import { TimeLimit } from './time-limit.js';
 
 export interface TaskParts {
   readonly request: (method: string, params: JsonObject, options?: CallOptions) => Promise<Outcome>;
   readonly answer: Answer;
+  readonly maxRounds: number;
   /** Aborts when the client closes. */
   readonly closing: AbortSignal;
+  /** Tells how far a tool is. */
+  readonly progress: (progress: Progress, name: string, options: CallOptions) => void;
+  readonly problem: (message: string, cause?: unknown) => void;
   /** Makes a result of what the tool answered at last. */
   readonly finish: (name: string, result: JsonObject) => CallResult | Promise<CallResult>;
 }
 
-const FASTEST_MS = 20;
-const SLOWEST_MS = 60_000;
+/** A task that a call has just become. */
+export interface MadeTask {
+  /** The tool. */
+  readonly name: string;
+  readonly state: TaskState;
+}
 
-/** A task that the server keeps. `made` is what it said when it made it. */
-export function taskHandle(
-  parts: TaskParts,
-  id: string,
-  made?: Outcome & { readonly name: string },
-): TaskHandle {
-  const { request, answer, finish, closing } = parts;
+/** A task that the server keeps. */
+export function taskHandle(parts: TaskParts, id: string, made?: MadeTask): TaskHandle {
+  const { request, finish } = parts;
   const name = made?.name ?? id;
 
-  async function get(options: CallOptions | undefined): Promise<Outcome> {
-    return request('tasks/get', { taskId: id }, options);
-  }
+  const get = (options: CallOptions | undefined): Promise<Outcome> =>
+    request('tasks/get', { taskId: id }, options);
 
   async function update(answers: JsonObject, options: CallOptions | undefined): Promise<void> {
     await request('tasks/update', { taskId: id, inputResponses: answers }, options);
   }
 
-  const until = ({ signal }: CallOptions): AbortSignal =>
-    signal === undefined ? closing : AbortSignal.any([signal, closing]);
-
   async function result(options: CallOptions = {}): Promise<CallResult> {
-    const signal = until(options);
-    const deadline =
-      options.maxTimeoutMs === undefined
-        ? Number.POSITIVE_INFINITY
-        : performance.now() + options.maxTimeoutMs;
-    const answered = new Set<string>();
-    let state = made === undefined ? undefined : toTaskState(made);
-    for (;;) {
-      if (state !== undefined) await pause(intervalOf(state), signal);
-      const said = await get(options);
-      state = toTaskState(said);
-      switch (state.status) {
-        case 'completed':
-          if (!isObject(said['result']))
-            throw new McpError('bad_response', `The task ${id} is complete but has no result`);
-          return finish(name, said['result']);
-        case 'failed':
-          throw failureOf(id, said['error']);
-        case 'cancelled':
-          throw new McpError('cancelled', state.statusMessage ?? `The task ${id} was cancelled`, {
-            data: { taskId: id },
-          });
-        case 'input_required':
-          await answerNew(state, answered, options);
-          break;
-        case 'working':
-          break;
-        default:
-          state.status satisfies never;
-      }
-      if (performance.now() > deadline)
-        throw new McpError(
-          'timeout',
-          `The task ${id} is not done after ${options.maxTimeoutMs} ms (maxTimeoutMs): it goes on, and client.task(id) finds it again`,
-          {
-            data: { taskId: id },
-          },
-        );
+    // The time of all polls together is limited here; a single one has only `timeoutMs`.
+    const { onProgress: _, maxTimeoutMs = Number.POSITIVE_INFINITY, ...each } = options;
+    const limit = new TimeLimit(maxTimeoutMs, () => late(id, maxTimeoutMs));
+    const signals = [parts.closing, limit.signal];
+    if (options.signal !== undefined) signals.push(options.signal);
+    const signal = AbortSignal.any(signals);
+    const polling = { ...each, signal };
+    const answers = new TaskAnswers({
+      answer: (request, asked) => limit.without(() => parts.answer(request, asked)),
+      maxRounds: parts.maxRounds,
+      send: (given) => update(given, polling),
+    });
+    const following = new Following(
+      id,
+      {
+        get: () => get(polling),
+        answers,
+        progress: (progress) => parts.progress(progress, name, options),
+        problem: parts.problem,
+        signal,
+      },
+      made?.state,
+    );
+    try {
+      return await finish(name, await following.result());
+    } finally {
+      limit.end();
     }
-  }
-
-  // An answer may take a while to reach the task: a question is not asked twice while it stays open.
-  async function answerNew(
-    { questions }: TaskState,
-    answered: Set<string>,
-    options: CallOptions,
-  ): Promise<void> {
-    for (const key of answered) if (!Object.hasOwn(questions, key)) answered.delete(key);
-    const open = Object.entries(questions).filter(([key]) => !answered.has(key));
-    if (open.length === 0) return;
-    const answers = await answerAll(Object.fromEntries(open), answer, until(options));
-    for (const [key] of open) answered.add(key);
-    if (answers !== undefined) await update(answers, options);
   }
 
   return {
     id,
-    status: async (options) => toTaskState(await get(options)),
-    result,
-    answer: (answers, options) => update(answers, options),
-    async cancel(options) {
-      await request('tasks/cancel', { taskId: id }, options);
-    },
+    status: (options) => named(id, async () => toTaskState(await get(options))),
+    result: (options) => named(id, () => result(options)),
+    answer: (answers, options) => named(id, () => update(answers, options)),
+    cancel: (options) =>
+      named(id, async () => {
+        await request('tasks/cancel', { taskId: id }, options);
+      }),
   };
 }
 
@@ -113,6 +91,7 @@ export function doneHandle(result: CallResult): TaskHandle {
     id: '',
     status: 'completed',
     statusMessage: undefined,
+    progress: undefined,
     createdAt: now,
     lastUpdatedAt: now,
     ttlMs: undefined,
@@ -128,13 +107,26 @@ export function doneHandle(result: CallResult): TaskHandle {
   };
 }
 
-function intervalOf({ pollIntervalMs = 1000 }: TaskState): number {
-  return Math.min(Math.max(pollIntervalMs, FASTEST_MS), SLOWEST_MS);
+/** Whatever goes wrong with a task, its id is in the error: `client.task(error.data.taskId)` takes it up again. */
+async function named<T>(taskId: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!McpError.is(error)) throw error;
+    const { code, message, data, status, number } = error;
+    const known = isObject(data) ? data : data === undefined ? {} : { data };
+    throw new McpError(code, message, {
+      status,
+      cause: error.cause ?? error,
+      data: { ...known, taskId },
+      ...(number !== undefined && { number }),
+    });
+  }
 }
 
-function failureOf(id: string, error: unknown): McpError {
-  const { code, message, data } = isObject(error) ? error : {};
-  if (typeof code === 'number' && typeof message === 'string')
-    return fromWire({ code, message, ...(data !== undefined && { data }) });
-  return new McpError('remote_error', `The task ${id} failed`, { data: { taskId: id } });
+function late(id: string, ms: number): McpError {
+  return new McpError(
+    'timeout',
+    `The task ${id} is not done after ${ms} ms (maxTimeoutMs). It goes on at the server, and client.task(id) finds it again.`,
+  );
 }

@@ -5,12 +5,15 @@ import type { KnownTools } from './known-tools.js';
 import type { CallResult, Client, TaskHandle, ToolCallOptions } from './model.js';
 import type { CallOptions } from './options.js';
 import { completed, toCallResult } from './results.js';
-import { doneHandle, taskHandle } from './tasks.js';
+import { toTaskState } from './task-state.js';
+import { doneHandle, type TaskParts, taskHandle } from './tasks.js';
 
 export interface ToolCallParts {
   readonly caller: Caller;
   readonly known: KnownTools;
   readonly answer: Answer;
+  readonly maxRounds: number;
+  readonly problem: (message: string, cause?: unknown) => void;
 }
 
 /** Calls tools, and follows the tasks that some of them become. */
@@ -18,11 +21,16 @@ export function toolCalls({
   caller,
   known,
   answer,
+  maxRounds,
+  problem,
 }: ToolCallParts): Pick<Client, 'tool' | 'callTool' | 'startTool' | 'task'> {
-  const parts = {
-    request: (method: string, params: JsonObject, options?: CallOptions) =>
-      caller.sendOwn(method, params, options),
-    answer: ((request, asked) => caller.whileAsking(() => answer(request, asked))) satisfies Answer,
+  const parts: TaskParts = {
+    request: (method, params, options) => caller.sendOwn(method, params, options),
+    answer: (request, asked) => caller.whileAsking(() => answer(request, asked)),
+    maxRounds,
+    progress: (progress, name, { onProgress }) =>
+      caller.progressed(progress, { method: 'tools/call', name, onProgress }),
+    problem,
     finish,
     closing: caller.closing,
   };
@@ -40,7 +48,8 @@ export function toolCalls({
   ): Promise<CallResult | TaskHandle> {
     const outcome = await caller.sendOwn('tools/call', { name, arguments: args }, withKey(options));
     if (outcome.resultType !== 'task') return finish(name, completed(outcome));
-    return taskHandle(parts, String(outcome['taskId']), { ...outcome, name });
+    const state = toTaskState(outcome);
+    return taskHandle(parts, state.id, { name, state });
   }
 
   async function startTool(
@@ -62,7 +71,7 @@ export function toolCalls({
     try {
       return await answered.result(options);
     } catch (error) {
-      // Who gives up on the call wants no more of it; the task would go on alone.
+      // The caller gave up on the call, so the task is not wanted any more either.
       if (options.signal?.aborted) void answered.cancel().catch(() => {});
       throw error;
     }

@@ -151,7 +151,7 @@ class GroupStream implements Listener {
     } else if (change.kind === 'task') {
       // What a notification says of a task goes with its result or its error, which a change does not have.
       void client.request('tasks/get', { taskId: change.id }).then(
-        ({ resultType: _, _meta, ...task }) => {
+        ({ resultType: _, ...task }) => {
           const taskId = taskIdOf(member, change.id);
           this.#notify('notifications/tasks', { ...task, taskId }, taskId);
         },
@@ -167,7 +167,9 @@ class GroupStream implements Listener {
 
   #notify(method: string, params: JsonObject, what: string): void {
     if (this.#closed) return;
-    const notify = (): void => this.#call.notify(method, { ...params, _meta: this.#tag });
+    const { _meta: own } = params;
+    const _meta = isObject(own) ? { ...own, ...this.#tag } : this.#tag;
+    const notify = (): void => this.#call.notify(method, { ...params, _meta });
     if (this.#early === undefined) notify();
     else this.#early.set(`${method} ${what}`, notify);
   }
