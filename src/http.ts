@@ -1,8 +1,14 @@
 import { handlerKeys } from './legacy/handler-keys.js';
 import { httpSessions, type SessionOptions } from './legacy/http.js';
+import type { Auth } from './protocol/call.js';
+import { type Authenticate, toAuth } from './protocol/caller.js';
+import { McpError } from './protocol/errors.js';
 import { checkOptions, type KeysOf } from './protocol/known-keys.js';
 import type { Server } from './server/create-server.js';
+import { logToConsole } from './server/log.js';
+import { mask } from './server/tool-error.js';
 import { type HttpEndpoint, type HttpOptions, httpEndpoint } from './transports/http/endpoint.js';
+import type { Incoming } from './transports/http/incoming.js';
 import { webIncoming } from './transports/http/web.js';
 
 export {
@@ -11,11 +17,17 @@ export {
   type MemoryEventLogOptions,
   memoryEventLog,
 } from './legacy/event-log.js';
+export type { Authenticate, AuthInit } from './protocol/caller.js';
 export { unsafeAnyHost, unsafeAnyOrigin } from './transports/http/guard.js';
 
-export interface HandlerOptions extends HttpOptions, SessionOptions {
+export interface EndpointOptions extends HttpOptions, SessionOptions {
   /** Whether clients of 2025 and before are served. They are. */
   readonly sessions?: boolean;
+}
+
+export interface HandlerOptions extends EndpointOptions {
+  /** Says who sent a request, before its body is read. `ctx.auth` has it, and everything that is kept belongs to it. */
+  readonly auth?: Authenticate<Request> | undefined;
 }
 
 export interface Handler {
@@ -25,7 +37,7 @@ export interface Handler {
 }
 
 /** What a handler needs of a server. One that can ask takes the secret of the options too, where it has none. */
-export type Served = Pick<Server, 'dispatch'> & Partial<Pick<Server, 'provideSecret'>>;
+export type Served = Pick<Server, 'dispatch'> & Partial<Pick<Server, 'provideSecret' | 'log'>>;
 
 /** Serves over HTTP wherever there is `Request` and `Response`: both eras, on whatever path it is mounted. */
 export function createHandler(server: Served, options: HandlerOptions = {}): Handler {
@@ -40,12 +52,32 @@ export function createHandler(server: Served, options: HandlerOptions = {}): Han
 }
 
 /** The endpoint itself, for adapters that have no `Request`. */
-export function createEndpoint(server: Served, options: HandlerOptions = {}): HttpEndpoint {
+export function createEndpoint<Raw>(
+  server: Served,
+  options: EndpointOptions & { readonly auth?: Authenticate<Raw> | undefined } = {},
+): HttpEndpoint {
   const { sessions = true, secret } = options;
   if (secret !== undefined) server.provideSecret?.(secret);
   return httpEndpoint(
     server.dispatch,
-    options,
+    { ...options, authenticate: authenticator(server, options.auth) },
     sessions ? httpSessions(server.dispatch, options) : undefined,
   );
+}
+
+/** Runs the `auth` of the options on a request. What it throws unexpectedly is masked and logged, as a handler's error is. */
+export function authenticator<Raw>(
+  { log = logToConsole }: Pick<Served, 'log'>,
+  auth: Authenticate<Raw> | undefined,
+): ((incoming: Incoming) => Promise<Auth | undefined>) | undefined {
+  if (auth === undefined) return undefined;
+  if (typeof auth !== 'function') throw new TypeError('"auth" must be a function of the request.');
+  return async function authenticate({ raw }) {
+    try {
+      return toAuth((await auth(raw as Raw)) ?? undefined);
+    } catch (error) {
+      if (McpError.is(error)) throw error;
+      throw new McpError('internal_error', mask(error, '"auth"', log), { status: 500 });
+    }
+  };
 }

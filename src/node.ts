@@ -1,4 +1,9 @@
-import { type NodeHandler, nodeHandler } from './adapters/node/handler.js';
+import {
+  type NodeHandler,
+  type NodeHandlerOptions,
+  type NodeRequest,
+  nodeHandler,
+} from './adapters/node/handler.js';
 import {
   checkServeOptions,
   type ServeOptions,
@@ -7,13 +12,13 @@ import {
 } from './adapters/node/options.js';
 import { type Serving, serveOnNode } from './adapters/node/serve.js';
 import { upgrades } from './adapters/node/upgrades.js';
-import { createEndpoint, type HandlerOptions, type Served } from './http.js';
+import { authenticator, createEndpoint, type Served } from './http.js';
 import { handlerKeys } from './legacy/handler-keys.js';
 import { checkOptions, type KeysOf } from './protocol/known-keys.js';
 import type { Server } from './server/create-server.js';
 import { serveWebSocket } from './websocket.js';
 
-export type { NodeHandler } from './adapters/node/handler.js';
+export type { NodeHandler, NodeHandlerOptions } from './adapters/node/handler.js';
 export type { ServeOptions } from './adapters/node/options.js';
 export type { Serving } from './adapters/node/serve.js';
 
@@ -31,8 +36,9 @@ export async function serve(
       upgrades:
         websocket === false
           ? undefined
-          : upgrades((socket) => serveWebSocket(server, socket, websocket), {
+          : upgrades((socket, caller) => serveWebSocket(server, socket, { ...websocket, ...caller }), {
               ...effective,
+              authenticate: authenticator(server, effective.auth),
               ...websocket,
               path,
             }),
@@ -44,7 +50,10 @@ export async function serve(
 }
 
 /** A handler for `node:http` and the frameworks that hand out its `req` and `res`. */
-export function createNodeHandler(server: Served, options: HandlerOptions = {}): NodeHandler {
-  checkOptions('createNodeHandler', options, handlerKeys satisfies KeysOf<HandlerOptions>);
+export function createNodeHandler<Req extends NodeRequest = NodeRequest>(
+  server: Served,
+  options: NodeHandlerOptions<Req> = {},
+): NodeHandler<Req> {
+  checkOptions('createNodeHandler', options, handlerKeys satisfies KeysOf<NodeHandlerOptions>);
   return nodeHandler(createEndpoint(server, options));
 }

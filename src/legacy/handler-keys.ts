@@ -3,8 +3,9 @@ import type { HttpOptions } from '../transports/http/endpoint.js';
 import type { SessionOptions } from './http.js';
 
 /** Every option of an HTTP handler, whatever the runtime. */
-export const handlerKeys: KeysOf<HttpOptions & SessionOptions & { sessions: unknown }> = {
+export const handlerKeys: KeysOf<HttpOptions & SessionOptions & { sessions: unknown; auth: unknown }> = {
   sessions: true,
+  auth: true,
   path: true,
   allowedHosts: true,
   allowedOrigins: true,

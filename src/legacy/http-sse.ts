@@ -1,7 +1,8 @@
 import type { Dispatch } from '../protocol/call.js';
+import { principalOf } from '../protocol/caller.js';
 import { type Channel, openChannel } from '../transports/channel.js';
 import { refuse } from '../transports/http/endpoint.js';
-import type { HeaderFields, Incoming } from '../transports/http/incoming.js';
+import { callerOf, type HeaderFields, type Incoming } from '../transports/http/incoming.js';
 import type { EventStream, Streams } from '../transports/http/streams.js';
 import { channelSession } from './channel-session.js';
 
@@ -20,7 +21,10 @@ export interface HttpSse {
 
 /** The transport of 2024-11-05: a stream that carries everything to the client, and a path where it posts. */
 export function httpSse({ dispatch, streams, read, maxConnections }: HttpSseOptions): HttpSse {
-  const open = new Map<string, { readonly channel: Channel; readonly stream: EventStream }>();
+  const open = new Map<
+    string,
+    { readonly channel: Channel; readonly stream: EventStream; readonly principal: string }
+  >();
 
   function connect(incoming: Incoming, headers: HeaderFields): void {
     if (open.size >= maxConnections) return refuse(incoming, 503, 'Too many connections', headers);
@@ -36,15 +40,21 @@ export function httpSse({ dispatch, streams, read, maxConnections }: HttpSseOpti
       },
     });
     const send = (text: string): void => stream.send({ event: 'message', data: text });
-    const channel = openChannel({ dispatch, send, session: channelSession(dispatch, send) });
-    open.set(id, { channel, stream });
+    const channel = openChannel({
+      dispatch,
+      send,
+      session: channelSession(dispatch, send),
+      caller: callerOf(incoming),
+    });
+    open.set(id, { channel, stream, principal: principalOf(incoming) });
     const path = `${incoming.path.slice(0, incoming.path.lastIndexOf('/'))}/messages?sessionId=${id}`;
     stream.send({ event: 'endpoint', data: path });
   }
 
   async function receive(incoming: Incoming, headers: HeaderFields): Promise<void> {
     const connection = open.get(new URLSearchParams(incoming.query).get('sessionId') ?? '');
-    if (connection === undefined)
+    // A stream of somebody else's is as unknown as one that never was.
+    if (connection === undefined || connection.principal !== principalOf(incoming))
       return refuse(incoming, 404, 'Unknown session: open the event stream again', headers);
     const value = await read(incoming);
     incoming.reply(202, headers, 'Accepted');

@@ -8,13 +8,14 @@ import {
   readMessage,
 } from '../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../protocol/call.js';
+import { principalOf } from '../protocol/caller.js';
 import { McpError, toMcpError } from '../protocol/errors.js';
 import { newestSession } from '../protocol/features.js';
 import { Lifetime, withSignal } from '../protocol/lifetime.js';
 import { checkSecret } from '../protocol/secret.js';
 import { replyJson } from '../transports/http/answer.js';
 import { type EraContext, refuse, type SessionEra } from '../transports/http/endpoint.js';
-import type { HeaderFields, Incoming } from '../transports/http/incoming.js';
+import { callerOf, type HeaderFields, type Incoming } from '../transports/http/incoming.js';
 import { batchProblem, collector } from './channel-session.js';
 import { type EventLog, memoryEventLog } from './event-log.js';
 import { httpSse } from './http-sse.js';
@@ -83,7 +84,7 @@ export function httpSessions(
       headers: HeaderFields,
     ): Promise<void> {
       try {
-        const { id, session } = await table.open(readHandshake(message.params));
+        const { id, session } = await table.open(readHandshake(message.params), callerOf(incoming));
         const result = await session.initialize();
         replyJson(incoming, 200, printResult(message.id, result), { ...headers, [SESSION]: id });
       } catch (error) {
@@ -99,7 +100,7 @@ export function httpSessions(
       id?: RequestId,
     ): Promise<LiveSession | undefined> {
       const sent = incoming.header(SESSION);
-      const live = sent === undefined ? undefined : await table.find(sent);
+      const live = sent === undefined ? undefined : await table.find(sent, principalOf(incoming));
       if (live !== undefined) return live;
       const message =
         sent === undefined
@@ -156,7 +157,7 @@ export function httpSessions(
       });
       const call: Omit<Call, 'method' | 'peer' | 'params' | 'signal'> = {
         id,
-        http: { header: (name) => incoming.header(name), remoteAddress: incoming.remoteAddress },
+        ...callerOf(incoming),
         notify: (method, params) => answer.notify(printNotification(method, params)),
         release: answer.canRelease ? () => answer.release() : undefined,
       };

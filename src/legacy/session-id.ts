@@ -9,9 +9,9 @@ import type { Handshake } from './session.js';
  * same secret accepts them, so that no load balancer has to be sticky and a restart ends nothing.
  */
 export interface SessionIds {
-  readonly issue: (handshake: Handshake) => Promise<string>;
-  /** What the id says, or undefined if it is not ours, was changed, or is too old. */
-  readonly read: (id: string) => Promise<IssuedSession | undefined>;
+  readonly issue: (handshake: Handshake, principal?: string) => Promise<string>;
+  /** What the id says, or undefined if it is not ours or not this caller's, was changed, or is too old. */
+  readonly read: (id: string, principal?: string) => Promise<IssuedSession | undefined>;
 }
 
 export interface IssuedSession {
@@ -39,7 +39,7 @@ export function sessionIds({
     return imported;
   }
 
-  async function issue({ revision, client, capabilities }: Handshake): Promise<string> {
+  async function issue({ revision, client, capabilities }: Handshake, principal = ''): Promise<string> {
     const payload = encodeBase64Url(
       encoder.encode(
         JSON.stringify({
@@ -51,11 +51,11 @@ export function sessionIds({
         }),
       ),
     );
-    const signature = await crypto.subtle.sign('HMAC', await key(), encoder.encode(payload));
+    const signature = await crypto.subtle.sign('HMAC', await key(), signed(payload, principal));
     return `${payload}.${encodeBase64Url(new Uint8Array(signature))}`;
   }
 
-  async function read(id: string): Promise<IssuedSession | undefined> {
+  async function read(id: string, principal = ''): Promise<IssuedSession | undefined> {
     const dot = id.indexOf('.');
     if (dot === -1 || id.length > MAX_ID) return undefined;
     const payload = id.slice(0, dot);
@@ -64,7 +64,7 @@ export function sessionIds({
     if (signature === undefined || bytes === undefined) return undefined;
     // Bits are left over in the last character: with others there, the same session would have a second id.
     if (encodeBase64Url(signature) !== id.slice(dot + 1)) return undefined;
-    if (!(await crypto.subtle.verify('HMAC', await key(), signature, encoder.encode(payload))))
+    if (!(await crypto.subtle.verify('HMAC', await key(), signature, signed(payload, principal))))
       return undefined;
     const { t, r, i, c } = JSON.parse(new TextDecoder().decode(bytes)) as {
       t: number;
@@ -80,6 +80,11 @@ export function sessionIds({
   }
 
   return { issue, read };
+}
+
+// Whose the session is stands in no id: it is what the signature is checked with. A payload has no line breaks.
+function signed(payload: string, principal: string): Uint8Array<ArrayBuffer> {
+  return encoder.encode(principal === '' ? payload : `${payload}\n${principal}`);
 }
 
 async function importKey(secret: string | undefined): Promise<CryptoKey> {

@@ -1,5 +1,6 @@
 import type { RequestId } from '../jsonrpc/message.js';
 import type { Dispatch } from '../protocol/call.js';
+import { type Caller, principalOf } from '../protocol/caller.js';
 import { McpError } from '../protocol/errors.js';
 import { idle } from '../protocol/idle-timer.js';
 import type { Lifetime } from '../protocol/lifetime.js';
@@ -11,6 +12,8 @@ import type { IssuedSession, SessionIds } from './session-id.js';
 export interface LiveSession {
   readonly id: string;
   readonly session: Session;
+  /** Whose it is. */
+  readonly principal: string;
   readonly expiresAt: number;
   /** Begins the names of its streams, so that no session can ask for another's events. */
   readonly tag: string;
@@ -44,16 +47,21 @@ export class SessionTable {
   }
 
   /** Opens a session and returns its id. Nothing is kept until the client uses it. */
-  async open(handshake: Handshake): Promise<{ readonly id: string; readonly session: Session }> {
+  async open(
+    handshake: Handshake,
+    caller: Caller,
+  ): Promise<{ readonly id: string; readonly session: Session }> {
     return {
-      id: await this.#options.ids.issue(handshake),
+      id: await this.#options.ids.issue(handshake, principalOf(caller)),
       session: new Session(handshake, this.#options.dispatch),
     };
   }
 
-  async find(id: string): Promise<LiveSession | undefined> {
+  /** The session, if it is this caller's. One of somebody else's is as unknown as one that never was. */
+  async find(id: string, principal: string): Promise<LiveSession | undefined> {
     const known = this.#live.get(id);
     if (known !== undefined) {
+      if (known.principal !== principal) return undefined;
       if (known.expiresAt <= Date.now()) {
         this.#stop(known);
         return undefined;
@@ -65,15 +73,16 @@ export class SessionTable {
       return known;
     }
     if (this.#ended.has(id)) return undefined;
-    const issued = await this.#options.ids.read(id);
+    const issued = await this.#options.ids.read(id, principal);
     if (issued === undefined || this.#ended.has(id)) return undefined;
-    return this.#live.get(id) ?? this.#remember(id, issued);
+    return this.#live.get(id) ?? this.#remember(id, principal, issued);
   }
 
-  #remember(id: string, { handshake, expiresAt }: IssuedSession): LiveSession {
+  #remember(id: string, principal: string, { handshake, expiresAt }: IssuedSession): LiveSession {
     if (this.#live.size >= this.#options.maxSessions) this.#evict();
     const live: LiveSession = {
       id,
+      principal,
       session: new Session(handshake, this.#options.dispatch),
       expiresAt,
       tag: id.slice(-12),

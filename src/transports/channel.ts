@@ -14,6 +14,7 @@ import {
   readMessage,
 } from '../jsonrpc/message.js';
 import { type Call, type Dispatch, type Outcome, type Peer, printOutcome } from '../protocol/call.js';
+import type { Caller } from '../protocol/caller.js';
 import { isModern } from '../protocol/era.js';
 import { McpError, toMcpError } from '../protocol/errors.js';
 import { Lifetime, withSignal } from '../protocol/lifetime.js';
@@ -42,10 +43,13 @@ export interface ChannelOptions {
   readonly send: (text: string) => void;
   readonly session?: ((calls: OpenCalls) => ChannelSession) | undefined;
   readonly maxDepth?: number;
+  /** Who opened the connection, where it began as an HTTP request. */
+  readonly caller?: Caller | undefined;
 }
 
-export function openChannel({ dispatch, send, session, maxDepth = 128 }: ChannelOptions): Channel {
-  const calls = new OpenCalls(dispatch, send);
+export function openChannel(options: ChannelOptions): Channel {
+  const { dispatch, send, session, maxDepth = 128 } = options;
+  const calls = new OpenCalls(dispatch, send, options.caller);
   const sessionEra = session?.(calls);
 
   function receive(text: string): void {
@@ -123,13 +127,16 @@ export interface AnswerOptions {
 
 /** The calls that are open on a connection, by the ids that their client gave them. */
 export class OpenCalls {
+  /** In whose name all of them are made. */
+  readonly caller: Caller;
   readonly #open = new Map<RequestId, OpenCall>();
   readonly #dispatch: Dispatch;
   readonly #send: (text: string) => void;
   #closed = false;
   #empty: (() => void) | undefined;
 
-  constructor(dispatch: Dispatch, send: (text: string) => void) {
+  constructor(dispatch: Dispatch, send: (text: string) => void, caller: Caller = nobody) {
+    this.caller = caller;
     this.#dispatch = dispatch;
     this.#send = send;
   }
@@ -155,10 +162,11 @@ export class OpenCalls {
       notifiedAt = performance.now();
       this.#send(text);
     };
+    const { auth, http } = this.caller;
     const notify: Call['notify'] = (name, params) => sendBeside(printNotification(name, params));
     const open: Open = {
       call: (peer, params = message.params ?? {}, other = method) =>
-        this.#dispatch(withSignal({ id, method: other, params, peer, notify }, call.lifetime)),
+        this.#dispatch(withSignal({ id, method: other, params, peer, auth, http, notify }, call.lifetime)),
       line: () => ({ send: sendBeside, signal: call.lifetime.signal }),
     };
     const finish = (text: string): void => {
@@ -209,6 +217,8 @@ export class OpenCalls {
     this.#empty?.();
   }
 }
+
+const nobody: Caller = { auth: undefined, http: undefined };
 
 const PACE_MS = 2;
 

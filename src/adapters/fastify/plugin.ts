@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpEndpoint } from '../../transports/http/endpoint.js';
-import { nodeHandler } from '../node/handler.js';
+import { NodeIncoming } from '../node/incoming.js';
 
 /** A plugin for `app.register`. It serves on the prefix that it is registered with. */
 export type Plugin = (app: App) => Promise<void>;
@@ -16,7 +16,8 @@ interface App {
   addHook(name: 'preClose', hook: () => Promise<void>): unknown;
 }
 
-interface AppRequest {
+/** What is needed of Fastify's request. */
+export interface AppRequest {
   readonly raw: IncomingMessage;
 }
 
@@ -27,18 +28,17 @@ interface AppReply {
 
 /** The endpoint inside Fastify, behind its hooks. */
 export function plugin(endpoint: HttpEndpoint): Plugin {
-  const handle = nodeHandler(endpoint);
   return async function mcp(app) {
     // The body stays unread: its limit, its type and its errors are the endpoint's. Only this plugin's scope is changed.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', (_request, _payload, done) => done(null));
     const serve = async (request: AppRequest, reply: AppReply): Promise<void> => {
       reply.hijack();
-      await handle(request.raw, reply.raw);
+      await endpoint.handle(new NodeIncoming(request.raw, reply.raw, undefined, request));
     };
     app.all('/', serve);
     app.all('/*', serve);
     // Before Fastify waits for its connections to end: an open stream would never let it.
-    app.addHook('preClose', () => handle.close());
+    app.addHook('preClose', () => endpoint.close());
   };
 }

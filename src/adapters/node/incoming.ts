@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
+import type { Auth } from '../../protocol/call.js';
 import {
   BodyTooLarge,
   type HeaderFields,
@@ -15,13 +16,16 @@ export class NodeIncoming implements Incoming {
   readonly method: string;
   readonly path: string;
   readonly query: string;
+  readonly raw: unknown;
+  auth: Auth | undefined = undefined;
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
   readonly #parsedBody: unknown;
   #reading: Reading | undefined;
 
-  /** A body that a framework has parsed already is handed in. */
-  constructor(req: IncomingMessage, res: ServerResponse, parsedBody?: unknown) {
+  /** A body that a framework has parsed already is handed in, and so is a request of the framework's own. */
+  constructor(req: IncomingMessage, res: ServerResponse, parsedBody?: unknown, raw: unknown = req) {
+    this.raw = raw;
     this.#req = req;
     this.#res = res;
     this.#parsedBody = parsedBody;

@@ -1,8 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import process from 'node:process';
 import type { SecureContextOptions } from 'node:tls';
 import { handlerKeys } from '../../legacy/handler-keys.js';
 import type { SessionOptions } from '../../legacy/http.js';
+import type { Authenticate } from '../../protocol/caller.js';
 import { checkOptions, type KeysOf } from '../../protocol/known-keys.js';
 import type { HttpOptions } from '../../transports/http/endpoint.js';
 import { unsafeAnyHost } from '../../transports/http/guard.js';
@@ -11,6 +13,8 @@ import { type WebSocketOptions, webSocketKeys } from '../../transports/websocket
 export interface ServeOptions extends HttpOptions, SessionOptions {
   /** Whether clients of 2025 and before are served. They are. */
   readonly sessions?: boolean;
+  /** Says who sent a request or opened a WebSocket, before anything of it is read. */
+  readonly auth?: Authenticate<IncomingMessage> | undefined;
   /** `PORT`; 3000 unless given, 0 for any free one. */
   readonly port?: number;
   /** `MCP_HOST`; only this machine can connect unless you say otherwise. */

@@ -8,7 +8,7 @@ import {
   type RequestMessage,
   readMessage,
 } from '../../jsonrpc/message.js';
-import { type Call, type Dispatch, printOutcome } from '../../protocol/call.js';
+import { type Auth, type Call, type Dispatch, printOutcome } from '../../protocol/call.js';
 import { isModern } from '../../protocol/era.js';
 import { McpError, toMcpError } from '../../protocol/errors.js';
 import { Lifetime, withSignal } from '../../protocol/lifetime.js';
@@ -27,6 +27,11 @@ export interface HttpOptions extends GuardOptions, Partial<StreamLimits>, Routes
   readonly maxDepth?: number;
   /** A call that takes longer is ended with an error. */
   readonly requestTimeoutMs?: number;
+}
+
+export interface EndpointOptions extends HttpOptions {
+  /** Says who sent a request, before its body is read. Without it, nobody did. */
+  readonly authenticate?: ((incoming: Incoming) => Promise<Auth | undefined>) | undefined;
 }
 
 /** What serves the messages and requests of the session era, where that is wanted. */
@@ -54,11 +59,12 @@ export interface HttpEndpoint {
 /** The MCP endpoint over any HTTP runtime: guards, the parse, the call, one answer. */
 export function httpEndpoint(
   dispatch: Dispatch,
-  options: HttpOptions,
+  options: EndpointOptions,
   sessionEra?: (context: EraContext) => SessionEra,
 ): HttpEndpoint {
   const { maxBodyBytes = 4 * 1024 * 1024, maxDepth = 128, requestTimeoutMs = 600_000 } = options;
   const { keepAliveMs = 15_000, maxAgeMs = 3_600_000, maxBufferedBytes = 4 * 1024 * 1024 } = options;
+  const { authenticate } = options;
   const guard = createGuard(options);
   const streams = new Streams({ keepAliveMs, maxAgeMs, maxBufferedBytes });
   const inFlight = new InFlight(requestTimeoutMs);
@@ -82,6 +88,7 @@ export function httpEndpoint(
           'retry-after': '5',
           connection: 'close',
         });
+      if (authenticate !== undefined) incoming.auth = await authenticate(incoming);
       if (incoming.method === 'POST' && route === 'mcp')
         return await post(incoming, await read(incoming), headers);
       if (sessions !== undefined) return await sessions.other(incoming, route, headers);
@@ -168,6 +175,7 @@ export function httpEndpoint(
         method,
         params: message.params ?? {},
         peer,
+        auth: incoming.auth,
         http: { header, remoteAddress: incoming.remoteAddress, mirrored: header },
         notify: (name, params) => answer.notify(printNotification(name, params)),
       };
@@ -227,6 +235,8 @@ function fail(incoming: Incoming, error: unknown, headers: HeaderFields): void {
     return refuse(incoming, 413, `${error.message}. Send less, or raise maxBodyBytes.`, headers);
   }
   const known = toMcpError(error);
+  // RFC 9110, 401: the answer says how to authenticate.
+  const challenge = known.status === 401 ? { ...headers, 'www-authenticate': 'Bearer' } : headers;
   // What is nobody's known mistake is ours.
-  answerError(incoming, undefined, known, headers);
+  answerError(incoming, undefined, known, challenge);
 }

@@ -1,3 +1,6 @@
+import type { Auth } from '../../protocol/call.js';
+import type { Caller } from '../../protocol/caller.js';
+
 /** An HTTP request and the way to answer it, in the terms of no particular runtime. */
 export interface Incoming {
   readonly method: string;
@@ -9,6 +12,10 @@ export interface Incoming {
   /** Whether the connection came in on a loopback address; undefined where the runtime does not tell. */
   readonly local: boolean | undefined;
   readonly remoteAddress: string | undefined;
+  /** The request as the runtime or the framework has it: a `Request`, Node's `IncomingMessage`, Fastify's own. */
+  readonly raw: unknown;
+  /** Who sent it; set by the endpoint before anything else looks at it. */
+  auth: Auth | undefined;
   /** Reads a header by its lower-case name. */
   header(name: string): string | undefined;
   /** The whole body. Throws `BodyTooLarge` as soon as it has more than `maxBytes`. */
@@ -19,6 +26,12 @@ export interface Incoming {
   stream(status: number, headers: HeaderFields): Outlet;
   /** Calls back when the client goes away before the answer is complete. */
   onGone(listener: () => void): void;
+}
+
+/** What the calls know of a request that carries them or that opened their connection. */
+export function callerOf(incoming: Incoming): Caller {
+  const { auth, remoteAddress } = incoming;
+  return { auth, http: { header: (name) => incoming.header(name), remoteAddress } };
 }
 
 export type HeaderFields = Readonly<Record<string, string>>;

@@ -25,6 +25,8 @@ export function webIncoming(request: Request): {
     secure: url.protocol === 'https:',
     local: undefined,
     remoteAddress: undefined,
+    raw: request,
+    auth: undefined,
     // A Request made by hand has no Host header; its URL says the same.
     header: (name) => request.headers.get(name) ?? (name === 'host' ? url.host : undefined),
     text: (maxBytes) => readText(request, maxBytes),

@@ -1,4 +1,5 @@
 import type { Dispatch } from '../../protocol/call.js';
+import type { Caller } from '../../protocol/caller.js';
 import type { KeysOf } from '../../protocol/known-keys.js';
 import { type ChannelOptions, openChannel } from '../channel.js';
 
@@ -33,6 +34,7 @@ export interface WebSocketServing {
 interface Parts {
   readonly dispatch: Dispatch;
   readonly session?: (send: (text: string) => void) => ChannelOptions['session'];
+  readonly caller?: Caller | undefined;
 }
 
 /** The subprotocol that MCP clients ask for. */
@@ -46,7 +48,7 @@ const GOODBYE_MS = 1000;
 
 /** Serves one client on an open WebSocket, a message a frame. */
 export function serveOverWebSocket(
-  { dispatch, session }: Parts,
+  { dispatch, session, caller }: Parts,
   socket: Socket,
   options: WebSocketOptions = {},
 ): WebSocketServing {
@@ -60,7 +62,7 @@ export function serveOverWebSocket(
     socket.terminate?.();
     leave();
   };
-  const channel = openChannel({ dispatch, send, session: session?.(send) });
+  const channel = openChannel({ dispatch, send, session: session?.(send), caller });
   socket.addEventListener('message', ({ data }) => {
     if (typeof data !== 'string') return channel.refuse('Messages are text, not binary');
     // UTF-16 units: never more than the bytes, so that what passes here is bounded either way.

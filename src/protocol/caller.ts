@@ -1,0 +1,38 @@
+import { isObject } from '../jsonrpc/message.js';
+import type { Auth, Call } from './call.js';
+
+/** Who is calling, as a program gives it: `subject` alone is enough. */
+export interface AuthInit extends Partial<Auth> {
+  readonly subject: string;
+}
+
+/** Says who is calling, from the request that carries the call; undefined for nobody. It may throw an `McpError`. */
+export type Authenticate<Request> = (
+  request: Request,
+) => AuthInit | undefined | null | Promise<AuthInit | undefined | null>;
+
+/** What a call knows of the request that carried it. */
+export type Caller = Pick<Call, 'auth' | 'http'>;
+
+const MAX_SUBJECT = 1024;
+
+/** The caller with its defaults. Throws a TypeError that says what is wrong with it. */
+export function toAuth(given: AuthInit): Auth;
+export function toAuth(given: AuthInit | undefined): Auth | undefined;
+export function toAuth(given: AuthInit | undefined): Auth | undefined {
+  if (given === undefined) return undefined;
+  if (!isObject(given)) throw new TypeError('auth must be an object with a "subject", or undefined.');
+  const { subject, scopes = [], claims = {} } = given as AuthInit;
+  // Nobody is the absence of a caller: a caller without a name would share everything with everybody who has none.
+  if (typeof subject !== 'string' || subject === '' || subject.length > MAX_SUBJECT)
+    throw new TypeError(`auth.subject must be a string of 1 to ${MAX_SUBJECT} characters.`);
+  if (!Array.isArray(scopes) || scopes.some((scope) => typeof scope !== 'string'))
+    throw new TypeError('auth.scopes must be an array of strings.');
+  if (!isObject(claims)) throw new TypeError('auth.claims must be an object.');
+  return { ...given, subject, scopes, claims };
+}
+
+/** Names the caller that tasks, states, sessions and idempotency keys belong to; empty for nobody. */
+export function principalOf({ auth }: Pick<Call, 'auth'>): string {
+  return auth?.subject ?? '';
+}
