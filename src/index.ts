@@ -28,7 +28,6 @@ export type { ClientCapabilities, Implementation, PromptMessage } from './protoc
 export { type Revision, revisions } from './protocol/revisions.js';
 export { type Infer, jsonSchema, type Schema, withJsonSchema } from './schema/schema.js';
 export { SchemaError } from './schema/schema-error.js';
-export type { Step } from './server/asking/asking.js';
 export { type InputRequired, inputRequired } from './server/asking/input-required.js';
 export type {
   Elicited,
@@ -38,6 +37,7 @@ export type {
   UrlQuestion,
   Visited,
 } from './server/asking/question.js';
+export type { Step } from './server/asking/run.js';
 export type { Bus, Change, Changed } from './server/bus.js';
 export type { Context } from './server/context.js';
 export { type Handle, type Kit, kit } from './server/create-server.js';

@@ -1,12 +1,13 @@
 import type { JsonObject } from '../jsonrpc/message.js';
 import type { Auth, Call, HttpFacts } from '../protocol/call.js';
 import type { ResourceContents } from '../protocol/content.js';
-import { McpError } from '../protocol/errors.js';
+import { cancelledBy, McpError } from '../protocol/errors.js';
+import { hasEnded, onEnd, withSignalOf } from '../protocol/lifetime.js';
 import { atLeast, type LogLevel } from '../protocol/log-level.js';
 import { progressToken } from '../protocol/meta.js';
 import type { ClientCapabilities } from '../protocol/model.js';
 import type { Schema } from '../schema/schema.js';
-import { Asking, unattended } from './asking/asking.js';
+import { Asking } from './asking/asking.js';
 import {
   type FormQuestion,
   formOf,
@@ -17,9 +18,11 @@ import {
   type UrlQuestion,
   visitOf,
 } from './asking/question.js';
+import { InnerRun, type Run, unattended } from './asking/run.js';
 import type { Changed } from './bus.js';
 import type { ClientFacts, Context, Elicit, Log } from './context.js';
 import type { ToolResult } from './define.js';
+import type { TimeLimit } from './time-limit.js';
 import { ToolError } from './tool-error.js';
 
 /** What a server lends to the calls it serves. */
@@ -32,14 +35,14 @@ export interface Services {
 /** A call that a handler makes inside its own: its questions are the outer call's. */
 export interface Inner {
   readonly call: Call;
-  readonly asking: Pick<Asking, 'ask' | 'step'>;
+  readonly asking: Run;
 }
 
 export interface Given<State, User> {
   readonly state: State;
   readonly user: User;
   /** The questions and steps of an earlier round, or of the outer call. */
-  readonly asking?: Pick<Asking, 'ask' | 'step'> | undefined;
+  readonly asking?: Run | undefined;
   readonly resumed?: Context['resumed'];
   /** What earlier rounds have said already. */
   readonly said?: Said | undefined;
@@ -54,22 +57,24 @@ export interface Said {
 export class CallContext<State, User> implements Context<State, User> {
   readonly state: State;
   readonly user: User;
-  readonly #call: Call;
+  #call: Call;
   readonly #services: Services;
   readonly #given: Given<State, User>;
-  #asking: Pick<Asking, 'ask' | 'step'> | undefined;
+  #asking: Run | undefined;
+  #ended: Error | undefined;
+  #left = false;
+  #unlisten: (() => void) | undefined;
   #reached: number;
   #logged = 0;
   #inner = 0;
-  #limit: AbortSignal | undefined;
+  #limit: TimeLimit | undefined;
   #background: (() => Promise<void>) | undefined;
-  #report: ((progress: JsonObject) => void) | undefined;
 
   constructor(call: Call, services: Services, given: Given<State, User>) {
     this.#call = call;
     this.#services = services;
     this.#given = given;
-    this.#asking = given.asking;
+    if (given.asking !== undefined) this.#asking = this.#begun(given.asking);
     this.#reached = given.said?.reached ?? Number.NEGATIVE_INFINITY;
     this.state = given.state;
     this.user = given.user;
@@ -86,18 +91,25 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   get signal(): AbortSignal {
-    return this.#limit ?? this.#call.signal;
+    return this.#limit?.signal ?? this.#call.signal;
   }
 
-  /** From now on `signal` is this one, which aborts with the call or before it. */
-  limitedBy(signal: AbortSignal): this {
-    this.#limit = signal;
+  /** From now on `signal` is the limit's, which aborts with the call or before it. */
+  limitedBy(limit: TimeLimit): this {
+    this.#limit = limit;
     return this;
   }
 
-  /** From now on progress goes here, whether or not the caller asked for it. */
-  progressTo(report: (progress: JsonObject) => void): void {
-    this.#report = report;
+  /**
+   * The handler goes on as a task: from now on its signal, its progress, its log and its inner calls are those of the task's
+   * call, and its run is over when that call is. Who called, and how, stays as it was.
+   */
+  continueAs(call: Call): void {
+    this.#unlisten?.();
+    const { auth, http } = this.#call;
+    this.#call = withSignalOf(call, { ...call, auth, http });
+    this.#limit?.follow(call);
+    if (this.#asking !== undefined) this.#begun(this.#asking);
   }
 
   get auth(): Auth | undefined {
@@ -129,18 +141,17 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   get progress(): Context['progress'] {
-    const token = progressToken(this.#call.params);
     return (done, total, message) => {
+      const token = progressToken(this.#call.params);
       // The value must grow with each notification (spec, Progress).
-      if ((token === undefined && this.#report === undefined) || !(done > this.#reached)) return;
+      if (token === undefined || !(done > this.#reached)) return;
       this.#reached = done;
-      const progress = {
+      this.#call.notify('notifications/progress', {
+        progressToken: token,
         progress: done,
         ...(total !== undefined && { total }),
         ...(message !== undefined && { message }),
-      };
-      if (this.#report) this.#report(progress);
-      else this.#call.notify('notifications/progress', { progressToken: token, ...progress });
+      });
     };
   }
 
@@ -209,9 +220,40 @@ export class CallContext<State, User> implements Context<State, User> {
     }
   }
 
-  #questions(): Pick<Asking, 'ask' | 'step'> {
-    this.#asking ??= new Asking();
+  #questions(): Run {
+    this.#asking ??= this.#begun(new Asking());
     return this.#asking;
+  }
+
+  // The run of a call is over when the call is. An inner call's is a part of it, and need not listen.
+  #begun(run: Run): Run {
+    if (this.#ended !== undefined) run.end(this.#ended);
+    else if (this.#left) run.close();
+    else if (run instanceof Asking) {
+      const call = this.#call;
+      const end = (): void => run.end(cancelledBy(call.signal.reason));
+      if (hasEnded(call)) end();
+      else this.#unlisten = onEnd(call, end);
+    }
+    return run;
+  }
+
+  /** Why the run of this handler is over; undefined while it is not. */
+  get over(): Error | undefined {
+    return this.#ended ?? this.#asking?.reason;
+  }
+
+  /** Ends the run before the handler does: from now on it can neither ask nor take a step. */
+  end(reason: Error): void {
+    this.#ended ??= reason;
+    this.#asking?.end(reason);
+  }
+
+  /** The handler has ended. */
+  leave(): void {
+    this.#left = true;
+    this.#unlisten?.();
+    this.#asking?.close();
   }
 
   get background(): () => Promise<void> {
@@ -224,10 +266,7 @@ export class CallContext<State, User> implements Context<State, User> {
 
   /** What `background` does; without it, nothing. */
   onBackground(leave: (asking: Asking) => Promise<void>): void {
-    this.#background = () => {
-      this.#asking ??= new Asking();
-      return leave(this.#asking as Asking);
-    };
+    this.#background = () => leave(this.#questions() as Asking);
   }
 
   get read(): Context['read'] {
@@ -240,14 +279,9 @@ export class CallContext<State, User> implements Context<State, User> {
 
   #within(name: string): Inner {
     const prefix = `${name}#${++this.#inner}/`;
-    const outer = (): Pick<Asking, 'ask' | 'step'> => this.#questions();
-    return {
-      call: this.#call,
-      asking: {
-        ask: (key, question) => outer().ask(prefix + key, question),
-        step: (key, work) => outer().step(prefix + key, work),
-      },
-    };
+    const outer = { find: () => this.#asking, make: () => this.#questions() };
+    const call = this.#limit === undefined ? this.#call : { ...this.#call, signal: this.#limit.signal };
+    return { call, asking: new InnerRun(outer, prefix) };
   }
 
   get release(): () => void {

@@ -6,7 +6,6 @@ import type { LogLevel } from '../protocol/log-level.js';
 import type { ClientCapabilities, Implementation } from '../protocol/model.js';
 import type { Revision } from '../protocol/revisions.js';
 import type { Infer, Schema } from '../schema/schema.js';
-import type { Step } from './asking/asking.js';
 import type {
   Elicited,
   FormQuestion,
@@ -15,6 +14,7 @@ import type {
   UrlQuestion,
   Visited,
 } from './asking/question.js';
+import type { Step } from './asking/run.js';
 import type { Changed } from './bus.js';
 import type { ToolResult } from './define.js';
 

@@ -2,6 +2,7 @@ import type { Call, Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import { explain } from '../schema/explain.js';
 import { isInputRequired } from './asking/input-required.js';
+import type { Run } from './asking/run.js';
 import type { Services } from './call-context.js';
 import { completeArgument } from './completions.js';
 import type { CompiledMethod } from './definitions.js';
@@ -44,7 +45,7 @@ export function methodTable(parts: ServerParts): MethodTable {
   const services: Services = {
     changed: parts.changed,
     async read({ call, asking }, uri) {
-      const result = await shown(readResource(registry, uri, await stage.context(call, asking)));
+      const result = await stage.within(call, asking, (ctx) => shown(readResource(registry, uri, ctx)));
       if (isInputRequired(result))
         throw new TypeError('A resource that returns inputRequired cannot be read from a handler');
       return result.contents;
@@ -93,7 +94,7 @@ export function methodTable(parts: ServerParts): MethodTable {
       );
     }
     const params = checked?.ok ? checked.value : call.params;
-    return complete((await shown(own.run(params, await stage.context(call, cannotAsk)))) as object);
+    return complete((await stage.within(call, cannotAsk, (ctx) => shown(own.run(params, ctx)))) as object);
   }
 
   function listTemplates(call: Call): Outcome {
@@ -143,7 +144,15 @@ export function methodTable(parts: ServerParts): MethodTable {
 const refuse = (): never => {
   throw new TypeError('Only tools, prompts and resources can ask; a method of your own cannot');
 };
-const cannotAsk = { ask: refuse, step: refuse };
+const nothing = (): void => undefined;
+const cannotAsk: Run = {
+  ask: refuse,
+  step: refuse,
+  reason: undefined,
+  end: nothing,
+  close: nothing,
+  withdraw: nothing,
+};
 
 // A ToolError is meant to be read, wherever it is thrown.
 async function shown<T>(value: T | Promise<T>): Promise<T> {

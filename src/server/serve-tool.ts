@@ -76,9 +76,11 @@ export function serveTool({ registry, stage, log, tasks, runOnce }: ToolParts): 
       args: origin?.params['arguments'] ?? {},
       options: tool.task ?? { support: 'optional' },
       async run(call, asking) {
-        const result = await run(tool, input, call, await stage.context(call, asking));
+        const result = await stage.within(call, asking, (ctx) => run(tool, input, call, ctx));
         if (isInputRequired(result))
           throw new TypeError(`${tool.name} returns inputRequired and cannot run as a task`);
+        // A handler that was refused a step and returned all the same has not done what it says.
+        if (asking.refusal !== undefined && !result.isError) throw asking.refusal;
         return finish(result);
       },
       inline: (background) => {
@@ -111,7 +113,7 @@ export function serveTool({ registry, stage, log, tasks, runOnce }: ToolParts): 
     const inner: Call = { ...call, params: { name, arguments: args }, http: undefined };
     const input = await readArguments(tool, inner);
     if (!input.ok) return input.failure;
-    const result = await run(tool, input.value, inner, await stage.context(inner, asking));
+    const result = await stage.within(inner, asking, (ctx) => run(tool, input.value, inner, ctx));
     if (isInputRequired(result))
       throw new TypeError(`${name} returns inputRequired and cannot be called from a handler`);
     return result;
@@ -126,8 +128,12 @@ export function serveTool({ registry, stage, log, tasks, runOnce }: ToolParts): 
     const { timeoutMs } = tool;
     if (timeoutMs === undefined) return runTool(tool, input, ctx, log);
     return withTimeLimit<ToolResult | InputRequired>(call, timeoutMs, {
-      work: (signal) => runTool(tool, input, ctx.limitedBy(signal), log),
-      late: () => toolFailure(`${tool.name} took longer than ${timeoutMs} ms and was stopped`),
+      work: (limit) => runTool(tool, input, ctx.limitedBy(limit), log),
+      late: () => {
+        const why = `${tool.name} took longer than ${timeoutMs} ms and was stopped`;
+        ctx.end(new McpError('timeout', why));
+        return toolFailure(why);
+      },
     });
   }
 

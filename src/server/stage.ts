@@ -1,6 +1,7 @@
 import type { Call, Outcome } from '../protocol/call.js';
 import { conductor, isContinued, type What } from './asking/conduct.js';
 import { isInputRequired } from './asking/input-required.js';
+import type { Run } from './asking/run.js';
 import type { Seal } from './asking/sealed-state.js';
 import { CallContext, type Given, type Services } from './call-context.js';
 import type { ClientFacts } from './context.js';
@@ -28,11 +29,12 @@ export interface Performance<T> extends What {
 export interface Stage {
   /** Runs a handler that may ask. */
   readonly perform: <T>(call: Call, performance: Performance<T>, background?: Background) => Promise<Outcome>;
-  /** A context for a handler that cannot ask, or whose questions are an outer call's. */
-  readonly context: (
+  /** Runs a handler whose questions and steps belong to another run, or to a task. */
+  readonly within: <T>(
     call: Call,
-    asking?: Given<never, never>['asking'],
-  ) => Promise<CallContext<never, never>>;
+    asking: Run,
+    run: (ctx: CallContext<never, never>) => Promise<T>,
+  ) => Promise<T>;
 }
 
 const nothingGiven: Given<never, never> = { state: undefined as never, user: undefined as never };
@@ -80,13 +82,13 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
     if (background === undefined) return run(call, ctx, performance);
     // The call ends when the handler does, or when it goes on without it.
     return new Promise((resolve, reject) => {
-      let ended!: Promise<Outcome>;
-      ctx.onBackground(async (asking) => {
-        // A handler may begin with this, before it has returned its promise.
-        await Promise.resolve();
-        resolve(await background({ ctx, asking, ended }));
+      let end!: (outcome: Promise<Outcome>) => void;
+      // Made before the handler runs: `ctx.background()` may be its first line.
+      const ended = new Promise<Outcome>((settle) => {
+        end = settle;
       });
-      ended = run(call, ctx, performance);
+      ctx.onBackground(async (asking) => resolve(await background({ ctx, asking, ended })));
+      end(run(call, ctx, performance));
       ended.then(resolve, reject);
     });
   }
@@ -103,6 +105,7 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
     } catch (thrown) {
       error = thrown ?? new Error('The handler threw nothing');
     }
+    ctx.leave();
     if (ctx.asking === undefined && error === undefined && !isInputRequired(value)) {
       return performance.finish(value as T);
     }
@@ -116,13 +119,19 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
     });
   }
 
-  async function context(
+  async function within<T>(
     call: Call,
-    asking?: Given<never, never>['asking'],
-  ): Promise<CallContext<never, never>> {
+    asking: Run,
+    run: (ctx: CallContext<never, never>) => Promise<T>,
+  ): Promise<T> {
     const given = unprepared ? nothingGiven : await prepare(call);
-    return new CallContext(call, services(), asking === undefined ? given : { ...given, asking });
+    const ctx = new CallContext(call, services(), { ...given, asking });
+    try {
+      return await run(ctx);
+    } finally {
+      ctx.leave();
+    }
   }
 
-  return { perform, context };
+  return { perform, within };
 }

@@ -5,7 +5,6 @@ import { checkMirrors, findMirrors, type Mirror } from '../protocol/header-mirro
 import type { ListedTool, ToolAnnotations } from '../protocol/model.js';
 import { type CompiledSchema, compileSchema } from '../schema/compile.js';
 import { explain } from '../schema/explain.js';
-import { isSuspension } from './asking/asking.js';
 import { type InputRequired, isInputRequired } from './asking/input-required.js';
 import type { CallContext } from './call-context.js';
 import type { Context } from './context.js';
@@ -152,8 +151,9 @@ export async function runTool(
     if (isInputRequired(value)) return value;
     return tool.output === undefined ? toToolResult(value) : await checkOutput(tool.output, value);
   } catch (error) {
-    // A run that ends because it asked is no failure.
-    if (McpError.is(error) || isSuspension(error) || ctx.asking?.suspended) throw error;
+    // A run that was ended is not a failure of the handler, whatever the handler made of it.
+    if (ctx.over !== undefined) throw ctx.over;
+    if (McpError.is(error)) throw error;
     // Who gave up on the call need not hear how the handler took it.
     if (ctx.signal.aborted) throw new McpError('cancelled', 'The call was ended', { cause: error });
     if (ToolError.is(error)) return toolFailure(error.message);

@@ -3,7 +3,7 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError, toMcpError } from '../../protocol/errors.js';
 import { Lifetime, withSignal } from '../../protocol/lifetime.js';
 import { newestRevision } from '../../protocol/revisions.js';
-import { Asking, type OpenQuestion, type Waiting } from '../../server/asking/asking.js';
+import { Asking, type OpenQuestion, type Taken, type Waiting } from '../../server/asking/asking.js';
 import { newJournal } from '../../server/asking/journal.js';
 import type { Log } from '../../server/log.js';
 import type { RunningCall, TaskWork } from '../../server/task-host.js';
@@ -64,8 +64,7 @@ export class LiveTask {
   adopt({ ctx, asking, ended }: RunningCall): void {
     this.#asking = asking;
     this.task.journal = asking.journal(ctx.said);
-    ctx.limitedBy(this.#lifetime.signal);
-    ctx.progressTo((progress) => this.#tell(progress));
+    ctx.continueAs(this.#call());
     asking.waitWith(this.#waiting);
     this.#follow(ended);
   }
@@ -103,9 +102,9 @@ export class LiveTask {
       this.task.open = requestsOf(open);
       this.#change('input_required');
     },
-    record: () => {
+    record: async () => {
       this.#keepJournal();
-      return this.save();
+      if (!(await this.save())) throw new McpError('internal_error', 'The step could not be saved');
     },
   };
 
@@ -121,18 +120,18 @@ export class LiveTask {
     this.#keepJournal();
     this.#change(Object.keys(this.task.open).length === 0 ? 'working' : 'input_required');
     const kept = await this.saved();
-    for (const proceed of taken) proceed();
+    for (const { proceed } of taken) proceed();
     return kept;
   }
 
-  #take(key: string, response: unknown): (() => void) | undefined {
+  #take(key: string, response: unknown): Taken | undefined {
     if (!Object.hasOwn(this.task.open, key)) return undefined;
     const question = this.#asking.open.get(key);
     // After a restart the client may be faster than the handler, which has yet to come to where it stood.
     const early = question === undefined && this.#asking.expect(key, response);
-    const proceed = early ? ignore : question?.answer(response);
-    if (proceed !== undefined) this.task.open = without(this.task.open, key);
-    return proceed;
+    const taken = early ? { proceed: ignore, reopen: ignore } : question?.answer(response);
+    if (taken !== undefined) this.task.open = without(this.task.open, key);
+    return taken;
   }
 
   async cancel(why: string): Promise<void> {
@@ -154,7 +153,7 @@ export class LiveTask {
   }
 
   #suspend(): void {
-    for (const { suspend } of this.#asking.open.values()) suspend();
+    this.#asking.end();
   }
 
   /** Whether what is true now is in the store, once it is. */

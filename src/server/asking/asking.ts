@@ -3,59 +3,56 @@ import { McpError } from '../../protocol/errors.js';
 import type { InputRequest } from '../../protocol/input.js';
 import { type Journal, newJournal } from './journal.js';
 import type { Question } from './question.js';
-
-/** Thrown at the open questions to end a run. Nobody outside can make or recognise it. */
-class Suspension extends Error {
-  constructor() {
-    super('The run ends here: the client was asked and will call again. Let this pass.');
-    this.name = 'Suspension';
-  }
-}
-
-/** What each step's function is given: a key that is the same however often the step has to run. */
-export interface Step {
-  readonly idempotencyKey: string;
-}
+import { handlerEnded, isSuspension, type Run, type Step, suspension, unattended } from './run.js';
 
 /** What becomes of questions that nobody has answered yet. */
 export interface Waiting {
-  /** Called when the handler can do nothing but wait. `reject` ends the run; not calling it leaves the handler waiting. */
+  /** Called when the handler can do nothing but wait. `Asking.end` ends the run; otherwise the handler stays where it is. */
   readonly settle: (open: ReadonlyMap<string, OpenQuestion>) => void;
-  /** A step has ended and is in the journal, which is to be kept. */
-  readonly record?: () => Promise<unknown>;
+  /**
+   * A step has ended and is in the journal, which is to be kept. Rejects if the journal could not be kept: the handler gets that
+   * error instead of the step's result, and the run is over.
+   */
+  readonly record?: () => Promise<void>;
 }
 
 export interface OpenQuestion {
   readonly request: InputRequest;
-  /** Takes an answer and gives what lets the handler go on with it; undefined if it is not one. */
-  readonly answer: (response: unknown) => (() => void) | undefined;
-  readonly suspend: () => void;
+  /** Takes an answer; undefined if the question cannot be answered with it. */
+  readonly answer: (response: unknown) => Taken | undefined;
 }
 
-/** Ends the run: every open question throws. */
-const endRun: Waiting = {
-  settle(open) {
-    for (const { suspend } of open.values()) suspend();
-  },
-};
+/** An answer that was taken: it is in the journal, and the handler does not have it yet. */
+export interface Taken {
+  /** Lets the handler go on with the answer. */
+  readonly proceed: () => void;
+  /** Forgets the answer, and opens the question again. */
+  readonly reopen: () => void;
+}
 
 /**
  * The questions and steps of one run of a handler. Known keys return at once; the first unknown one leaves the run waiting
  * until everything else that goes on beside it has come to rest, so that questions asked together go out together.
  */
-export class Asking {
+export class Asking implements Run {
   readonly #journal: Journal;
   readonly #given: JsonObject;
-  #waiting: Waiting;
+  #waiting: Waiting | undefined;
   readonly #answers: Map<string, unknown>;
   readonly #steps: Map<string, unknown>;
   readonly #asked = new Set<string>();
   readonly #open = new Map<string, OpenQuestion>();
+  /** How to refuse each question whose answer the handler does not have yet. */
+  readonly #unanswered = new Map<string, (reason: Error) => void>();
   #busy = 0;
-  #suspended = false;
+  #idlers: (() => void)[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #reason: Error | undefined;
+  #refused = false;
+  #closed = false;
 
-  constructor(journal: Journal = newJournal(), given: JsonObject = {}, waiting: Waiting = endRun) {
+  /** Without `waiting`, open questions end the run. */
+  constructor(journal: Journal = newJournal(), given: JsonObject = {}, waiting?: Waiting) {
     this.#journal = journal;
     this.#given = given;
     this.#waiting = waiting;
@@ -68,16 +65,59 @@ export class Asking {
     this.#waiting = waiting;
   }
 
+  /** Whether somebody keeps the open questions, so that they do not end the run. */
+  get kept(): boolean {
+    return this.#waiting !== undefined;
+  }
+
   /** Whether the run was ended because of its questions: what the handler did after that does not count. */
   get suspended(): boolean {
-    return this.#suspended;
+    return isSuspension(this.#reason);
+  }
+
+  /** Whether the run has ended, for whatever reason: no question is asked and no step begins any more. */
+  get over(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  get reason(): Error | undefined {
+    return this.#reason;
+  }
+
+  /** The reason that a question or step of the handler has met with: what the handler returned after that is not its result. */
+  get refusal(): Error | undefined {
+    return this.#refused && !this.#closed ? this.#reason : undefined;
   }
 
   get open(): ReadonlyMap<string, OpenQuestion> {
     return this.#open;
   }
 
+  /**
+   * Ends the run: every open question throws `reason`, and so does every later question and step, before its work begins. A
+   * step that is running ends, and is recorded, and throws it then. The first reason counts.
+   */
+  end(reason?: Error): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = reason ?? suspension();
+    clearTimeout(this.#timer);
+    for (const refuse of this.#unanswered.values()) refuse(this.#reason);
+    this.#unanswered.clear();
+  }
+
+  close(): void {
+    if (this.#reason !== undefined) return;
+    this.#closed = true;
+    this.end(handlerEnded());
+  }
+
+  /** Settles when no step is running: each has ended and was recorded, or failed. */
+  idle(): Promise<void> {
+    return this.#busy === 0 ? Promise.resolve() : new Promise((resolve) => this.#idlers.push(resolve));
+  }
+
   ask<T>(key: string, question: Question<T>): Promise<T> {
+    if (this.#reason !== undefined) return this.#refuse(this.#reason);
     this.#take(key);
     const known = this.#answers.get(key) ?? (Object.hasOwn(this.#given, key) ? this.#given[key] : undefined);
     const read = known === undefined ? undefined : question.read(known);
@@ -86,23 +126,43 @@ export class Asking {
       return Promise.resolve(read.value);
     }
     const answered = new Promise<T>((resolve, reject) => {
-      this.#open.set(key, {
+      this.#unanswered.set(key, (reason) => {
+        this.#refused = true;
+        reject(reason);
+      });
+      const open: OpenQuestion = {
         request: question.request,
         answer: (response) => {
           const late = question.read(response);
-          if (!late.ok) return undefined;
+          if (!late.ok || this.#reason !== undefined) return undefined;
           this.#answers.set(key, response);
           this.#open.delete(key);
-          return () => resolve(late.value);
+          return {
+            proceed: () => {
+              this.#unanswered.delete(key);
+              resolve(late.value);
+            },
+            reopen: () => {
+              this.#answers.delete(key);
+              this.#open.set(key, open);
+              this.#rest();
+            },
+          };
         },
-        suspend: () => {
-          this.#suspended = true;
-          reject(new Suspension());
-        },
-      });
+      };
+      this.#open.set(key, open);
       this.#rest();
     });
     return unattended(answered);
+  }
+
+  withdraw(prefix: string, reason: Error): void {
+    for (const [key, refuse] of [...this.#unanswered]) {
+      if (!key.startsWith(prefix)) continue;
+      this.#unanswered.delete(key);
+      this.#open.delete(key);
+      refuse(reason);
+    }
   }
 
   /** Keeps an answer to a question of an earlier run that this one has not come to yet; false if it has. */
@@ -112,7 +172,16 @@ export class Asking {
     return true;
   }
 
-  async step<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
+  step<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
+    if (this.#reason !== undefined) return this.#refuse(this.#reason);
+    const done: Promise<T> = this.#perform(key, work).catch((error) => {
+      if (this.#reason !== undefined) unattended(done);
+      throw error;
+    });
+    return done;
+  }
+
+  async #perform<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
     this.#take(key);
     if (this.#steps.has(key)) return this.#steps.get(key) as T;
     this.#busy++;
@@ -121,12 +190,30 @@ export class Asking {
       // What later rounds will get, this round gets too.
       const kept = result === undefined ? null : (JSON.parse(JSON.stringify(result)) as unknown);
       this.#steps.set(key, kept);
-      await this.#waiting.record?.();
-      return (result === undefined ? result : kept) as T;
+      await this.#record();
+      if (this.#reason === undefined) return (result === undefined ? result : kept) as T;
+    } catch (error) {
+      if (this.#reason === undefined) throw error;
     } finally {
       this.#busy--;
+      if (this.#busy === 0) for (const tell of this.#idlers.splice(0)) tell();
       this.#rest();
     }
+    return this.#refuse(this.#reason);
+  }
+
+  async #record(): Promise<void> {
+    try {
+      await this.#waiting?.record?.();
+    } catch (error) {
+      // Whatever the handler makes of it: a step that begins now could happen again, and nobody would know.
+      this.end(error instanceof Error ? error : new Error('The journal could not be kept', { cause: error }));
+    }
+  }
+
+  #refuse(reason: Error): Promise<never> {
+    this.#refused = true;
+    return unattended(Promise.reject(reason));
   }
 
   // A key is the name of one question or step; a second use would get the first one's answer.
@@ -145,9 +232,11 @@ export class Asking {
   // A turn of the event loop without a new question or a running step: the handler has come to rest.
   #rest(): void {
     clearTimeout(this.#timer);
-    if (this.#open.size === 0 || this.#busy > 0) return;
+    if (this.#open.size === 0 || this.#busy > 0 || this.#reason !== undefined) return;
     this.#timer = setTimeout(() => {
-      if (this.#busy === 0 && this.#open.size > 0) this.#waiting.settle(this.#open);
+      if (this.#busy > 0 || this.#open.size === 0) return;
+      if (this.#waiting === undefined) this.end();
+      else this.#waiting.settle(this.#open);
     }, 0);
   }
 
@@ -163,14 +252,4 @@ export class Asking {
     const asked = new Set([...this.#asked].filter((key) => !this.#steps.has(key)));
     return { run: this.#journal.run, answers: this.#answers, steps: this.#steps, asked, ...said };
   }
-}
-
-/** The end of a run is no failure, also where the handler has not come to awaiting this promise. */
-export function unattended<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => undefined);
-  return promise;
-}
-
-export function isSuspension(error: unknown): boolean {
-  return error instanceof Suspension;
 }

@@ -5,7 +5,7 @@ import type { InputRequest } from '../../protocol/input.js';
 import type { CallContext, Said } from '../call-context.js';
 import type { Log } from '../log.js';
 import type { Complete } from '../results.js';
-import { Asking, isSuspension } from './asking.js';
+import { Asking } from './asking.js';
 import { isInputRequired } from './input-required.js';
 import { newJournal, readJournal, writeJournal } from './journal.js';
 import type { Binding, Seal } from './sealed-state.js';
@@ -61,12 +61,19 @@ export function conductor(parts: {
   async function conclude(call: Call, ctx: CallContext<never, never>, run: Concluded): Promise<Outcome> {
     const { asking } = ctx;
     // A handler that failed by itself before it was made to end need not ask what it began to.
-    if (asking !== undefined && asking.open.size > 0 && (asking.suspended || !hasFailed(run))) {
-      if (!isSuspension(run.error)) warnOfCatch(run.name, asking, log);
+    if (
+      asking !== undefined &&
+      !asking.kept &&
+      asking.open.size > 0 &&
+      (asking.suspended || !hasFailed(run))
+    ) {
+      if (run.error === undefined) warnOfCatch(run.name, asking, log);
       const requests = Object.fromEntries([...asking.open].map(([key, { request }]) => [key, request]));
       return ask(call, run, { requests, asking, ctx, carried: undefined });
     }
     if (run.error !== undefined) throw run.error;
+    // A handler that was refused a step and returned all the same has not done what it says.
+    if (asking?.refusal !== undefined && !hasFailed(run)) throw asking.refusal;
     const forgotten = asking?.forgotten;
     if (forgotten !== undefined) {
       throw new McpError(
@@ -89,6 +96,8 @@ export function conductor(parts: {
   }
 
   async function ask(call: Call, what: What, { requests, asking, ctx, carried }: Asked): Promise<Outcome> {
+    // What a step does after the journal is sealed would be done again in the next round.
+    await asking.idle();
     const content = {
       j: writeJournal(asking.journal(ctx.said)),
       ...(carried !== undefined && { c: carried }),

@@ -1,0 +1,114 @@
+import { McpError } from '../../protocol/errors.js';
+import type { Question } from './question.js';
+
+/** What each step's function is given: a key that is the same however often the step has to run. */
+export interface Step {
+  readonly idempotencyKey: string;
+}
+
+/** One run of a handler, as its context sees it. A run that is over does nothing more: `ask` and `step` throw the reason. */
+export interface Run {
+  ask<T>(key: string, question: Question<T>): Promise<T>;
+  step<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T>;
+  /** Why the run is over; undefined while it is not. */
+  readonly reason: Error | undefined;
+  /** Ends the run. The first reason counts. */
+  end(reason?: Error): void;
+  /** The handler has returned or thrown. */
+  close(): void;
+  /** Takes back the open questions whose keys begin with this: the inner run that asked them is over. */
+  withdraw(prefix: string, reason: Error): void;
+}
+
+/** Thrown at the open questions to end a run. Nobody outside can make or recognise it. */
+class Suspension extends Error {
+  constructor() {
+    super(
+      'This run ends here: the client was asked, and the handler runs again with the answer. Rethrow this error.',
+    );
+    this.name = 'Suspension';
+  }
+}
+
+export function suspension(): Error {
+  return new Suspension();
+}
+
+export function isSuspension(error: unknown): boolean {
+  return error instanceof Suspension;
+}
+
+/** The reason of a run whose handler has ended by itself. */
+export function handlerEnded(): McpError {
+  return new McpError(
+    'internal_error',
+    'The handler has already ended, so this question or step was not begun. Await every question and step before you return.',
+  );
+}
+
+/** The end of a run is not a failure, also where the handler has not come to awaiting this promise. */
+export function unattended<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
+}
+
+/** The outer run is made when it is first needed: most handlers neither ask nor take steps. */
+export interface Outer {
+  readonly find: () => Run | undefined;
+  readonly make: () => Run;
+}
+
+/** The run of a handler that another one called: its keys are longer, and it may end before the outer run does. */
+export class InnerRun implements Run {
+  readonly #outer: Outer;
+  readonly #prefix: string;
+  #reason: Error | undefined;
+
+  constructor(outer: Outer, prefix: string) {
+    this.#outer = outer;
+    this.#prefix = prefix;
+  }
+
+  get reason(): Error | undefined {
+    return this.#reason ?? this.#outer.find()?.reason;
+  }
+
+  ask<T>(key: string, question: Question<T>): Promise<T> {
+    return this.#begin(() => this.#outer.make().ask(this.#prefix + key, question));
+  }
+
+  step<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
+    return this.#begin(() => this.#outer.make().step(this.#prefix + key, work));
+  }
+
+  #begin<T>(begin: () => Promise<T>): Promise<T> {
+    if (this.#reason !== undefined) return unattended(Promise.reject(this.#reason));
+    const done = begin().then(
+      (value) => {
+        if (this.#reason === undefined) return value;
+        unattended(done);
+        throw this.#reason;
+      },
+      (error) => {
+        if (this.reason !== undefined) unattended(done);
+        throw error;
+      },
+    );
+    return done;
+  }
+
+  end(reason: Error = suspension()): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    this.#outer.find()?.withdraw(this.#prefix, reason);
+  }
+
+  // Questions that are still open stay so: the outer run asks them.
+  close(): void {
+    this.#reason ??= handlerEnded();
+  }
+
+  withdraw(prefix: string, reason: Error): void {
+    this.#outer.find()?.withdraw(this.#prefix + prefix, reason);
+  }
+}
