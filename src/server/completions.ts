@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
-import type { Outcome } from '../protocol/call.js';
+import type { Call, Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
+import type { Context } from './context.js';
 import type { Completer } from './define.js';
 import type { Complete } from './results.js';
 
@@ -10,11 +11,13 @@ export interface CompletionSources {
   readonly prompt: (name: string) => ReadonlyMap<string, Completer> | undefined;
   readonly template: (uri: string) => ReadonlyMap<string, Completer> | undefined;
   readonly complete: Complete;
+  /** Runs a completer with what it needs to look things up. */
+  readonly within: <T>(call: Call, look: (ctx: Context) => Promise<T>) => Promise<T>;
 }
 
 /** Serves `completion/complete`. An argument without a completer has no suggestions, which is not an error. */
-export async function completeArgument(params: JsonObject, sources: CompletionSources): Promise<Outcome> {
-  const { ref, argument, context } = params;
+export async function completeArgument(call: Call, sources: CompletionSources): Promise<Outcome> {
+  const { ref, argument, context } = call.params;
   if (!isObject(ref) || !isObject(argument)) {
     throw new McpError('invalid_params', 'params.ref and params.argument must be objects');
   }
@@ -24,7 +27,12 @@ export async function completeArgument(params: JsonObject, sources: CompletionSo
   }
   const completer = completersOf(ref, sources).get(name);
   const filled = isObject(context) && isObject(context['arguments']) ? context['arguments'] : {};
-  const found = (await completer?.(value, filled as Record<string, string>)) ?? [];
+  const found =
+    completer === undefined
+      ? []
+      : ((await sources.within(call, async (ctx) =>
+          completer(value, filled as Record<string, string>, ctx),
+        )) ?? []);
   const { values, total = values.length } = isList(found) ? { values: found } : found;
   const shown = values.slice(0, MAX_VALUES);
   return sources.complete({ completion: { values: shown, total, hasMore: total > shown.length } });

@@ -58,12 +58,12 @@ export interface Server<State = unknown, User = unknown, T = unknown> extends As
   ) => Handle;
   readonly resource: <Uri extends string>(
     uri: Uri,
-    options: ResourceOptions,
+    options: ResourceOptions<State, User>,
     read: ResourceReader<VariablesOf<Uri> & TemplateValues, State, User>,
   ) => Handle;
   readonly prompt: <Args extends Schema | undefined = undefined>(
     name: string,
-    options: PromptOptions<Args>,
+    options: PromptOptions<Args, State, User>,
     run: PromptHandler<Args, State, User>,
   ) => Handle;
   /** Gives the secret that the definition left open; whoever serves has it from the environment. */
@@ -215,10 +215,12 @@ export interface Kit<State, User> {
     definition: ToolDefinition<In, Out, State, User, Returned>,
   ) => Tool<Infer<In>, Returned, State, User>;
   readonly resource: (
-    definition: ResourceOptions & { readonly read: ResourceReader<TemplateValues, State, User> },
+    definition: ResourceOptions<State, User> & {
+      readonly read: ResourceReader<TemplateValues, State, User>;
+    },
   ) => Resource<State, User>;
   readonly prompt: <Args extends Schema | undefined = undefined>(
-    definition: PromptOptions<Args> & { readonly run: PromptHandler<Args, State, User> },
+    definition: PromptOptions<Args, State, User> & { readonly run: PromptHandler<Args, State, User> },
   ) => Prompt<Infer<Args>, State, User>;
 }
 

@@ -108,19 +108,20 @@ interface CacheHint {
 }
 
 /** Suggests values for one argument, given what the user has typed and the arguments already filled in. */
-export type Completer = (
+export type Completer<State = unknown, User = unknown> = (
   prefix: string,
   filled: Readonly<Record<string, string>>,
+  ctx: Context<State, User>,
 ) => Awaitable<readonly string[] | { readonly values: readonly string[]; readonly total?: number }>;
 
-export interface ResourceOptions extends Described, CacheHint {
+export interface ResourceOptions<State = unknown, User = unknown> extends Described, CacheHint {
   /** Defaults to the URI. */
   readonly name?: string;
   readonly mimeType?: string;
   readonly annotations?: Annotations;
   readonly size?: number;
   /** Completions for a template's variables. */
-  readonly complete?: Readonly<Record<string, Completer>>;
+  readonly complete?: Readonly<Record<string, Completer<State, User>>>;
 }
 
 /** A template's variables, decoded. A list comes from an exploded variable. */
@@ -135,7 +136,7 @@ type SimpleName<Name extends string> = Name extends `+${infer Bare}` | `#${infer
 
 export interface Resource<State = unknown, User = unknown> {
   readonly kind: 'resource';
-  readonly options: ResourceOptions;
+  readonly options: ResourceOptions<State, User>;
   readonly read: ResourceReader<never, State, User>;
 }
 
@@ -150,15 +151,17 @@ export type ResourceReader<Values, State, User> = (
 
 /** Defines a resource or, where its URI has braces, a template: something the client can read. */
 export function resource<State = unknown, User = unknown>(
-  definition: ResourceOptions & { readonly read: ResourceReader<TemplateValues, State, User> },
+  definition: ResourceOptions<State, User> & {
+    readonly read: ResourceReader<TemplateValues, State, User>;
+  },
 ): Resource<State, User> {
   const { read, ...options } = definition;
   return { kind: 'resource', options, read };
 }
 
-export interface PromptOptions<Args = undefined> extends Described {
+export interface PromptOptions<Args = undefined, State = unknown, User = unknown> extends Described {
   readonly args?: Args;
-  readonly complete?: Readonly<Record<string, Completer>>;
+  readonly complete?: Readonly<Record<string, Completer<State, User>>>;
 }
 
 /** A text, a message, a content block, or a list of those; or a full result with a description of its own. */
@@ -176,13 +179,13 @@ export type PromptHandler<Args, State, User> = (
 
 export interface Prompt<Args = never, State = unknown, User = unknown> {
   readonly kind: 'prompt';
-  readonly options: PromptOptions<Schema | undefined>;
+  readonly options: PromptOptions<Schema | undefined, State, User>;
   readonly run: (args: Args, ctx: Context<State, User>) => Awaitable<PromptReturn>;
 }
 
 /** Defines a prompt: a message template that the user picks. */
 export function prompt<Args extends Schema | undefined = undefined, State = unknown, User = unknown>(
-  definition: PromptOptions<Args> & { readonly run: PromptHandler<Args, State, User> },
+  definition: PromptOptions<Args, State, User> & { readonly run: PromptHandler<Args, State, User> },
 ): Prompt<Infer<Args>, State, User> {
   const { run, ...options } = definition;
   return { kind: 'prompt', options, run };

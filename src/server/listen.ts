@@ -6,6 +6,7 @@ import { MAX_SUBSCRIBED, MAX_SUBSCRIBED_LENGTH, MAX_URI_LENGTH } from '../protoc
 import { SUBSCRIPTION_ID } from '../protocol/meta.js';
 import type { SubscriptionFilter } from '../protocol/model.js';
 import type { Bus, Change } from './bus.js';
+import type { Log } from './log.js';
 import type { Complete } from './results.js';
 import type { TaskHost } from './task-host.js';
 
@@ -15,6 +16,7 @@ export interface ListenOptions {
   /** Which changes this server publishes at all. */
   readonly publishes: (kind: Change['kind']) => boolean;
   readonly tasks: TaskHost | undefined;
+  readonly log: Log;
 }
 
 /** Serves `subscriptions/listen`: acknowledges, then forwards changes until the call's signal aborts. */
@@ -29,7 +31,7 @@ export function listen(options: ListenOptions): (call: Call) => Promise<Outcome>
     // Nothing may come before the acknowledgement, so it goes out before the bus is listened to.
     call.notify('notifications/subscriptions/acknowledged', { notifications: { ...granted }, _meta: tag });
     if (Object.keys(granted).length === 0) return complete({}, tag);
-    const forward = forwarder(call, granted, tag, tasks);
+    const forward = forwarder(call, granted, tag, options);
     const unsubscribe = bus.subscribe(forward);
     try {
       await callEnded(call);
@@ -44,7 +46,7 @@ function forwarder(
   call: Call,
   granted: SubscriptionFilter,
   _meta: JsonObject,
-  tasks: TaskHost | undefined,
+  { tasks, log }: Pick<ListenOptions, 'tasks' | 'log'>,
 ): (change: Change) => void {
   const uris = granted.resourceSubscriptions && new Set(granted.resourceSubscriptions);
   const taskIds = granted.taskIds && new Set(granted.taskIds);
@@ -53,9 +55,11 @@ function forwarder(
       if (uris?.has(change.uri)) call.notify('notifications/resources/updated', { uri: change.uri, _meta });
     } else if (change.kind === 'task') {
       if (!taskIds?.has(change.id)) return;
-      void tasks
-        ?.show(change.id)
-        .then((task) => task && call.notify('notifications/tasks', withTag(task, _meta)));
+      tasks?.show(change.id).then(
+        (task) => task && call.notify('notifications/tasks', withTag(task, _meta)),
+        // Nobody waits for this, and the client polls all the same.
+        (error) => log('error', `Task ${change.id} could not be read for a client that watches it`, error),
+      );
     } else if (granted[`${change.kind}ListChanged`]) {
       call.notify(`notifications/${change.kind}/list_changed`, { _meta });
     }

@@ -5,6 +5,7 @@ import { isInputRequired } from './asking/input-required.js';
 import type { Run } from './asking/run.js';
 import type { Services } from './call-context.js';
 import { completeArgument } from './completions.js';
+import type { Context } from './context.js';
 import type { CompiledMethod } from './definitions.js';
 import type { RunOnce } from './idempotency.js';
 import { listen } from './listen.js';
@@ -111,6 +112,7 @@ export function methodTable(parts: ServerParts): MethodTable {
     prompt: (name: string) => registry.prompts.get(name)?.complete,
     template: (uri: string) => registry.templates.get(uri)?.complete,
     complete,
+    within: <T>(call: Call, look: (ctx: Context) => Promise<T>) => stage.within(call, cannotAsk, look),
   };
   const publishes = (kind: Parameters<Registry['announces']>[0]): boolean => registry.announces(kind);
 
@@ -123,8 +125,8 @@ export function methodTable(parts: ServerParts): MethodTable {
     ['tools/call', tools.serve],
     ['resources/read', async (call) => read(call)],
     ['prompts/get', async (call) => getPrompt(call)],
-    ['completion/complete', ({ params }) => completeArgument(params, completionSources)],
-    ['subscriptions/listen', listen({ bus: registry.bus, complete, publishes, tasks })],
+    ['completion/complete', (call) => shown(completeArgument(call, completionSources))],
+    ['subscriptions/listen', listen({ bus: registry.bus, complete, publishes, tasks, log })],
     ...[...parts.methods].map(([name, own]): [string, Handler] => [name, (call) => callOwn(own, call)]),
     ...(tasks === undefined
       ? []
@@ -142,7 +144,7 @@ export function methodTable(parts: ServerParts): MethodTable {
 
 // Spec, Multi Round-Trip Requests: only tools, prompts and resources may ask.
 const refuse = (): never => {
-  throw new TypeError('Only tools, prompts and resources can ask; a method of your own cannot');
+  throw new TypeError('Only tools, prompts and resources can ask; completers and methods of your own cannot');
 };
 const nothing = (): void => undefined;
 const cannotAsk: Run = {

@@ -1,4 +1,4 @@
-import type { Call, Outcome } from '../protocol/call.js';
+import type { Call, HttpFacts, Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import { type InputRequired, isInputRequired } from './asking/input-required.js';
 import type { CallContext, Services } from './call-context.js';
@@ -110,7 +110,7 @@ export function serveTool({ registry, stage, log, tasks, runOnce }: ToolParts): 
     args: object,
   ): Promise<ToolResult> {
     const tool = findTool(name);
-    const inner: Call = { ...call, params: { name, arguments: args }, http: undefined };
+    const inner: Call = { ...call, params: { name, arguments: args }, http: withoutMirror(call.http) };
     const input = await readArguments(tool, inner);
     if (!input.ok) return input.failure;
     const result = await stage.within(inner, asking, (ctx) => run(tool, input.value, inner, ctx));
@@ -145,4 +145,9 @@ export function serveTool({ registry, stage, log, tasks, runOnce }: ToolParts): 
   }
 
   return { serve: callTool, within, again };
+}
+
+// The headers that mirror a body mirror the outer call's.
+function withoutMirror(http: HttpFacts | undefined): HttpFacts | undefined {
+  return http?.mirrored === undefined ? http : { header: http.header, remoteAddress: http.remoteAddress };
 }
