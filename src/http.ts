@@ -61,7 +61,9 @@ export function createEndpoint<Raw>(
   return httpEndpoint(
     server.dispatch,
     { ...options, authenticate: authenticator(server, options.auth) },
-    sessions ? httpSessions(server.dispatch, options) : undefined,
+    sessions
+      ? httpSessions(server.dispatch, { ...options, warn: (message) => server.log?.('warning', message) })
+      : undefined,
   );
 }
 

@@ -1,5 +1,6 @@
 import {
   INVALID_REQUEST,
+  type InvalidMessage,
   type Message,
   printError,
   printNotification,
@@ -10,6 +11,7 @@ import type { Dispatch } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import { has } from '../protocol/features.js';
 import type { ChannelSession, OpenCalls } from '../transports/channel.js';
+import type { Way } from './forward.js';
 import { Questions } from './questions.js';
 import { readHandshake, Session } from './session.js';
 
@@ -39,7 +41,7 @@ export function channelSession(
       const current = session;
       const options = { revision: current?.revision, reply };
       if (message.method === 'initialize')
-        return calls.answer(message, async () => initialize(message), options);
+        return calls.answer(message, async (open) => initialize(message, open.call), options);
       if (current === undefined) return calls.answer(message, () => beforeHandshake(message), options);
       attach();
       calls.answer(
@@ -51,25 +53,28 @@ export function channelSession(
 
     // A bridge that shares one pipe among clients sends `initialize` again for each of them. The session is there at once,
     // for the requests that come in the same write.
-    function initialize(message: RequestMessage): Promise<string> {
+    function initialize(message: RequestMessage, forward: Way['forward']): Promise<string> {
       const next = new Session(readHandshake(message.params), dispatch, questions);
       session?.detach();
       session = next;
       attached = false;
-      return next.initialize();
+      return next.initialize(forward);
     }
 
     function attach(): void {
       if (attached || session === undefined) return;
       attached = true;
-      session.attach((method, params) => send(printNotification(method, params)));
+      session.attach({
+        notify: (method, params) => send(printNotification(method, params)),
+        caller: calls.caller,
+      });
     }
 
     function receiveBatch(values: readonly unknown[]): void {
       const problem = batchProblem(values, session);
       if (problem !== undefined)
         return send(printError(undefined, { code: INVALID_REQUEST, message: problem }));
-      const messages = values.map(readMessage);
+      const messages = values.map(readInBatch);
       const collect = collector(
         messages.filter(({ kind }) => kind === 'request' || kind === 'invalid').length,
         send,
@@ -96,6 +101,14 @@ async function beforeHandshake({ method }: RequestMessage): Promise<string> {
     'invalid_request',
     'No session: send "initialize" first, or put the protocol version into params._meta',
   );
+}
+
+/** Reads a message of a batch. Spec 2025-03-26, Lifecycle: `initialize` MUST NOT be part of one. */
+export function readInBatch(value: unknown): Message | InvalidMessage {
+  const message = readMessage(value);
+  return message.kind === 'request' && message.method === 'initialize'
+    ? { kind: 'invalid', id: message.id, reason: '"initialize" cannot be part of a batch: send it alone' }
+    : message;
 }
 
 export function batchProblem(values: readonly unknown[], session: Session | undefined): string | undefined {

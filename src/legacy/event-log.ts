@@ -5,19 +5,32 @@ export interface EventLog {
   /** Keeps an event of a stream and returns its id, which begins with the name of the stream. */
   append(stream: string, data: string): string;
   /** The events that followed `id` on its stream, oldest first; undefined where nothing is known of it. */
-  after(id: string): { readonly stream: string; readonly events: readonly LoggedEvent[] } | undefined;
+  after(id: string): EventsAfter | undefined;
   /** Nobody will ask for this stream again. */
   drop(stream: string): void;
 }
 
+/** What followed an event. */
+export interface EventsAfter {
+  readonly stream: string;
+  readonly events: readonly LoggedEvent[];
+  /** Whether events that followed are missing, because the log had no room for them. */
+  readonly gap: boolean;
+}
+
+/** One event as it was sent. */
 export interface LoggedEvent {
   readonly id: string;
   readonly data: string;
 }
 
+/** The limits of an event log in memory. */
 export interface MemoryEventLogOptions {
+  /** Characters that are kept in all. Default: 16 MB. */
   readonly maxBytes?: number;
+  /** Events that are kept of one stream. Default: 1,000. */
   readonly maxEventsPerStream?: number;
+  /** How long a quiet stream is kept. Default: 5 minutes. */
   readonly maxAgeMs?: number;
 }
 
@@ -33,54 +46,117 @@ interface Kept {
 }
 
 interface Stream {
+  readonly owner: Owner;
   touchedAt: number;
-  bytes: number;
+  /** The newest event that was dropped. */
+  lost: number;
   readonly events: Kept[];
 }
 
-/** An event log in memory. When it is full, the streams that were quiet for longest lose their events first. */
+interface Owner {
+  bytes: number;
+  readonly streams: Set<string>;
+}
+
+/**
+ * An event log in memory. A stream belongs to what its name has before the first dot: its session. When the log is full, the
+ * sessions that take the most room lose their oldest events, so that a noisy one costs the others nothing.
+ */
 export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   checkOptions('memoryEventLog', options, eventLogKeys);
   const { maxBytes = 16 * 1024 * 1024, maxEventsPerStream = 1000, maxAgeMs = 300_000 } = options;
   // In the order of their last event: a Map keeps insertion order, and an appended stream is inserted anew.
   const streams = new Map<string, Stream>();
+  const owners = new Map<string, Owner>();
   let bytes = 0;
   // One count for all streams: a stream that lost its events goes on where it was, and its ids stay in order.
   let next = 0;
 
   function drop(name: string): void {
-    bytes -= streams.get(name)?.bytes ?? 0;
+    const stream = streams.get(name);
+    if (stream === undefined) return;
+    while (stream.events.length > 0) shorten(stream);
     streams.delete(name);
+    stream.owner.streams.delete(name);
+    if (stream.owner.streams.size === 0) owners.delete(ownerOf(name));
   }
 
   function shorten(stream: Stream): void {
     const oldest = stream.events.shift();
     if (oldest === undefined) return;
-    stream.bytes -= sizeOf(oldest.data);
+    stream.lost = oldest.number;
+    stream.owner.bytes -= sizeOf(oldest.data);
     bytes -= sizeOf(oldest.data);
   }
 
-  function makeRoom(now: number, current: Stream): void {
+  function dropOld(now: number, current: Stream): void {
     for (const [name, stream] of streams) {
-      if (stream === current || (bytes <= maxBytes && now - stream.touchedAt <= maxAgeMs)) break;
+      if (stream === current || now - stream.touchedAt <= maxAgeMs) return;
       drop(name);
     }
-    while (current.events.length > maxEventsPerStream || (bytes > maxBytes && current.events.length > 1))
-      shorten(current);
+  }
+
+  // Each owner may have as much as fits when all that have more are cut to the same share. An eighth is left free, so that a
+  // full log need not do this with every event.
+  function makeRoom(current: Stream): void {
+    const largestFirst = [...owners.values()].sort((a, b) => b.bytes - a.bytes);
+    let left = bytes - (maxBytes * 7) / 8;
+    for (const [at, owner] of largestFirst.entries()) {
+      const share = largestFirst[at + 1]?.bytes ?? 0;
+      const above = (owner.bytes - share) * (at + 1);
+      if (above < left) {
+        left -= above;
+        continue;
+      }
+      const fair = owner.bytes - left / (at + 1);
+      for (const larger of largestFirst.slice(0, at + 1)) cut(larger, fair, current);
+      return;
+    }
+  }
+
+  // What was quiet for longest goes first, and what was appended just now never.
+  function cut(owner: Owner, share: number, current: Stream): void {
+    const quietFirst = [...owner.streams]
+      .map((name) => ({ name, stream: streams.get(name) as Stream }))
+      .sort((a, b) => a.stream.touchedAt - b.stream.touchedAt || lastOf(a.stream) - lastOf(b.stream));
+    for (const { name, stream } of quietFirst) {
+      while (owner.bytes > share && stream.events.length > (stream === current ? 1 : 0)) shorten(stream);
+      if (stream.events.length === 0) drop(name);
+    }
+  }
+
+  function open(name: string, now: number): Stream {
+    const known = streams.get(name);
+    if (known !== undefined) {
+      streams.delete(name);
+      return known;
+    }
+    const owner = owners.get(ownerOf(name)) ?? { bytes: 0, streams: new Set() };
+    owners.set(ownerOf(name), owner);
+    owner.streams.add(name);
+    // What an earlier stream of this name had is not known: ids from before this event have a gap behind them.
+    return { owner, touchedAt: now, lost: next - 1, events: [] };
   }
 
   return {
     append(name, data) {
       const now = Date.now();
-      const stream = streams.get(name) ?? { touchedAt: now, bytes: 0, events: [] };
+      const stream = open(name, now);
       const number = next++;
-      stream.events.push({ number, data });
       stream.touchedAt = now;
-      stream.bytes += sizeOf(data);
-      bytes += sizeOf(data);
-      streams.delete(name);
       streams.set(name, stream);
-      makeRoom(now, stream);
+      dropOld(now, stream);
+      // One event must not cost the others their place.
+      if (sizeOf(data) > maxBytes / 2) {
+        while (stream.events.length > 0) shorten(stream);
+        stream.lost = number;
+        return eventId(name, number);
+      }
+      stream.events.push({ number, data });
+      stream.owner.bytes += sizeOf(data);
+      bytes += sizeOf(data);
+      if (stream.events.length > maxEventsPerStream) shorten(stream);
+      if (bytes > maxBytes) makeRoom(stream);
       return eventId(name, number);
     },
     after(id) {
@@ -93,7 +169,7 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
       const events = stream.events
         .filter((event) => event.number > number)
         .map((event) => ({ id: eventId(name, event.number), data: event.data }));
-      return { stream: name, events };
+      return { stream: name, events, gap: stream.lost > number };
     },
     drop,
   };
@@ -104,6 +180,15 @@ const OVERHEAD = 200;
 
 function sizeOf(data: string): number {
   return data.length + OVERHEAD;
+}
+
+function ownerOf(stream: string): string {
+  const dot = stream.indexOf('.');
+  return dot === -1 ? stream : stream.slice(0, dot);
+}
+
+function lastOf(stream: Stream): number {
+  return stream.events.at(-1)?.number ?? 0;
 }
 
 function eventId(stream: string, number: number): string {

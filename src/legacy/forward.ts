@@ -3,14 +3,16 @@ import type { Outcome, Peer } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import { TASKS } from '../protocol/extensions.js';
 import { has } from '../protocol/features.js';
+import type { Beside } from '../transports/channel.js';
 import { printFor } from './projection.js';
 import { type Line, type Questions, Unanswered } from './questions.js';
-import { answerTask, createdTask, knowingTasks } from './tasks.js';
+import { TaskWatch } from './task-watch.js';
+import { answerTask, createdTask, knowingTasks, MAX_ROUNDS } from './tasks.js';
 
 /** How a request of a session gets its answer. */
 export interface Way {
-  /** Makes a modern call of it, or another one beside it. */
-  readonly forward: (peer: Peer, params: JsonObject, method?: string) => Promise<Outcome>;
+  /** Makes a modern call of it, or another one beside it: always in the name of whoever sent the request. */
+  readonly forward: (peer: Peer, params: JsonObject, beside?: Beside) => Promise<Outcome>;
   /** Where the client is asked, if it has to be. */
   readonly line: () => Line;
 }
@@ -18,11 +20,7 @@ export interface Way {
 export interface Forwarding {
   readonly peer: Peer;
   readonly questions: Questions;
-  /** See TaskWay. */
-  readonly nextChange: (taskId: string, ready: () => Promise<boolean>, signal: AbortSignal) => Promise<void>;
 }
-
-const MAX_ROUNDS = 32;
 
 /** Answers what the session itself does not, with modern calls; the answer is the JSON of a result. */
 export async function forwardRequest(
@@ -37,9 +35,14 @@ export async function forwardRequest(
     }
     return printFor(session.peer.revision, method, await untilComplete(session.peer, params, way, session));
   } catch (error) {
-    if (!(error instanceof Unanswered)) throw asOlder(error);
-    if (method !== 'tools/call') throw new McpError('internal_error', error.message);
-    return JSON.stringify({ content: [{ type: 'text', text: error.message }], isError: true });
+    const cannotBeAsked = isMissingCapability(error);
+    if (!(error instanceof Unanswered || cannotBeAsked)) throw error;
+    if (cannotBeAsked && needsTasks(error))
+      throw new McpError('method_not_found', 'This tool runs only as a task');
+    // The model can read a tool's failure; an error is for the program between.
+    if (method === 'tools/call')
+      return JSON.stringify({ content: [{ type: 'text', text: error.message }], isError: true });
+    throw new McpError(cannotBeAsked ? 'invalid_request' : 'internal_error', error.message);
   }
 }
 
@@ -84,7 +87,7 @@ async function callAsTask({ task, ...params }: JsonObject, way: Way, session: Fo
 async function canBeTask(name: unknown, way: Way, peer: Peer): Promise<boolean> {
   let cursor: unknown;
   do {
-    const page = await way.forward(peer, cursor === undefined ? {} : { cursor }, 'tools/list');
+    const page = await way.forward(peer, cursor === undefined ? {} : { cursor }, { method: 'tools/list' });
     const tool = (page['tools'] as JsonObject[]).find((listed) => listed['name'] === name);
     if (tool !== undefined) return tool['execution'] !== undefined;
     cursor = page['nextCursor'];
@@ -96,18 +99,27 @@ function answerAsTask(method: string, params: JsonObject, way: Way, session: For
   const peer = knowingTasks(session.peer);
   return answerTask(method, params, {
     revision: peer.revision,
-    call: (modern, modernParams) => way.forward(peer, modernParams, modern),
-    ask: async (requests) => (await session.questions.ask(requests, peer.revision, way.line())).answers,
-    nextChange: (taskId, ready) => session.nextChange(taskId, ready, way.line().signal),
+    call: (modern, modernParams) => way.forward(peer, modernParams, { method: modern }),
+    ask: (requests, signal) =>
+      session.questions.ask(requests, peer.revision, { send: way.line().send, signal }),
+    watch: (taskId) =>
+      new TaskWatch(
+        taskId,
+        (listenParams, subscription) =>
+          way.forward(peer, listenParams, { method: 'subscriptions/listen', ...subscription }),
+        way.line().signal,
+      ),
   });
 }
 
-// Spec 2025-11-25, Tasks: a tool that must be a task is no method for a call that is none.
-function asOlder(error: unknown): unknown {
-  if (!McpError.is(error) || error.code !== 'missing_capability') return error;
+// Before 2026-07-28 there is no error that says this.
+function isMissingCapability(error: unknown): error is McpError {
+  return McpError.is(error) && error.code === 'missing_capability';
+}
+
+// Spec 2025-11-25, Tasks: a tool that must be a task is not a method for a call that is not one.
+function needsTasks({ data }: McpError): boolean {
   const { extensions } =
-    (error.data as { requiredCapabilities?: { extensions?: object } }).requiredCapabilities ?? {};
-  return extensions !== undefined && Object.hasOwn(extensions, TASKS)
-    ? new McpError('method_not_found', 'This tool runs only as a task')
-    : error;
+    (data as { requiredCapabilities?: { extensions?: object } } | undefined)?.requiredCapabilities ?? {};
+  return extensions !== undefined && Object.hasOwn(extensions, TASKS);
 }

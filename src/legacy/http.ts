@@ -1,13 +1,11 @@
 import {
   type Message,
   printError,
-  printNotification,
   printResult,
   type RequestId,
   type RequestMessage,
-  readMessage,
 } from '../jsonrpc/message.js';
-import type { Call, Dispatch, Outcome } from '../protocol/call.js';
+import type { Call, Dispatch } from '../protocol/call.js';
 import { principalOf } from '../protocol/caller.js';
 import { McpError, toMcpError } from '../protocol/errors.js';
 import { newestSession } from '../protocol/features.js';
@@ -16,14 +14,15 @@ import { checkSecret } from '../protocol/secret.js';
 import { replyJson } from '../transports/http/answer.js';
 import { type EraContext, refuse, type SessionEra } from '../transports/http/endpoint.js';
 import { callerOf, type HeaderFields, type Incoming } from '../transports/http/incoming.js';
-import { batchProblem, collector } from './channel-session.js';
+import { batchProblem, collector, readInBatch } from './channel-session.js';
 import { type EventLog, memoryEventLog } from './event-log.js';
+import type { Way } from './forward.js';
 import { httpSse } from './http-sse.js';
 import { sessionListening } from './listening.js';
-import type { Line } from './questions.js';
 import { readHandshake } from './session.js';
 import { SessionAnswer } from './session-answer.js';
 import { sessionIds } from './session-id.js';
+import { sessionRequests } from './session-request.js';
 import { type LiveSession, SessionTable } from './session-table.js';
 
 export interface SessionOptions {
@@ -39,12 +38,18 @@ export interface SessionOptions {
   readonly eventLog?: EventLog;
 }
 
+/** What else sessions are given by whoever puts them together. */
+export interface SessionParts extends SessionOptions {
+  /** Tells the operator of something that a client will not. */
+  readonly warn?: ((message: string) => void) | undefined;
+}
+
 const SESSION = 'mcp-session-id';
 
 /** Streamable HTTP as it was from 2025-03-26 to 2025-11-25, and the transport of 2024-11-05 beside it. */
 export function httpSessions(
   dispatch: Dispatch,
-  options: SessionOptions = {},
+  options: SessionParts = {},
 ): (context: EraContext) => SessionEra {
   const {
     maxSessions = 10_000,
@@ -74,7 +79,7 @@ export function httpSessions(
         return serve(live, body, { incoming, answer, reply: (text) => answer.finish(text) });
       }
       if (body.kind === 'notification') cancelled(live, body);
-      else live.session.questions.receive(body);
+      else if (!live.session.questions.receive(body)) return refuse(incoming, 400, unasked(live), headers);
       incoming.reply(202, headers);
     }
 
@@ -84,8 +89,12 @@ export function httpSessions(
       headers: HeaderFields,
     ): Promise<void> {
       try {
-        const { id, session } = await table.open(readHandshake(message.params), callerOf(incoming));
-        const result = await session.initialize();
+        const caller = callerOf(incoming);
+        const { id, session } = await table.open(readHandshake(message.params), caller);
+        const call = { ...caller, id: message.id, notify: ignore };
+        const forward: Way['forward'] = (peer, params, { method } = message) =>
+          dispatch(withSignal({ ...call, method, peer, params }, new Lifetime()));
+        const result = await session.initialize(forward);
         replyJson(incoming, 200, printResult(message.id, result), { ...headers, [SESSION]: id });
       } catch (error) {
         const known = toMcpError(error);
@@ -123,67 +132,17 @@ export function httpSessions(
       return new SessionAnswer(incoming, { live, streams, log, retryMs, headers, onLost });
     }
 
-    interface Carrier {
-      readonly incoming: Incoming;
-      readonly answer: SessionAnswer;
-      readonly reply: (text: string) => void;
+    // Behind a balancer the answer belongs to a question of another process, which goes on waiting: somebody must hear of it.
+    function unasked(live: LiveSession): string {
+      if (!live.warned)
+        options.warn?.(
+          'A client answered a question that this process did not ask: behind a load balancer, send all requests of a session to the same process.',
+        );
+      live.warned = true;
+      return 'This answers no question that was asked here';
     }
 
-    async function serve(
-      live: LiveSession,
-      message: RequestMessage,
-      { incoming, answer, reply }: Carrier,
-    ): Promise<void> {
-      const { session, calls } = live;
-      const { id } = message;
-      // A call that was ended may have been answered for before its handler returns.
-      let answered = false;
-      const finish = (text: string): void => {
-        if (!answered) reply(text);
-        answered = true;
-      };
-      const fail = (error: unknown): void =>
-        finish(printError(id, toMcpError(error).toWire(session.revision)));
-      if (calls.has(id))
-        return fail(new McpError('invalid_request', 'A request with this id is already open'));
-      const lifetime = new Lifetime();
-      calls.set(id, lifetime);
-      const leave = inFlight.enter({
-        long: false,
-        end(why) {
-          lifetime.end(why);
-          fail(why);
-        },
-      });
-      const call: Omit<Call, 'method' | 'peer' | 'params' | 'signal'> = {
-        id,
-        ...callerOf(incoming),
-        notify: (method, params) => answer.notify(printNotification(method, params)),
-        release: answer.canRelease ? () => answer.release() : undefined,
-      };
-      const forward = (
-        peer: Call['peer'],
-        params: Call['params'],
-        method = message.method,
-      ): Promise<Outcome> => dispatch(withSignal({ ...call, method, peer, params }, lifetime));
-      const send = (text: string): void => {
-        if (answer.mayStream) return answer.notify(text);
-        throw new McpError(
-          'invalid_request',
-          'The client can be asked only where it accepts text/event-stream',
-        );
-      };
-      const line = (): Line => ({ send, signal: lifetime.signal });
-      try {
-        finish(printResult(id, await session.answer(message, { forward, line })));
-      } catch (error) {
-        fail(error);
-      } finally {
-        leave();
-        calls.delete(id);
-        live.usedAt = Date.now();
-      }
-    }
+    const serve = sessionRequests({ dispatch, inFlight });
 
     async function postBatch(
       incoming: Incoming,
@@ -194,7 +153,7 @@ export function httpSessions(
       if (live === undefined) return;
       const problem = batchProblem(values, live.session);
       if (problem !== undefined) return refuse(incoming, 400, problem, headers);
-      const messages = values.map(readMessage);
+      const messages = values.map(readInBatch);
       const requests = messages.filter((message) => message.kind === 'request');
       const answer = answerFor(
         incoming,
@@ -208,7 +167,7 @@ export function httpSessions(
       for (const { id, reason } of invalid) collect(printError(id, { code: -32600, message: reason }));
       for (const message of messages) {
         if (message.kind === 'notification') cancelled(live, message);
-        else if (message.kind !== 'invalid') live.session.questions.receive(message);
+        else if (message.kind !== 'invalid' && !live.session.questions.receive(message)) unasked(live);
       }
       await Promise.all(
         requests.map((message) => serve(live, message, { incoming, answer, reply: collect })),
@@ -245,6 +204,10 @@ export function httpSessions(
       },
     };
   };
+}
+
+function ignore(): void {
+  // A handshake has no notifications.
 }
 
 function isBatch(body: Message | readonly unknown[]): body is readonly unknown[] {

@@ -26,6 +26,7 @@ interface Waiting {
 }
 
 const MAX_OPEN = 100;
+const MAX_WITHDRAWN = 100;
 
 export interface Asked {
   /** By key. */
@@ -37,7 +38,8 @@ export interface Asked {
 /** Real requests to the client, as the session era has them. */
 export class Questions {
   readonly #waiting = new Map<string, Waiting>();
-  #last = 0;
+  // The client may have answered before it heard that its answer is not wanted any more.
+  readonly #withdrawn = new Set<string>();
 
   /** Asks everything at once. Where one answer cannot be had, the others are not waited for. */
   async ask(requests: unknown, revision: Revision, { send, signal }: Line): Promise<Asked> {
@@ -70,7 +72,8 @@ export class Questions {
   #nextId(): string {
     if (this.#waiting.size >= MAX_OPEN)
       throw new McpError('overloaded', 'Too many questions are open in this session');
-    return `ask-${++this.#last}`;
+    // A session outlives this object and this process, and an answer to an old question must not count for a new one.
+    return `ask-${crypto.randomUUID()}`;
   }
 
   #request(id: string, send: () => void): Promise<JsonObject> {
@@ -86,16 +89,24 @@ export class Questions {
     if (waiting === undefined) return;
     waiting.reject(callEnded());
     this.#waiting.delete(id);
+    this.#withdrawn.add(id);
+    if (this.#withdrawn.size > MAX_WITHDRAWN) {
+      const [oldest] = this.#withdrawn;
+      this.#withdrawn.delete(oldest as string);
+    }
     send(printNotification('notifications/cancelled', { requestId: id }));
   }
 
-  /** Takes a response of the client's. One that nobody waits for is dropped. */
-  receive(message: Message): void {
-    if (message.kind !== 'result' && message.kind !== 'error') return;
-    const waiting = this.#waiting.get(String(message.id));
-    if (message.kind === 'result') waiting?.resolve(message.result);
+  /** Takes a response of the client's. False if it answers nothing that was asked here. */
+  receive(message: Message): boolean {
+    if (message.kind !== 'result' && message.kind !== 'error') return true;
+    const id = String(message.id);
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return this.#withdrawn.has(id);
+    if (message.kind === 'result') waiting.resolve(message.result);
     else
-      waiting?.reject(new Unanswered(`The client could not answer: ${message.error.message.slice(0, 200)}`));
+      waiting.reject(new Unanswered(`The client could not answer: ${message.error.message.slice(0, 200)}`));
+    return true;
   }
 
   /** Nobody is there to answer any more. */

@@ -16,6 +16,7 @@ export interface SessionIds {
 
 export interface IssuedSession {
   readonly handshake: Handshake;
+  readonly issuedAt: number;
   readonly expiresAt: number;
 }
 
@@ -46,7 +47,9 @@ export function sessionIds({
           t: Date.now(),
           n: encodeBase64Url(crypto.getRandomValues(new Uint8Array(16))),
           r: revision,
-          i: [client?.name, client?.version].map((text) => String(text ?? '').slice(0, MAX_NAME)),
+          i: [client?.name, client?.version].map((text: unknown) =>
+            typeof text === 'string' ? text.slice(0, MAX_NAME) : '',
+          ),
           c: essential(capabilities),
         }),
       ),
@@ -76,7 +79,7 @@ export function sessionIds({
     const expiresAt = t + maxAgeMs;
     if (revision === undefined || expiresAt <= Date.now()) return undefined;
     const client = i[0] ? { name: i[0], version: i[1] ?? '' } : undefined;
-    return { handshake: { revision, client, capabilities: c as ClientCapabilities }, expiresAt };
+    return { handshake: { revision, client, capabilities: c as ClientCapabilities }, issuedAt: t, expiresAt };
   }
 
   return { issue, read };

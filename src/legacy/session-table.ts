@@ -4,6 +4,7 @@ import { type Caller, principalOf } from '../protocol/caller.js';
 import { McpError } from '../protocol/errors.js';
 import { idle } from '../protocol/idle-timer.js';
 import type { Lifetime } from '../protocol/lifetime.js';
+import { EndedSessions } from './ended-sessions.js';
 import type { ResumableStream } from './resumable-stream.js';
 import { type Handshake, Session } from './session.js';
 import type { IssuedSession, SessionIds } from './session-id.js';
@@ -14,6 +15,7 @@ export interface LiveSession {
   readonly session: Session;
   /** Whose it is. */
   readonly principal: string;
+  readonly issuedAt: number;
   readonly expiresAt: number;
   /** Begins the names of its streams, so that no session can ask for another's events. */
   readonly tag: string;
@@ -22,6 +24,8 @@ export interface LiveSession {
   /** The stream for what belongs to no call. */
   standing: ResumableStream | undefined;
   usedAt: number;
+  /** Whether the operator was told that its answers go to the wrong process. */
+  warned: boolean;
 }
 
 export interface SessionTableOptions {
@@ -34,7 +38,7 @@ export interface SessionTableOptions {
 /** The sessions that this process has seen lately. Forgetting one costs its client its log level and subscriptions. */
 export class SessionTable {
   readonly #live = new Map<string, LiveSession>();
-  readonly #ended = new Map<string, number>();
+  readonly #ended = new EndedSessions();
   readonly #options: SessionTableOptions;
   #timer: ReturnType<typeof setInterval> | undefined;
 
@@ -72,24 +76,25 @@ export class SessionTable {
       this.#live.set(id, known);
       return known;
     }
-    if (this.#ended.has(id)) return undefined;
     const issued = await this.#options.ids.read(id, principal);
-    if (issued === undefined || this.#ended.has(id)) return undefined;
+    if (issued === undefined || this.#ended.has(id, issued)) return undefined;
     return this.#live.get(id) ?? this.#remember(id, principal, issued);
   }
 
-  #remember(id: string, principal: string, { handshake, expiresAt }: IssuedSession): LiveSession {
+  #remember(id: string, principal: string, issued: IssuedSession): LiveSession {
     if (this.#live.size >= this.#options.maxSessions) this.#evict();
     const live: LiveSession = {
       id,
       principal,
-      session: new Session(handshake, this.#options.dispatch),
-      expiresAt,
+      session: new Session(issued.handshake, this.#options.dispatch),
+      issuedAt: issued.issuedAt,
+      expiresAt: issued.expiresAt,
       tag: id.slice(-12),
       calls: new Map(),
       streams: new Map(),
       standing: undefined,
       usedAt: Date.now(),
+      warned: false,
     };
     this.#live.set(id, live);
     this.#timer ??= this.#startTimer();
@@ -115,13 +120,7 @@ export class SessionTable {
   /** Ends the session for good, as far as this process can say. */
   end(live: LiveSession): void {
     this.#stop(live);
-    this.#ended.set(live.id, Date.now());
-    if (this.#ended.size > this.#options.maxSessions) {
-      for (const oldest of this.#ended.keys()) {
-        this.#ended.delete(oldest);
-        break;
-      }
-    }
+    this.#ended.add(live.id, live);
   }
 
   #stop(live: LiveSession): void {

@@ -1,17 +1,24 @@
 import { isObject, type JsonObject, type RequestMessage } from '../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome, Peer } from '../protocol/call.js';
+import type { Caller } from '../protocol/caller.js';
 import { McpError } from '../protocol/errors.js';
 import { has, newestSession, sessionRevisions } from '../protocol/features.js';
 import { Lifetime, withSignal } from '../protocol/lifetime.js';
+import { MAX_SUBSCRIBED, MAX_SUBSCRIBED_LENGTH, MAX_URI_LENGTH } from '../protocol/limits.js';
 import { isLogLevel, type LogLevel } from '../protocol/log-level.js';
 import { SERVER_INFO } from '../protocol/meta.js';
 import { knows } from '../protocol/methods.js';
-import type { ClientCapabilities, Implementation, ServerCapabilities } from '../protocol/model.js';
+import type {
+  ClientCapabilities,
+  Implementation,
+  ServerCapabilities,
+  SubscriptionFilter,
+} from '../protocol/model.js';
 import type { Revision } from '../protocol/revisions.js';
 import { forwardRequest, type Way } from './forward.js';
 import { projectNotification } from './projection.js';
 import { Questions } from './questions.js';
-import { knowingTasks, taskCapabilities } from './tasks.js';
+import { taskCapabilities } from './tasks.js';
 
 /** What a client said in its handshake. */
 export interface Handshake {
@@ -20,7 +27,14 @@ export interface Handshake {
   readonly capabilities: ClientCapabilities;
 }
 
-const MAX_SUBSCRIPTIONS = 1000;
+/** Where a session's changes go: a connection, or the stream of its GET. */
+export interface SessionStream {
+  readonly notify: (method: string, params?: JsonObject) => void;
+  /** Who opened the stream, in whose name changes are listened for. */
+  readonly caller: Caller;
+  /** Whether changes were missed since the last stream, so that everything has to be called changed once. */
+  readonly afterGap?: boolean;
+}
 
 /** Reads `initialize`. An unknown version is answered with the newest that a session can have. */
 export function readHandshake(params: JsonObject | undefined): Handshake {
@@ -45,8 +59,9 @@ export class Session {
   readonly #dispatch: Dispatch;
   #logLevel: LogLevel = 'info';
   #uris: Set<string> | undefined;
+  #uriCharacters = 0;
   #listening: Lifetime | undefined;
-  #notify: ((method: string, params?: JsonObject) => void) | undefined;
+  #stream: SessionStream | undefined;
 
   constructor(handshake: Handshake, dispatch: Dispatch, questions: Questions = new Questions()) {
     this.handshake = handshake;
@@ -64,9 +79,8 @@ export class Session {
   }
 
   /** The result of `initialize`: what the server can do, in the words of the session's revision. */
-  async initialize(): Promise<string> {
-    const discovered = await this.#discover();
-    const { capabilities, instructions, _meta } = discovered;
+  async initialize(forward: Way['forward']): Promise<string> {
+    const { capabilities, instructions, _meta } = await this.#discover(forward);
     const serverInfo = isObject(_meta) ? _meta[SERVER_INFO] : undefined;
     const known = has(this.revision, 'coreTasks')
       ? taskCapabilities(capabilities as JsonObject)
@@ -92,77 +106,63 @@ export class Session {
         this.#logLevel = readLevel(params['level']);
         return '{}';
       case 'resources/subscribe':
-        return this.#subscribe(readUri(params));
+        return this.#subscribe(readUri(params), way.forward);
       case 'resources/unsubscribe':
-        if (this.#uris?.delete(readUri(params))) this.#listen();
+        if (this.#forget(readUri(params))) this.#listen();
         return '{}';
       default:
-        return forwardRequest(message, way, {
-          peer: this.peer,
-          questions: this.questions,
-          nextChange: (taskId, ready, signal) => this.#nextChange(taskId, ready, signal),
-        });
+        return forwardRequest(message, way, { peer: this.peer, questions: this.questions });
     }
   }
 
-  // Resolves with the next change of a task. The subscription is open before `ready` looks, so that none is missed.
-  async #nextChange(taskId: string, ready: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
-    const lifetime = new Lifetime();
-    const over = (): void => lifetime.end(new McpError('cancelled', 'Enough was seen'));
-    signal.addEventListener('abort', over, { once: true });
-    const listening = this.#dispatch({
-      id: 'session',
-      method: 'subscriptions/listen',
-      params: { notifications: { taskIds: [taskId] } },
-      peer: knowingTasks(this.peer),
-      signal: lifetime.signal,
-      notify: (method) => {
-        if (method === 'notifications/tasks') over();
-        else ready().then((enough) => enough && over(), over);
-      },
-    });
-    await listening.finally(() => signal.removeEventListener('abort', over));
-    if (signal.aborted) throw new McpError('cancelled', 'The call was ended');
-  }
-
-  async #subscribe(uri: string): Promise<string> {
-    const { capabilities } = await this.#discover();
+  async #subscribe(uri: string, forward: Way['forward']): Promise<string> {
+    const { capabilities } = await this.#discover(forward);
     if (!(capabilities as ServerCapabilities).resources?.subscribe) {
       throw new McpError('method_not_found', 'This server does not announce changes of resources');
     }
     this.#uris ??= new Set();
-    if (this.#uris.size >= MAX_SUBSCRIPTIONS) {
+    if (this.#uris.has(uri)) return '{}';
+    if (this.#uris.size >= MAX_SUBSCRIBED || this.#uriCharacters + uri.length > MAX_SUBSCRIBED_LENGTH) {
       throw new McpError(
         'invalid_params',
-        `At most ${MAX_SUBSCRIPTIONS} resources can be subscribed to in one session`,
+        `A session can subscribe to at most ${MAX_SUBSCRIBED} resources, whose URIs have at most ${MAX_SUBSCRIBED_LENGTH} characters together. Unsubscribe from some first.`,
       );
     }
     this.#uris.add(uri);
+    this.#uriCharacters += uri.length;
     this.#listen();
     return '{}';
   }
 
-  /** From now on changes go to `notify`: there is a stream for them. */
-  attach(notify: (method: string, params?: JsonObject) => void): void {
-    this.#notify = notify;
-    this.#listen();
+  #forget(uri: string): boolean {
+    const known = this.#uris?.delete(uri) === true;
+    if (known) this.#uriCharacters -= uri.length;
+    return known;
+  }
+
+  /** From now on there is a stream for changes. */
+  attach(stream: SessionStream): void {
+    this.#stream = stream;
+    this.#listen({ afterGap: stream.afterGap === true });
   }
 
   /** There is no stream any more, or the session is over. */
   detach(): void {
-    this.#notify = undefined;
+    this.#stream = undefined;
     this.#listening?.end(new McpError('connection_closed', 'The session has no stream'));
     this.#listening = undefined;
   }
 
   // The old way of subscribing is one modern subscription that the session holds open; a changed wish is a new one.
-  #listen(): void {
+  #listen({ afterGap = false } = {}): void {
     this.#listening?.end(new McpError('cancelled', 'The subscription was changed'));
     this.#listening = undefined;
-    if (this.#notify === undefined) return;
+    const stream = this.#stream;
+    if (stream === undefined) return;
     const lifetime = new Lifetime();
     this.#listening = lifetime;
     const call: Omit<Call, 'signal'> = {
+      ...stream.caller,
       id: 'session',
       method: 'subscriptions/listen',
       params: {
@@ -175,24 +175,25 @@ export class Session {
       },
       peer: this.peer,
       notify: (method, params) => {
-        if (lifetime.ended || method === 'notifications/subscriptions/acknowledged') return;
-        this.#notify?.(method, projectNotification(params));
+        if (lifetime.ended) return;
+        if (method !== 'notifications/subscriptions/acknowledged')
+          stream.notify(method, projectNotification(params));
+        else if (afterGap) tellEverything(params?.['notifications'] as SubscriptionFilter, stream.notify);
       },
     };
     // A server without anything to announce answers at once; one that fails has told its log why.
     this.#dispatch(withSignal(call, lifetime)).catch(() => undefined);
   }
 
-  #discover(): Promise<Outcome> {
-    const call = {
-      id: 'session',
-      method: 'server/discover',
-      params: {},
-      peer: this.peer,
-      notify: () => undefined,
-    };
-    return this.#dispatch(withSignal(call, new Lifetime()));
+  #discover(forward: Way['forward']): Promise<Outcome> {
+    return forward(this.peer, {}, { method: 'server/discover' });
   }
+}
+
+function tellEverything(granted: SubscriptionFilter, notify: SessionStream['notify']): void {
+  for (const kind of ['tools', 'prompts', 'resources'] as const)
+    if (granted[`${kind}ListChanged`]) notify(`notifications/${kind}/list_changed`);
+  for (const uri of granted.resourceSubscriptions ?? []) notify('notifications/resources/updated', { uri });
 }
 
 function readLevel(level: unknown): LogLevel {
@@ -201,6 +202,7 @@ function readLevel(level: unknown): LogLevel {
 }
 
 function readUri(params: JsonObject): string {
-  if (typeof params['uri'] === 'string') return params['uri'];
-  throw new McpError('invalid_params', 'params.uri must be a string');
+  const { uri } = params;
+  if (typeof uri === 'string' && uri.length <= MAX_URI_LENGTH) return uri;
+  throw new McpError('invalid_params', `params.uri must be a string of at most ${MAX_URI_LENGTH} characters`);
 }

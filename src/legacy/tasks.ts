@@ -4,20 +4,25 @@ import { McpError } from '../protocol/errors.js';
 import { TASKS } from '../protocol/extensions.js';
 import type { Revision } from '../protocol/revisions.js';
 import { printFor } from './projection.js';
+import type { Asked } from './questions.js';
+import type { TaskWatch } from './task-watch.js';
 
 // The tasks of 2025-11-25 were part of the protocol; today they are an extension with other names and fewer methods.
 
 const RELATED = 'io.modelcontextprotocol/related-task';
+
+/** How often one request may ask its client, whatever is answered. */
+export const MAX_ROUNDS = 32;
 
 /** What it takes to serve the old methods with the new ones. */
 export interface TaskWay {
   readonly revision: Revision;
   /** Makes a modern call, as a client that knows tasks. */
   readonly call: (method: string, params: JsonObject) => Promise<Outcome>;
-  /** Asks the client and gives its answers by key. */
-  readonly ask: (requests: JsonObject) => Promise<JsonObject>;
-  /** Resolves when the task has changed; `ready` is called when no change can be missed any more. */
-  readonly nextChange: (taskId: string, ready: () => Promise<boolean>) => Promise<void>;
+  /** Asks the client. Aborting the signal withdraws the questions. */
+  readonly ask: (requests: JsonObject, signal: AbortSignal) => Promise<Asked>;
+  /** Begins to wait for changes of a task. */
+  readonly watch: (taskId: string) => TaskWatch;
 }
 
 /** A client that knows tasks, as far as the server can tell. */
@@ -70,20 +75,76 @@ async function cancel(params: JsonObject, way: TaskWay): Promise<string> {
 
 // Blocks until the task has ended. Its questions are asked meanwhile, on the stream of this request.
 async function result(params: JsonObject, way: TaskWay): Promise<string> {
-  const taskId = String(params['taskId']);
-  for (;;) {
-    // Looked at first: a task that is not there, or no longer, never changes.
-    let task = await way.call('tasks/get', params);
-    if (task['status'] === 'working') {
-      await way.nextChange(taskId, async () => {
-        task = await way.call('tasks/get', params);
-        return task['status'] !== 'working';
-      });
-    }
-    if (task['status'] === 'input_required') {
-      const inputResponses = await way.ask(related(task['inputRequests'] as JsonObject, taskId));
+  // Looked at first: a task that is not there, or is somebody else's, never changes.
+  let task = await way.call('tasks/get', params);
+  const taskId = task['taskId'] as string;
+  const watch = way.watch(taskId);
+  let asking: TaskQuestions | undefined;
+  try {
+    for (let rounds = 0; !isTerminal(task['status']); task = await way.call('tasks/get', params)) {
+      const requests =
+        task['status'] === 'input_required' ? (task['inputRequests'] as JsonObject) : undefined;
+      // Answered elsewhere, or asked differently: the user need not answer any more.
+      if (asking !== undefined && !asking.isAbout(requests)) {
+        asking.withdraw();
+        asking = undefined;
+      }
+      if (requests !== undefined && asking === undefined) {
+        if (++rounds > MAX_ROUNDS)
+          throw new McpError('internal_error', `The task asked more than ${MAX_ROUNDS} times`);
+        asking = new TaskQuestions(requests, way, { taskId, wake: watch.wake });
+      }
+      await watch.next(task['pollIntervalMs']);
+      const inputResponses = asking?.answers();
+      if (inputResponses === undefined) continue;
+      asking = undefined;
       await way.call('tasks/update', { taskId, inputResponses });
-    } else if (isTerminal(task['status'])) return ended(task, way.revision, taskId);
+    }
+    return ended(task, way.revision, taskId);
+  } finally {
+    asking?.withdraw();
+    watch.close();
+  }
+}
+
+/** The questions of a task that are before the client's user. */
+class TaskQuestions {
+  readonly #about: string;
+  readonly #controller = new AbortController();
+  #answers: JsonObject | undefined;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(
+    requests: JsonObject,
+    way: TaskWay,
+    { taskId, wake }: { readonly taskId: string; readonly wake: () => void },
+  ) {
+    this.#about = JSON.stringify(requests);
+    way
+      .ask(related(requests, taskId), this.#controller.signal)
+      .then(
+        ({ answers }) => {
+          this.#answers = answers;
+        },
+        (error) => {
+          this.#failure = { error };
+        },
+      )
+      .finally(wake);
+  }
+
+  isAbout(requests: JsonObject | undefined): boolean {
+    return JSON.stringify(requests) === this.#about;
+  }
+
+  /** The answers once they are there. Throws if the client could not give them. */
+  answers(): JsonObject | undefined {
+    if (this.#failure !== undefined) throw this.#failure.error;
+    return this.#answers;
+  }
+
+  withdraw(): void {
+    this.#controller.abort();
   }
 }
 

@@ -110,10 +110,17 @@ interface OpenCall {
   cancelled: boolean;
 }
 
+/** A call that is made beside the open one: what differs from it. */
+export interface Beside {
+  readonly method: string;
+  readonly notify?: Call['notify'];
+  readonly lifetime?: Lifetime;
+}
+
 /** An open request, for who answers it. */
 export interface Open {
-  /** Calls the dispatch as this peer, with the request's method and parameters or others. */
-  readonly call: (peer: Peer, params?: Call['params'], method?: string) => Promise<Outcome>;
+  /** Calls the dispatch as this peer, with the request's parameters or others, or makes another call beside it. */
+  readonly call: (peer: Peer, params?: Call['params'], beside?: Beside) => Promise<Outcome>;
   /** Where something can be sent that belongs to the request, while it is open. */
   readonly line: () => { readonly send: (text: string) => void; readonly signal: AbortSignal };
 }
@@ -165,8 +172,21 @@ export class OpenCalls {
     const { auth, http } = this.caller;
     const notify: Call['notify'] = (name, params) => sendBeside(printNotification(name, params));
     const open: Open = {
-      call: (peer, params = message.params ?? {}, other = method) =>
-        this.#dispatch(withSignal({ id, method: other, params, peer, auth, http, notify }, call.lifetime)),
+      call: (peer, params = message.params ?? {}, beside) =>
+        this.#dispatch(
+          withSignal(
+            {
+              id,
+              method: beside?.method ?? method,
+              params,
+              peer,
+              auth,
+              http,
+              notify: beside?.notify ?? notify,
+            },
+            beside?.lifetime ?? call.lifetime,
+          ),
+        ),
       line: () => ({ send: sendBeside, signal: call.lifetime.signal }),
     };
     const finish = (text: string): void => {

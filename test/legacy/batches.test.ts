@@ -1,6 +1,8 @@
 import { createServer, tool } from 'fullmcp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { channelSession } from '../../src/legacy/channel-session.js';
 import { type Serving, serve } from '../../src/node.js';
+import { openChannel } from '../../src/transports/channel.js';
 import { type Attacked, attackedServer } from '../support/attacked-server.js';
 import { send } from '../support/http.js';
 import { modernMessage } from '../support/modern.js';
@@ -47,7 +49,7 @@ describe('a batch over HTTP', () => {
     expect(answers.find(({ id }) => id === 3)).toMatchObject({ result: {} });
     expect(answers.find(({ id }) => id === undefined)).toMatchObject({ error: { code: -32600 } });
     // The handshake is not part of a batch.
-    expect(answers.find(({ id }) => id === 'init')).toMatchObject({ error: { code: -32601 } });
+    expect(answers.find(({ id }) => id === 'init')).toMatchObject({ error: { code: -32600 } });
   });
 
   test('of notifications alone is 202', async () => {
@@ -133,4 +135,25 @@ test('a call of a batch that takes too long is answered for once, and the others
   for (const { error } of answers) expect(error.message).toContain('100 ms');
   finish?.();
   await late.close();
+});
+
+test('a batch on a connection of its own does not open a session either', async () => {
+  const received: { id?: unknown; error?: { code: number } }[] = [];
+  const send = (text: string): void => void received.push(JSON.parse(text));
+  const channel = openChannel({
+    dispatch: attacked.server.dispatch,
+    send,
+    session: channelSession(attacked.server.dispatch, send),
+  });
+  channel.receive(JSON.stringify(initializeMessage('2025-03-26')));
+  await until('the handshake is answered', () => received.length === 1);
+  channel.receive(JSON.stringify([{ ...initializeMessage('2024-11-05'), id: 'again' }, ping(1)]));
+  await until('the batch is answered', () => received.length === 2);
+  expect(received[1]).toEqual(
+    expect.arrayContaining([
+      { jsonrpc: '2.0', id: 'again', error: { code: -32600, message: expect.stringContaining('alone') } },
+      { jsonrpc: '2.0', id: 1, result: {} },
+    ]),
+  );
+  await channel.close({ deadlineMs: 0 });
 });

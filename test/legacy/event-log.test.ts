@@ -15,17 +15,47 @@ describe('the caps of the log in memory', () => {
     const first = log.append('one', '0');
     for (let at = 1; at <= 10; at++) log.append('one', `${at}`);
     expect(log.after(first)?.events.map(({ data }) => data)).toEqual(['8', '9', '10']);
+    expect(log.after(first)?.gap).toBe(true);
   });
 
-  test('by bytes: the stream that was quiet for longest goes first', () => {
+  test('by bytes: of one session, the stream that was quiet for longest goes first', () => {
     const log = memoryEventLog({ maxBytes: 10_000 });
-    const quiet = log.append('quiet', 'x'.repeat(3000));
-    const busy = log.append('busy', 'x'.repeat(3000));
-    log.append('busy', 'y');
-    const last = log.append('last', 'x'.repeat(5000));
+    const quiet = log.append('s.quiet', 'x'.repeat(3000));
+    const busy = log.append('s.busy', 'x'.repeat(3000));
+    log.append('s.busy', 'y');
+    const last = log.append('s.last', 'x'.repeat(4000));
     expect(log.after(quiet)).toBeUndefined();
     expect(log.after(busy)?.events.map(({ data }) => data)).toEqual(['y']);
     expect(log.after(last)).toBeDefined();
+  });
+
+  test('by bytes: a noisy session loses its own events, however many streams it has', () => {
+    const log = memoryEventLog({ maxBytes: 100_000 });
+    const quiet = log.append('quiet.p1', '');
+    log.append('quiet.p1', 'the result'.repeat(500));
+    for (let at = 0; at < 1000; at++) log.append(`noisy.p${at % 7}`, 'x'.repeat(1000));
+    const kept = log.after(quiet);
+    expect(kept?.gap).toBe(false);
+    expect(kept?.events.map(({ data }) => data)).toEqual(['the result'.repeat(500)]);
+  });
+
+  test('by bytes: many noisy sessions cost a small one nothing', () => {
+    const log = memoryEventLog({ maxBytes: 100_000 });
+    const quiet = log.append('quiet.p1', '');
+    log.append('quiet.p1', 'the result');
+    for (let at = 0; at < 1000; at++) log.append(`noisy${at % 20}.p`, 'x'.repeat(2000));
+    expect(log.after(quiet)?.events.map(({ data }) => data)).toEqual(['the result']);
+  });
+
+  test('by bytes: an event that would fill half of the log is not kept, and leaves a gap', () => {
+    const log = memoryEventLog({ maxBytes: 10_000 });
+    const quiet = log.append('quiet.p1', 'a');
+    log.append('quiet.p1', 'b');
+    const before = log.append('huge.p1', 'small');
+    const huge = log.append('huge.p1', 'x'.repeat(6000));
+    expect(log.after(before)).toMatchObject({ events: [], gap: true });
+    expect(log.after(huge)).toMatchObject({ events: [], gap: false });
+    expect(log.after(quiet)?.events).toHaveLength(1);
   });
 
   test('by bytes: a stream alone loses its oldest events', () => {
@@ -82,17 +112,17 @@ describe('the caps of the log in memory', () => {
 
   test('a stream that lost its events goes on in order, and gives what comes after', () => {
     const log = memoryEventLog({ maxBytes: 5000 });
-    const ids = Array.from({ length: 5 }, () => log.append('one', 'early'));
-    log.append('noise', 'x'.repeat(5000));
+    const ids = Array.from({ length: 5 }, () => log.append('a.one', 'early'));
+    for (let at = 0; at < 5; at++) log.append('a.noise', 'x'.repeat(2000));
     expect(log.after(String(ids[4]))).toBeUndefined();
-    log.append('one', 'late');
-    expect(log.after(String(ids[4]))?.events.map(({ data }) => data)).toEqual(['late']);
+    log.append('a.one', 'late');
+    expect(log.after(String(ids[4]))).toMatchObject({ events: [{ data: 'late' }], gap: true });
   });
 
   test('whatever is appended, what is kept stays within the cap and in order', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(2000)), { maxLength: 60 }),
+        fc.array(fc.tuple(fc.constantFrom('a.1', 'a.2', 'b', 'c.3'), fc.nat(3000)), { maxLength: 60 }),
         (appends) => {
           const log = memoryEventLog({ maxBytes: 5000, maxEventsPerStream: 5 });
           const first = new Map<string, string>();

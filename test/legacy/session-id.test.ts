@@ -25,6 +25,13 @@ describe('a session id', () => {
     expect((await elsewhere.read(id))?.handshake).toEqual(plain);
   });
 
+  test('is given to a client whose name is not a string', async () => {
+    for (const name of [{ toString: 1 }, null, 5, ['a']]) {
+      const client = { name, version: name } as unknown as Handshake['client'];
+      expect((await ids.read(await ids.issue({ ...plain, client })))?.handshake.client).toBeUndefined();
+    }
+  });
+
   test('is only visible ASCII, and never twice the same', async () => {
     const issued = await Promise.all(Array.from({ length: 100 }, () => ids.issue(plain)));
     expect(new Set(issued).size).toBe(100);

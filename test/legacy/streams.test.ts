@@ -277,6 +277,13 @@ describe('the stream for what belongs to no call', () => {
     const fresh = await session.resume(String(told?.id));
     expect(fresh.status).toBe(200);
     await fresh.next();
+    // Nobody listened while there was no stream, so whatever may have changed is announced once.
+    const announced = [await nextMessage(fresh), await nextMessage(fresh), await nextMessage(fresh)];
+    expect(announced.map(({ method }) => method)).toEqual([
+      'notifications/tools/list_changed',
+      'notifications/prompts/list_changed',
+      'notifications/resources/list_changed',
+    ]);
     server.changed.prompts();
     expect((await nextMessage(fresh)).method).toBe('notifications/prompts/list_changed');
     fresh.drop();

@@ -1,4 +1,4 @@
-import { createServer, McpError, tool } from 'fullmcp';
+import { createServer, McpError, type Middleware, tool } from 'fullmcp';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { channelSession } from '../../src/legacy/channel-session.js';
@@ -15,9 +15,19 @@ interface Answer {
   error?: { code: number; message: string };
 }
 
+// Names the caller as middleware does; `user` is who calls at the moment.
+let user: string | undefined;
+const gets: string[] = [];
+const names: Middleware = (call, next) => {
+  if (call.method === 'tasks/get') gets.push(call.method);
+  return next(user === undefined ? call : { ...call, auth: { subject: user, scopes: [], claims: {} } });
+};
+const answered: string[] = [];
+
 const server = createServer({
   name: 'test',
   version: '1.0.0',
+  use: [names],
   log: () => undefined,
   secret: 'x'.repeat(32),
   tools: {
@@ -33,6 +43,14 @@ const server = createServer({
       task: 'optional',
       run: async (_, ctx) =>
         (await ctx.ask('name', { message: 'Name?', schema: z.object({ name: z.string() }) })).name,
+    }),
+    picky: tool({
+      task: 'optional',
+      run: async (_, ctx) => {
+        const schema = z.object({ name: z.string().max(3) });
+        answered.push((await ctx.ask('name', { message: 'Short name?', schema })).name);
+        return answered.at(-1);
+      },
     }),
     hangs: tool({
       task: 'optional',
@@ -73,6 +91,8 @@ async function connect(revision = '2025-11-25') {
 
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
+  user = undefined;
+  gets.length = 0;
   await Promise.all(open.splice(0).map((close) => close()));
 });
 
@@ -155,6 +175,85 @@ describe('tasks in a session of 2025-11-25', () => {
       }),
     );
     expect(await result).toMatchObject({ result: { content: [{ text: 'Ann' }] } });
+  });
+
+  it('are waited for in the name of their caller, without taking the process for itself', async () => {
+    user = 'ada';
+    const { request } = await connect();
+    const { taskId } = taskOf(await request('tools/call', { name: 'hangs', task: {} }));
+    const result = request('tasks/result', { taskId });
+    // Timers run meanwhile, and the store is asked a few times, not thousands.
+    await new Promise((resolve) => setImmediate(() => setTimeout(resolve, 0)));
+    expect(gets.length).toBeLessThan(10);
+    expect(await request('tasks/cancel', { taskId })).toMatchObject({ result: { status: 'cancelled' } });
+    expect(await result).toMatchObject({ error: { code: -32602 } });
+  });
+
+  it('of somebody else are unknown, and are not waited for', async () => {
+    user = 'ada';
+    const { request } = await connect();
+    const { taskId } = taskOf(await request('tools/call', { name: 'hangs', task: {} }));
+    user = 'bob';
+    expect(await request('tasks/result', { taskId })).toMatchObject({
+      error: { code: -32602, message: expect.stringContaining('Unknown task') },
+    });
+    user = 'ada';
+    await request('tasks/cancel', { taskId });
+  });
+
+  it('that are cancelled while the user is asked give their result at once, and the question is withdrawn', async () => {
+    const { request, received } = await connect();
+    const { taskId } = taskOf(await request('tools/call', { name: 'asks', task: {} }));
+    const result = request('tasks/result', { taskId });
+    await until('the client is asked', () => received.some(({ method }) => method === 'elicitation/create'));
+    const asked = received.find(({ method }) => method === 'elicitation/create') as Answer;
+    await request('tasks/cancel', { taskId });
+    expect(await result).toMatchObject({ error: { code: -32602 } });
+    expect(received.find(({ method }) => method === 'notifications/cancelled')).toMatchObject({
+      params: { requestId: asked.id },
+    });
+  });
+
+  it('that two requests wait for need one answer only', async () => {
+    const { request, received, channel } = await connect();
+    const { taskId } = taskOf(await request('tools/call', { name: 'asks', task: {} }));
+    const results = [request('tasks/result', { taskId }), request('tasks/result', { taskId })];
+    const questions = (): Answer[] => received.filter(({ method }) => method === 'elicitation/create');
+    await until('the client is asked twice', () => questions().length === 2);
+    const answer = { action: 'accept', content: { name: 'Ann' } };
+    channel.receive(JSON.stringify({ jsonrpc: '2.0', id: questions()[1]?.id, result: answer }));
+    for (const result of await Promise.all(results))
+      expect(result).toMatchObject({ result: { content: [{ text: 'Ann' }] } });
+  });
+
+  it('stop asking a client that only answers nonsense', async () => {
+    const { request, received, channel } = await connect();
+    const { taskId } = taskOf(await request('tools/call', { name: 'picky', task: {} }));
+    const result = request('tasks/result', { taskId });
+    let answeredUpTo = 0;
+    const over = result.then(() => true);
+    for (;;) {
+      const next = () => received.filter(({ method }) => method === 'elicitation/create')[answeredUpTo];
+      const ended = await Promise.race([
+        over,
+        until('the client is asked again', () => next() !== undefined).then(() => false),
+      ]);
+      if (ended) break;
+      const nonsense = { action: 'accept', content: { name: 'far too long' } };
+      channel.receive(JSON.stringify({ jsonrpc: '2.0', id: next()?.id, result: nonsense }));
+      answeredUpTo++;
+    }
+    expect(answeredUpTo).toBe(32);
+    expect(await result).toMatchObject({ error: { message: expect.stringContaining('32 times') } });
+    expect(answered).toEqual([]);
+    await request('tasks/cancel', { taskId });
+  });
+
+  it('with an id that is not a string are refused', async () => {
+    const { request } = await connect();
+    for (const taskId of [5, null, undefined])
+      for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel'])
+        expect(await request(method, { taskId }), method).toMatchObject({ error: { code: -32602 } });
   });
 
   it('are cancelled once', async () => {

@@ -35,9 +35,10 @@ export async function openSession(
   url: string,
   revision = '2025-11-25',
   capabilities: object = {},
+  more: Headers = {},
 ): Promise<SessionClient> {
   const body = JSON.stringify(initializeMessage(revision, capabilities));
-  const reply = await send(url, { headers: jsonHeaders, body });
+  const reply = await send(url, { headers: { ...jsonHeaders, ...more }, body });
   const id = String(reply.headers['mcp-session-id']);
   return sessionClient(url, id, JSON.parse(reply.text).result);
 }
