@@ -59,8 +59,9 @@ export async function forms(fill: AnswerForm): Promise<string> {
 // #region terminal
 /** Asks for one field after the other. `ask` shows a line and gives what was typed. */
 export function fillIn(ask: (line: string, signal: AbortSignal) => Promise<string>): AnswerForm {
-  return async function fill({ message, schema }, { signal }) {
+  return async function fill({ message, schema }, { signal, rejection }) {
     const content: Record<string, unknown> = {};
+    if (rejection !== undefined) console.error(rejection); // what was wrong with the answer before
     for (const [name, field] of Object.entries((schema['properties'] ?? {}) as Record<string, Field>)) {
       const typed = await ask(`${message} ${field.title ?? name}:`, signal);
       if (typed === '') continue; // its default is filled in, if it has one
@@ -99,7 +100,7 @@ export async function unable(): Promise<string> {
     return (await client.callTool('book')).text;
   } catch (error) {
     if (!McpError.is(error) || error.code !== 'missing_capability') throw error;
-    return error.message; // the tool needs the user, and this client cannot ask one
+    return error.message; // … Give connect() an `elicit` handler.
   }
   // #endregion
 }

@@ -1,9 +1,10 @@
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import type { Call, Dispatch, Middleware, Outcome } from '../protocol/call.js';
-import { McpError } from '../protocol/errors.js';
-import { type InputRequest, QUESTION_KEY, type Root, withDefaults } from '../protocol/input.js';
+import { cancelledBy, McpError } from '../protocol/errors.js';
+import { type InputRequest, QUESTION_KEY } from '../protocol/input.js';
 import type { ClientCapabilities } from '../protocol/model.js';
-import type { Asked, FormAnswer, Handlers, SamplingRequest } from './handlers.js';
+import { checkedForm, checkedRoots, checkedSampling, checkedVisit, HandlerMistake } from './answer-checks.js';
+import type { AnswerForm, Asked, Form, Handlers, SamplingRequest } from './handlers.js';
 import { pause } from './pause.js';
 
 /** Answers one question of a server's, in whatever era it was asked. */
@@ -25,11 +26,15 @@ export function capabilitiesOf({ elicit, sample, roots }: Handlers): ClientCapab
   };
 }
 
-export function answerWith({
-  elicit,
-  sample,
-  roots,
-}: Handlers): (request: InputRequest, asked: Asked) => Promise<JsonObject> {
+export interface AnswerWithOptions {
+  /** How many times a form may be put to the handler before its answers are given up. */
+  readonly maxRounds: number;
+}
+
+export function answerWith(
+  { elicit, sample, roots }: Handlers,
+  { maxRounds }: AnswerWithOptions,
+): (request: InputRequest, asked: Asked) => Promise<JsonObject> {
   const form = typeof elicit === 'function' ? elicit : elicit?.form;
   const visit = typeof elicit === 'object' ? elicit.url : undefined;
   const run = typeof sample === 'function' ? sample : sample?.run;
@@ -40,48 +45,48 @@ export function answerWith({
         const message = String(params['message'] ?? '');
         if (params['mode'] === 'url') {
           if (visit === undefined) throw unhandled('elicit.url');
-          return { ...(await visit({ message, url: String(params['url']) }, asked)) };
+          return checkedVisit(await visit({ message, url: String(params['url']) }, asked));
         }
         if (form === undefined) throw unhandled('elicit');
         const schema = isObject(params['requestedSchema']) ? params['requestedSchema'] : {};
-        return filledIn(schema, await form({ message, schema }, asked));
+        return fill(form, { message, schema }, asked);
       }
       case 'sampling/createMessage':
         if (run === undefined) throw unhandled('sample');
-        return { ...(await run(params as unknown as SamplingRequest, asked)) };
+        return checkedSampling(await run(params as unknown as SamplingRequest, asked));
       case 'roots/list':
         if (roots === undefined) throw unhandled('roots');
-        return { roots: (typeof roots === 'function' ? await roots() : roots).map(toRoot) };
+        return { roots: checkedRoots(typeof roots === 'function' ? await roots() : roots) };
       default:
         method satisfies never;
         throw new McpError(
           'method_not_found',
-          `The server asked for ${String(method).slice(0, 100)}, which nobody knows`,
+          `The server asked for ${String(method).slice(0, 100)}, which this client does not know.`,
         );
     }
   };
-}
 
-function filledIn(schema: JsonObject, answer: FormAnswer): JsonObject {
-  return answer.action === 'accept'
-    ? { action: 'accept', content: withDefaults(schema, answer.content ?? {}) }
-    : { action: answer.action };
-}
-
-function toRoot(root: string | Root): Root {
-  const { uri } = typeof root === 'string' ? { uri: root } : root;
-  if (!URL.canParse(uri))
-    throw new McpError(
-      'invalid_params',
-      `The root "${uri}" is not a URI: write a folder as file:///its/path`,
+  /** Puts a form to the handler until it is filled in as its schema wants it: the user may have made a mistake. */
+  async function fill(handler: AnswerForm, shown: Form, asked: Asked): Promise<JsonObject> {
+    let rejection: string | undefined;
+    for (let round = 0; round < maxRounds; round++) {
+      const given = await handler(shown, rejection === undefined ? asked : { ...asked, rejection });
+      const checked = await checkedForm(given, shown.schema);
+      if (!('misfit' in checked)) return checked;
+      rejection = String(checked.misfit);
+      if (asked.signal.aborted) throw cancelledBy(asked.signal.reason);
+    }
+    const which = asked.key === undefined ? 'the form' : `"${asked.key.slice(0, 100)}"`;
+    throw new HandlerMistake(
+      `The \`elicit\` handler's answer to ${which} does not fit. ${rejection} It was asked ${maxRounds} times (maxRounds).`,
     );
-  return typeof root === 'string' ? { uri } : root;
+  }
 }
 
 function unhandled(handler: string): McpError {
   return new McpError(
     'missing_capability',
-    `The server asked a question that needs the \`${handler}\` handler: give it to connect()`,
+    `The server asked a question that needs the \`${handler}\` handler. Give it to connect().`,
   );
 }
 
@@ -101,14 +106,22 @@ export interface AnsweringParts {
 export function answering({ answer, maxRounds }: AnsweringParts): Middleware {
   return async function answering(call, next) {
     let outcome = await next(call);
+    if (outcome.resultType !== 'input_required') return outcome;
+    // Whether each round asked for the same as the one before, though it was answered.
+    let same = true;
+    const noted: Answer = async (request, asked) => {
+      const given = await answer(request, asked);
+      if (saysNo(given)) same = false;
+      return given;
+    };
     for (let round = 1; outcome.resultType === 'input_required'; round++) {
-      if (round > maxRounds) {
-        throw new McpError(
-          'bad_response',
-          `The server asked for input ${round} times in one call: ${maxRounds} are allowed (maxRounds)`,
-        );
-      }
-      outcome = await again(call, next, { outcome, round, answer });
+      const { inputRequests } = outcome;
+      if (round > maxRounds)
+        throw same && isObject(inputRequests)
+          ? neverFits(Object.keys(inputRequests), maxRounds)
+          : asksTooOften(maxRounds);
+      outcome = await again(call, next, { outcome, round, answer: noted });
+      if (JSON.stringify(inputRequests) !== JSON.stringify(outcome.inputRequests)) same = false;
     }
     return outcome;
   };
@@ -154,10 +167,23 @@ export async function answerAll(
   return Object.fromEntries(await Promise.all(entries));
 }
 
+/** Whether an answer refuses, which fits every question. */
+export function saysNo({ action }: JsonObject): boolean {
+  return action === 'decline' || action === 'cancel';
+}
+
+export function asksTooOften(maxRounds: number): McpError {
+  return new McpError(
+    'bad_response',
+    `The server asked for input ${maxRounds + 1} times. At most ${maxRounds} are allowed (maxRounds).`,
+  );
+}
+
 /** A server that asks the same again and again does so because of the answers. */
-export function neverFits(keys: string, maxRounds: number): McpError {
+export function neverFits(keys: readonly string[], maxRounds: number): McpError {
+  const asked = keys.map((key) => `"${key.slice(0, 100)}"`).slice(0, 10);
   return new McpError(
     'invalid_params',
-    `The server asked "${keys.slice(0, 200)}" again after each of ${maxRounds} answers: what the handlers answer does not fit. The form's schema need not show everything the server checks; its message may say more. (maxRounds)`,
+    `The server asked ${asked.join(', ')} again after each of ${maxRounds} answers (maxRounds): what the handlers answer does not fit. It fits the form's schema, so the server expects more than the schema says.`,
   );
 }

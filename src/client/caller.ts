@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import { type Call, compose, type Dispatch, type Outcome, type Peer } from '../protocol/call.js';
-import { cancelledBy, McpError } from '../protocol/errors.js';
+import { cancelledBy, type McpError } from '../protocol/errors.js';
 import { withSignal } from '../protocol/lifetime.js';
 import { isLogLevel, type LogLevel } from '../protocol/log-level.js';
 import { nameParam } from '../protocol/methods.js';
@@ -8,6 +8,7 @@ import { newestRevision } from '../protocol/revisions.js';
 import type { Answer } from './answering.js';
 import { answering } from './answering.js';
 import { type CachingParts, caching } from './cache.js';
+import { toCallError } from './call-error.js';
 import { Clock } from './clock.js';
 import type { EventHub } from './event-hub.js';
 import type { KnownTools } from './known-tools.js';
@@ -125,7 +126,7 @@ export class Caller {
       if (method === 'tools/list') this.#parts.known.learn(outcome['tools']);
       return outcome;
     } catch (error) {
-      throw asError(method, error);
+      throw toCallError(method, error);
     } finally {
       open.done();
       if (abort) signal.removeEventListener('abort', abort);
@@ -207,24 +208,4 @@ function nameOf(method: string, params: JsonObject): string | undefined {
 export function toLogMessage(params: JsonObject | undefined): LogMessage | undefined {
   const { level, logger, data } = params ?? {};
   return isLogLevel(level) ? { level, data, ...(typeof logger === 'string' && { logger }) } : undefined;
-}
-
-function asError(method: string, error: unknown): McpError {
-  if (!McpError.is(error))
-    return new McpError('internal_error', `${method} failed: ${messageOf(error)}`, { cause: error });
-  const { code, data, message, status, number } = error;
-  // Spec 2026-07-28, Resources, Error Handling: what is not there is an invalid parameter, and the data names it.
-  const isMissing =
-    method === 'resources/read' && code === 'invalid_params' && isObject(data) && 'uri' in data;
-  if (!isMissing) return error;
-  return new McpError('resource_not_found', message, {
-    data,
-    status,
-    cause: error,
-    ...(number !== undefined && { number }),
-  });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

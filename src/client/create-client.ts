@@ -6,6 +6,7 @@ import { has } from '../protocol/features.js';
 import type { Link, LinkEvents, OpenLink } from '../protocol/link.js';
 import { SERVER_INFO } from '../protocol/meta.js';
 import type { Implementation, ServerCapabilities } from '../protocol/model.js';
+import { HandlerMistake } from './answer-checks.js';
 import { type Answer, answerWith, capabilitiesOf, keyOf } from './answering.js';
 import { ResultCache, staleBy, uniqueKey } from './cache.js';
 import { Caller, type SendOptions, toLogMessage } from './caller.js';
@@ -38,7 +39,8 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
   const hub = new EventHub();
   const known = new KnownTools(hub.problem);
   const results = cache === true ? new ResultCache() : cache || undefined;
-  const handle = answerWith(options);
+  const { maxRounds = 10 } = options;
+  const handle = answerWith(options, { maxRounds });
   const peer = {
     client: identity,
     capabilities: { ...capabilitiesOf(options), extensions: { [TASKS]: {} } },
@@ -56,7 +58,8 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     try {
       return await handle(request, { ...asked, server });
     } catch (error) {
-      if (!McpError.is(error)) hub.problem("A handler for the server's questions threw", error);
+      if (error instanceof HandlerMistake) hub.problem(error.message);
+      else if (!McpError.is(error)) hub.problem("A handler for the server's questions threw", error);
       throw error;
     }
   }
@@ -159,7 +162,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     caller,
     known,
     answer,
-    maxRounds: options.maxRounds ?? 10,
+    maxRounds,
     problem: hub.problem,
   });
 

@@ -76,7 +76,10 @@ export class Following {
           new McpError('cancelled', state.statusMessage ?? `The task ${this.#id} was cancelled`),
         );
       case 'input_required':
-        await answers.give(state.questions, signal);
+        await answers.ask(state.questions, signal).catch((error: unknown) => {
+          throw new Ended(error);
+        });
+        await answers.send();
         return undefined;
       case 'working':
         return undefined;
@@ -122,10 +125,10 @@ export class Following {
   }
 }
 
-/** How the task itself ended, which no further poll changes, whatever its code is. */
+/** How the task itself ended, or why it cannot be answered: no further poll changes that, whatever the code is. */
 class Ended {
-  readonly error: McpError;
-  constructor(error: McpError) {
+  readonly error: unknown;
+  constructor(error: unknown) {
     this.error = error;
   }
 }

@@ -7,8 +7,13 @@ import type { Root, SamplingMessage, SamplingSettings } from '../protocol/input.
 export interface Asked {
   /** The key under which a server asks; undefined in the session era, unless the server is one of ours. */
   readonly key: string | undefined;
-  /** Who asks, as the server calls itself. Tell the user. */
+  /**
+   * Who asks: the title or the name that the server gives itself, or its address where it has neither. Show it to the user, who
+   * knows your program and not the server.
+   */
   readonly server: string;
+  /** What was wrong with the answer before, where a form is put again because its answer did not fit. Show it to the user. */
+  readonly rejection?: string;
   /** Aborts when the answer is no longer wanted. */
   readonly signal: AbortSignal;
 }

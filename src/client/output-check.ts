@@ -15,6 +15,19 @@ export function outputCheck(schema: JsonObject): OutputCheck {
   };
 }
 
+/** Checks what a handler filled in as the server will, which takes "5" for 5. Undefined where the form cannot be read. */
+export function formCheck(schema: JsonObject): OutputCheck | undefined {
+  try {
+    const compiled = compileSchema(withoutPatterns(schema) as JsonObject, { io: 'input' });
+    return function check(value) {
+      const checked = compiled.validate(value);
+      return checked instanceof Promise || checked.ok ? undefined : explain(checked.issues, compiled, value);
+    };
+  } catch {
+    return undefined;
+  }
+}
+
 // Keywords whose values are data, or names that lead to schemas: what they hold is not itself a keyword.
 const data = new Set(['const', 'enum', 'default', 'examples']);
 const named = new Set(['properties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../jsonrpc/message.js';
-import { type Answer, answerAll, neverFits } from './answering.js';
+import { type Answer, answerAll, asksTooOften, neverFits, saysNo } from './answering.js';
 
 /** An answer that was accepted takes effect at once, or after a few polls where a server is slow. Then it was not one. */
 const POLLS_UNTIL_REFUSED = 5;
@@ -32,8 +32,8 @@ export class TaskAnswers {
     this.#parts = parts;
   }
 
-  /** Answers what is open and was not answered yet. */
-  async give(questions: Readonly<Record<string, JsonObject>>, signal: AbortSignal): Promise<void> {
+  /** Puts what is open and was not answered yet to the handlers. */
+  async ask(questions: Readonly<Record<string, JsonObject>>, signal: AbortSignal): Promise<void> {
     for (const [key, { question }] of this.#given) {
       // An answer is to the question that was shown, not to its key.
       if (!Object.hasOwn(questions, key) || JSON.stringify(questions[key]) !== question)
@@ -41,6 +41,10 @@ export class TaskAnswers {
     }
     const open = Object.entries(questions).filter(([key]) => this.#isUnanswered(key));
     if (open.length > 0) await this.#ask(open, signal);
+  }
+
+  /** Sends the answers that the server does not have yet. */
+  async send(): Promise<void> {
     const unsent = [...this.#given].filter(([, { polls }]) => polls === undefined);
     if (unsent.length === 0) return;
     await this.#parts.send(Object.fromEntries(unsent.map(([key, { response }]) => [key, response])));
@@ -57,7 +61,12 @@ export class TaskAnswers {
   async #ask(open: [string, JsonObject][], signal: AbortSignal): Promise<void> {
     const { answer, maxRounds } = this.#parts;
     const rounds = new Map(open.map(([key]) => [key, (this.#given.get(key)?.round ?? 0) + 1]));
-    for (const [key, round] of rounds) if (round > maxRounds) throw neverFits(key, maxRounds);
+    for (const [key, round] of rounds) {
+      if (round <= maxRounds) continue;
+      throw saysNo((this.#given.get(key) as Given).response)
+        ? asksTooOften(maxRounds)
+        : neverFits([key], maxRounds);
+    }
     const answers = (await answerAll(Object.fromEntries(open), answer, signal)) ?? {};
     for (const [key, question] of open) {
       this.#given.set(key, {

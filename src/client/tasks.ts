@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import type { Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import type { Answer } from './answering.js';
+import { toCallError } from './call-error.js';
 import { Following } from './following.js';
 import type { CallResult, TaskHandle, TaskState } from './model.js';
 import type { CallOptions, Progress } from './options.js';
@@ -111,8 +112,8 @@ export function doneHandle(result: CallResult): TaskHandle {
 async function named<T>(taskId: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
-  } catch (error) {
-    if (!McpError.is(error)) throw error;
+  } catch (thrown) {
+    const error = toCallError('tools/call', thrown);
     const { code, message, data, status, number } = error;
     const known = isObject(data) ? data : data === undefined ? {} : { data };
     throw new McpError(code, message, {

@@ -332,21 +332,42 @@ describe('the questions of a task', () => {
     expect(asked).toEqual(['Name?', 'Really?']);
   });
 
-  test('that stay open whatever is answered end the call, and the handlers are blamed', async () => {
+  test.each([
+    ['the handlers are blamed', 'accept', 'invalid_params', /"name".*handlers/],
+    ['the server is blamed where the user said no', 'decline', 'bad_response', /^The server asked/],
+  ] as const)(
+    'that stay open whatever is answered end the call, and %s',
+    async (_who, action, code, message) => {
+      const server = tasks(() => open);
+      let asked = 0;
+      await using client = await inProcessClient(server, {
+        maxRounds: 3,
+        elicit: () => {
+          asked++;
+          return { action };
+        },
+      });
+      const error = await client.callTool('t').catch((thrown) => thrown);
+      expect(error).toMatchObject({ code, data: { taskId: 'task-1' } });
+      expect(error.message).toMatch(message);
+      expect(asked).toBe(3);
+    },
+  );
+
+  test('that a handler fails to answer end the call with the error of the handler, at once', async () => {
     const server = tasks(() => open);
-    let asked = 0;
     await using client = await inProcessClient(server, {
-      maxRounds: 3,
       elicit: () => {
-        asked++;
-        return { action: 'decline' };
+        throw new Error('the screen is broken');
       },
     });
-    const error = await client.callTool('t').catch((thrown) => thrown);
-    expect(error).toMatchObject({ code: 'invalid_params', data: { taskId: 'task-1' } });
-    expect(error.message).toContain('"name"');
-    expect(error.message).toContain('handlers');
-    expect(asked).toBe(3);
+    await expect(client.callTool('t')).rejects.toMatchObject({
+      code: 'internal_error',
+      message: 'tools/call failed: the screen is broken',
+      cause: { message: 'the screen is broken' },
+      data: { taskId: 'task-1' },
+    });
+    expect(server.polls()).toBe(1);
   });
 
   test('do not cost the time that the call has', async () => {
