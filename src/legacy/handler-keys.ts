@@ -12,6 +12,8 @@ export const handlerKeys: KeysOf<HttpOptions & SessionOptions & { sessions: unkn
   publicUrl: true,
   maxBodyBytes: true,
   maxDepth: true,
+  bodyTimeoutMs: true,
+  writeTimeoutMs: true,
   requestTimeoutMs: true,
   keepAliveMs: true,
   maxAgeMs: true,

@@ -2,11 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Auth } from '../../protocol/call.js';
 import {
+  BodyStalled,
   BodyTooLarge,
   type HeaderFields,
   type Incoming,
   type Outlet,
 } from '../../transports/http/incoming.js';
+import { BodyWatch, type WatchedBody } from './body-watch.js';
+import { hasPipelined, whilePipelined } from './pipelined.js';
+
+const bodies = new BodyWatch();
 
 /**
  * Node's `req` and `res` as Incoming. They are used as they are: building a web `Request` and `Response` around them costs
@@ -21,7 +26,9 @@ export class NodeIncoming implements Incoming {
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
   readonly #parsedBody: unknown;
+  writeTimeoutMs = 0;
   #reading: Reading | undefined;
+  #authority: string | undefined;
 
   /** A body that a framework has parsed already is handed in, and so is a request of the framework's own. */
   constructor(req: IncomingMessage, res: ServerResponse, parsedBody?: unknown, raw: unknown = req) {
@@ -31,9 +38,22 @@ export class NodeIncoming implements Incoming {
     this.#parsedBody = parsedBody;
     this.method = req.method ?? 'GET';
     const url = (req as { originalUrl?: string }).originalUrl ?? req.url ?? '/';
-    const mark = url.indexOf('?');
-    this.path = mark === -1 ? url : url.slice(0, mark);
+    const start = url.charCodeAt(0) === SLASH ? 0 : this.#readAuthority(url);
+    const mark = url.indexOf('?', start);
+    this.path = mark === -1 ? url.slice(start) : url.slice(start, mark);
     this.query = mark === -1 ? '' : url.slice(mark);
+  }
+
+  // RFC 9112, 3.2.2: a server accepts a target in absolute form, and then ignores the Host header.
+  #readAuthority(url: string): number {
+    const scheme = url.slice(0, 8).toLowerCase();
+    const from = scheme.startsWith('http://') ? 7 : scheme === 'https://' ? 8 : 0;
+    if (from === 0) return 0;
+    const slash = url.indexOf('/', from);
+    const mark = url.indexOf('?', from);
+    const end = Math.min(slash === -1 ? url.length : slash, mark === -1 ? url.length : mark);
+    this.#authority = url.slice(from, end);
+    return end;
   }
 
   get secure(): boolean {
@@ -50,11 +70,12 @@ export class NodeIncoming implements Incoming {
   }
 
   header(name: string): string | undefined {
+    if (this.#authority !== undefined && name === 'host') return this.#authority;
     const value = this.#req.headers[name];
     return typeof value === 'object' ? value.join(', ') : value;
   }
 
-  text(maxBytes: number): Promise<string> {
+  text(maxBytes: number, silenceMs: number): Promise<string> {
     if (this.#parsedBody !== undefined) {
       const text = printed(this.#parsedBody);
       if (Buffer.byteLength(text) > maxBytes) return Promise.reject(new BodyTooLarge(maxBytes));
@@ -68,24 +89,40 @@ export class NodeIncoming implements Incoming {
     return new Promise((resolve, reject) => {
       let first: Buffer | undefined;
       let rest: Buffer[] | undefined;
-      let bytes = 0;
       const data = (chunk: Buffer): void => {
-        bytes += chunk.length;
-        if (bytes > maxBytes) {
+        reading.bytes += chunk.length;
+        if (reading.bytes > maxBytes) {
           req.off('data', data);
+          bodies.forget(reading);
           discardRest(req);
           reject(new BodyTooLarge(maxBytes));
         } else if (first === undefined) first = chunk;
         else if (rest === undefined) rest = [first, chunk];
         else rest.push(chunk);
       };
-      const end = (): void =>
+      const end = (): void => {
+        bodies.forget(reading);
         resolve(rest === undefined ? (first?.toString('utf8') ?? '') : Buffer.concat(rest).toString('utf8'));
+      };
       const close = (): void => {
+        bodies.forget(reading);
         if (!req.complete) reject(new Error('The client went away while sending'));
       };
+      const stalled = (): void => reject(new BodyStalled(silenceMs));
+      const reading: Reading = {
+        data,
+        end,
+        error: reject,
+        close,
+        stalled,
+        silenceMs,
+        bytes: 0,
+        seen: -1,
+        seenAt: 0,
+      };
       req.on('data', data).on('end', end).on('error', reject).on('close', close);
-      this.#reading = { data, end, error: reject, close };
+      this.#reading = reading;
+      if (silenceMs > 0) bodies.watch(reading);
     });
   }
 
@@ -103,6 +140,21 @@ export class NodeIncoming implements Incoming {
     // An explicit length lets Node send head and body in one write.
     if (body === undefined) res.writeHead(status, headers).end();
     else res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+    // What the kernel has taken at once is not unread. A pipelined answer has no connection yet.
+    if (res.socket === null) res.once('socket', () => setImmediate(() => this.#limitWriting()));
+    else if (res.socket.writableLength > 0) this.#limitWriting();
+  }
+
+  // Node's own timer of a connection: it starts again whenever the client takes some, the connection is closed when it runs
+  // out, and it is Node's again after the answer.
+  #limitWriting(): void {
+    const { socket } = this.#res;
+    if (socket === null || socket.writableLength === 0) return;
+    socket.setTimeout(this.writeTimeoutMs);
+    // Node leaves the timer as it is where the next pipelined answer follows, which may take its time.
+    this.#res.once('finish', () => {
+      if (hasPipelined(socket) && socket.timeout === this.writeTimeoutMs) socket.setTimeout(0);
+    });
   }
 
   stream(status: number, headers: HeaderFields): Outlet {
@@ -115,13 +167,17 @@ export class NodeIncoming implements Incoming {
 
   onGone(listener: () => void): void {
     const res = this.#res;
+    const { socket } = this.#req;
+    // It may have gone while the body was being read.
+    if (socket.destroyed) return queueMicrotask(listener);
+    if (res.socket === null) res.once('socket', whilePipelined(socket, listener));
     res.on('close', () => {
       if (!res.writableFinished) listener();
     });
   }
 }
 
-interface Reading {
+interface Reading extends WatchedBody {
   readonly data: (chunk: Buffer) => void;
   readonly end: () => void;
   readonly error: (error: Error) => void;
@@ -152,6 +208,7 @@ class NodeOutlet implements Outlet {
   }
 }
 
+const SLASH = 0x2f;
 const MOST_DISCARDED = 64 * 1024 * 1024;
 
 // Read and thrown away, so that the client comes to its end and then to the answer: a connection that is closed while it

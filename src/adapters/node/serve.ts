@@ -6,6 +6,7 @@ import process from 'node:process';
 import type { HttpEndpoint } from '../../transports/http/endpoint.js';
 import { nodeHandler } from './handler.js';
 import type { ServeOptions } from './options.js';
+import { isWebSocket, serveAsHttp } from './other-protocols.js';
 import { refuse, type Upgrades } from './upgrades.js';
 
 export interface Serving extends AsyncDisposable {
@@ -44,8 +45,11 @@ export async function serveOnNode(
   const handle = nodeHandler(endpoint);
   const http: HttpServer = tls === undefined ? createHttpServer() : createHttpsServer(tls);
   http.on('request', (req, res) => void handle(req, res));
+  // Beyond a count of its own Node drops headers unseen, an Origin among them. The limit on their length stays.
+  http.maxHeadersCount = 0;
   http.on('upgrade', (req, socket, head) => {
-    if (upgrades === undefined) refuse(socket, '426 Upgrade Required');
+    if (!isWebSocket(req)) serveAsHttp(http, req, { socket, head });
+    else if (upgrades === undefined) refuse(socket, '426 Upgrade Required');
     else upgrades.take(req, socket, head);
   });
   if (maxConnections !== undefined) http.maxConnections = maxConnections;

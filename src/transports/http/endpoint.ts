@@ -17,7 +17,7 @@ import { newestRevision } from '../../protocol/revisions.js';
 import { Answer, noHeaders, replyJson } from './answer.js';
 import { createGuard, type GuardOptions } from './guard.js';
 import { InFlight } from './in-flight.js';
-import { BodyTooLarge, type HeaderFields, type Incoming } from './incoming.js';
+import { BodyStalled, BodyTooLarge, type HeaderFields, type Incoming } from './incoming.js';
 import { checkHeaders } from './mirrored-headers.js';
 import { type Routes, routeOf } from './routes.js';
 import { type StreamLimits, Streams } from './streams.js';
@@ -25,6 +25,10 @@ import { type StreamLimits, Streams } from './streams.js';
 export interface HttpOptions extends GuardOptions, Partial<StreamLimits>, Routes {
   readonly maxBodyBytes?: number;
   readonly maxDepth?: number;
+  /** A request whose body stops arriving for this long is refused with 408. Default: 30 s. */
+  readonly bodyTimeoutMs?: number;
+  /** A client that takes nothing of an answer for this long is disconnected. Default: 30 s. */
+  readonly writeTimeoutMs?: number;
   /** A call that takes longer is ended with an error. */
   readonly requestTimeoutMs?: number;
 }
@@ -63,6 +67,7 @@ export function httpEndpoint(
   sessionEra?: (context: EraContext) => SessionEra,
 ): HttpEndpoint {
   const { maxBodyBytes = 4 * 1024 * 1024, maxDepth = 128, requestTimeoutMs = 600_000 } = options;
+  const { bodyTimeoutMs = 30_000, writeTimeoutMs = 30_000 } = options;
   const { keepAliveMs = 15_000, maxAgeMs = 3_600_000, maxBufferedBytes = 4 * 1024 * 1024 } = options;
   const { authenticate } = options;
   const guard = createGuard(options);
@@ -72,6 +77,7 @@ export function httpEndpoint(
 
   async function handle(incoming: Incoming): Promise<void> {
     let headers = noHeaders;
+    incoming.writeTimeoutMs = writeTimeoutMs;
     try {
       const route = routeOf(incoming.path, options);
       if (route === 'health') return replyJson(incoming, 200, '{"status":"ok"}', headers);
@@ -103,7 +109,7 @@ export function httpEndpoint(
     if (type === undefined || !isJson(type)) {
       throw new McpError('invalid_request', 'Content-Type must be application/json', { status: 415 });
     }
-    const text = await incoming.text(maxBodyBytes);
+    const text = await incoming.text(maxBodyBytes, bodyTimeoutMs);
     let value: unknown;
     try {
       value = JSON.parse(text);
@@ -233,6 +239,9 @@ function answerError(
 function fail(incoming: Incoming, error: unknown, headers: HeaderFields): void {
   if (error instanceof BodyTooLarge) {
     return refuse(incoming, 413, `${error.message}. Send less, or raise maxBodyBytes.`, headers);
+  }
+  if (error instanceof BodyStalled) {
+    return refuse(incoming, 408, `${error.message}.`, { ...headers, connection: 'close' });
   }
   const known = toMcpError(error);
   // RFC 9110, 401: the answer says how to authenticate.

@@ -50,24 +50,33 @@ export function createGuard(options: GuardOptions): Guard {
 
   function knownOrigin(origin: string, host: string): boolean {
     if (allowedOrigins === unsafeAnyOrigin || origins.has(origin)) return true;
-    const name = hostOf(origin.slice(origin.indexOf('://') + 3));
-    return origin.includes('://') && (name === host || (loopback.has(host) && loopback.has(name)));
+    const name = hostOfOrigin(origin);
+    return name !== undefined && (name === host || (loopback.has(host) && loopback.has(name)));
   }
 
-  let lastHost: string | undefined;
+  // The same host comes with nearly every request; it is read and judged once for each kind of connection.
+  let last: (Pick<Incoming, 'secure' | 'local'> & { header: string; host: string }) | undefined;
+
+  /** The host that a request is addressed to, or undefined where it may not be. */
+  function allowedHost(header: string | undefined, incoming: Incoming): string | undefined {
+    if (header === undefined) return undefined;
+    const { secure, local } = incoming;
+    if (header === last?.header && secure === last.secure && local === last.local) return last.host;
+    const host = hostOf(header);
+    if (host === undefined || !knownHost(host, incoming)) return undefined;
+    last = { header, host, secure, local };
+    return host;
+  }
 
   return {
     refuse(incoming) {
       const header = incoming.header('host');
       const origin = incoming.header('origin');
-      // The same host comes with nearly every request; it is judged once.
-      if (header === undefined || header !== lastHost) {
-        if (header === undefined || !knownHost(hostOf(header), incoming)) {
-          return `Host ${shown(header)} is not allowed. Add it to allowedHosts if it is yours.`;
-        }
-        if (!incoming.secure) lastHost = header;
+      const host = allowedHost(header, incoming);
+      if (host === undefined) {
+        return `Host ${shown(header)} is not allowed. Add it to allowedHosts if it is yours.`;
       }
-      if (origin !== undefined && !knownOrigin(origin, hostOf(header))) {
+      if (origin !== undefined && !knownOrigin(origin, host)) {
         return `Origin ${shown(origin)} is not allowed. Add it to allowedOrigins if its pages may call this server.`;
       }
       return undefined;
@@ -112,18 +121,29 @@ const usable = [
   'tracestate',
 ];
 
-/** The host of `host:port`, in lower case; an IPv6 address keeps its brackets. */
-function hostOf(header: string): string {
-  const end = header.startsWith('[') ? header.indexOf(']') + 1 : header.indexOf(':');
-  return (end <= 0 ? header : header.slice(0, end)).toLowerCase();
+/** The host of `host:port`, in lower case; an IPv6 address keeps its brackets. Undefined where it is anything else. */
+function hostOf(header: string): string | undefined {
+  // A URL may have more in it than a host and a port, and drops some white space without a word.
+  if (header === '' || /[^A-Za-z0-9._:[\]-]/.test(header)) return undefined;
+  const url = `http://${header}`;
+  return URL.canParse(url) ? new URL(url).hostname : undefined;
+}
+
+/** The host of an origin as browsers write it, which has a scheme, a host, a port, and nothing else. */
+function hostOfOrigin(origin: string): string | undefined {
+  if (!URL.canParse(origin)) return undefined;
+  const url = new URL(origin);
+  return url.origin === origin ? url.hostname : undefined;
 }
 
 function isAddress(host: string): boolean {
   return host.startsWith('[') || /^\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
 }
 
-function toOrigin(origin: string): string {
-  return URL.canParse(origin) && origin.includes('://') ? new URL(origin).origin : origin;
+// A scheme that URLs know nothing of, such as an editor's or an extension's, has the origin "null" there, which is anybody's.
+function toOrigin(text: string): string {
+  const origin = URL.canParse(text) && text.includes('://') ? new URL(text).origin : 'null';
+  return origin === 'null' ? text : origin;
 }
 
 function shown(value: string | undefined): string {

@@ -18,8 +18,13 @@ export interface Incoming {
   auth: Auth | undefined;
   /** Reads a header by its lower-case name. */
   header(name: string): string | undefined;
-  /** The whole body. Throws `BodyTooLarge` as soon as it has more than `maxBytes`. */
-  text(maxBytes: number): Promise<string>;
+  /**
+   * The whole body. Throws `BodyTooLarge` as soon as it has more than `maxBytes`, and `BodyStalled` when nothing of it came
+   * for `silenceMs`, where the runtime does not see to that itself.
+   */
+  text(maxBytes: number, silenceMs: number): Promise<string>;
+  /** How long a client may leave an answer unread, without taking any of it, before its connection is closed. */
+  writeTimeoutMs?: number;
   /** Answers at once, with a body that is all there. */
   reply(status: number, headers: HeaderFields, body?: string): void;
   /** Begins an answer that is written in parts. */
@@ -43,6 +48,14 @@ export interface Outlet {
   destroy(): void;
   /** What the client has not read yet, in bytes or near it. */
   buffered(): number;
+}
+
+/** The client stopped sending in the middle of the body. */
+export class BodyStalled extends Error {
+  constructor(silenceMs: number) {
+    super(`Nothing of the body has come for ${silenceMs} ms`);
+    this.name = 'BodyStalled';
+  }
 }
 
 export class BodyTooLarge extends Error {
