@@ -9,7 +9,7 @@ import { logToConsole } from './server/log.js';
 import { mask } from './server/tool-error.js';
 import { type HttpEndpoint, type HttpOptions, httpEndpoint } from './transports/http/endpoint.js';
 import type { Incoming } from './transports/http/incoming.js';
-import { webIncoming } from './transports/http/web.js';
+import { type RequestContext, webIncoming } from './transports/http/web.js';
 
 export {
   type EventLog,
@@ -19,6 +19,7 @@ export {
 } from './legacy/event-log.js';
 export type { Authenticate, AuthInit } from './protocol/caller.js';
 export { unsafeAnyHost, unsafeAnyOrigin } from './transports/http/guard.js';
+export type { RequestContext } from './transports/http/web.js';
 
 export interface EndpointOptions extends HttpOptions, SessionOptions {
   /** Whether clients of 2025 and before are served. They are. */
@@ -31,7 +32,8 @@ export interface HandlerOptions extends EndpointOptions {
 }
 
 export interface Handler {
-  (request: Request): Promise<Response>;
+  /** Answers a request. On Workers, hand over the context too: HTTP+SSE answers after its POST was answered. */
+  (request: Request, context?: RequestContext): Promise<Response>;
   /** Ends subscriptions, lets open calls finish until the deadline, and refuses new ones. */
   readonly close: (options?: { readonly deadlineMs?: number }) => Promise<void>;
 }
@@ -43,8 +45,8 @@ export type Served = Pick<Server, 'dispatch'> & Partial<Pick<Server, 'provideSec
 export function createHandler(server: Served, options: HandlerOptions = {}): Handler {
   checkOptions('createHandler', options, handlerKeys satisfies KeysOf<HandlerOptions>);
   const endpoint = createEndpoint(server, options);
-  function handle(request: Request): Promise<Response> {
-    const { incoming, answered } = webIncoming(request);
+  function handle(request: Request, context?: RequestContext): Promise<Response> {
+    const { incoming, answered } = webIncoming(request, context);
     void endpoint.handle(incoming);
     return answered;
   }

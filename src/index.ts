@@ -1,4 +1,5 @@
 import { taskHost } from './extensions/tasks/host.js';
+import type { Handler, RequestContext } from './http.js';
 import { type Server as CoreServer, createServer as createCore } from './server/create-server.js';
 import type { Fitting, ServerOptions } from './server/options.js';
 
@@ -68,7 +69,8 @@ export {
 
 /** A server, with `fetch` for the runtimes that mount what a module exports by default. */
 export interface Server<State = unknown, User = unknown, T = unknown> extends CoreServer<State, User, T> {
-  readonly fetch: (request: Request) => Promise<Response>;
+  /** Answers a request. Workers call it with the environment and a context beside the request. */
+  readonly fetch: (request: Request, env?: unknown, context?: RequestContext) => Promise<Response>;
 }
 
 /** Builds a server from its definitions. All mistakes in them are reported together, here. */
@@ -78,13 +80,13 @@ export function createServer<
   const T extends object = Record<never, never>,
 >(options: ServerOptions<State, User, T>): Fitting<Server<State, User, T>, T, State, User> {
   const core = createCore<State, User, T>(options, { tasks: taskHost });
-  let handler: Promise<(request: Request) => Promise<Response>> | undefined;
+  let handler: Promise<Handler> | undefined;
   const server: Server<State, User, T> = {
     ...core,
-    async fetch(request) {
+    async fetch(request, _env, context) {
       // A server that only speaks stdio never loads HTTP.
       handler ??= import('./http.js').then(({ createHandler }) => createHandler(core));
-      return (await handler)(request);
+      return (await handler)(request, context);
     },
   };
   return server as Fitting<typeof server, T, State, User>;

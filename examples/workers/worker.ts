@@ -1,5 +1,5 @@
 import { createServer, tool } from 'fullmcp';
-import { createHandler, type Handler } from 'fullmcp/http';
+import { createHandler, type Handler, type RequestContext } from 'fullmcp/http';
 import { z } from 'zod';
 
 const server = createServer({
@@ -19,9 +19,9 @@ let handler: Handler | undefined;
 
 export default {
   // One server and one handler for all requests; the secret is known with the first.
-  fetch(request: Request, env: { readonly MCP_SECRET?: string }): Promise<Response> {
+  fetch(request: Request, env: { readonly MCP_SECRET?: string }, ctx?: RequestContext): Promise<Response> {
     handler ??= createHandler(server, { secret: env.MCP_SECRET });
-    return handler(request);
+    return handler(request, ctx);
   },
 };
 // #endregion

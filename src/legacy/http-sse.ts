@@ -59,6 +59,8 @@ export function httpSse({ dispatch, streams, read, maxConnections }: HttpSseOpti
     const value = await read(incoming);
     incoming.reply(202, headers, 'Accepted');
     connection.channel.receive(JSON.stringify(value));
+    // The answer goes out on the stream of another request, after this one has had its own.
+    incoming.waitUntil?.(connection.channel.settled());
   }
 
   return {

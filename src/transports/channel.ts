@@ -27,6 +27,8 @@ export interface Channel {
   readonly receive: (text: string) => void;
   /** Says that a message was refused before it could be read. */
   readonly refuse: (reason: string) => void;
+  /** Resolves when no call is open: everything that was received so far has been answered. */
+  readonly settled: () => Promise<void>;
   /** Ends subscriptions, waits for calls until the deadline, then ends those too. Nothing is sent after it. */
   readonly close: (options: { readonly deadlineMs: number }) => Promise<void>;
 }
@@ -96,6 +98,7 @@ export function openChannel(options: ChannelOptions): Channel {
   return {
     receive,
     refuse,
+    settled: () => calls.settled(),
     async close({ deadlineMs }) {
       const drained = calls.drain(deadlineMs);
       sessionEra?.close();
@@ -140,7 +143,7 @@ export class OpenCalls {
   readonly #dispatch: Dispatch;
   readonly #send: (text: string) => void;
   #closed = false;
-  #empty: (() => void) | undefined;
+  readonly #whenEmpty = new Set<() => void>();
 
   constructor(dispatch: Dispatch, send: (text: string) => void, caller: Caller = nobody) {
     this.caller = caller;
@@ -195,7 +198,7 @@ export class OpenCalls {
         if (!call.cancelled) reply(text);
         else options.reply?.(undefined);
       }
-      if (this.#open.size === 0) this.#empty?.();
+      if (this.#open.size === 0) this.#emptied();
     };
     work(open).then(
       (result) => paced(notifiedAt, () => finish(printResult(id, result))),
@@ -218,23 +221,29 @@ export class OpenCalls {
     for (const { lifetime, long } of this.#open.values()) if (long) lifetime.end(shutdown);
     if (this.#open.size > 0) {
       let timer: ReturnType<typeof setTimeout> | undefined;
-      const earlier = this.#empty;
-      const emptied = new Promise<void>((resolve) => {
-        this.#empty = () => {
-          earlier?.();
-          resolve();
-        };
-      });
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, deadlineMs);
       });
-      await Promise.race([emptied, late]);
+      await Promise.race([this.settled(), late]);
       clearTimeout(timer);
     }
     this.#closed = true;
     for (const { lifetime } of this.#open.values()) lifetime.end(shutdown);
     this.#open.clear();
-    this.#empty?.();
+    this.#emptied();
+  }
+
+  /** Resolves when no call is open. */
+  settled(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#open.size === 0) resolve();
+      else this.#whenEmpty.add(resolve);
+    });
+  }
+
+  #emptied(): void {
+    for (const resolve of this.#whenEmpty) resolve();
+    this.#whenEmpty.clear();
   }
 }
 

@@ -29,6 +29,8 @@ export interface Incoming {
   reply(status: number, headers: HeaderFields, body?: string): void;
   /** Begins an answer that is written in parts. */
   stream(status: number, headers: HeaderFields): Outlet;
+  /** Keeps the request's work alive after its answer, on runtimes that end it with the answer. */
+  readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
   /** Calls back when the client goes away before the answer is complete. */
   onGone(listener: () => void): void;
 }

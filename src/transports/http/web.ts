@@ -1,7 +1,16 @@
 import { BodyTooLarge, type HeaderFields, type Incoming, type Outlet } from './incoming.js';
 
+/** What Workers and their like hand over beside a request. */
+export interface RequestContext {
+  /** Lets work go on after the request was answered. */
+  readonly waitUntil?: (work: Promise<unknown>) => void;
+}
+
 /** A web `Request` as Incoming; `answered` gives the `Response` as soon as one is begun. */
-export function webIncoming(request: Request): {
+export function webIncoming(
+  request: Request,
+  context?: RequestContext,
+): {
   readonly incoming: Incoming;
   readonly answered: Promise<Response>;
 } {
@@ -41,6 +50,8 @@ export function webIncoming(request: Request): {
       );
       return outlet;
     },
+    // Not taken off the context: Workers refuse that.
+    waitUntil: typeof context?.waitUntil === 'function' ? (work) => context.waitUntil?.(work) : undefined,
     onGone: (listener) => gone.add(listener),
   };
   return { incoming, answered };
