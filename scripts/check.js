@@ -6,8 +6,11 @@ import { root } from './files.js';
 /** @type {{ name: string, command: string, after?: string }[]} */
 const STEPS = [
   { name: 'build', command: 'node scripts/build.js' },
-  { name: 'types', command: 'tsc --noEmit' },
-  { name: 'types of src alone', command: 'tsc -p tsconfig.build.json --noEmit' },
+  { name: 'types', command: 'node node_modules/typescript/bin/tsc --noEmit' },
+  {
+    name: 'types of src alone',
+    command: 'node node_modules/typescript/bin/tsc -p tsconfig.build.json --noEmit',
+  },
   { name: 'format and lint', command: 'biome ci --colors=off .' },
   { name: 'layers', command: 'node scripts/check-layers.js' },
   { name: 'length', command: 'node scripts/check-length.js' },

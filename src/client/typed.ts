@@ -9,12 +9,11 @@ export type TypedTools<S> = S extends { readonly '~tools'?: infer T }
   ? { readonly [Name in keyof T]: TypedTool<T[Name]> }
   : { readonly [name: string]: (args?: object, options?: CallOptions) => Promise<unknown> };
 
-type TypedTool<T> = T extends {
-  readonly '~sent'?: infer Sent;
-  readonly run?: (...given: never) => infer Returned;
-}
-  ? ToolFunction<Exclude<Sent, undefined>, Unwrapped<Awaited<Returned>>>
-  : (args?: object, options?: CallOptions) => Promise<unknown>;
+type TypedTool<T> = T extends { readonly '~signature'?: infer Signature }
+  ? Exclude<Signature, undefined> extends (args: infer Sent) => infer Returned
+    ? ToolFunction<Sent, Unwrapped<Awaited<Returned>>>
+    : (args?: object, options?: CallOptions) => Promise<unknown>
+  : never;
 
 type ToolFunction<Sent, Value> =
   Record<never, never> extends Sent

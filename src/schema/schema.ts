@@ -2,6 +2,7 @@ import { readDocument } from './document.js';
 import type { JsonSchema } from './plain-json.js';
 import { findProblems } from './problems.js';
 import type {
+  HasStandard,
   InferInput,
   InferOutput,
   StandardJsonSchema,
@@ -9,23 +10,50 @@ import type {
   StandardResult,
   StandardSchema,
   StandardTyped,
+  ZodTyped,
 } from './standard.js';
 import { accepts } from './validator.js';
 
-/** What a tool or prompt may be described with. */
+/** A schema of any library that speaks Standard Schema (zod, valibot, arktype and others), or a plain JSON Schema. */
 export type Schema = StandardSchema | JsonSchema;
 
+/** What a type parameter for a schema is held to: as wide as `Schema`, and much cheaper for the compiler to check. */
+export type SchemaLike = HasStandard | JsonSchema;
+
+/** The type of a handler's input without a schema. It has no fields, so a handler that reads one does not compile. */
+export interface NoInput {
+  readonly [noField]?: never;
+}
+
+declare const noField: unique symbol;
+
 /**
- * The type a schema gives: a Standard Schema's output, a TypeBox schema's `static`, any object for plain JSON Schema,
- * and an empty object for no schema. One level of conditionals, so that hundreds of tools stay cheap to check.
+ * The type that a schema gives: a Standard Schema's output, a TypeBox schema's `static`, an object of unknown fields for plain
+ * JSON Schema, and an object without fields for no schema.
  */
-export type Infer<S> = [S] extends [undefined]
-  ? Record<string, never>
-  : S extends StandardTyped
-    ? InferOutput<S>
-    : S extends { readonly static: infer T }
-      ? T
-      : Record<string, unknown>;
+export type Infer<S> = S extends ZodTyped
+  ? S['_zod']['output']
+  : [S] extends [undefined]
+    ? NoInput
+    : S extends StandardTyped
+      ? InferOutput<S>
+      : S extends { readonly static: infer T }
+        ? T
+        : Record<string, unknown>;
+
+/** The type that a schema accepts, before defaults and conversions: what a client sends. */
+export type Sent<S> = S extends ZodTyped
+  ? S['_zod']['input']
+  : [S] extends [undefined]
+    ? Record<string, never>
+    : S extends StandardTyped
+      ? InferInput<S>
+      : S extends { readonly static: infer T }
+        ? T
+        : Record<string, unknown>;
+
+/** An object of schemas in the place of a schema: the fields of an object without the `z.object` around them. */
+export type RawShape = Readonly<Record<string, HasStandard>>;
 
 /** Marks a plain JSON Schema with the TypeScript type its values have. The type is taken on trust. */
 export function jsonSchema<T = Record<string, unknown>>(schema: JsonSchema): StandardJsonSchema<T> {

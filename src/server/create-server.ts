@@ -2,7 +2,7 @@
 import { type Call, compose, type Dispatch, type Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import type { Implementation } from '../protocol/model.js';
-import type { Infer, Schema } from '../schema/schema.js';
+import type { Infer, Schema, SchemaLike, Sent } from '../schema/schema.js';
 import { createSeal, type SealOptions } from './asking/sealed-state.js';
 import { type Changed, changedOver } from './bus.js';
 import {
@@ -17,9 +17,7 @@ import {
   type TemplateValues,
   type Tool,
   type ToolDefinition,
-  type ToolHandler,
   type ToolOptions,
-  type ToolReturn,
   tool,
   type VariablesOf,
 } from './define.js';
@@ -33,6 +31,7 @@ import { Registry } from './registry.js';
 import { memoryStore, type Store } from './store.js';
 import type { TaskHost, TaskPluginParts } from './task-host.js';
 import { mask } from './tool-error.js';
+import type { Literals, ToolHandler, ToolValue } from './tool-handler.js';
 
 /** Takes a definition back. Clients that listen are told. */
 export interface Handle {
@@ -48,9 +47,9 @@ export interface Server<State = unknown, User = unknown, T = unknown> extends As
   readonly changed: Changed;
   readonly log: Log;
   readonly tool: <
-    In extends Schema | undefined = undefined,
-    Out extends Schema | undefined = undefined,
-    Returned extends ToolReturn<Out> = ToolReturn<Out>,
+    In extends SchemaLike | undefined = undefined,
+    Out extends SchemaLike | undefined = undefined,
+    Returned = Literals,
   >(
     name: string,
     options: ToolOptions<In, Out>,
@@ -208,12 +207,12 @@ type JsonLike = Implementation & { readonly instructions?: string };
 /** The definition functions with a context type of your own, for tools in files of their own. */
 export interface Kit<State, User> {
   readonly tool: <
-    In extends Schema | undefined = undefined,
-    Out extends Schema | undefined = undefined,
-    Returned extends ToolReturn<Out> = ToolReturn<Out>,
+    In extends SchemaLike | undefined = undefined,
+    Out extends SchemaLike | undefined = undefined,
+    Returned = Literals,
   >(
     definition: ToolDefinition<In, Out, State, User, Returned>,
-  ) => Tool<Infer<In>, Returned, State, User>;
+  ) => Tool<(args: Sent<In>) => ToolValue<Out, Returned>, State, User>;
   readonly resource: (
     definition: ResourceOptions<State, User> & {
       readonly read: ResourceReader<TemplateValues, State, User>;

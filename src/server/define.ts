@@ -1,15 +1,13 @@
 import type { JsonObject } from '../jsonrpc/message.js';
 import type { Annotations, ContentBlock, Icon } from '../protocol/content.js';
 import type { CacheScope, PromptMessage } from '../protocol/model.js';
-import type { Infer, Schema } from '../schema/schema.js';
-import type { InferInput, StandardTyped } from '../schema/standard.js';
+import type { Infer, Schema, SchemaLike, Sent } from '../schema/schema.js';
 import type { Context } from './context.js';
 import type { IdempotencyOptions } from './idempotency.js';
 import type { TaskOptions } from './task-host.js';
+import type { Awaitable, Literals, ToolHandler, ToolModule, ToolValue } from './tool-handler.js';
 
 // What a user writes. A definition is data; `createServer` compiles it once.
-
-type Awaitable<T> = T | Promise<T>;
 
 export interface Described {
   readonly title?: string;
@@ -36,23 +34,6 @@ export interface ToolResult {
   readonly _meta?: JsonObject;
 }
 
-/** What a handler may return: checked against `output` where there is one, else any value. */
-export type ToolReturn<Out> = [Out] extends [undefined]
-  ? unknown
-  : Out extends StandardTyped
-    ? InferInput<Out> | ToolResult
-    : Out extends { readonly static: infer T }
-      ? T | ToolResult
-      : unknown;
-
-export type ToolHandler<In, Out, State, User, Returned extends ToolReturn<Out>> = (
-  input: Infer<In>,
-  ctx: Context<State, User>,
-) => Awaitable<Returned>;
-
-/** A module that holds the handler, for tools whose code should load on their first call. */
-type ToolModule<Run> = { readonly run: Run } | { readonly default: Run };
-
 export interface ToolOptions<In = undefined, Out = undefined> extends Described {
   readonly input?: In;
   readonly output?: Out;
@@ -68,38 +49,40 @@ export interface ToolOptions<In = undefined, Out = undefined> extends Described 
   readonly idempotency?: boolean | IdempotencyOptions;
 }
 
-export interface Tool<Input = never, Returned = unknown, State = unknown, User = unknown, Sent = unknown> {
+/**
+ * A defined tool. `Signature` is the tool as a function, from the arguments that a client sends to the value that the client
+ * gets; `State` and `User` are what its handler needs in `ctx.state` and `ctx.user`.
+ */
+export interface Tool<Signature = unknown, State = unknown, User = unknown> {
   readonly kind: 'tool';
-  /** Types only: the arguments as a client sends them, before defaults and conversions. */
-  readonly '~sent'?: Sent;
+  /** Types only: what a typed client reads. A function type, which the compiler resolves only when somebody looks at it. */
+  readonly '~signature'?: Signature;
   readonly options: ToolOptions<Schema | undefined, Schema | undefined>;
-  readonly run?: (input: Input, ctx: Context<State, User>) => Awaitable<Returned>;
-  readonly load?: () => Promise<ToolModule<(input: Input, ctx: Context<State, User>) => Awaitable<Returned>>>;
+  readonly run?: (input: never, ctx: Context<State, User>) => unknown;
+  readonly load?: () => Promise<ToolModule<(input: never, ctx: Context<State, User>) => unknown>>;
 }
 
-export type ToolDefinition<In, Out, State, User, Returned extends ToolReturn<Out>> = ToolOptions<In, Out> &
-  (
-    | { readonly run: ToolHandler<In, Out, State, User, Returned>; readonly load?: never }
-    | {
-        readonly load: () => Promise<ToolModule<ToolHandler<In, Out, State, User, Returned>>>;
-        readonly run?: never;
-      }
-  );
-
-type Sent<In> = In extends StandardTyped ? InferInput<In> : Infer<In>;
+/** A tool as it is written: what describes it, and `run` or, for code that loads on the first call, `load`. */
+export interface ToolDefinition<In, Out, State, User, Returned> extends ToolOptions<In, Out> {
+  /** Does the work. What it returns is the result. */
+  readonly run?: ToolHandler<In, Out, State, User, Returned>;
+  /** Imports the module that has the handler as `run` or as its default export. It is called once, with the first call. */
+  readonly load?: () => Promise<ToolModule<ToolHandler<In, Out, State, User, Returned>>>;
+}
 
 /** Defines a tool: something the model can do. */
 export function tool<
-  In extends Schema | undefined = undefined,
-  Out extends Schema | undefined = undefined,
+  In extends SchemaLike | undefined = undefined,
+  Out extends SchemaLike | undefined = undefined,
   State = unknown,
   User = unknown,
-  Returned extends ToolReturn<Out> = ToolReturn<Out>,
+  Returned = Literals,
 >(
   definition: ToolDefinition<In, Out, State, User, Returned>,
-): Tool<Infer<In>, Returned, State, User, Sent<In>> {
+): Tool<(args: Sent<In>) => ToolValue<Out, Returned>, State, User> {
   const { run, load, ...options } = definition;
-  return { kind: 'tool', options, ...(run && { run }), ...(load && { load }) };
+  const defined: object = { kind: 'tool', options, ...(run && { run }), ...(load && { load }) };
+  return defined as ReturnType<typeof tool<In, Out, State, User, Returned>>;
 }
 
 interface CacheHint {

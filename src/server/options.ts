@@ -17,7 +17,7 @@ import type { Store } from './store.js';
  */
 export type Fitting<Server, T, State, User> = object extends T
   ? Server
-  : T extends Readonly<Record<string, Tool<never, unknown, State, User>>>
+  : T extends Readonly<Record<string, Tool<unknown, State, User>>>
     ? Server
     : {
         readonly problem: 'a tool needs a state or user that the lifespan or context of this server does not give';

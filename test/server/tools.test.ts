@@ -7,7 +7,7 @@ const quiet = { name: 'test', version: '1.0.0', log: () => undefined };
 function calling(run: () => unknown, output?: z.ZodType) {
   const server = createServer({
     ...quiet,
-    tools: { it: tool({ run, ...(output && { output: output as never }) }) },
+    tools: { it: tool({ run, ...(output && { output }) }) },
   });
   return inProcess(server)('tools/call', { name: 'it' });
 }

@@ -36,7 +36,7 @@ describe('a client that knows the type of its server', () => {
     expectTypeOf(greeting).toEqualTypeOf<string>();
     expect(greeting).toBe('Hello, Ada');
     const now = await client.tool.now();
-    expectTypeOf(now).toEqualTypeOf<{ hour: number; zone: string }>();
+    expectTypeOf(now).toEqualTypeOf<{ hour: 12; zone: 'UTC' }>();
     expect(now.hour).toBe(12);
     const nothing = await client.tool.maybe();
     expectTypeOf(nothing).toEqualTypeOf<number | null>();
