@@ -97,6 +97,8 @@ export function createServer<
   const running = new Running(options.lifespan);
   const changed = changedOver((change) => registry.publish(change));
   const seal = createSeal(sealOptions(options, { log, store }));
+  const hasContext = options.context !== undefined;
+  const once = runOnce({ name: info.name, store, log, hasContext });
   const { methods: table, tasks } = methodTable({
     registry,
     seal,
@@ -105,7 +107,7 @@ export function createServer<
     log,
     context: options.context as never,
     methods: compiled.methods,
-    runOnce: runOnce({ store, log }),
+    runOnce: once,
     tasks:
       plugins.tasks &&
       ((again) =>
@@ -139,7 +141,7 @@ export function createServer<
   }
 
   async function close(): Promise<void> {
-    await tasks?.close();
+    await Promise.all([once.close(), tasks?.close()]);
     await running.close();
     await store.close();
   }

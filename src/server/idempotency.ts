@@ -1,13 +1,16 @@
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import { encodeBase64Url } from '../protocol/base64.js';
 import type { Call, Outcome } from '../protocol/call.js';
+import { principalOf } from '../protocol/caller.js';
 import { McpError } from '../protocol/errors.js';
+import { hasEnded } from '../protocol/lifetime.js';
 import { canonical } from './asking/canonical.js';
+import { KeyedCalls } from './keyed-calls.js';
 import type { Log } from './log.js';
 import type { Store } from './store.js';
 
 export interface IdempotencyOptions {
-  /** How long an outcome is kept. Ten minutes unless given. */
+  /** How long an outcome is kept. Default: 10 minutes. */
   readonly windowMs?: number;
 }
 
@@ -16,6 +19,8 @@ const IDEMPOTENCY_KEY = 'fullmcp/idempotencyKey';
 
 const MAX_KEY_LENGTH = 256;
 const PREFIX = 'outcome:';
+/** A call may take this long beyond its window before another process takes its key for a free one. */
+const LONG_CALL_MS = 600_000;
 
 /** The window of a tool, if it has one: its own setting, else the server's. */
 export function windowOf(
@@ -34,71 +39,179 @@ interface Repeatable {
   readonly call: Call;
   readonly tool: string;
   readonly windowMs: number;
-  readonly run: () => Promise<Outcome>;
+  /** Whether running twice is like running once, so that a call whose outcome is not known may run again. */
+  readonly harmless: boolean;
+  /** Runs the call. A run that has a name gives its steps the same keys whenever it runs. */
+  readonly run: (call: Call, runId?: string) => Promise<Outcome>;
 }
 
-interface Kept {
+/** What the store has of a keyed call: that it has begun, and its outcome once there is one. */
+interface Entry {
   readonly args: string;
-  readonly outcome: Outcome;
+  readonly begun: string;
+  readonly outcome?: Outcome;
+}
+
+/** Where a keyed call is kept, and what names it. */
+interface Place {
+  readonly key: string;
+  readonly args: string;
+  readonly runId: string;
+}
+
+export interface RunOnceParts {
+  /** The server's name: its keys are not another server's. */
+  readonly name: string;
+  readonly store: Store;
+  readonly log: Log;
+  /** Whether the server tells callers apart by something else than `auth`. */
+  readonly hasContext: boolean;
 }
 
 /** Runs a call, or gives the outcome that it had already. */
-export type RunOnce = (repeatable: Repeatable) => Promise<Outcome>;
-
-export function runOnce({ store, log }: { readonly store: Store; readonly log: Log }): RunOnce {
-  const running = new Map<string, Promise<Kept | undefined>>();
-
-  return async function once({ call, tool, windowMs, run }) {
-    const key = keyOf(call);
-    if (key === undefined) return run();
-    const [place, args] = await Promise.all([
-      digest([call.auth?.subject ?? '', tool, key]).then((text) => PREFIX + text),
-      digest(call.params['arguments'] ?? {}),
-    ]);
-    for (;;) {
-      const other = running.get(place);
-      const kept = other === undefined ? await lookUp(place) : await other;
-      if (kept !== undefined) return same(kept, args);
-      // It may have begun while we looked, or have ended without an outcome to share: then the next in line runs.
-      if (running.has(place)) continue;
-      return begin(place, { args, windowMs, run });
-    }
-  };
-
-  async function lookUp(place: string): Promise<Kept | undefined> {
-    return (await store.get(place)) as Kept | undefined;
-  }
-
-  async function begin(
-    place: string,
-    { args, windowMs, run }: Pick<Repeatable, 'windowMs' | 'run'> & { readonly args: string },
-  ): Promise<Outcome> {
-    const outcome = run();
-    const ending = outcome.then(
-      (ended) => keep(place, { args, outcome: ended }, windowMs),
-      () => undefined,
-    );
-    running.set(place, ending);
-    await ending;
-    running.delete(place);
-    return outcome;
-  }
-
-  // A question is not the end of a call, and an error says that it did not take place.
-  async function keep(place: string, kept: Kept, windowMs: number): Promise<Kept | undefined> {
-    if (kept.outcome.resultType === 'input_required') return undefined;
-    try {
-      await store.set(place, kept as unknown as JsonObject, Date.now() + windowMs);
-    } catch (error) {
-      log('error', 'An outcome could not be kept: the call runs again if it is sent again', error);
-    }
-    return kept;
-  }
+export interface RunOnce {
+  readonly run: (repeatable: Repeatable) => Promise<Outcome>;
+  /** Aborts the keyed calls that run, and waits a moment for them. */
+  readonly close: () => Promise<void>;
 }
 
-function same({ args, outcome }: Kept, given: string): Outcome {
-  if (args === given) return outcome;
-  throw new McpError('invalid_params', `params._meta["${IDEMPOTENCY_KEY}"] was used with other arguments`);
+export function runOnce({ name, store, log, hasContext }: RunOnceParts): RunOnce {
+  const instance = crypto.randomUUID();
+  const running = new Map<string, Promise<Entry | undefined>>();
+  const calls = new KeyedCalls();
+
+  async function run(repeatable: Repeatable): Promise<Outcome> {
+    const { call, tool } = repeatable;
+    const key = keyOf(call);
+    if (key === undefined) return repeatable.run(call);
+    if (hasContext && call.http !== undefined && call.auth === undefined) throw callersUnknown();
+    const place = await placeOf(call, tool, key);
+    for (;;) {
+      const other = running.get(place.key);
+      if (other === undefined) return begin(place, repeatable);
+      const entry = await other;
+      if (entry !== undefined) return sameOutcome(entry, place);
+      // It ended without an outcome to share: then the next in line runs.
+    }
+  }
+
+  async function placeOf(call: Call, tool: string, key: string): Promise<Place> {
+    const principal = principalOf(call);
+    const args = await digest(call.params['arguments'] ?? {});
+    const [owner, id, runId] = await Promise.all([
+      digest([principal]),
+      digest([principal, tool, key]),
+      digest([name, principal, tool, key, args]),
+    ]);
+    // The owner is in the key, for the store's shares.
+    return { key: `${PREFIX}${owner}:${id}`, args, runId };
+  }
+
+  // The map has the call before anything is awaited, so that two of the same moment cannot both begin.
+  async function begin(place: Place, repeatable: Repeatable): Promise<Outcome> {
+    let share!: (entry: Entry | undefined) => void;
+    running.set(
+      place.key,
+      new Promise((resolve) => {
+        share = resolve;
+      }),
+    );
+    let entry: Entry | undefined;
+    try {
+      return await calls.run(repeatable.call, async (call, lifetime) => {
+        entry = await claim(place, repeatable);
+        if (entry !== undefined) return sameOutcome(entry, place);
+        const outcome = await repeatable.run(call, place.runId).catch(async (error: unknown) => {
+          // An error says that the call did not take place. Of one that was aborted nobody knows how far it came.
+          if (!lifetime.ended) await forget(place);
+          throw error;
+        });
+        entry = await keep(place, outcome, repeatable.windowMs);
+        return outcome;
+      });
+    } finally {
+      running.delete(place.key);
+      share(entry);
+    }
+  }
+
+  /** Writes down that the call begins, before it does. Gives the outcome that is there already. */
+  async function claim(place: Place, { call, windowMs, harmless }: Repeatable): Promise<Entry | undefined> {
+    if (hasEnded(call)) throw new McpError('cancelled', 'The call was cancelled before it began');
+    const begun: JsonObject = { args: place.args, begun: instance };
+    const until = Date.now() + windowMs + LONG_CALL_MS;
+    try {
+      for (;;) {
+        if (await store.add(place.key, begun, until)) return undefined;
+        const entry = (await store.get(place.key)) as unknown as Entry | undefined;
+        // It has expired between the two.
+        if (entry === undefined) continue;
+        if (entry.args !== place.args || entry.outcome !== undefined) return entry;
+        if (!harmless) throw unknownOutcome(entry.begun === instance);
+        await store.set(place.key, begun, until);
+        return undefined;
+      }
+    } catch (error) {
+      if (McpError.is(error)) throw error;
+      log('error', 'A call with an idempotency key was refused: the store could not take the key', error);
+      throw new McpError(
+        'overloaded',
+        'The call did not run: its idempotency key could not be recorded. Try again later',
+        { cause: error },
+      );
+    }
+  }
+
+  // A question is not the end of a call: the next round has the same key.
+  async function keep(place: Place, outcome: Outcome, windowMs: number): Promise<Entry | undefined> {
+    if (outcome.resultType === 'input_required') {
+      await forget(place);
+      return undefined;
+    }
+    const entry: Entry = { args: place.args, begun: instance, outcome };
+    try {
+      await store.set(place.key, entry as unknown as JsonObject, Date.now() + windowMs);
+    } catch (error) {
+      log(
+        'error',
+        'An outcome could not be kept: if the call is sent again, the answer is that its outcome is not known',
+        error,
+      );
+    }
+    return entry;
+  }
+
+  async function forget({ key }: Place): Promise<void> {
+    try {
+      await store.delete(key);
+    } catch (error) {
+      log('error', 'The idempotency key of a call that did not take place could not be freed', error);
+    }
+  }
+
+  return { run, close: calls.close };
+}
+
+function sameOutcome({ args, outcome }: Entry, place: Place): Outcome {
+  if (args !== place.args)
+    throw new McpError('invalid_params', `params._meta["${IDEMPOTENCY_KEY}"] was used with other arguments`);
+  if (outcome === undefined) throw unknownOutcome(true);
+  return outcome;
+}
+
+function unknownOutcome(here: boolean): McpError {
+  return new McpError(
+    'internal_error',
+    `A call with this idempotency key was begun ${here ? 'and broke off' : 'by another process, and is still running there or was lost'}. Its outcome is not known. Find out whether it took place before you call again with a new key.`,
+    { data: { reason: 'unknown_outcome' } },
+  );
+}
+
+function callersUnknown(): McpError {
+  return new McpError(
+    'invalid_request',
+    'This server does not accept idempotency keys from unknown callers, because one caller could get the outcome of another. The server has to be told who is calling: give the option "auth" to serve, createHandler or createNodeHandler.',
+  );
 }
 
 function keyOf({ params }: Call): string | undefined {

@@ -20,6 +20,12 @@ export interface ToolServing {
   readonly again: (task: { readonly tool: string; readonly args: unknown }) => Promise<TaskWork>;
 }
 
+/** The call that a task is made for. */
+interface Origin {
+  readonly call: Call;
+  readonly runId: string | undefined;
+}
+
 export interface ToolParts {
   readonly registry: Registry;
   readonly stage: Stage;
@@ -44,23 +50,31 @@ export function serveTool({ registry, stage, log, tasks, runOnce }: ToolParts): 
     if (!input.ok) return complete(input.failure);
     const windowMs = tool.idempotencyMs;
     if (windowMs === undefined) return answer(tool, input.value, call);
-    return runOnce({ call, tool: tool.name, windowMs, run: () => answer(tool, input.value, call) });
+    return runOnce.run({
+      call,
+      tool: tool.name,
+      windowMs,
+      harmless: tool.harmless,
+      run: (keyed, runId) => answer(tool, input.value, keyed, runId),
+    });
   }
 
-  function answer(tool: CompiledTool, input: unknown, call: Call): Promise<Outcome> {
+  function answer(tool: CompiledTool, input: unknown, call: Call, runId?: string): Promise<Outcome> {
     const host = tool.task && tasks();
-    if (host === undefined) return stage.perform(call, performance(tool, input, call));
-    return host.serve(call, workOf(tool, input, call));
+    if (host === undefined) return stage.perform(call, performance(tool, input, call, runId));
+    return host.serve(call, workOf(tool, input, { call, runId }));
   }
 
   function performance(
     tool: CompiledTool,
     input: unknown,
     call: Call,
+    runId: string | undefined,
   ): Performance<ToolResult | InputRequired> {
     return {
       name: tool.name,
       args: call.params['arguments'],
+      runId,
       run: (ctx) => run(tool, input, call, ctx),
       finish,
     };
@@ -70,11 +84,12 @@ export function serveTool({ registry, stage, log, tasks, runOnce }: ToolParts): 
     return complete(result, (result as ToolResult)._meta);
   }
 
-  function workOf(tool: CompiledTool, input: unknown, origin?: Call): TaskWork {
+  function workOf(tool: CompiledTool, input: unknown, origin?: Origin): TaskWork {
     return {
       name: tool.name,
-      args: origin?.params['arguments'] ?? {},
+      args: origin?.call.params['arguments'] ?? {},
       options: tool.task ?? { support: 'optional' },
+      runId: origin?.runId,
       async run(call, asking) {
         const result = await stage.within(call, asking, (ctx) => run(tool, input, call, ctx));
         if (isInputRequired(result))
@@ -85,7 +100,8 @@ export function serveTool({ registry, stage, log, tasks, runOnce }: ToolParts): 
       },
       inline: (background) => {
         if (origin === undefined) throw new TypeError('A task that is taken up has no call to answer');
-        return stage.perform(origin, performance(tool, input, origin), background);
+        const { call, runId } = origin;
+        return stage.perform(call, performance(tool, input, call, runId), background);
       },
     };
   }

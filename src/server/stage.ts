@@ -1,6 +1,8 @@
 import type { Call, Outcome } from '../protocol/call.js';
+import { Asking } from './asking/asking.js';
 import { conductor, isContinued, type What } from './asking/conduct.js';
 import { isInputRequired } from './asking/input-required.js';
+import { newJournal } from './asking/journal.js';
 import type { Run } from './asking/run.js';
 import type { Seal } from './asking/sealed-state.js';
 import { CallContext, type Given, type Services } from './call-context.js';
@@ -61,7 +63,7 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
 
   // A handler that asks nothing, on a server that prepares nothing, is run without a promise more than its own.
   function perform<T>(call: Call, performance: Performance<T>, background?: Background): Promise<Outcome> {
-    if (unprepared && background === undefined && !isContinued(call)) {
+    if (unprepared && background === undefined && performance.runId === undefined && !isContinued(call)) {
       return run(call, new CallContext(call, services(), nothingGiven), performance);
     }
     return performPrepared(call, performance, background);
@@ -73,7 +75,7 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
     background: Background | undefined,
   ): Promise<Outcome> {
     const given = unprepared ? nothingGiven : await prepare(call);
-    const continued = isContinued(call) ? await conduct.resume(call, performance) : undefined;
+    const continued = isContinued(call) ? await conduct.resume(call, performance) : named(performance);
     const ctx = new CallContext(
       call,
       services(),
@@ -134,4 +136,9 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
   }
 
   return { perform, within };
+}
+
+// A run that has a name already has its questions and steps from the start.
+function named({ runId }: What): Pick<Given<never, never>, 'asking'> | undefined {
+  return runId === undefined ? undefined : { asking: new Asking(newJournal(runId)) };
 }

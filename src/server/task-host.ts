@@ -26,6 +26,8 @@ export interface TaskWork {
   readonly name: string;
   readonly args: unknown;
   readonly options: TaskOptions;
+  /** Names the run, where a later one should have the same keys for its steps. */
+  readonly runId?: string | undefined;
   /** Runs the handler with these questions and steps. */
   readonly run: (call: Call, asking: Asking) => Promise<Outcome>;
   /** Runs the handler as an ordinary call. With `background`, `ctx.background()` turns it into a task. */

@@ -30,6 +30,8 @@ export interface CompiledTool {
   readonly task: TaskOptions | undefined;
   /** How long outcomes are kept for calls that are sent again; undefined where they are not. */
   readonly idempotencyMs: number | undefined;
+  /** Whether calling it twice is like calling it once. */
+  readonly harmless: boolean;
 }
 
 /** What holds for tools that say nothing themselves. */
@@ -66,6 +68,7 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
     timeoutMs,
     task,
     idempotencyMs: windowOf(options.idempotency, defaults.idempotency),
+    harmless: options.annotations?.idempotent === true || options.annotations?.readOnly === true,
   };
 }
 

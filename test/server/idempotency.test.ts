@@ -7,6 +7,7 @@ const TASKS = 'io.modelcontextprotocol/tasks';
 const KEY = 'fullmcp/idempotencyKey';
 const quiet = { name: 'test', version: '1.0.0', secret: 'x'.repeat(32) };
 const input = z.object({ n: z.number() });
+const unknownOutcome = { code: 'internal_error', data: { reason: 'unknown_outcome' } };
 const accept = (content: object) => ({ action: 'accept', content });
 
 function build(options: { store?: Store; idempotency?: boolean | { windowMs: number } } = {}) {
@@ -35,6 +36,13 @@ function build(options: { store?: Store; idempotency?: boolean | { windowMs: num
           await gate.opens;
           if (attempt === 1) throw new McpError('invalid_params', 'not now');
           return `worked at attempt ${attempt}`;
+        },
+      }),
+      waits: tool({
+        idempotency: true,
+        run: async (_, { signal: ends }) => {
+          ran.push('waits');
+          await new Promise((_resolve, reject) => ends.addEventListener('abort', () => reject(ends.reason)));
         },
       }),
       errs: tool({
@@ -198,14 +206,123 @@ describe('a call that is sent again', () => {
     expect(second.ran).toEqual([]);
   });
 
-  it('is answered also where its outcome cannot be kept', async () => {
+  it('does not run where its key cannot be recorded', async () => {
     const { call, ran, logged } = build({ store: memoryStore({ maxEntries: 0 }) });
-    for (const n of [1, 2])
-      expect(await call('tools/call', keyed('pay', 'k', { n: 1 }))).toMatchObject({
-        content: [{ text: `1 paid as ${n}` }],
-      });
-    expect(ran).toHaveLength(2);
-    expect(logged).toContain('An outcome could not be kept: the call runs again if it is sent again');
+    await expect(call('tools/call', keyed('pay', 'k', { n: 1 }))).rejects.toMatchObject({
+      code: 'overloaded',
+      message: 'The call did not run: its idempotency key could not be recorded. Try again later',
+    });
+    expect(ran).toEqual([]);
+    expect(logged).toContain('A call with an idempotency key was refused: the store could not take the key');
+    // A call without a key needs no store.
+    await call('tools/call', { name: 'pay', arguments: { n: 1 } });
+    expect(ran).toEqual(['pay 1']);
+  });
+
+  it('does not run again where its outcome could not be kept', async () => {
+    const inner = memoryStore();
+    const set = vi.fn(async () => {
+      throw new Error('full');
+    });
+    const { call, ran, logged } = build({ store: { ...inner, set } });
+    expect(await call('tools/call', keyed('pay', 'k', { n: 1 }))).toMatchObject({
+      content: [{ text: '1 paid as 1' }],
+    });
+    await expect(call('tools/call', keyed('pay', 'k', { n: 1 }))).rejects.toMatchObject(unknownOutcome);
+    expect(ran).toEqual(['pay 1']);
+    expect(logged).toContain(
+      'An outcome could not be kept: if the call is sent again, the answer is that its outcome is not known',
+    );
+  });
+
+  it('runs where the first ended with an error and its key could not be freed only if it is idempotent', async () => {
+    const inner = memoryStore();
+    let away = true;
+    const store = {
+      ...inner,
+      delete: async (key: string) => {
+        if (away) throw new Error('away');
+        await inner.delete(key);
+      },
+    };
+    const { call, ran, server } = build({ store });
+    server.tool('harmless', { idempotency: true, annotations: { idempotent: true } }, () => {
+      if (ran.push('harmless') === 2) throw new McpError('invalid_params', 'not now');
+      return 'done';
+    });
+    await expect(call('tools/call', keyed('fails', 'k'))).rejects.toMatchObject({ code: 'invalid_params' });
+    await expect(call('tools/call', keyed('fails', 'k'))).rejects.toMatchObject(unknownOutcome);
+    await expect(call('tools/call', keyed('harmless', 'k'))).rejects.toMatchObject({
+      code: 'invalid_params',
+    });
+    expect(await call('tools/call', keyed('harmless', 'k'))).toMatchObject({ content: [{ text: 'done' }] });
+    away = false;
+    expect(ran).toEqual(['fails', 'harmless', 'harmless']);
+  });
+
+  it('is told that the outcome is not known while another process runs the first, and then gets its outcome', async () => {
+    const store = { ...memoryStore(), close: async () => undefined };
+    const [first, second] = [build({ store }), build({ store })];
+    const open = signal();
+    first.gate.opens = open.promise;
+    const running = first.call('tools/call', keyed('slow', 'k', { n: 1 }));
+    await vi.waitFor(() => expect(first.ran).toHaveLength(1));
+    await expect(second.call('tools/call', keyed('slow', 'k', { n: 1 }))).rejects.toMatchObject({
+      ...unknownOutcome,
+      message: expect.stringContaining('by another process, and is still running there or was lost'),
+    });
+    await expect(second.call('tools/call', keyed('slow', 'k', { n: 2 }))).rejects.toMatchObject({
+      code: 'invalid_params',
+    });
+    open.give();
+    const outcome = await running;
+    expect(await second.call('tools/call', keyed('slow', 'k', { n: 1 }))).toEqual(outcome);
+    expect(second.ran).toEqual([]);
+  });
+
+  it('is not known after a cancellation: how far the handler came is not', async () => {
+    const { call, ran } = build();
+    const ending = new AbortController();
+    const cancelled = call('tools/call', keyed('waits', 'k'), { signal: ending.signal });
+    await vi.waitFor(() => expect(ran).toEqual(['waits']));
+    ending.abort();
+    await expect(cancelled).rejects.toMatchObject({ code: 'cancelled' });
+    await expect(call('tools/call', keyed('waits', 'k'))).rejects.toMatchObject({
+      ...unknownOutcome,
+      message: expect.stringContaining('was begun and broke off'),
+    });
+    expect(ran).toEqual(['waits']);
+  });
+
+  it('does not begin where it was cancelled before', async () => {
+    const { call, ran } = build();
+    const aborted = { signal: AbortSignal.abort() };
+    await expect(call('tools/call', keyed('pay', 'k', { n: 1 }), aborted)).rejects.toMatchObject({
+      code: 'cancelled',
+    });
+    expect(ran).toEqual([]);
+    await call('tools/call', keyed('pay', 'k', { n: 1 }));
+    expect(ran).toEqual(['pay 1']);
+  });
+
+  it('gives its steps the same keys in every run, and other calls other keys', async () => {
+    const keys: string[] = [];
+    const make = () => {
+      const built = build();
+      built.server.tool('steps', { idempotency: { windowMs: 1 }, input }, (_, ctx) =>
+        ctx.step('a', ({ idempotencyKey }) => keys.push(idempotencyKey)),
+      );
+      return built;
+    };
+    const [one, two] = [make(), make()];
+    await one.call('tools/call', keyed('steps', 'k', { n: 1 }));
+    await two.call('tools/call', keyed('steps', 'k', { n: 1 }));
+    await two.call('tools/call', keyed('steps', 'other', { n: 1 }));
+    await two.as('ann')('tools/call', keyed('steps', 'k', { n: 1 }));
+    await two.call('tools/call', { name: 'steps', arguments: { n: 1 } });
+    expect(keys).toHaveLength(5);
+    expect(keys[1]).toBe(keys[0]);
+    expect(new Set(keys).size).toBe(4);
   });
 
   it.each([1, '', null, {}, 'x'.repeat(257)])('is refused with the key %j', async (key) => {

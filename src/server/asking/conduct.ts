@@ -21,6 +21,8 @@ export interface Conductor {
 export interface What {
   readonly name: string;
   readonly args: unknown;
+  /** Names the run, where a later one should have the same keys for its steps. */
+  readonly runId?: string | undefined;
 }
 
 interface Resumed {
@@ -48,7 +50,7 @@ export function conductor(parts: {
     const { inputResponses: answers = {}, requestState } = call.params;
     if (!isObject(answers)) throw new McpError('invalid_params', 'params.inputResponses must be an object');
     if (requestState === undefined) {
-      const journal = newJournal();
+      const journal = newJournal(what.runId);
       return { asking: new Asking(journal, answers), said: journal, resumed: { state: undefined, answers } };
     }
     if (typeof requestState !== 'string')

@@ -13,9 +13,10 @@ export interface Journal {
   readonly reached: number | undefined;
 }
 
-export function newJournal(): Journal {
+/** A run that has a name already gives its steps the same keys as an earlier one of that name. */
+export function newJournal(run: string = crypto.randomUUID()): Journal {
   return {
-    run: crypto.randomUUID(),
+    run,
     answers: new Map(),
     steps: new Map(),
     asked: new Set(),
