@@ -4,6 +4,7 @@ import { cancelledBy, type McpError } from '../protocol/errors.js';
 import { withSignal } from '../protocol/lifetime.js';
 import { isLogLevel, type LogLevel } from '../protocol/log-level.js';
 import { nameParam } from '../protocol/methods.js';
+import { onAbort } from '../protocol/on-abort.js';
 import { newestRevision } from '../protocol/revisions.js';
 import type { Answer } from './answering.js';
 import { answering } from './answering.js';
@@ -118,8 +119,7 @@ export class Caller {
     const limits = endless ? undefined : { timeoutMs, maxTimeoutMs };
     const open = new OpenCall(method, name, { limits, clock: this.#clock, hub: this.#parts.hub });
     this.#open.set(id, open);
-    const abort = signal && ((): void => open.end(cancelledBy(signal.reason)));
-    if (abort) signal.addEventListener('abort', abort, { once: true });
+    const forget = signal && onAbort(signal, () => open.end(cancelledBy(signal.reason)));
     try {
       const call = this.#callOf(id, open, { method, name, params, options });
       const outcome = await open.run(() => (bare ? this.#bare : fresh ? this.#renewing : this.#all)(call));
@@ -129,7 +129,7 @@ export class Caller {
       throw toCallError(method, error);
     } finally {
       open.done();
-      if (abort) signal.removeEventListener('abort', abort);
+      forget?.();
       this.#open.delete(id);
     }
   }

@@ -1,6 +1,7 @@
 import type { Call, Outcome, Peer } from '../protocol/call.js';
 import { cancelledBy, McpError } from '../protocol/errors.js';
 import type { Link, LinkEvents, OpenLink } from '../protocol/link.js';
+import { onAbort } from '../protocol/on-abort.js';
 import { atMost, inTime } from './in-time.js';
 import type { Status } from './model.js';
 import type { ReconnectOptions } from './options.js';
@@ -176,11 +177,11 @@ export class Connection {
       };
       function settle<T>(then: (value: T) => void): (value: T) => void {
         return (value) => {
-          signal.removeEventListener('abort', abort);
+          forget();
           then(value);
         };
       }
-      signal.addEventListener('abort', abort, { once: true });
+      const forget = onAbort(signal, abort);
       this.#waiting.add(waiting);
     });
   }

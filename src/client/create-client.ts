@@ -14,7 +14,8 @@ import { Connection } from './connection.js';
 import { EventHub } from './event-hub.js';
 import { fullmcp } from './identity.js';
 import { KnownTools } from './known-tools.js';
-import { ACKNOWLEDGED, Listening } from './listening.js';
+import { listenRequest } from './listen-request.js';
+import { Listening } from './listening.js';
 import { listing } from './listing.js';
 import type { Client, Listing, ServerFacts } from './model.js';
 import type { CallOptions, ClientOptions } from './options.js';
@@ -92,7 +93,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     answer,
   });
   const listening = new Listening({
-    listen: (filter, notified, stop) => listen({ notifications: filter }, notified, stop),
+    listen: listenRequest({ caller, link: () => connection.link, timeoutMs: options.timeoutMs ?? 60_000 }),
     // A session tells its changes to the link as well, whoever listens.
     notification(method, params) {
       if (!has(connection.link.revision, 'handshake')) notification(method, params);
@@ -105,37 +106,6 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     caller.close(reason);
   }
 
-  // A subscription has no end, but its beginning has: the server must acknowledge it in time.
-  async function listen(
-    params: JsonObject,
-    notified: (method: string, params?: JsonObject) => void,
-    stop: AbortSignal,
-  ): Promise<void> {
-    const late = new AbortController();
-    const { timeoutMs = 60_000 } = options;
-    const timer = setTimeout(
-      () =>
-        late.abort(
-          new McpError('timeout', `The server did not acknowledge the subscription within ${timeoutMs} ms`),
-        ),
-      timeoutMs,
-    );
-    const heard = (method: string, about?: JsonObject): void => {
-      if (method === ACKNOWLEDGED) clearTimeout(timer);
-      notified(method, about);
-    };
-    try {
-      await caller.sendOwn('subscriptions/listen', params, {
-        endless: true,
-        bare: true,
-        notified: heard,
-        signal: AbortSignal.any([stop, late.signal]),
-      });
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
   function list<T>(
     method: string,
     field: string,
@@ -146,13 +116,11 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
       try {
         return await caller.sendOwn(method, params, callOptions);
       } catch (error) {
-        // What a server does not have, it has none of. Some have it and do not say so: therefore it is asked.
-        const absent =
-          McpError.is(error) &&
-          error.code === 'method_not_found' &&
-          facts().capabilities[capability] === undefined;
-        if (absent) return { resultType: 'complete', [field]: [] };
-        throw error;
+        // A server that lacks the method has none of it, whatever it declares: many declare resources and have no templates.
+        if (!McpError.is(error) || error.code !== 'method_not_found') throw error;
+        if (facts().capabilities[capability] !== undefined && field !== 'resourceTemplates')
+          hub.problem(`The server declares ${capability} but does not know ${method}`, error);
+        return { resultType: 'complete', [field]: [] };
       }
     }
     return listing(field, { fetchPage, problem: hub.problem });

@@ -1,18 +1,18 @@
 import { cancelledBy } from '../protocol/errors.js';
+import { onAbort } from '../protocol/on-abort.js';
 
 /** Waits, or rejects with the signal's reason. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(cancelledBy(signal.reason));
-    const abort = (): void => {
+    const forget = onAbort(signal, () => {
       clearTimeout(timer);
       reject(cancelledBy(signal.reason));
-    };
+    });
     const timer = setTimeout(() => {
-      signal.removeEventListener('abort', abort);
+      forget();
       resolve();
     }, ms);
-    signal.addEventListener('abort', abort, { once: true });
   });
 }
 

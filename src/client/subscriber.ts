@@ -1,4 +1,5 @@
 import type { SubscriptionFilter } from '../protocol/model.js';
+import { onAbort } from '../protocol/on-abort.js';
 import { isWithin } from '../protocol/sub-resource.js';
 import type { Change, Interests, Subscription } from './model.js';
 
@@ -42,8 +43,7 @@ export class Subscriber {
   endWith(signal: AbortSignal | undefined): void {
     if (signal === undefined) return;
     const end = (): void => void this.close();
-    signal.addEventListener('abort', end, { once: true });
-    this.#forget = () => signal.removeEventListener('abort', end);
+    this.#forget = onAbort(signal, end);
     if (signal.aborted) end();
   }
 

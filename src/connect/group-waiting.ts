@@ -1,4 +1,5 @@
 import { cancelledBy, McpError, toMcpError } from '../protocol/errors.js';
+import { onAbort } from '../protocol/on-abort.js';
 
 // Members are slow, or hang, each on its own: nobody waits for one longer than they want to.
 
@@ -7,8 +8,8 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(cancelledBy(signal.reason));
     if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-    void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    const forget = onAbort(signal, stop);
+    void promise.then(resolve, reject).finally(forget);
   });
 }
 
@@ -24,12 +25,12 @@ export async function limited<T>(limit: Limit, work: (signal: AbortSignal) => Pr
   const late = (): void => own.abort(new McpError('timeout', `no answer within ${limit.ms} ms`));
   const timer = setTimeout(late, limit.ms);
   if (limit.signal.aborted) stop();
-  else limit.signal.addEventListener('abort', stop, { once: true });
+  const forget = onAbort(limit.signal, stop);
   try {
     return await abortable(work(own.signal), own.signal);
   } finally {
     clearTimeout(timer);
-    limit.signal.removeEventListener('abort', stop);
+    forget();
   }
 }
 
