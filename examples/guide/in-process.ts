@@ -5,5 +5,5 @@ import server from '../basic-server/server.js';
 const ask = inProcess(server);
 
 export const result = await ask('tools/call', { name: 'add', arguments: { a: 2, b: 40 } });
-// { resultType: 'complete', content: [{ type: 'text', text: '42' }], structuredContent: 42, … }
+// { resultType: 'complete', content: [{ type: 'text', text: '42' }], … }
 // #endregion

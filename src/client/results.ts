@@ -4,6 +4,7 @@ import type { Outcome } from '../protocol/call.js';
 import type { ContentBlock, ResourceContents } from '../protocol/content.js';
 import { McpError } from '../protocol/errors.js';
 import type { PromptMessage } from '../protocol/model.js';
+import { printedValue } from '../protocol/printed-value.js';
 import type { CallResult, Completion, PromptResult, ReadResult } from './model.js';
 
 // Outcomes as a program wants them.
@@ -18,7 +19,8 @@ export function completed(outcome: Outcome): Outcome {
 export function toCallResult(name: string, outcome: JsonObject): CallResult {
   const content = listOf<ContentBlock>(outcome, 'content', outcome['structuredContent'] !== undefined);
   const isError = outcome['isError'] === true;
-  const data = outcome['structuredContent'];
+  const { structuredContent } = outcome;
+  const data = structuredContent === undefined ? printedValue(outcome) : structuredContent;
   const text = textOf(content);
   return {
     content,

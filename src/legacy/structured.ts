@@ -1,15 +1,15 @@
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
+import { isPrinted, printedValue, STRUCTURED } from '../protocol/printed-value.js';
 
 // Structured content in the session era, and back. Before 2026-07-28 it is an object; today it is any value. What was
 // changed is said in `_meta`, for a client of ours to take back.
-
-const STRUCTURED = 'fullmcp/structured';
 
 /** A tool's result whose structured content is an object. */
 export function withObject(result: JsonObject): JsonObject {
   const { structuredContent } = result;
   if (structuredContent !== undefined)
     return isObject(structuredContent) ? result : wrapped(result, structuredContent, 'wrapped');
+  if (isPrinted(result)) return wrapped(result, printedValue(result), 'wrapped');
   const value = parsed((result['content'] as JsonObject[])[0]);
   return value === undefined ? result : wrapped(result, value, 'parsed');
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../jsonrpc/message.js';
-import { encodeBase64 } from './base64.js';
+import { type Binary, toBase64 } from './binary.js';
+import { fieldProblem, isBlockType } from './content-problem.js';
 
 // Content blocks and their constructors.
 
@@ -76,19 +77,30 @@ export interface EmbeddedResource extends Block {
 
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;
 
-/** Bytes, or text that is already base64. */
-export type Binary = Uint8Array | ArrayBuffer | string;
-
 export function text(value: string, options: Block = {}): TextContent {
+  if (typeof value !== 'string')
+    throw new TypeError(
+      `text() needs a string, not ${value === null ? 'null' : `a value of type ${typeof value}`}`,
+    );
   return { type: 'text', text: value, ...options };
 }
 
 export function image(data: Binary, mimeType: string, options: Block = {}): ImageContent {
-  return { type: 'image', data: toBase64(data), mimeType, ...options };
+  return {
+    type: 'image',
+    data: toBase64(data, 'image()'),
+    mimeType: checkedType(mimeType, 'image'),
+    ...options,
+  };
 }
 
 export function audio(data: Binary, mimeType: string, options: Block = {}): AudioContent {
-  return { type: 'audio', data: toBase64(data), mimeType, ...options };
+  return {
+    type: 'audio',
+    data: toBase64(data, 'audio()'),
+    mimeType: checkedType(mimeType, 'audio'),
+    ...options,
+  };
 }
 
 /** Points at a resource that the client may read. The name defaults to the URI. */
@@ -108,7 +120,9 @@ export function embed(
   const { mimeType, ...rest } = options;
   const head = mimeType === undefined ? { uri } : { uri, mimeType };
   const resource =
-    typeof contents === 'string' ? { ...head, text: contents } : { ...head, blob: toBase64(contents) };
+    typeof contents === 'string'
+      ? { ...head, text: contents }
+      : { ...head, blob: toBase64(contents, 'embed()') };
   return { type: 'resource', resource, ...rest };
 }
 
@@ -122,28 +136,17 @@ export function assistant(content: string | ContentBlock): { role: 'assistant'; 
   return { role: 'assistant', content: typeof content === 'string' ? text(content) : content };
 }
 
-const required: Readonly<Record<string, readonly string[]>> = {
-  text: ['text'],
-  image: ['data', 'mimeType'],
-  audio: ['data', 'mimeType'],
-  resource_link: ['uri', 'name'],
-};
+function checkedType(mimeType: string, kind: 'image' | 'audio'): string {
+  if (typeof mimeType === 'string' && mimeType.includes('/')) return mimeType;
+  const example = kind === 'image' ? 'image/png' : 'audio/wav';
+  throw new TypeError(`${kind}() needs a MIME type as its second argument, such as '${example}'`);
+}
 
 /** Tells a content block from any other value that a handler may return. */
 export function isContentBlock(value: unknown): value is ContentBlock {
   if (typeof value !== 'object' || value === null) return false;
-  const block = value as JsonObject;
-  if (block['type'] === 'resource') {
-    const resource = block['resource'] as JsonObject | undefined | null;
-    if (typeof resource !== 'object' || resource === null || typeof resource['uri'] !== 'string')
-      return false;
-    return typeof resource['text'] === 'string' || typeof resource['blob'] === 'string';
-  }
-  if (typeof block['type'] !== 'string' || !Object.hasOwn(required, block['type'])) return false;
-  return (required[block['type']] ?? []).every((field) => typeof block[field] === 'string');
-}
-
-function toBase64(data: Binary): string {
-  if (typeof data === 'string') return data;
-  return encodeBase64(data instanceof Uint8Array ? data : new Uint8Array(data));
+  const { type } = value as JsonObject;
+  return (
+    typeof type === 'string' && isBlockType(type) && fieldProblem(type, value as JsonObject) === undefined
+  );
 }

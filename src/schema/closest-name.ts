@@ -10,7 +10,10 @@ export function closestName(name: string, known: readonly string[]): string | un
   let bestDistance = tolerance(wanted) + 1;
   for (const candidate of known.slice(0, MAX_NAMES)) {
     if (candidate.length > MAX_LENGTH) continue;
-    const distance = editDistance(wanted, plain(candidate));
+    const named = plain(candidate);
+    // Most names differ too much in length alone; the distance costs the square of it.
+    if (Math.abs(named.length - wanted.length) >= bestDistance) continue;
+    const distance = editDistance(wanted, named);
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;

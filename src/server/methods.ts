@@ -12,7 +12,8 @@ import { listen } from './listen.js';
 import type { Log } from './log.js';
 import { type PromptResult, toPromptResult } from './prompts.js';
 import { type ReadResult, readResource } from './read-resource.js';
-import type { Registry } from './registry.js';
+import { type Registry, unknownName } from './registry.js';
+import { toMethodResult } from './results.js';
 import { serveTool, type ToolServing } from './serve-tool.js';
 import { createStage, type StageParts } from './stage.js';
 import type { TaskHost } from './task-host.js';
@@ -56,9 +57,9 @@ export function methodTable(parts: ServerParts): MethodTable {
 
   function getPrompt(call: Call): Promise<Outcome> {
     const { name, arguments: args = {} } = call.params;
-    const prompt = typeof name === 'string' ? registry.prompts.get(name) : undefined;
-    if (prompt === undefined)
-      throw new McpError('invalid_params', `Unknown prompt: ${String(name).slice(0, 128)}`);
+    if (typeof name !== 'string') throw new McpError('invalid_params', 'params.name must be a string');
+    const prompt = registry.prompts.get(name);
+    if (prompt === undefined) throw unknownName('prompt', name, registry.prompts.names());
     return stage.perform(call, {
       name: prompt.name,
       args,
@@ -95,7 +96,9 @@ export function methodTable(parts: ServerParts): MethodTable {
       );
     }
     const params = checked?.ok ? checked.value : call.params;
-    return complete((await stage.within(call, cannotAsk, (ctx) => shown(own.run(params, ctx)))) as object);
+    return complete(
+      toMethodResult(await stage.within(call, cannotAsk, (ctx) => shown(own.run(params, ctx)))),
+    );
   }
 
   function listTemplates(call: Call): Outcome {

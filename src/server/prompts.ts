@@ -1,10 +1,13 @@
 import { isObject } from '../jsonrpc/message.js';
-import { type ContentBlock, isContentBlock, user } from '../protocol/content.js';
+import { isContentBlock, text, user } from '../protocol/content.js';
+import { contentProblem } from '../protocol/content-problem.js';
+import { assertJson } from '../protocol/json-value.js';
 import type { ListedPrompt, PromptArgument, PromptMessage } from '../protocol/model.js';
 import { type CompiledSchema, compileSchema } from '../schema/compile.js';
 import type { Context } from './context.js';
 import type { Completer, Prompt } from './define.js';
 import { listDescription } from './described.js';
+import { UNSENDABLE } from './written-results.js';
 
 export interface CompiledPrompt {
   readonly name: string;
@@ -57,20 +60,38 @@ export interface PromptResult {
   readonly messages: readonly PromptMessage[];
 }
 
-/** What a handler returned, as messages. A bare text or block is the user's. */
+/** What a handler returned, as messages. A bare string or block is the user's. */
 export function toPromptResult(value: unknown, description: string | undefined): PromptResult {
   const described = description === undefined ? {} : { description };
-  if (isObject(value) && Array.isArray(value['messages'])) {
-    return { ...described, ...(value as unknown as PromptResult) };
+  if (isObject(value) && 'messages' in value) {
+    if (!Array.isArray(value['messages'])) throw new TypeError(`${UNSENDABLE}: "messages" must be an array.`);
+    const { description: own, messages, _meta } = value;
+    if (own !== undefined && typeof own !== 'string')
+      throw new TypeError(`${UNSENDABLE}: "description" must be a string.`);
+    if (_meta !== undefined) assertJson(_meta, `${UNSENDABLE}, in "_meta"`);
+    return {
+      ...described,
+      ...(value as object),
+      messages: messages.map((message, index) => toMessage(message, `messages[${index}]`)),
+    };
   }
-  const items = Array.isArray(value) ? value : [value];
-  return { ...described, messages: items.map(toMessage) };
+  if (!Array.isArray(value)) return { ...described, messages: [toMessage(value, 'it')] };
+  return { ...described, messages: value.map((item, index) => toMessage(item, `[${index}]`)) };
 }
 
-function toMessage(item: unknown): PromptMessage {
-  if (typeof item === 'string' || isContentBlock(item)) return user(item as string | ContentBlock);
-  if (isObject(item) && (item['role'] === 'user' || item['role'] === 'assistant')) {
-    return item as unknown as PromptMessage;
-  }
-  throw new TypeError('A prompt returns a text, a message, a content block, or a list of those');
+function toMessage(item: unknown, where: string): PromptMessage {
+  if (typeof item === 'string' || isContentBlock(item)) return user(item);
+  if (!isObject(item) || !('role' in item))
+    throw new TypeError(
+      `${UNSENDABLE}: ${where} is not a message. A prompt returns a string, a message made with user() or assistant(), a content block, or an array of those.`,
+    );
+  const { role, content } = item;
+  if (role !== 'user' && role !== 'assistant')
+    throw new TypeError(`${UNSENDABLE}: ${where} has a "role" that is neither "user" nor "assistant".`);
+  if (typeof content === 'string') return { ...item, role, content: text(content) };
+  if (isContentBlock(content)) return item as unknown as PromptMessage;
+  const problem = Array.isArray(content)
+    ? 'is an array. A message has one block: return one message for each.'
+    : contentProblem(content);
+  throw new TypeError(`${UNSENDABLE}: the content of ${where} ${problem}`);
 }

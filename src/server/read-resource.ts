@@ -3,9 +3,10 @@ import { McpError } from '../protocol/errors.js';
 import type { CacheScope } from '../protocol/model.js';
 import { type InputRequired, isInputRequired } from './asking/input-required.js';
 import type { CallContext } from './call-context.js';
+import { toContents } from './contents.js';
 import type { TemplateValues } from './define.js';
 import type { Registry } from './registry.js';
-import { type CompiledResource, type CompiledTemplate, toContents } from './resources.js';
+import type { CompiledResource, CompiledTemplate } from './resources.js';
 
 export interface ReadResult {
   readonly contents: readonly ResourceContents[];
@@ -24,7 +25,7 @@ export async function readResource(
   const { source, values } = found;
   const value = await source.read(values, Object.assign(ctx, { uri }));
   if (isInputRequired(value)) return value;
-  const contents = toContents(value, uri, source.mimeType);
+  const contents = toContents(value, { uri, mimeType: source.mimeType });
   if (contents === undefined) throw notFound(uri);
   return { contents, ttlMs: source.ttlMs, cacheScope: source.cacheScope };
 }
@@ -45,5 +46,7 @@ function findResource(
 }
 
 function notFound(uri: string): McpError {
-  return new McpError('resource_not_found', `Resource not found: ${uri.slice(0, 256)}`, { data: { uri } });
+  return new McpError('resource_not_found', `Resource not found: ${uri.slice(0, 256)}`, {
+    data: { uri: uri.slice(0, 2048) },
+  });
 }

@@ -1,8 +1,10 @@
 import { type Outcome, withPrint } from '../protocol/call.js';
+import { McpError } from '../protocol/errors.js';
 import { TASKS } from '../protocol/extensions.js';
 import { modernRevisions } from '../protocol/features.js';
 import { SERVER_INFO } from '../protocol/meta.js';
 import type { Implementation, ServerCapabilities } from '../protocol/model.js';
+import { closestName } from '../schema/closest-name.js';
 import { type Bus, type Change, localBus } from './bus.js';
 import { Catalog } from './catalog.js';
 import type { Handle } from './create-server.js';
@@ -143,4 +145,11 @@ export class Registry {
       ...(extensions && { extensions }),
     };
   }
+}
+
+/** The error for a name that nothing has, with the name that was probably meant. */
+export function unknownName(kind: 'tool' | 'prompt', name: string, known: Iterable<string>): McpError {
+  const meant = closestName(name, [...known]);
+  const hint = meant === undefined ? '' : `. Did you mean "${meant}"?`;
+  return new McpError('invalid_params', `Unknown ${kind}: ${name.slice(0, 128)}${hint}`);
 }

@@ -1,6 +1,3 @@
-import { isObject } from '../jsonrpc/message.js';
-import { encodeBase64 } from '../protocol/base64.js';
-import type { ResourceContents } from '../protocol/content.js';
 import type { ListedResource, ListedTemplate } from '../protocol/model.js';
 import { parseTemplate, type UriTemplate } from '../protocol/uri-template.js';
 import type { Context } from './context.js';
@@ -64,32 +61,4 @@ function wholeMs(ttlMs: number): number {
   if (!Number.isSafeInteger(ttlMs) || ttlMs < 0)
     throw new TypeError('"ttlMs" must be a whole number, 0 or more');
   return ttlMs;
-}
-
-/** What a reader returned, as contents. `undefined` means that there is no such resource. */
-export function toContents(
-  value: unknown,
-  uri: string,
-  mimeType: string | undefined,
-): readonly ResourceContents[] | undefined {
-  if (value === undefined) return undefined;
-  if (isContents(value)) return [value];
-  if (Array.isArray(value) && value.length > 0 && value.every(isContents)) return value;
-  if (isObject(value) && Array.isArray(value['contents']) && value['contents'].every(isContents)) {
-    return value['contents'];
-  }
-  if (typeof value === 'string') return [{ uri, mimeType: mimeType ?? 'text/plain', text: value }];
-  if (value instanceof Uint8Array || value instanceof ArrayBuffer) {
-    const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : value;
-    return [{ uri, mimeType: mimeType ?? 'application/octet-stream', blob: encodeBase64(bytes) }];
-  }
-  return [{ uri, mimeType: mimeType ?? 'application/json', text: JSON.stringify(value) }];
-}
-
-function isContents(value: unknown): value is ResourceContents {
-  return (
-    isObject(value) &&
-    typeof value['uri'] === 'string' &&
-    (typeof value['text'] === 'string' || typeof value['blob'] === 'string')
-  );
 }

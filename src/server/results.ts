@@ -1,7 +1,10 @@
-import type { JsonObject } from '../jsonrpc/message.js';
+import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import type { Outcome } from '../protocol/call.js';
 import { type ContentBlock, isContentBlock, type TextContent } from '../protocol/content.js';
+import { assertJson } from '../protocol/json-value.js';
+import { asPrinted } from '../protocol/printed-value.js';
 import type { ToolResult } from './define.js';
+import { buriedBlock, readToolResult, UNSENDABLE } from './written-results.js';
 
 // What handlers return, as results.
 
@@ -22,26 +25,70 @@ export function completeAs(serverMeta: Readonly<JsonObject>): Complete {
 export function toToolResult(value: unknown): ToolResult {
   if (typeof value === 'string') return { content: [textBlock(value)] };
   if (value === undefined) return { content: [] };
+  if (typeof value !== 'object' || value === null) return structured(value);
   if (isContentBlock(value)) return { content: [value] };
-  if (Array.isArray(value) && value.length > 0 && value.every(isContentBlock)) return { content: value };
-  if (isToolResult(value)) return value;
-  return structured(value);
+  const content = Array.isArray(value) ? blocksOf(value) : undefined;
+  if (content !== undefined) return { content };
+  return readToolResult(value) ?? withoutBuriedBlocks(structured(value));
 }
 
 /** Text and structured content from one value, so that they cannot differ. */
 export function structured(value: unknown): ToolResult {
+  assertJson(value, UNSENDABLE);
   return { content: [textBlock(JSON.stringify(value) ?? 'null')], structuredContent: value };
+}
+
+/**
+ * The result as it is sent where no schema tells clients what to expect. Structured content that is not an object is left
+ * out then: today's revision allows it, but a bridge that passes it on to a client of the session era breaks the whole
+ * result. It is there as text, and our own client reads it from there.
+ */
+export function withObjectOnly(result: ToolResult): ToolResult {
+  const { structuredContent } = result;
+  if (structuredContent === undefined || isObject(structuredContent)) return result;
+  return asPrinted(result as ToolResult & JsonObject);
+}
+
+/** What a method of the server's own returned: the fields of its result. */
+export function toMethodResult(value: unknown): object {
+  if (value === undefined) return {};
+  if (!isObject(value))
+    throw new TypeError(`${UNSENDABLE}: a method returns an object. Put the value in a field of one.`);
+  assertJson(value, UNSENDABLE);
+  return value;
 }
 
 export function toolFailure(message: string): ToolResult {
   return { content: [textBlock(message)], isError: true };
 }
 
-/** Tells a full result from an object that happens to have a field named `content`. */
-export function isToolResult(value: unknown): value is ToolResult {
-  if (typeof value !== 'object' || value === null) return false;
-  const content = (value as JsonObject)['content'];
-  return Array.isArray(content) && content.every((block): block is ContentBlock => isContentBlock(block));
+// Blocks, with strings among them for captions; undefined where it is an array of something else.
+function blocksOf(items: readonly unknown[]): readonly ContentBlock[] | undefined {
+  let blocks = 0;
+  for (const [index, item] of items.entries()) {
+    if (isContentBlock(item)) blocks++;
+    else if (typeof item !== 'string') {
+      if (blocks === 0) return undefined;
+      throw new TypeError(
+        `${UNSENDABLE}: [${index}] is not a content block, but others are. Make it a string or a block, such as text(JSON.stringify(value)).`,
+      );
+    }
+  }
+  return blocks === 0 ? undefined : items.map(toBlock);
+}
+
+function toBlock(item: unknown): ContentBlock {
+  return typeof item === 'string' ? textBlock(item) : (item as ContentBlock);
+}
+
+// An image inside of data would be thousands of tokens of base64 for the model.
+function withoutBuriedBlocks(result: ToolResult): ToolResult {
+  const [{ text }] = result.content as readonly [TextContent];
+  const path = text.includes('mimeType":"') ? buriedBlock(result.structuredContent) : undefined;
+  if (path === undefined) return result;
+  throw new TypeError(
+    `${UNSENDABLE}: ${path} is a content block inside of data, which models would read as base64. Return an array of blocks and strings.`,
+  );
 }
 
 function textBlock(text: string): TextContent {

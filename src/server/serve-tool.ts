@@ -5,8 +5,8 @@ import type { CallContext, Services } from './call-context.js';
 import type { ToolResult } from './define.js';
 import type { RunOnce } from './idempotency.js';
 import type { Log } from './log.js';
-import type { Registry } from './registry.js';
-import { toolFailure } from './results.js';
+import { type Registry, unknownName } from './registry.js';
+import { toolFailure, withObjectOnly } from './results.js';
 import type { Performance, Stage } from './stage.js';
 import type { TaskHost, TaskWork } from './task-host.js';
 import { withTimeLimit } from './time-limit.js';
@@ -76,8 +76,17 @@ export function serveTool({ registry, stage, log, tasks, runOnce }: ToolParts): 
       args: call.params['arguments'],
       runId,
       run: (ctx) => run(tool, input, call, ctx),
-      finish,
+      finish: finishFor(tool),
     };
+  }
+
+  // Without a schema, clients do not expect structured content, and some break on what is not an object.
+  function finishFor(tool: CompiledTool): typeof finish {
+    return tool.output === undefined ? finishUnannounced : finish;
+  }
+
+  function finishUnannounced(result: ToolResult | InputRequired): Outcome {
+    return finish(isInputRequired(result) ? result : withObjectOnly(result));
   }
 
   function finish(result: ToolResult | InputRequired): Outcome {
@@ -96,7 +105,7 @@ export function serveTool({ registry, stage, log, tasks, runOnce }: ToolParts): 
           throw new TypeError(`${tool.name} returns inputRequired and cannot run as a task`);
         // A handler that was refused a step and returned all the same has not done what it says.
         if (asking.refusal !== undefined && !result.isError) throw asking.refusal;
-        return finish(result);
+        return finishFor(tool)(result);
       },
       inline: (background) => {
         if (origin === undefined) throw new TypeError('A task that is taken up has no call to answer');
@@ -156,7 +165,7 @@ export function serveTool({ registry, stage, log, tasks, runOnce }: ToolParts): 
   function findTool(name: unknown): CompiledTool {
     if (typeof name !== 'string') throw new McpError('invalid_params', 'params.name must be a string');
     const tool = registry.tools.get(name);
-    if (tool === undefined) throw new McpError('invalid_params', `Unknown tool: ${name.slice(0, 128)}`);
+    if (tool === undefined) throw unknownName('tool', name, registry.tools.names());
     return tool;
   }
 

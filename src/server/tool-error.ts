@@ -5,6 +5,10 @@ const brand = Symbol.for('fullmcp.ToolError');
 /** A failure that the model should read and act on. The message of any other error stays on the server. */
 export class ToolError extends Error {
   constructor(message: string, options?: ErrorOptions) {
+    if (typeof message !== 'string')
+      throw new TypeError(
+        "A ToolError needs a string that the model can read: new ToolError('Order 7 does not exist.')",
+      );
     super(message, options);
     this.name = 'ToolError';
     Object.defineProperty(this, brand, { value: true });

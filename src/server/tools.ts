@@ -12,9 +12,10 @@ import type { Tool, ToolBehaviour, ToolResult } from './define.js';
 import { listDescription } from './described.js';
 import { type IdempotencyOptions, windowOf } from './idempotency.js';
 import type { Log } from './log.js';
-import { isToolResult, structured, toolFailure, toToolResult } from './results.js';
+import { structured, toolFailure, toToolResult } from './results.js';
 import type { TaskOptions } from './task-host.js';
 import { mask, ToolError } from './tool-error.js';
+import { readResultWith } from './written-results.js';
 
 type Run = (input: unknown, ctx: Context) => unknown;
 
@@ -150,7 +151,8 @@ export async function runTool(
 ): Promise<ToolResult | InputRequired> {
   try {
     const returned = tool.run(input, ctx);
-    const value = returned instanceof Promise ? await returned : returned;
+    // Query builders are thenables too.
+    const value = isThenable(returned) ? await returned : returned;
     if (isInputRequired(value)) return value;
     return tool.output === undefined ? toToolResult(value) : await checkOutput(tool.output, value);
   } catch (error) {
@@ -164,9 +166,16 @@ export async function runTool(
   }
 }
 
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    value instanceof Promise ||
+    (typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function')
+  );
+}
+
 // With an output schema every success has structured content that fits it; a failure needs none.
 async function checkOutput(output: CompiledSchema, value: unknown): Promise<ToolResult> {
-  const full = isToolResult(value) ? value : undefined;
+  const full = readResultWith(output, value);
   if (full?.isError) return full;
   const checked = await output.validate(full ? full.structuredContent : value);
   if (!checked.ok) {

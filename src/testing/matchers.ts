@@ -1,5 +1,7 @@
+import { isObject } from '../jsonrpc/message.js';
 import type { ContentBlock } from '../protocol/content.js';
 import { type ErrorCode, McpError } from '../protocol/errors.js';
+import { printedValue } from '../protocol/printed-value.js';
 
 // Matchers for `expect.extend(matchers)`, in Vitest, Jest and Bun. What they take is what the client gives, or the raw result.
 
@@ -58,7 +60,10 @@ export const matchers: Matchers = {
     return verdict(this, pass, { wanted: `the text ${shown(expected)}`, got: shown(text) });
   },
   toHaveData(received, expected) {
-    const data = field(received, 'data') ?? field(received, 'structuredContent');
+    const data =
+      field(received, 'data') ??
+      field(received, 'structuredContent') ??
+      (isObject(received) ? printedValue(received) : undefined);
     const equals = this.equals ?? ((a, b) => JSON.stringify(a) === JSON.stringify(b));
     return verdict(this, equals(data, expected), { wanted: `the data ${shown(expected)}`, got: shown(data) });
   },

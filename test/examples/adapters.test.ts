@@ -16,7 +16,9 @@ describe('Express has parsed the body already', () => {
     ['as bytes', express.raw({ type: '*/*' })],
   ])('%s', async (_, parser) => {
     await using app = await listen(express().use(parser).use('/mcp', createNodeHandler(math)));
-    expect(await callTool(`${app.url}/mcp`, 'add', { a: 2, b: 40 })).toMatchObject({ structuredContent: 42 });
+    expect(await callTool(`${app.url}/mcp`, 'add', { a: 2, b: 40 })).toMatchObject({
+      content: [{ text: '42' }],
+    });
   });
 
   test('and it is too large for the endpoint', async () => {

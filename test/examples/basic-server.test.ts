@@ -25,7 +25,7 @@ test('serves both eras on one pipe, and ends with its input', async () => {
     return JSON.parse((await program.line()) ?? 'null');
   };
   const add = modern('tools/call', { name: 'add', arguments: { a: 2, b: 40 } });
-  expect(await answer(add.body)).toMatchObject({ result: { structuredContent: 42 } });
+  expect(await answer(add.body)).toMatchObject({ result: { content: [{ text: '42' }] } });
   expect(await answer(initialize)).toMatchObject({ result: { serverInfo: { name: 'math' } } });
   const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
   expect(await answer(list)).toMatchObject({ result: { tools: [{ name: 'add' }] } });

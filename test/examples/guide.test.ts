@@ -34,7 +34,7 @@ describe('tools', () => {
     ['wipe', {}, { content: [{ text: 'All gone' }] }],
     ['report', { year: 1999 }, { content: [{ text: 'Nothing much happened in 1999.' }] }],
     ['string', {}, { content: [{ type: 'text', text: 'A text' }] }],
-    ['number', {}, { content: [{ text: '42' }], structuredContent: 42 }],
+    ['number', {}, { content: [{ text: '42' }] }],
     ['object', {}, { content: [{ text: '{"id":7,"paid":true}' }], structuredContent: { id: 7 } }],
     ['nothing', {}, { content: [] }],
     ['block', {}, { content: [{ type: 'image', data: 'iVBORw==' }] }],
@@ -128,7 +128,7 @@ test('changes', async () => {
 });
 
 test('definitions one by one', async () => {
-  expect(await call(imperative, 'add', { a: 1, b: 2 })).toMatchObject({ structuredContent: 3 });
+  expect(await call(imperative, 'add', { a: 1, b: 2 })).toMatchObject({ content: [{ text: '3' }] });
   const uri = 'users://7/profile';
   expect(await inProcess(imperative)('resources/read', { uri })).toMatchObject({
     contents: [{ text: '{"id":"7"}' }],
@@ -148,7 +148,7 @@ test('methods of your own', async () => {
   });
 });
 
-test('in-process', () => expect(result).toMatchObject({ structuredContent: 42 }));
+test('in-process', () => expect(result).toMatchObject({ content: [{ text: '42' }] }));
 
 test('a handler for Request and Response', () => expectMath('http://localhost/mcp', http.fetch));
 
@@ -164,7 +164,7 @@ test('a WebSocket of the runtime', async () => {
   const pair = socketPair();
   const closed = accept(pair.server);
   pair.receive(JSON.stringify(modern('tools/call', { name: 'add', arguments: { a: 1, b: 2 } }).body));
-  expect(JSON.parse(await pair.sent)).toMatchObject({ result: { structuredContent: 3 } });
+  expect(JSON.parse(await pair.sent)).toMatchObject({ result: { content: [{ text: '3' }] } });
   pair.close();
   await closed;
 });

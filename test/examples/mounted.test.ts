@@ -53,7 +53,7 @@ describe.each(Object.keys(examples))('%s', (name) => {
 
   test('takes bodies beyond what frameworks take', async () => {
     const result = await callTool(mounted.url, 'add', { a: 1, b: 2, padding: 'x'.repeat(2_000_000) });
-    expect(result).toMatchObject({ structuredContent: 3 });
+    expect(result).toMatchObject({ content: [{ text: '3' }] });
   });
 
   test('serves the neighbours of the endpoint', async () => {

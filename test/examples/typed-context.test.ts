@@ -13,7 +13,9 @@ test('state and user reach tools in another file, and the lifespan ends with the
     );
     return ((await response.json()) as { result: unknown }).result;
   };
-  expect(await call('ada', 'list_orders')).toMatchObject({ structuredContent: [{ id: 1, item: 'Compass' }] });
+  expect(await call('ada', 'list_orders')).toMatchObject({
+    content: [{ text: '[{"id":1,"account":"ada","item":"Compass"}]' }],
+  });
   expect(await call('bob', 'find_order', { id: 2 })).toMatchObject({
     structuredContent: { item: 'Lantern' },
   });

@@ -84,7 +84,6 @@ export async function listToolsIn2025(url: string, fetch: Fetch = real): Promise
 export async function expectMath(url: string, fetch: Fetch = real): Promise<void> {
   expect(await callTool(url, 'add', { a: 2, b: 40 }, fetch)).toMatchObject({
     content: [{ type: 'text', text: '42' }],
-    structuredContent: 42,
   });
   expect(await listToolsIn2025(url, fetch)).toEqual(['add']);
   const { body, headers } = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });

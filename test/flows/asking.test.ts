@@ -419,6 +419,6 @@ test('over modern HTTP a partial answer keeps what was answered and asks for the
     requestState: second['requestState'],
     inputResponses: { right: { roots: [] } },
   });
-  expect(third).toMatchObject({ resultType: 'complete', structuredContent: [{ ok: true }, []] });
+  expect(third).toMatchObject({ resultType: 'complete', content: [{ text: '[{"ok":true},[]]' }] });
   expect(effects).toEqual([]);
 });

@@ -99,7 +99,7 @@ describe('definitions that come and go', () => {
     first.remove();
     server.tool('a', {}, () => 2);
     first.remove();
-    expect(await inProcess(server)('tools/call', { name: 'a' })).toMatchObject({ structuredContent: 2 });
+    expect(await inProcess(server)('tools/call', { name: 'a' })).toMatchObject({ content: [{ text: '2' }] });
   });
 
   it('a bus of one’s own carries them', async () => {

@@ -120,7 +120,7 @@ describe('lifespan and context', () => {
     });
     const call = inProcess(server);
     await expect(call('tools/call', { name: 'n' })).rejects.toMatchObject({ code: 'internal_error' });
-    expect(await call('tools/call', { name: 'n' })).toMatchObject({ structuredContent: 2 });
+    expect(await call('tools/call', { name: 'n' })).toMatchObject({ content: [{ text: '2' }] });
   });
 
   it('types reach tools in other files through `kit`', async () => {
@@ -205,7 +205,7 @@ describe('middleware', () => {
     const renamed: Middleware = (call, next) => next({ ...call, params: { ...call.params, name: 'it' } });
     const server = withTool(({ signal }) => signal.aborted, { use: [renamed] });
     expect(await inProcess(server)('tools/call', { name: 'other' })).toMatchObject({
-      structuredContent: false,
+      content: [{ text: 'false' }],
     });
   });
 

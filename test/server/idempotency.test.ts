@@ -122,7 +122,8 @@ describe('a call that is sent again', () => {
     other.catch(() => undefined);
     await vi.waitFor(() => expect(ran).toHaveLength(1));
     open.give();
-    for (const outcome of await Promise.all(calls)) expect(outcome).toMatchObject({ structuredContent: 7 });
+    for (const outcome of await Promise.all(calls))
+      expect(outcome).toMatchObject({ content: [{ text: '7' }] });
     await expect(other).rejects.toMatchObject({ code: 'invalid_params' });
     expect(ran).toEqual(['slow 7']);
   });

@@ -16,15 +16,15 @@ describe('what a handler returns', () => {
   it.each([
     ['a text', () => 'hello', { content: [{ type: 'text', text: 'hello' }] }],
     ['nothing', () => undefined, { content: [] }],
-    ['null', () => null, { content: [{ type: 'text', text: 'null' }], structuredContent: null }],
-    ['a number', () => 42, { content: [{ type: 'text', text: '42' }], structuredContent: 42 }],
+    ['null', () => null, { content: [{ type: 'text', text: 'null' }] }],
+    ['a number', () => 42, { content: [{ type: 'text', text: '42' }] }],
     [
       'an object',
       () => ({ a: 1 }),
       { content: [{ type: 'text', text: '{"a":1}' }], structuredContent: { a: 1 } },
     ],
-    ['a list', () => [1, 2], { content: [{ type: 'text', text: '[1,2]' }], structuredContent: [1, 2] }],
-    ['an empty list', () => [], { content: [{ type: 'text', text: '[]' }], structuredContent: [] }],
+    ['a list', () => [1, 2], { content: [{ type: 'text', text: '[1,2]' }] }],
+    ['an empty list', () => [], { content: [{ type: 'text', text: '[]' }] }],
     ['a block', () => text('x'), { content: [{ type: 'text', text: 'x' }] }],
     [
       'blocks',
@@ -43,8 +43,8 @@ describe('what a handler returns', () => {
     ],
     [
       'an object with a field named content',
-      () => ({ content: ['chapter 1'] }),
-      { structuredContent: { content: ['chapter 1'] } },
+      () => ({ title: 'A book', content: ['chapter 1'] }),
+      { structuredContent: { title: 'A book', content: ['chapter 1'] } },
     ],
     ['a promise', async () => 'later', { content: [{ type: 'text', text: 'later' }] }],
   ])('%s', async (_, run, expected) => {
@@ -158,10 +158,10 @@ describe('arguments', () => {
 
   it('that came as strings are taken for what the schema says', async () => {
     expect(await call('tools/call', { name: 'add', arguments: { a: '1', b: '2' } })).toMatchObject({
-      structuredContent: 3,
+      content: [{ type: 'text', text: '3' }],
     });
     expect(await call('tools/call', { name: 'typed', arguments: { n: '1' } })).toMatchObject({
-      structuredContent: 2,
+      content: [{ text: '2' }],
     });
   });
 

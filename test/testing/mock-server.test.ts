@@ -27,7 +27,7 @@ describe('a mock server', () => {
   test('answers with values and with functions', async () => {
     const ask = inProcess(mock());
     const call = (name: string, args = {}) => ask('tools/call', { name, arguments: args });
-    expect(await call('add', { a: 1, b: 2 })).toMatchObject({ structuredContent: 3 });
+    expect(await call('add', { a: 1, b: 2 })).toMatchObject({ content: [{ text: '3' }] });
     expect(await call('motd')).toMatchObject({ content: [{ text: 'Hello' }] });
     expect(await call('stock', { whatever: true })).toMatchObject({ structuredContent: { apples: 3 } });
     expect(await call('broken')).toMatchObject({ isError: true, content: [{ text: 'Out of order' }] });

@@ -50,7 +50,7 @@ describe('a recording', () => {
     const entries = lines.slice(1).map((line) => JSON.parse(line));
     expect(entries.map(({ call }) => call)).toEqual([1, 1, 2, 2, 3, 3, 4, 4, 4, 5, 5]);
     expect(entries[2]).toEqual({ call: 2, at: expect.any(Number), method: 'tools/call', params: count });
-    expect(entries[3]).toMatchObject({ call: 2, outcome: { structuredContent: 1 } });
+    expect(entries[3]).toMatchObject({ call: 2, outcome: { content: [{ text: '1' }] } });
     expect(entries[7]).toMatchObject({ notify: 'notifications/progress', params: { progressToken: 'p1' } });
     expect(entries[10]).toMatchObject({ call: 5, error: { code: 'resource_not_found' } });
   });
@@ -83,8 +83,8 @@ describe('a replay', () => {
   test('gives what was recorded, in order, and then the last again', async () => {
     const ask = inProcess({ dispatch: replay(await recorded()) });
     const values: unknown[] = [];
-    for (let i = 0; i < 3; i++) values.push((await ask('tools/call', count))['structuredContent']);
-    expect(values).toEqual([1, 2, 2]);
+    for (let i = 0; i < 3; i++) values.push((await ask('tools/call', count))['content']);
+    expect(values).toMatchObject([[{ text: '1' }], [{ text: '2' }], [{ text: '2' }]]);
     expect((await ask('tools/list'))['tools']).toHaveLength(2);
     await expect(ask('resources/read', { uri: 'x://nowhere' })).rejects.toMatchObject({
       code: 'resource_not_found',

@@ -82,7 +82,7 @@ describe('a task', () => {
     });
     expect(await until(call, made['taskId'], 'completed')).toMatchObject({
       resultType: 'complete',
-      result: { resultType: 'complete', structuredContent: 4 },
+      result: { resultType: 'complete', content: [{ text: '4' }] },
     });
   });
 

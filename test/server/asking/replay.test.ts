@@ -233,7 +233,7 @@ describe('asking in a straight line', () => {
       { name: 'outer' },
       (requests) => Object.fromEntries(Object.keys(requests).map((key) => [key, accept({ n: ++next })])),
     );
-    expect(outcome).toMatchObject({ structuredContent: [1, 2] });
+    expect(outcome).toMatchObject({ content: [{ text: '[1,2]' }] });
     expect(rounds).toEqual([['inner#1/n'], ['inner#2/n']]);
   });
 

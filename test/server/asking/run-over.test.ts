@@ -327,7 +327,7 @@ describe('a run that was stopped by its time limit begins no step more', () => {
 
   test('an inner tool is stopped alone: the outer one may go on', async () => {
     const { effects, call } = build();
-    expect(await call('tools/call', { name: 'outer' })).toMatchObject({ structuredContent: true });
+    expect(await call('tools/call', { name: 'outer' })).toMatchObject({ content: [{ text: 'true' }] });
     expect(effects).toEqual(['after']);
   });
 
@@ -351,7 +351,7 @@ describe('a run that was stopped by its time limit begins no step more', () => {
     });
     expect(await inProcess(server, able)('tools/call', { name: 'outer' })).toMatchObject({
       resultType: 'complete',
-      structuredContent: true,
+      content: [{ text: 'true' }],
     });
   });
 
@@ -463,6 +463,8 @@ describe('a handler that has ended', () => {
         }),
       },
     });
-    expect(await inProcess(server)('tools/call', { name: 'twice' })).toMatchObject({ structuredContent: 3 });
+    expect(await inProcess(server)('tools/call', { name: 'twice' })).toMatchObject({
+      content: [{ text: '3' }],
+    });
   });
 });

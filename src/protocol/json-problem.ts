@@ -1,0 +1,175 @@
+// What JSON cannot carry, where it is in a value, and what to write instead. Runs only where something looks wrong, so
+// that it may take its time.
+
+export interface JsonProblem {
+  readonly sentence: string;
+  /** The error that was found where a value belongs. */
+  readonly cause: unknown;
+}
+
+/** No client reads deeper values, and JSON.stringify itself ends a few thousand levels later. */
+const MAX_LEVELS = 1000;
+
+/** The first value that JSON cannot carry, or undefined. */
+export function jsonProblem(value: unknown): JsonProblem | undefined {
+  return look(value, '', new Map());
+}
+
+function look(value: unknown, path: string, ancestors: Map<object, string>): JsonProblem | undefined {
+  const found = advice(value);
+  if (found !== undefined) return problem(path, found, value);
+  if (typeof value !== 'object' || value === null) return undefined;
+  const seen = ancestors.get(value);
+  if (seen !== undefined)
+    return problem(
+      path,
+      `refers back to ${seen === '' ? 'the value itself' : seen}. Return a copy without it.`,
+    );
+  if (ancestors.size >= MAX_LEVELS)
+    return problem(path, `is nested deeper than ${MAX_LEVELS} levels. Return less of it.`);
+  ancestors.set(value, path);
+  const inner = lookInside(value, path, ancestors);
+  ancestors.delete(value);
+  return inner;
+}
+
+function lookInside(value: object, path: string, ancestors: Map<object, string>): JsonProblem | undefined {
+  const own = value as { readonly toJSON?: unknown } & Record<string, unknown>;
+  if (typeof own.toJSON === 'function') return look(own.toJSON(), path, ancestors);
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      const found = look(item, `${path}[${index}]`, ancestors);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  for (const key of Object.keys(value)) {
+    const found = look(own[key], pathTo(path, key), ancestors);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function problem(path: string, sentence: string, value?: unknown): JsonProblem {
+  const cause = value instanceof Error ? value : undefined;
+  return { sentence: `${path === '' ? 'it' : shortened(path)} ${sentence}`, cause };
+}
+
+function pathTo(path: string, key: string): string {
+  if (!/^[A-Za-z_$][\w$]*$/.test(key)) return `${path}[${JSON.stringify(key)}]`;
+  return path === '' ? key : `${path}.${key}`;
+}
+
+function shortened(path: string): string {
+  return path.length > 200 ? `${path.slice(0, 80)} … ${path.slice(-80)}` : path;
+}
+
+/** What is wrong with the value itself, whatever is inside. */
+function advice(value: unknown): string | undefined {
+  switch (typeof value) {
+    case 'number':
+      return Number.isFinite(value)
+        ? undefined
+        : `is ${value}, a number that JSON does not have. Return null, or leave it out.`;
+    case 'bigint':
+      // Some programs teach BigInt to print itself.
+      return 'toJSON' in BigInt.prototype
+        ? undefined
+        : 'is a BigInt. Return String(value), or Number(value) where it is small.';
+    case 'function':
+      return isClass(value) ? 'is a class. Leave it out.' : 'is a function. Call it, or leave it out.';
+    case 'symbol':
+      return 'is a symbol. Return a string.';
+    case 'object':
+      return value === null || Array.isArray(value) ? undefined : adviceOnObject(value);
+    default:
+      return undefined;
+  }
+}
+
+const BYTES =
+  'Return image(bytes, mimeType), audio(bytes, mimeType) or embed(uri, bytes), or encode it as a base64 string.';
+
+/** By the tag that `Object.prototype.toString` shows, which is the same in every realm. */
+const byTag: Readonly<Record<string, string>> = {
+  Map: 'is a Map. Return Object.fromEntries(map), or [...map] where its keys are not strings.',
+  Set: 'is a Set. Return [...set].',
+  WeakMap: 'is a WeakMap, which nobody can list. Leave it out.',
+  WeakSet: 'is a WeakSet, which nobody can list. Leave it out.',
+  Promise: 'is a promise. Await it first.',
+  Error: 'is an Error. Throw it, or return its message.',
+  DOMException: 'is an Error. Throw it, or return its message.',
+  RegExp: 'is a RegExp. Return its source.',
+  ArrayBuffer: `is an ArrayBuffer. ${BYTES}`,
+  SharedArrayBuffer: `is a SharedArrayBuffer. ${BYTES}`,
+  Response: 'is a Response. Return await response.json() or await response.text().',
+  Request: 'is a Request. Return await request.json() or await request.text().',
+  Blob: `is a Blob. Return await blob.text(), or take its bytes: await blob.arrayBuffer(). ${BYTES}`,
+  File: `is a File. Return await file.text(), or take its bytes: await file.arrayBuffer(). ${BYTES}`,
+  ReadableStream: 'is a stream. Read it to its end first.',
+  Headers: 'is a Headers object. Return Object.fromEntries(headers).',
+  FormData: 'is a FormData object. Return Object.fromEntries(formData).',
+  URLSearchParams: 'is a URLSearchParams object. Return Object.fromEntries(params).',
+  Generator: 'is a generator. Return [...generator].',
+  AsyncGenerator: 'is an async generator. Collect its values in an array first.',
+};
+
+function adviceOnObject(value: object): string | undefined {
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'is an invalid Date.' : undefined;
+  if (ArrayBuffer.isView(value)) return `is a ${tagOf(value)}, which holds bytes. ${BYTES}`;
+  if (value instanceof Error) return byTag['Error'];
+  const known = byTag[tagOf(value)];
+  if (known !== undefined && Object.hasOwn(byTag, tagOf(value))) return known;
+  const { then, next, toJSON, pipe } = value as Record<string, unknown>;
+  if (typeof toJSON === 'function') return undefined;
+  if (typeof then === 'function') return byTag['Promise'];
+  if (isPlainObject(value)) return undefined;
+  if (typeof next === 'function') return 'is an iterator. Collect its values in an array first.';
+  if (typeof pipe === 'function') return byTag['ReadableStream'];
+  return adviceOnInstance(value);
+}
+
+// Boxed scalars print as what they hold. Of any other instance JSON sees the fields of its own.
+function adviceOnInstance(value: object): string | undefined {
+  if (['String', 'Number', 'Boolean', 'BigInt'].includes(tagOf(value))) return undefined;
+  const name = nameOf(value);
+  const plain = `Return a plain object, or give ${name} a toJSON().`;
+  const getters = gettersOf(value);
+  if (getters.length > 0)
+    return `is an instance of ${name}, whose getters (${getters.join(', ')}) JSON leaves out. ${plain}`;
+  if (Object.keys(value).length === 0)
+    return `is an instance of ${name} without a field that JSON can see. ${plain}`;
+  return undefined;
+}
+
+function gettersOf(value: object): readonly string[] {
+  const names: string[] = [];
+  for (
+    let prototype: object | null = Object.getPrototypeOf(value);
+    prototype !== null && Object.getPrototypeOf(prototype) !== null;
+    prototype = Object.getPrototypeOf(prototype)
+  ) {
+    for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+      if (get !== undefined && !Object.hasOwn(value, name)) names.push(name);
+    }
+  }
+  return names.slice(0, 5);
+}
+
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function isClass(value: unknown): boolean {
+  return /^class\b/.test(Function.prototype.toString.call(value));
+}
+
+function tagOf(value: object): string {
+  return Object.prototype.toString.call(value).slice('[object '.length, -1);
+}
+
+function nameOf(value: object): string {
+  const name: unknown = value.constructor?.name;
+  return typeof name === 'string' && name !== '' ? name.slice(0, 100) : 'a class';
+}

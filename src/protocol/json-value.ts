@@ -1,0 +1,74 @@
+import { jsonProblem } from './json-problem.js';
+
+// JSON.stringify turns a Map, a promise or an Error into {} and leaves functions out, all without a word. A handler's
+// value is looked through before it is printed, so that such a value is an error that says where it is.
+
+/** Beyond this the careful search decides, which knows a circle from a deep value. */
+const LEVELS = 64;
+
+/** Throws a TypeError that begins with `what` and says which value JSON cannot carry, where it is, and what to do. */
+export function assertJson(value: unknown, what: string): void {
+  if (isScalar(value) || (typeof value === 'object' && value !== null && isPlain(value, LEVELS))) return;
+  const problem = jsonProblem(value);
+  if (problem !== undefined) throw new TypeError(`${what}: ${problem.sentence}`, { cause: problem.cause });
+}
+
+function isScalar(value: unknown): boolean {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+    case 'undefined':
+      return true;
+    case 'number':
+      return Number.isFinite(value);
+    default:
+      return value === null;
+  }
+}
+
+// The fast answer for nearly every value: object literals and arrays of what JSON has. False means that a careful look is
+// needed. The two loops are the same, written out, because a call for each scalar doubles the time.
+function isPlain(value: object, levels: number): boolean {
+  if (levels === 0) return false;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      const item: unknown = value[index];
+      switch (typeof item) {
+        case 'string':
+        case 'boolean':
+        case 'undefined':
+          continue;
+        case 'number':
+          if (Number.isFinite(item)) continue;
+          return false;
+        case 'object':
+          if (item === null || isPlain(item, levels - 1)) continue;
+          return false;
+        default:
+          return false;
+      }
+    }
+    return true;
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Date.prototype) return !Number.isNaN((value as Date).getTime());
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  for (const key in value) {
+    const item: unknown = (value as Record<string, unknown>)[key];
+    switch (typeof item) {
+      case 'string':
+      case 'boolean':
+      case 'undefined':
+        continue;
+      case 'number':
+        if (Number.isFinite(item)) continue;
+        return false;
+      case 'object':
+        if (item === null || isPlain(item, levels - 1)) continue;
+        return false;
+      default:
+        return false;
+    }
+  }
+  return true;
+}
