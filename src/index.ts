@@ -56,6 +56,7 @@ export {
 export { DefinitionError } from './server/definitions.js';
 export type { IdempotencyOptions } from './server/idempotency.js';
 export type { Log } from './server/log.js';
+export type { ErrorAnswer, OnError } from './server/map-error.js';
 export type { AskingOptions, CallFacts, Method, ServerOptions, TasksOptions } from './server/options.js';
 export { type MemoryStoreOptions, memoryStore, type Store } from './server/store.js';
 export type { TaskOptions } from './server/task-host.js';

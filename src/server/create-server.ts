@@ -25,12 +25,14 @@ import { compileAdded, compileDefinitions, DefinitionError } from './definitions
 import { runOnce } from './idempotency.js';
 import { Running } from './lifespan.js';
 import { type Log, logToConsole } from './log.js';
+import { mapErrors } from './map-error.js';
 import { methodTable } from './methods.js';
 import type { ServerOptions } from './options.js';
 import { Registry } from './registry.js';
+import { toolFailure } from './results.js';
 import { memoryStore, type Store } from './store.js';
 import type { TaskHost, TaskPluginParts } from './task-host.js';
-import { mask } from './tool-error.js';
+import { mask, ToolError } from './tool-error.js';
 import type { Literals, ToolHandler, ToolValue } from './tool-handler.js';
 
 /** Takes a definition back. Clients that listen are told. */
@@ -98,6 +100,7 @@ export function createServer<
   const changed = changedOver((change) => registry.publish(change));
   const seal = createSeal(sealOptions(options, { log, store }));
   const hasContext = options.context !== undefined;
+  const mapError = mapErrors(options.onError, log);
   const once = runOnce({ name: info.name, store, log, hasContext });
   const { methods: table, tasks } = methodTable({
     registry,
@@ -108,6 +111,7 @@ export function createServer<
     context: options.context as never,
     methods: compiled.methods,
     runOnce: once,
+    mapError,
     tasks:
       plugins.tasks &&
       ((again) =>
@@ -135,9 +139,19 @@ export function createServer<
     try {
       return await inner(call);
     } catch (error) {
-      if (McpError.is(error)) throw error;
-      throw new McpError('internal_error', mask(error, `Method "${call.method}"`, log));
+      return failed(error, call);
     }
+  }
+
+  // A handler's errors are dealt with where it runs: these come from middleware, `context`, prompts and resources.
+  async function failed(error: unknown, call: Call): Promise<Outcome> {
+    const known = McpError.is(error) || ToolError.is(error) ? error : await mapError(error, call);
+    if (McpError.is(known)) throw known;
+    if (known === undefined)
+      throw new McpError('internal_error', mask(error, `Method "${call.method}"`, log));
+    // The model reads the results of tools. Other methods have no result that says what failed.
+    if (call.method === 'tools/call') return registry.complete(toolFailure(known.message));
+    throw new McpError('internal_error', known.message, { cause: known });
   }
 
   async function close(): Promise<void> {

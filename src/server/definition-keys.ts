@@ -57,6 +57,7 @@ const server = {
   use: true,
   lifespan: true,
   context: true,
+  onError: true,
   changes: true,
   bus: true,
   secret: true,

@@ -10,6 +10,7 @@ import type { CompiledMethod } from './definitions.js';
 import type { RunOnce } from './idempotency.js';
 import { listen } from './listen.js';
 import type { Log } from './log.js';
+import type { MapError } from './map-error.js';
 import { type PromptResult, toPromptResult } from './prompts.js';
 import { type ReadResult, readResource } from './read-resource.js';
 import { type Registry, unknownName } from './registry.js';
@@ -25,6 +26,7 @@ export interface ServerParts extends Omit<StageParts, 'complete'> {
   readonly log: Log;
   readonly methods: ReadonlyMap<string, CompiledMethod>;
   readonly runOnce: RunOnce;
+  readonly mapError: MapError;
   /** Makes what runs tools as tasks. */
   readonly tasks: ((again: ToolServing['again']) => TaskHost) | undefined;
 }
@@ -41,7 +43,8 @@ export function methodTable(parts: ServerParts): MethodTable {
   const { registry, log } = parts;
   const { complete } = registry;
   const stage = createStage({ ...parts, complete }, () => services);
-  const tools = serveTool({ registry, stage, log, tasks: () => tasks, runOnce: parts.runOnce });
+  const { runOnce, mapError } = parts;
+  const tools = serveTool({ registry, stage, log, mapError, tasks: () => tasks, runOnce });
   const tasks = parts.tasks?.(tools.again);
 
   const services: Services = {

@@ -8,6 +8,7 @@ import type { Prompt, Resource, Tool } from './define.js';
 import type { IdempotencyOptions } from './idempotency.js';
 import type { Lifespan } from './lifespan.js';
 import type { Log } from './log.js';
+import type { OnError } from './map-error.js';
 import type { Store } from './store.js';
 
 /**
@@ -43,6 +44,11 @@ export interface ServerOptions<State, User, T extends object = object> {
   /** Wraps every call, the first of the list outermost. */
   readonly use?: readonly Middleware[];
   readonly lifespan?: Lifespan<State>;
+  /**
+   * Sees every error of a handler, of middleware and of `context` that is neither a `ToolError` nor an `McpError`. Return or throw
+   * one of those two, and the client gets it; otherwise the error is masked and logged.
+   */
+  readonly onError?: OnError;
   /** Makes `ctx.user` for each call. */
   readonly context?: (facts: CallFacts<State>) => User | Promise<User>;
 

@@ -4,13 +4,12 @@ import { type InputRequired, isInputRequired } from './asking/input-required.js'
 import type { CallContext, Services } from './call-context.js';
 import type { ToolResult } from './define.js';
 import type { RunOnce } from './idempotency.js';
-import type { Log } from './log.js';
 import { type Registry, unknownName } from './registry.js';
 import { toolFailure, withObjectOnly } from './results.js';
 import type { Performance, Stage } from './stage.js';
 import type { TaskHost, TaskWork } from './task-host.js';
 import { withTimeLimit } from './time-limit.js';
-import { type CompiledTool, type Input, readArguments, runTool } from './tools.js';
+import { type CompiledTool, type Input, readArguments, runTool, type ToolFailing } from './tools.js';
 
 export interface ToolServing {
   /** Answers `tools/call`. */
@@ -26,16 +25,16 @@ interface Origin {
   readonly runId: string | undefined;
 }
 
-export interface ToolParts {
+export interface ToolParts extends ToolFailing {
   readonly registry: Registry;
   readonly stage: Stage;
-  readonly log: Log;
   readonly tasks: () => TaskHost | undefined;
   /** Runs the calls that clients may send again. */
   readonly runOnce: RunOnce;
 }
 
-export function serveTool({ registry, stage, log, tasks, runOnce }: ToolParts): ToolServing {
+export function serveTool(parts: ToolParts): ToolServing {
+  const { registry, stage, tasks, runOnce } = parts;
   const { complete } = registry;
 
   function callTool(call: Call): Outcome | Promise<Outcome> {
@@ -151,9 +150,9 @@ export function serveTool({ registry, stage, log, tasks, runOnce }: ToolParts): 
     ctx: CallContext<never, never>,
   ): Promise<ToolResult | InputRequired> {
     const { timeoutMs } = tool;
-    if (timeoutMs === undefined) return runTool(tool, input, ctx, log);
+    if (timeoutMs === undefined) return runTool(tool, input, ctx, call, parts);
     return withTimeLimit<ToolResult | InputRequired>(call, timeoutMs, {
-      work: (limit) => runTool(tool, input, ctx.limitedBy(limit), log),
+      work: (limit) => runTool(tool, input, ctx.limitedBy(limit), call, parts),
       late: () => {
         const why = `${tool.name} took longer than ${timeoutMs} ms and was stopped`;
         ctx.end(new McpError('timeout', why));

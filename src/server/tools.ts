@@ -12,6 +12,7 @@ import type { Tool, ToolBehaviour, ToolResult } from './define.js';
 import { listDescription } from './described.js';
 import { type IdempotencyOptions, windowOf } from './idempotency.js';
 import type { Log } from './log.js';
+import type { MapError } from './map-error.js';
 import { structured, toolFailure, toToolResult } from './results.js';
 import type { TaskOptions } from './task-host.js';
 import { mask, ToolError } from './tool-error.js';
@@ -142,12 +143,19 @@ export function readArguments(tool: CompiledTool, call: Call): Input | Promise<I
   return checked instanceof Promise ? checked.then(read) : read(checked);
 }
 
+/** What becomes of a handler's errors. */
+export interface ToolFailing {
+  readonly log: Log;
+  readonly mapError: MapError;
+}
+
 /** Runs the handler. What it throws becomes a result, but for what the protocol calls an error. */
 export async function runTool(
   tool: CompiledTool,
   input: unknown,
   ctx: CallContext<never, never>,
-  log: Log,
+  call: Call,
+  { log, mapError }: ToolFailing,
 ): Promise<ToolResult | InputRequired> {
   try {
     const returned = tool.run(input, ctx);
@@ -162,7 +170,9 @@ export async function runTool(
     // Who gave up on the call need not hear how the handler took it.
     if (ctx.signal.aborted) throw new McpError('cancelled', 'The call was ended', { cause: error });
     if (ToolError.is(error)) return toolFailure(error.message);
-    return toolFailure(mask(error, `Tool "${tool.name}"`, log));
+    const mapped = await mapError(error, call);
+    if (McpError.is(mapped)) throw mapped;
+    return toolFailure(mapped?.message ?? mask(error, `Tool "${tool.name}"`, log));
   }
 }
 

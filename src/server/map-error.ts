@@ -1,0 +1,33 @@
+import type { Call } from '../protocol/call.js';
+import { McpError } from '../protocol/errors.js';
+import type { Log } from './log.js';
+import { ToolError } from './tool-error.js';
+
+/** What an operator may make of an unexpected error: an error that is written for the peer, or nothing. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a function that only looks at errors returns nothing.
+export type ErrorAnswer = ToolError | McpError | undefined | void;
+
+/** Sees every error that is neither a `ToolError` nor an `McpError`, and may return or throw one of them instead. */
+export type OnError = (error: unknown, call: Call) => ErrorAnswer | Promise<ErrorAnswer>;
+
+/** Gives what the operator made of an unexpected error; undefined where it is to be masked. */
+export type MapError = (error: unknown, call: Call) => Promise<ToolError | McpError | undefined>;
+
+export function mapErrors(onError: OnError | undefined, log: Log): MapError {
+  if (onError === undefined) return async () => undefined;
+  return async function mapError(error, call) {
+    try {
+      const answer = await onError(error, call);
+      return isForPeer(answer) ? answer : undefined;
+    } catch (thrown) {
+      if (isForPeer(thrown)) return thrown;
+      // To throw the error that came is to have nothing to say about it.
+      if (thrown !== error) log('error', 'onError failed', thrown);
+      return undefined;
+    }
+  };
+}
+
+function isForPeer(error: unknown): error is ToolError | McpError {
+  return ToolError.is(error) || McpError.is(error);
+}
