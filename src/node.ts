@@ -24,7 +24,7 @@ export type { Serving } from './adapters/node/serve.js';
 
 /** Serves over HTTP and WebSocket on Node. Options that are not given come from the environment, then from sense. */
 export async function serve(
-  server: Served & Pick<Server, 'start' | 'close'>,
+  server: Served & Pick<Server, 'start' | 'close'> & Partial<Pick<Server, 'drain'>>,
   options: ServeOptions = {},
 ): Promise<Serving> {
   checkServeOptions(options);
@@ -43,6 +43,7 @@ export async function serve(
               path,
             }),
       start: server.start,
+      drain: server.drain,
       stop: server.close,
     },
     effective,

@@ -16,7 +16,7 @@ const stdioKeys = {
 
 /** Serves on standard input and output: both eras, on one pipe. The process ends when the client is gone. */
 export function serveStdio(
-  server: Pick<Server, 'dispatch' | 'close' | 'log' | 'provideSecret'>,
+  server: Pick<Server, 'dispatch' | 'close' | 'log' | 'provideSecret'> & Partial<Pick<Server, 'drain'>>,
   options: StdioOptions = {},
 ): StdioServing {
   checkOptions('serveStdio', options, stdioKeys);
@@ -27,6 +27,7 @@ export function serveStdio(
     {
       dispatch,
       session: (send) => channelSession(dispatch, send),
+      drain: server.drain,
       onClose: close,
       onProblem: (message, error) => log('error', message, error),
     },

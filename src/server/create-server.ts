@@ -71,7 +71,12 @@ export interface Server<State = unknown, User = unknown, T = unknown> extends As
   readonly provideSecret: (secret: string) => void;
   /** Runs the lifespan now instead of with the first call. */
   readonly start: () => Promise<void>;
-  /** Ends the lifespan. Close the transports first. */
+  /**
+   * Lets tasks come to rest for the next process: no step begins any more, and steps that are running may end and are saved, for
+   * `drainMs`. Default: 5 s. `close` does it too; call it first where calls are still served meanwhile.
+   */
+  readonly drain: (options?: { readonly drainMs?: number }) => Promise<void>;
+  /** Ends the tasks' run in this process, the lifespan and the store. Close the transports first. */
   readonly close: () => Promise<void>;
   /** Types only: what a typed client reads. */
   readonly '~tools'?: T;
@@ -154,10 +159,17 @@ export function createServer<
     throw new McpError('internal_error', known.message, { cause: known });
   }
 
+  async function drain(drainOptions?: { readonly drainMs?: number }): Promise<void> {
+    await tasks?.close(drainOptions);
+  }
+
   async function close(): Promise<void> {
-    await Promise.all([once.close(), tasks?.close()]);
-    await running.close();
-    await store.close();
+    await Promise.all([once.close(), drain()]);
+    try {
+      await running.close();
+    } finally {
+      await store.close();
+    }
   }
 
   return {
@@ -182,6 +194,7 @@ export function createServer<
       await running.start();
       await tasks?.resume();
     },
+    drain,
     close,
     [Symbol.asyncDispose]: close,
   };

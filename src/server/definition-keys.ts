@@ -82,7 +82,15 @@ const behaviour = {
 
 const annotations = { audience: true, priority: true, lastModified: true } satisfies KeysOf<Annotations>;
 const task = { support: true, begin: true, ttlMs: true, pollIntervalMs: true } satisfies KeysOf<TaskOptions>;
-const tasks = { ttlMs: true, pollIntervalMs: true, maxTasks: true } satisfies KeysOf<TasksOptions>;
+const tasks = {
+  ttlMs: true,
+  pollIntervalMs: true,
+  maxTasks: true,
+  maxTasksPerCaller: true,
+  maxBytesPerCaller: true,
+  maxTaskBytes: true,
+  maxAnswerBytes: true,
+} satisfies KeysOf<TasksOptions>;
 const asking = { maxAgeMs: true, maxBytes: true, once: true } satisfies KeysOf<AskingOptions>;
 const idempotency = { windowMs: true } satisfies KeysOf<IdempotencyOptions>;
 

@@ -86,12 +86,22 @@ export interface ServerOptions<State, User, T extends object = object> {
   readonly extensions?: Readonly<Record<string, JsonObject>>;
 }
 
+/** What tasks may take, of time and of room. */
 export interface TasksOptions {
-  /** How long a task and its result are kept, where the tool says nothing. */
+  /** How long a task and its result are kept, where the tool says nothing. Default: 1 hour. */
   readonly ttlMs?: number;
+  /** How often clients should poll, where the tool says nothing. Default: 1 s. */
   readonly pollIntervalMs?: number;
-  /** Tasks that may be unfinished at the same time. */
+  /** Tasks that may be unfinished at the same time. Default: 10,000. */
   readonly maxTasks?: number;
+  /** Tasks that one caller may have unfinished at the same time. Default: 1,000. Without authorization nobody is counted. */
+  readonly maxTasksPerCaller?: number;
+  /** Bytes that the tasks of one caller may have in the store, finished ones included. Default: 64 MB. */
+  readonly maxBytesPerCaller?: number;
+  /** Bytes that one task may have in the store: arguments, answers, results of steps, result. Default: 16 MB. */
+  readonly maxTaskBytes?: number;
+  /** Bytes that all answers to one task may have. Default: 1 MB. */
+  readonly maxAnswerBytes?: number;
 }
 
 export interface AskingOptions {

@@ -98,8 +98,11 @@ export function serveTool(parts: ToolParts): ToolServing {
       args: origin?.call.params['arguments'] ?? {},
       options: tool.task ?? { support: 'optional' },
       runId: origin?.runId,
-      async run(call, asking) {
-        const result = await stage.within(call, asking, (ctx) => run(tool, input, call, ctx));
+      async run(call, asking, onRunning) {
+        const result = await stage.within(call, asking, (ctx) => {
+          onRunning();
+          return run(tool, input, call, ctx);
+        });
         if (isInputRequired(result))
           throw new TypeError(`${tool.name} returns inputRequired and cannot run as a task`);
         // A handler that was refused a step and returned all the same has not done what it says.

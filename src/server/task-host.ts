@@ -4,6 +4,7 @@ import type { Asking } from './asking/asking.js';
 import type { Change } from './bus.js';
 import type { CallContext } from './call-context.js';
 import type { Log } from './log.js';
+import type { TasksOptions } from './options.js';
 import type { Complete } from './results.js';
 import type { Store } from './store.js';
 
@@ -28,8 +29,8 @@ export interface TaskWork {
   readonly options: TaskOptions;
   /** Names the run, where a later one should have the same keys for its steps. */
   readonly runId?: string | undefined;
-  /** Runs the handler with these questions and steps. */
-  readonly run: (call: Call, asking: Asking) => Promise<Outcome>;
+  /** Runs the handler with these questions and steps. What fails before `onRunning` is called is not the handler's. */
+  readonly run: (call: Call, asking: Asking, onRunning: () => void) => Promise<Outcome>;
   /** Runs the handler as an ordinary call. With `background`, `ctx.background()` turns it into a task. */
   readonly inline: (background?: Background) => Promise<Outcome>;
 }
@@ -55,7 +56,8 @@ export interface TaskHost {
   readonly show: (id: string) => Promise<JsonObject | undefined>;
   /** Takes up what an earlier process left unfinished. */
   readonly resume: () => Promise<void>;
-  readonly close: () => Promise<void>;
+  /** Begins nothing any more. Steps that are running may end and are recorded, for `drainMs`. */
+  readonly close: (options?: { readonly drainMs?: number }) => Promise<void>;
 }
 
 /** What a task host is made of. */
@@ -66,5 +68,5 @@ export interface TaskPluginParts {
   readonly log: Log;
   /** Finds the tool of a task that an earlier process left. */
   readonly workOf: (task: { readonly tool: string; readonly args: unknown }) => Promise<TaskWork>;
-  readonly limits: { readonly ttlMs?: number; readonly pollIntervalMs?: number; readonly maxTasks?: number };
+  readonly limits: TasksOptions;
 }

@@ -11,7 +11,7 @@ import { modern } from '../support/modern.js';
 import { ended } from '../support/processes.js';
 import { until } from '../support/until.js';
 
-const RUNS = 50;
+const RUNS = Number(process.env['CRASH_RUNS'] ?? 50);
 const AT_ONCE = 5;
 const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000);
 const fixture = fileURLToPath(new URL('./fixtures/crash-server.mjs', import.meta.url));
@@ -44,7 +44,7 @@ interface Life {
   readonly dead: () => boolean;
 }
 
-test(`a task survives ${RUNS} runs of crashes (CRASH_SEED=${seed})`, { timeout: 90_000 }, async () => {
+test(`a task survives ${RUNS} runs of crashes (CRASH_SEED=${seed})`, { timeout: 4000 * RUNS }, async () => {
   const kills = { planned: 0, happened: 0 };
   const waiting = Array.from({ length: RUNS }, (_, run) => run);
   const lane = async (): Promise<void> => {
@@ -67,6 +67,7 @@ test(`a task survives ${RUNS} runs of crashes (CRASH_SEED=${seed})`, { timeout: 
   const lanes = await Promise.allSettled(Array.from({ length: AT_ONCE }, lane));
   for (const { reason } of lanes.filter((ended) => ended.status === 'rejected')) throw reason;
   expect(children.size, 'processes left').toBe(0);
+  console.log(`${kills.happened} of ${kills.planned} planned kills happened`);
   // A death may come too late to be one; most must not.
   expect(kills.happened).toBeGreaterThan(RUNS);
 });
@@ -129,7 +130,7 @@ class Client {
 
   async drive({ url, dead }: Life): Promise<void> {
     if (url === undefined) return;
-    await until('the task has ended', async () => {
+    const ended = async (): Promise<boolean> => {
       try {
         await this.#go(url);
       } catch (error) {
@@ -138,7 +139,8 @@ class Client {
         await until('the server that broke the connection has ended', dead);
       }
       return dead() || this.done;
-    });
+    };
+    await until('the task has ended', ended, 30_000);
   }
 
   async #go(url: string): Promise<void> {

@@ -25,10 +25,12 @@ export interface ServeOptions extends HttpOptions, SessionOptions {
   readonly maxConnections?: number;
   /** Whether WebSocket connections are taken, on the endpoint's path. They are, with these limits. */
   readonly websocket?: false | WebSocketOptions;
-  /** How long open calls may go on when the server closes. */
+  /** How long open calls, and the steps of tasks, may go on when the server closes. Default: 5 s. */
   readonly drainMs?: number;
   /** Whether SIGTERM and SIGINT close the server. They do. */
   readonly signals?: boolean;
+  /** Whether the process ends after such a signal, also if a handler does not. Default: `true`. */
+  readonly exit?: boolean;
 }
 
 const serveKeys = {
@@ -40,6 +42,7 @@ const serveKeys = {
   websocket: true,
   drainMs: true,
   signals: true,
+  exit: true,
 } satisfies KeysOf<ServeOptions>;
 
 const foreignNames = { hostname: 'host', https: 'tls', basePath: 'path', endpoint: 'path' };

@@ -24,12 +24,18 @@ export interface ServeParts {
   readonly upgrades: Upgrades | undefined;
   /** Runs before the first request and again after the last. */
   readonly start: () => Promise<void>;
+  /** Lets what runs without a request come to rest, while open calls may finish. */
+  readonly drain: ((options: { readonly drainMs: number }) => Promise<void>) | undefined;
   readonly stop: () => Promise<void>;
 }
 
+/** How long the lifespan may take to end at a signal, and how long the program may go on when everything is closed. */
+const STOP_MS = 3000;
+const EXIT_MS = 500;
+
 /** Listens, and closes in order. */
 export async function serveOnNode(
-  { endpoint, upgrades, start, stop }: ServeParts,
+  { endpoint, upgrades, start, drain, stop }: ServeParts,
   options: ServeOptions,
 ): Promise<Serving> {
   const {
@@ -38,8 +44,9 @@ export async function serveOnNode(
     path = '/mcp',
     tls,
     maxConnections,
-    drainMs = 10_000,
+    drainMs = 5000,
     signals = true,
+    exit = true,
   } = options;
   await start();
   const handle = nodeHandler(endpoint);
@@ -74,7 +81,11 @@ export async function serveOnNode(
     for (const [signal, handler] of handlers) process.off(signal, handler);
     const stopped = new Promise<void>((resolve) => http.close(() => resolve()));
     http.closeIdleConnections();
-    await Promise.all([endpoint.close({ deadlineMs: drainMs }), upgrades?.close({ deadlineMs: drainMs })]);
+    await Promise.all([
+      endpoint.close({ deadlineMs: drainMs }),
+      upgrades?.close({ deadlineMs: drainMs }),
+      drain?.({ drainMs }),
+    ]);
     // Answers that were just finished leave before their connections do.
     setTimeout(() => http.closeAllConnections(), 100).unref();
     await stopped;
@@ -87,9 +98,23 @@ export async function serveOnNode(
     finished = resolve;
   });
   const names = signals ? (['SIGTERM', 'SIGINT'] as const) : [];
-  const handlers = names.map((signal) => [signal, (): void => void close()] as const);
+  const handlers = names.map((signal) => [signal, onSignal] as const);
   for (const [signal, handler] of handlers) process.once(signal, handler);
+
+  // A handler that does not heed its signal, or a lifespan that does not end, must not keep the process. Before its drain time is
+  // over it is kept: another server in this process may still need it.
+  function onSignal(): void {
+    const drained = performance.now() + drainMs;
+    if (exit) exitAfter(drainMs + STOP_MS);
+    void close().then(() => exit && exitAfter(Math.max(0, drained - performance.now()) + EXIT_MS));
+  }
+
   return { url, port: address.port, close, closed, [Symbol.asyncDispose]: close };
+}
+
+// A process in which nothing is left to do ends before.
+function exitAfter(ms: number): void {
+  setTimeout(() => process.exit(), ms).unref();
 }
 
 function listen(http: HttpServer, port: number, host: string): Promise<void> {

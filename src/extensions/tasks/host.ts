@@ -1,22 +1,50 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
+import { principalOf } from '../../protocol/caller.js';
 import { McpError } from '../../protocol/errors.js';
 import { TASKS } from '../../protocol/extensions.js';
 import { idle } from '../../protocol/idle-timer.js';
+import { newJournal } from '../../server/asking/journal.js';
 import type { RunningCall, TaskHost, TaskPluginParts, TaskWork } from '../../server/task-host.js';
+import { CallerQuota } from './caller-quota.js';
 import { LiveTask, type LiveTaskParts } from './live-task.js';
-import { detailed, expiresAt, isTerminal, readTask, summary, type Task } from './task.js';
+import { shuttingDown, unsaved } from './saving-errors.js';
+import { takeUp } from './take-up.js';
+import { detailed, isTerminal, readTask, remainingMs, summary, type Task } from './task.js';
 
 const PREFIX = 'task:';
+const TASK_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const TICK_MS = 1000;
+const DRAIN_MS = 5000;
 const required = { extensions: { [TASKS]: {} } };
 
 /** The extension `io.modelcontextprotocol/tasks`. */
 export function taskHost(parts: TaskPluginParts): TaskHost {
   const { store, complete, publish, log, limits } = parts;
   const { ttlMs = 3_600_000, pollIntervalMs = 1000, maxTasks = 10_000 } = limits;
+  const { maxTasksPerCaller = 1000, maxBytesPerCaller = 64 * 1024 * 1024 } = limits;
+  const { maxTaskBytes = 16 * 1024 * 1024, maxAnswerBytes = 1024 * 1024 } = limits;
+  const quota = new CallerQuota({ maxTasksPerCaller, maxBytesPerCaller });
   const live = new Map<string, LiveTask>();
   let timer: ReturnType<typeof setInterval> | undefined;
   let resuming: Promise<void> | undefined;
+  let closing: Promise<void> | undefined;
+
+  const liveParts: LiveTaskParts = {
+    async save({ task, json, bytes }, expiresAt) {
+      await store.set(PREFIX + task.id, json, expiresAt);
+      quota.hold(task.principal, task.id, { bytes, expiresAt, isFinished: isTerminal(task) });
+    },
+    async remove({ id, principal }) {
+      await store.delete(PREFIX + id);
+      quota.release(principal, id);
+    },
+    changed: (id) => publish({ kind: 'task', id }),
+    ended: forget,
+    log,
+    maxTaskBytes,
+    maxAnswerBytes,
+  };
 
   async function serve(call: Call, work: TaskWork): Promise<Outcome> {
     const resumed = resume();
@@ -31,38 +59,44 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
   }
 
   async function create(call: Call, work: TaskWork, running?: RunningCall): Promise<Outcome> {
+    const principal = principalOf(call);
+    if (closing !== undefined) throw shuttingDown();
     if (live.size >= maxTasks) throw new McpError('overloaded', 'Too many tasks are open: try again later');
-    const { options } = work;
+    quota.check(principal, { newTask: true });
     const now = Date.now();
-    const task = LiveTask.create(partsOf(), {
-      principal: principalOf(call),
+    const task = new LiveTask(liveParts, {
+      id: crypto.randomUUID(),
+      principal,
       tool: work.name,
       args: work.args,
       peer: call.peer,
       createdAt: now,
-      ttlMs: options.ttlMs ?? ttlMs,
-      pollIntervalMs: options.pollIntervalMs ?? pollIntervalMs,
+      updatedAt: now,
+      ttlMs: work.options.ttlMs ?? ttlMs,
+      pollIntervalMs: work.options.pollIntervalMs ?? pollIntervalMs,
+      attempts: 1,
+      status: 'working',
+      statusMessage: undefined,
+      open: {},
+      journal: running === undefined ? newJournal(work.runId) : running.asking.journal(running.ctx.said),
+      result: undefined,
+      error: undefined,
     });
     const made = summary(task.task);
+    const { id } = task.task;
     watch(task);
-    if (running !== undefined) task.adopt(running);
-    // Spec: not before the task can be found. Nor does it begin before: a crash must not leave effects of no task.
-    if (!(await task.save())) {
-      await task.leave();
-      forget(task.task.id);
-      throw new McpError('overloaded', 'The task could not be saved: try again later');
+    quota.hold(principal, id, { bytes: 0, expiresAt: now, isFinished: false });
+    try {
+      // Spec: not before the task can be found.
+      await task.save();
+    } catch (error) {
+      forget(id);
+      quota.release(principal, id);
+      throw unsaved('The task could not be saved', error);
     }
-    if (running === undefined) task.start(work.run);
+    if (running !== undefined) task.adopt(running);
+    else void task.start(() => work);
     return complete({ resultType: 'task', ...made });
-  }
-
-  function partsOf(): LiveTaskParts {
-    return {
-      save: (key, json, until) => store.set(PREFIX + key, json, until),
-      changed: (id) => publish({ kind: 'task', id }),
-      ended: forget,
-      log,
-    };
   }
 
   function forget(id: string): void {
@@ -74,33 +108,52 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
 
   function watch(task: LiveTask): void {
     live.set(task.task.id, task);
-    timer ??= setInterval(() => {
-      const now = Date.now();
-      for (const { task: kept } of [...live.values()])
-        if (expiresAt(kept) <= now) void live.get(kept.id)?.cancel('It has expired');
-    }, 1000);
+    if (timer !== undefined) return;
+    let drift = Date.now() - performance.now();
+    timer = setInterval(() => {
+      const now = Date.now() - performance.now();
+      // The store knows only the clock on the wall: when that is set, it is told anew how long to keep what is under way.
+      const isSet = Math.abs(now - drift) > TICK_MS;
+      drift = now;
+      for (const known of [...live.values()]) {
+        if (known.expired)
+          known.expire().catch((error) => log('error', 'An expired task could not be removed', error));
+        else if (isSet) known.touch();
+      }
+    }, TICK_MS);
     idle(timer);
   }
 
   async function find(id: unknown): Promise<Task | undefined> {
-    if (typeof id !== 'string') return undefined;
+    if (typeof id !== 'string' || !TASK_ID.test(id)) return undefined;
     const known = live.get(id);
-    // What a client has seen, a crash must not take back.
-    await known?.saved();
-    if (known !== undefined) return known.task;
+    if (known !== undefined) return known.shown;
     const json = await store.get(PREFIX + id);
-    return json && readTask(json);
+    return json && readTask(json, id);
   }
 
   /** The task, if the caller may see it. A task of somebody else's is as unknown as one that never was. */
   async function own(call: Call): Promise<Task> {
     if (!knowsTasks(call)) throw missing();
+    const { taskId } = call.params;
+    if (typeof taskId !== 'string') throw new McpError('invalid_params', 'params.taskId must be a string');
     await resume();
-    const task = await find(call.params['taskId']);
+    const task = await find(taskId);
     if (task === undefined || task.principal !== principalOf(call)) {
-      throw new McpError('invalid_params', `Unknown task: ${String(call.params['taskId']).slice(0, 64)}`);
+      throw new McpError('invalid_params', `Unknown task: ${taskId.slice(0, 64)}`);
     }
     return task;
+  }
+
+  /** The task where it runs; undefined if it has ended. */
+  function running(task: Task): LiveTask | undefined {
+    if (isTerminal(task)) return undefined;
+    const found = live.get(task.id);
+    if (found !== undefined) return found;
+    throw new McpError(
+      'internal_error',
+      `The task ${task.id} does not run in this process. It can be answered and cancelled where it runs.`,
+    );
   }
 
   async function get(call: Call): Promise<Outcome> {
@@ -109,40 +162,67 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
   }
 
   async function update(call: Call): Promise<Outcome> {
-    const { id } = await own(call);
+    const task = await own(call);
     const { inputResponses } = call.params;
     if (!isObject(inputResponses))
       throw new McpError('invalid_params', 'params.inputResponses must be an object');
-    if ((await live.get(id)?.answer(inputResponses)) === false)
-      throw new McpError('internal_error', 'The answers could not be saved');
+    const found = running(task);
+    if (found !== undefined) {
+      quota.check(task.principal, { newTask: false });
+      await found.answer(inputResponses);
+    }
     return complete({});
   }
 
   async function cancel(call: Call): Promise<Outcome> {
-    const { id } = await own(call);
-    await live.get(id)?.cancel('The client cancelled it');
+    await running(await own(call))?.cancel('The client cancelled it');
     return complete({});
   }
 
   function resume(): Promise<void> {
-    resuming ??= takeUp().catch((error) => {
+    if (closing !== undefined) return Promise.resolve();
+    resuming ??= resumeAll().catch((error) => {
       resuming = undefined;
       log('error', 'Unfinished tasks could not be taken up', error);
     });
     return resuming;
   }
 
-  async function takeUp(): Promise<void> {
-    for await (const [, json] of store.entries(PREFIX)) {
-      const task = readTask(json);
-      if (isTerminal(task) || live.has(task.id)) continue;
-      const resumed = LiveTask.resume(partsOf(), task);
+  async function resumeAll(): Promise<void> {
+    const unfinished: LiveTask[] = [];
+    for await (const [key, json] of store.entries(PREFIX)) {
+      const task = readEntry(key, json);
+      if (task === undefined || live.has(task.id)) continue;
+      const { id, principal } = task;
+      const held = { bytes: JSON.stringify(json).length, expiresAt: Date.now() + remainingMs(task) };
+      quota.hold(principal, id, { ...held, isFinished: isTerminal(task) });
+      if (isTerminal(task)) continue;
+      const resumed = new LiveTask(liveParts, task);
       watch(resumed);
-      parts.workOf(task).then(
-        (work) => resumed.start(work.run),
-        (error) => resumed.fail(error),
-      );
+      unfinished.push(resumed);
     }
+    void takeUp(unfinished, { workOf: parts.workOf, isClosing: () => closing !== undefined });
+  }
+
+  // One entry that cannot be read must not keep the others from being taken up.
+  function readEntry(key: string, json: JsonObject): Task | undefined {
+    try {
+      return readTask(json, key.slice(PREFIX.length));
+    } catch (error) {
+      log('error', `The entry ${key.slice(0, 64)} cannot be read, and is left alone`, error);
+      return undefined;
+    }
+  }
+
+  async function close(drainMs: number): Promise<void> {
+    clearInterval(timer);
+    let late: ReturnType<typeof setTimeout> | undefined;
+    const isLate = new Promise<void>((resolve) => {
+      late = setTimeout(resolve, drainMs);
+    });
+    await Promise.all([...live.values()].map((task) => task.leave(isLate)));
+    clearTimeout(late);
+    live.clear();
   }
 
   return {
@@ -162,10 +242,9 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
       const task = await find(id);
       return task && detailed(task);
     },
-    async close() {
-      clearInterval(timer);
-      await Promise.all([...live.values()].map((task) => task.leave()));
-      live.clear();
+    close({ drainMs = DRAIN_MS } = {}) {
+      closing ??= close(drainMs);
+      return closing;
     },
   };
 }
@@ -179,8 +258,4 @@ function missing(): McpError {
   return new McpError('missing_capability', `This call needs a client that declares the extension ${TASKS}`, {
     data: { requiredCapabilities: required },
   });
-}
-
-function principalOf({ auth }: Call): string {
-  return auth?.subject ?? '';
 }

@@ -1,229 +1,273 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError, toMcpError } from '../../protocol/errors.js';
-import { Lifetime, withSignal } from '../../protocol/lifetime.js';
+import { Lifetime } from '../../protocol/lifetime.js';
 import { newestRevision } from '../../protocol/revisions.js';
-import { Asking, type OpenQuestion, type Taken, type Waiting } from '../../server/asking/asking.js';
-import { newJournal } from '../../server/asking/journal.js';
-import type { Log } from '../../server/log.js';
+import { Asking, type Waiting } from '../../server/asking/asking.js';
+import type { Journal } from '../../server/asking/journal.js';
 import type { RunningCall, TaskWork } from '../../server/task-host.js';
-import { expiresAt, isTerminal, type Task, writeTask } from './task.js';
+import { beginTask } from './begin-task.js';
+import { cancelled, SavedTask, type SavedTaskParts } from './saved-task.js';
+import { NeverKept, shuttingDown, unsaved } from './saving-errors.js';
+import { isTerminal, requestsOf, type Task } from './task.js';
+import { TaskAnswers } from './task-answers.js';
+import { statusMessageOf, taskCall } from './task-call.js';
 
-export interface LiveTaskParts {
-  readonly save: (id: string, json: JsonObject, expiresAt: number) => Promise<void>;
-  readonly changed: (id: string) => void;
+export interface LiveTaskParts extends SavedTaskParts {
+  readonly remove: (task: Task) => Promise<void>;
   readonly ended: (id: string) => void;
-  readonly log: Log;
+  /** How much all answers to a task may have. */
+  readonly maxAnswerBytes: number;
 }
 
-type NewTask = Omit<
-  Task,
-  'id' | 'updatedAt' | 'status' | 'statusMessage' | 'open' | 'journal' | 'result' | 'error'
->;
+type Ending = Pick<Task, 'status'> & Partial<Pick<Task, 'result' | 'error'>>;
 
-/** A task that runs in this process. It waits for answers where it stands; what it has so far is always in the store. */
+/**
+ * A task that runs in this process. The handler goes on with a step's result or an answer only when that is in the store. While
+ * the store is away, the handler waits where it stands.
+ */
 export class LiveTask {
-  readonly task: Task;
   readonly #parts: LiveTaskParts;
+  readonly #saved: SavedTask;
   readonly #lifetime = new Lifetime();
   #asking: Asking;
-  #saving: Promise<boolean> = Promise.resolve(true);
+  /** The run has come to its end, saved or not. */
+  #ended = false;
   #left = false;
+  #answers: TaskAnswers | undefined;
+  #tellLife: (() => void) | undefined;
 
-  private constructor(parts: LiveTaskParts, task: Task) {
+  constructor(parts: LiveTaskParts, task: Task) {
     this.#parts = parts;
-    this.task = task;
     this.#asking = new Asking(task.journal, {}, this.#waiting);
-  }
-
-  static create(parts: LiveTaskParts, task: NewTask): LiveTask {
-    return new LiveTask(parts, {
-      ...task,
-      id: crypto.randomUUID(),
-      updatedAt: task.createdAt,
-      status: 'working',
-      statusMessage: undefined,
-      open: {},
-      journal: newJournal(),
-      result: undefined,
-      error: undefined,
+    this.#saved = new SavedTask(parts, task, {
+      journal: () => this.#journal(),
+      onEnd: (ended) => this.#over(ended),
     });
   }
 
-  static resume(parts: LiveTaskParts, task: Task): LiveTask {
-    return new LiveTask(parts, task);
+  /** The task as it is now. */
+  get task(): Task {
+    return this.#saved.task;
   }
 
-  /** Runs the handler from its top; what the journal knows returns at once. */
-  start(run: TaskWork['run']): void {
-    if (this.#left || isTerminal(this.task)) return;
-    this.#follow(run(this.#call(), this.#asking));
+  /** The task as it was last saved. */
+  get shown(): Task {
+    return this.#saved.shown;
+  }
+
+  get expired(): boolean {
+    return this.#saved.expired;
+  }
+
+  /** Saves a task that is new. It must not begin before: a crash must not leave effects of no task. */
+  save(): Promise<void> {
+    return this.#saved.attempt();
+  }
+
+  /** Saves the task soon, since the clock by which it expires was set. */
+  touch(): void {
+    this.#saved.saveSoon();
+  }
+
+  /** Counts an attempt at running the task, in the store, before it is made. */
+  async countAttempt(): Promise<void> {
+    this.task.attempts++;
+    await this.#saved.keep();
+  }
+
+  /**
+   * Runs the handler from its top; what the journal knows returns at once. Resolves when the task has got further than before,
+   * has come to rest, or has ended.
+   */
+  start(load: () => TaskWork | Promise<TaskWork>): Promise<void> {
+    return new Promise((resolve) => {
+      this.#tellLife = resolve;
+      beginTask({
+        call: this.#call(),
+        asking: this.#asking,
+        load,
+        lifetime: this.#lifetime,
+        onFailure: (error) => this.#cannotBegin(error),
+      }).then(
+        (begun) => begun && this.#follow(begun.ended),
+        (error) => this.fail(error),
+      );
+    });
   }
 
   /** Takes over a handler that ran as an ordinary call until now. */
   adopt({ ctx, asking, ended }: RunningCall): void {
     this.#asking = asking;
-    this.task.journal = asking.journal(ctx.said);
     ctx.continueAs(this.#call());
     asking.waitWith(this.#waiting);
+    // What ended beside `ctx.background()`, while the task was saved.
+    if (this.#journal().steps.size > this.task.journal.steps.size) this.#saved.keep().catch(ignore);
     this.#follow(ended);
   }
+
+  #call(): Call {
+    return taskCall(this.task, this.#lifetime, (report) => this.#tell(report));
+  }
+
+  #journal(): Journal {
+    const { logged, reached } = this.task.journal;
+    return this.#asking.journal({ logged, reached });
+  }
+
+  // A client that looks should not wonder why nothing happens.
+  #cannotBegin(error: unknown): void {
+    const { id, tool } = this.task;
+    this.#parts.log('warning', `Task ${id} (${tool}) cannot run yet, and is tried again`, error);
+    this.#saved.change({ statusMessage: 'Waiting until the server can run it' });
+    this.#saved.saveSoon();
+  }
+
+  // Spec, Tasks: progress is not sent for tasks; how far they are stands in their status.
+  #tell(report: JsonObject): void {
+    if (this.#left || this.#ended) return;
+    this.#saved.change({ progress: report, statusMessage: statusMessageOf(report) });
+    this.#saved.saveSoon();
+  }
+
+  readonly #waiting: Waiting = {
+    settle: (open) => {
+      if (this.#left || this.#ended) return;
+      // It has come to where it can only wait: nothing that it does can end this process.
+      this.#saved.change({ open: requestsOf(open), status: 'input_required', attempts: 0 });
+      this.#tellLife?.();
+      this.#saved.keep().catch(ignore);
+    },
+    record: async () => {
+      this.task.attempts = Math.min(this.task.attempts, 1);
+      await this.#saved.keep();
+      this.#tellLife?.();
+    },
+  };
 
   #follow(ended: Promise<Outcome>): void {
     ended.then(
       (outcome) => {
+        this.#warnOfForgotten();
         const { resultType, ...result } = outcome;
-        this.#end('completed', { result: { resultType, ...result } });
+        this.#finish({ status: 'completed', result: { resultType, ...result } });
       },
       (error) => this.fail(error),
     );
   }
 
   fail(error: unknown): void {
-    // How a handler ends that was told to is not worth a word.
-    if (this.#left || isTerminal(this.task)) return;
+    // A handler that was told to end may end as it likes.
+    if (this.#left || this.#ended) return;
     const known = toMcpError(error);
     if (known !== error) this.#parts.log('error', `Task ${this.task.id} (${this.task.tool}) failed`, error);
-    this.#end('failed', { error: known.toWire(newestRevision) });
+    this.#finish({ status: 'failed', error: known.toWire(newestRevision) });
   }
 
-  #end(status: Task['status'], given: Partial<Pick<Task, 'result' | 'error' | 'statusMessage'>> = {}): void {
-    if (this.#left || isTerminal(this.task)) return;
-    Object.assign(this.task, given, { open: {} });
-    this.#change(status);
-    void this.saved().finally(() => this.#parts.ended(this.task.id));
+  // Until its end is saved the task is shown as it was, and stays here.
+  #finish(ending: Ending): void {
+    if (this.#left || this.#ended) return;
+    this.#ended = true;
+    this.#saved.change({ ...ending, open: {} });
+    this.#saved.keep().catch((error) => {
+      if (error instanceof NeverKept) this.#finishWithout(error);
+    });
   }
 
-  readonly #waiting: Waiting = {
-    settle: (open) => {
-      // Nobody will answer any more, and what has ended stays as it ended.
-      if (this.#left || isTerminal(this.task)) return this.#suspend();
-      this.#keepJournal();
-      this.task.open = requestsOf(open);
-      this.#change('input_required');
-    },
-    record: async () => {
-      this.#keepJournal();
-      if (!(await this.save())) throw new McpError('internal_error', 'The step could not be saved');
-    },
-  };
+  #finishWithout(reason: NeverKept): void {
+    const { id, tool } = this.task;
+    this.#parts.log('error', `The result of task ${id} (${tool}) cannot be kept`, reason);
+    const error = new McpError('internal_error', `The result cannot be kept. ${reason.message}`);
+    this.#saved.bare = true;
+    this.#saved.change({ status: 'failed', result: undefined, error: error.toWire(newestRevision) });
+    this.#saved.keep().catch(ignore);
+  }
+
+  #warnOfForgotten(): void {
+    const { forgotten } = this.#asking;
+    if (forgotten === undefined || this.#left || this.#ended) return;
+    const { id, tool } = this.task;
+    this.#parts.log(
+      'warning',
+      `Task ${id} (${tool}) has ended without coming to "${forgotten}" again, where an earlier run of it had been. Has the tool changed?`,
+    );
+  }
+
+  /** Hands answers to the questions they belong to. Rejects if they could not be saved; the questions are open again then. */
+  answer(responses: JsonObject): Promise<void> {
+    this.#answers ??= new TaskAnswers({
+      saved: this.#saved,
+      asking: () => this.#asking,
+      journal: () => this.#journal(),
+      isEnded: () => this.#ended,
+      ensureHere: () => this.#ensureHere(),
+      maxBytes: this.#parts.maxAnswerBytes,
+    });
+    return this.#answers.give(responses);
+  }
+
+  /** Ends the task as cancelled. Rejects if that could not be saved; the task goes on then. */
+  async cancel(why: string): Promise<void> {
+    this.#ensureHere();
+    const goOn = (): void => {
+      this.#saved.cancelling = undefined;
+    };
+    while (!isTerminal(this.shown)) {
+      // A task that has come to its end by itself is not cancelled any more: its end is saved.
+      if (!this.#ended) this.#saved.cancelling ??= why;
+      await this.#saved.attempt(goOn).catch((error) => {
+        throw unsaved('The cancellation could not be saved, and the task goes on', error);
+      });
+    }
+  }
+
+  /** Its time is over: it ends now, and is forgotten. Rejects if the store could not forget it. */
+  async expire(): Promise<void> {
+    if (this.#left) return;
+    this.#ended = true;
+    const reason = new McpError('cancelled', 'It has expired');
+    this.#asking.end(reason);
+    this.#lifetime.end(reason);
+    await this.#saved.close(reason);
+    await this.#parts.remove(this.task);
+    this.#saved.conclude(cancelled(this.task, reason.message));
+  }
 
   /**
-   * Hands answers to the questions they belong to; what belongs to none is ignored. They are safe before the handler goes on
-   * with them: what it does next must not be done again with other answers. False if they could not be kept.
+   * The process ends; the task stays as it is, for the next one. No step begins any more. Steps that are running may end and are
+   * recorded, until it is `late`.
    */
-  async answer(responses: JsonObject): Promise<boolean> {
-    if (this.#left) return false;
-    if (isTerminal(this.task)) return true;
-    const taken = Object.entries(responses).flatMap(([key, response]) => this.#take(key, response) ?? []);
-    if (taken.length === 0) return this.saved();
-    this.#keepJournal();
-    this.#change(Object.keys(this.task.open).length === 0 ? 'working' : 'input_required');
-    const kept = await this.saved();
-    for (const { proceed } of taken) proceed();
-    return kept;
-  }
-
-  #take(key: string, response: unknown): Taken | undefined {
-    if (!Object.hasOwn(this.task.open, key)) return undefined;
-    const question = this.#asking.open.get(key);
-    // After a restart the client may be faster than the handler, which has yet to come to where it stood.
-    const early = question === undefined && this.#asking.expect(key, response);
-    const taken = early ? { proceed: ignore, reopen: ignore } : question?.answer(response);
-    if (taken !== undefined) this.task.open = without(this.task.open, key);
-    return taken;
-  }
-
-  async cancel(why: string): Promise<void> {
-    this.#end('cancelled', { statusMessage: why });
-    this.#stop(new McpError('cancelled', why));
-    await this.saved();
-  }
-
-  /** The process ends; the task stays as it is, for the next one. */
-  async leave(): Promise<void> {
+  async leave(late: Promise<void>): Promise<void> {
+    if (this.#left) return;
     this.#left = true;
-    this.#stop(new McpError('connection_closed', 'The server is shutting down'));
-    await this.saved();
+    const reason = shuttingDown();
+    this.#asking.end(reason);
+    await Promise.race([this.#asking.idle(), late]);
+    this.#lifetime.end(reason);
+    // This attempt ends in an orderly way, and does not count.
+    const isCounted = this.task.attempts > 0;
+    if (isCounted) this.task.attempts--;
+    if (isCounted || this.#ended) await Promise.race([this.#saved.attempt().catch(ignore), late]);
+    await Promise.race([this.#saved.close(reason), late]);
+    this.#tellLife?.();
   }
 
-  #stop(why: McpError): void {
-    this.#lifetime.end(why);
-    this.#suspend();
+  #over(ended: Task): void {
+    this.#ended = true;
+    const reason = new McpError('cancelled', ended.statusMessage ?? 'The task has ended');
+    if (ended.status === 'cancelled') this.#lifetime.end(reason);
+    this.#asking.end(reason);
+    void this.#saved.close(reason);
+    this.#tellLife?.();
+    this.#parts.changed(ended.id);
+    this.#parts.ended(ended.id);
   }
 
-  #suspend(): void {
-    this.#asking.end();
+  #ensureHere(): void {
+    if (this.#left) throw shuttingDown();
   }
-
-  /** Whether what is true now is in the store, once it is. */
-  saved(): Promise<boolean> {
-    return this.#saving;
-  }
-
-  #keepJournal(): void {
-    const { logged, reached } = this.task.journal;
-    this.task.journal = this.#asking.journal({ logged, reached });
-  }
-
-  #change(status: Task['status']): void {
-    this.task.status = status;
-    this.task.updatedAt = Date.now();
-    void this.save().then(() => this.#parts.changed(this.task.id));
-  }
-
-  // One write after the other, each of what is true when its turn comes.
-  save(): Promise<boolean> {
-    if (this.#left) return this.#saving;
-    this.#saving = this.#saving
-      .then(() => this.#parts.save(this.task.id, writeTask(this.task), expiresAt(this.task)))
-      .then(
-        () => true,
-        (error) => {
-          this.#parts.log('error', `Task ${this.task.id} could not be saved`, error);
-          return false;
-        },
-      );
-    return this.#saving;
-  }
-
-  #call(): Call {
-    const { id, tool, args, peer, principal } = this.task;
-    const call = {
-      id,
-      method: 'tools/call',
-      params: { name: tool, arguments: args, _meta: { progressToken: id } },
-      peer,
-      auth: principal === '' ? undefined : { subject: principal, scopes: [], claims: {} },
-      notify: (method: string, params: JsonObject = {}) => {
-        if (method === 'notifications/progress') this.#tell(params);
-      },
-    };
-    return withSignal(call, this.#lifetime);
-  }
-
-  // Spec, Tasks: progress is not sent for tasks; how far they are stands in their status.
-  #tell({ progress, total, message }: JsonObject): void {
-    if (isTerminal(this.task)) return;
-    const share = total === undefined ? `${progress}` : `${progress}/${total}`;
-    this.task.progress = {
-      progress,
-      ...(total !== undefined && { total }),
-      ...(message !== undefined && { message }),
-    };
-    this.task.statusMessage = typeof message === 'string' ? `${message} (${share})` : share;
-    this.#change(this.task.status);
-  }
-}
-
-function without(open: JsonObject, key: string): JsonObject {
-  return Object.fromEntries(Object.entries(open).filter(([other]) => other !== key));
 }
 
 function ignore(): void {
-  // The handler finds the answer when it comes to the question.
-}
-
-function requestsOf(open: ReadonlyMap<string, OpenQuestion>): JsonObject {
-  return Object.fromEntries([...open].map(([key, { request }]) => [key, request]));
+  // Whoever has to know was told.
 }

@@ -1,9 +1,11 @@
-import type { ErrorObject, JsonObject } from '../../jsonrpc/message.js';
+import { type ErrorObject, isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Peer } from '../../protocol/call.js';
 import { TASK_PROGRESS } from '../../protocol/extensions.js';
 import { type Journal, readJournal, writeJournal } from '../../server/asking/journal.js';
+import { NeverKept } from './saving-errors.js';
 
 type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
+const statuses = new Set<TaskStatus>(['working', 'input_required', 'completed', 'failed', 'cancelled']);
 
 /** A task as it is kept: what clients see of it, and what it takes to run it again. */
 export interface Task {
@@ -16,6 +18,8 @@ export interface Task {
   readonly createdAt: number;
   readonly ttlMs: number;
   readonly pollIntervalMs: number;
+  /** How many processes have run it, this one included, since it last got further. */
+  attempts: number;
   updatedAt: number;
   status: TaskStatus;
   statusMessage: string | undefined;
@@ -32,8 +36,9 @@ export function isTerminal({ status }: Pick<Task, 'status'>): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
 
-export function expiresAt({ createdAt, ttlMs }: Task): number {
-  return createdAt + ttlMs;
+/** How long the task is to be kept. A clock that was set back since does not make it longer. */
+export function remainingMs({ createdAt, ttlMs }: Task): number {
+  return Math.min(createdAt + ttlMs - Date.now(), ttlMs);
 }
 
 /** What a client sees when the task is made. */
@@ -68,10 +73,48 @@ export function detailed(task: Task): JsonObject {
   }
 }
 
-export function writeTask(task: Task): JsonObject {
-  return { ...task, journal: writeJournal(task.journal) };
+export function requestsOf(open: ReadonlyMap<string, { readonly request: unknown }>): JsonObject {
+  return Object.fromEntries([...open].map(([key, { request }]) => [key, request]));
 }
 
-export function readTask(json: JsonObject): Task {
-  return { ...(json as unknown as Task), journal: readJournal(json['journal'] as JsonObject) };
+/** A task as it goes into the store. */
+export interface Entry {
+  readonly task: Task;
+  readonly json: JsonObject;
+  readonly bytes: number;
+}
+
+/** Throws `NeverKept` if the task is not JSON, or has more than `maxBytes`. */
+export function writeTask(task: Task, maxBytes: number): Entry {
+  const json: JsonObject = { ...task, journal: writeJournal(task.journal) };
+  let bytes: number;
+  try {
+    bytes = jsonBytes(json);
+  } catch (error) {
+    throw new NeverKept(`It is not JSON. ${error instanceof Error ? error.message : ''}`.trim(), error);
+  }
+  if (bytes > maxBytes)
+    throw new NeverKept(`The task has ${bytes} bytes, at most ${maxBytes} (tasks.maxTaskBytes).`);
+  return { task, json, bytes };
+}
+
+export function jsonBytes(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value)).byteLength;
+}
+
+/** Reads what `writeTask` made. Throws if it is something else. */
+export function readTask(json: JsonObject, id: string): Task {
+  const { journal } = json;
+  if (
+    json['id'] !== id ||
+    !isObject(journal) ||
+    !statuses.has(json['status'] as TaskStatus) ||
+    !isObject(json['open'])
+  )
+    throw new TypeError('The entry is not a task');
+  return {
+    ...(json as unknown as Task),
+    attempts: Number(json['attempts'] ?? 0),
+    journal: readJournal(journal),
+  };
 }

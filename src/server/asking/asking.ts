@@ -40,6 +40,8 @@ export class Asking implements Run {
   #waiting: Waiting | undefined;
   readonly #answers: Map<string, unknown>;
   readonly #steps: Map<string, unknown>;
+  /** Answers that are in the journal, and that the handler must not find there yet. */
+  readonly #expected = new Map<string, unknown>();
   readonly #asked = new Set<string>();
   readonly #open = new Map<string, OpenQuestion>();
   /** How to refuse each question whose answer the handler does not have yet. */
@@ -165,11 +167,20 @@ export class Asking implements Run {
     }
   }
 
-  /** Keeps an answer to a question of an earlier run that this one has not come to yet; false if it has. */
-  expect(key: string, response: unknown): boolean {
-    if (this.#asked.has(key)) return false;
-    this.#answers.set(key, response);
-    return true;
+  /** Takes an answer to a question of an earlier run that this one has not come to yet; undefined if it has. */
+  expect(key: string, response: unknown): Taken | undefined {
+    if (this.#asked.has(key) || this.#reason !== undefined) return undefined;
+    this.#expected.set(key, response);
+    return {
+      proceed: () => {
+        this.#expected.delete(key);
+        // The handler may have come to the question meanwhile.
+        const open = this.#open.get(key);
+        if (open === undefined) this.#answers.set(key, response);
+        else open.answer(response)?.proceed();
+      },
+      reopen: () => void this.#expected.delete(key),
+    };
   }
 
   step<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
@@ -250,6 +261,8 @@ export class Asking implements Run {
   /** The journal as it stands, for the next round. */
   journal(said: { readonly logged: number; readonly reached: number | undefined }): Journal {
     const asked = new Set([...this.#asked].filter((key) => !this.#steps.has(key)));
-    return { run: this.#journal.run, answers: this.#answers, steps: this.#steps, asked, ...said };
+    const answers =
+      this.#expected.size === 0 ? this.#answers : new Map([...this.#answers, ...this.#expected]);
+    return { run: this.#journal.run, answers, steps: this.#steps, asked, ...said };
   }
 }

@@ -10,7 +10,7 @@ export interface StdioOptions {
   readonly maxMessageBytes?: number;
   /** A client that leaves more than this unread is let go. */
   readonly maxBufferedBytes?: number;
-  /** How long open calls may go on when the client is gone. */
+  /** How long open calls, and the steps of tasks, may go on when the client is gone. Default: 1 s. */
   readonly drainMs?: number;
   /** How long closing may take after that. The process ends then, whatever is still open. */
   readonly closeMs?: number;
@@ -27,6 +27,8 @@ export interface StdioServing {
 interface Parts {
   readonly dispatch: Dispatch;
   readonly session?: (send: (text: string) => void) => ChannelOptions['session'];
+  /** Lets what runs without a request come to rest, while open calls may finish. */
+  readonly drain?: ((options: { readonly drainMs: number }) => Promise<void>) | undefined;
   /** Runs when the last call has ended. */
   readonly onClose: () => Promise<void>;
   readonly onProblem: (message: string, error?: unknown) => void;
@@ -34,7 +36,7 @@ interface Parts {
 
 /** Serves one client on standard input and output. */
 export function serveOverStdio(
-  { dispatch, session, onClose, onProblem }: Parts,
+  { dispatch, session, drain, onClose, onProblem }: Parts,
   options: StdioOptions = {},
 ): StdioServing {
   const { maxMessageBytes = 16 * 1024 * 1024, maxBufferedBytes = 64 * 1024 * 1024 } = options;
@@ -75,7 +77,8 @@ export function serveOverStdio(
     await new Promise((resolve) => setImmediate(resolve));
     process.stdin.off('data', onData).off('end', onEnd);
     process.stdin.pause();
-    await channel.close({ deadlineMs });
+    // A task's step may finish also where nobody is left to read answers.
+    await Promise.all([channel.close({ deadlineMs }), drain?.({ drainMs })]);
     await Promise.all([inTime(onClose(), closeMs, onProblem), inTime(stdout.flushed(), closeMs, onProblem)]);
     stdout.restore();
     stopWatching();

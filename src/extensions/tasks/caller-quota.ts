@@ -1,0 +1,93 @@
+import { McpError } from '../../protocol/errors.js';
+
+interface Held {
+  readonly bytes: number;
+  readonly isFinished: boolean;
+  readonly expiresAt: number;
+}
+
+interface Account {
+  readonly tasks: Map<string, Held>;
+  unfinished: number;
+  bytes: number;
+  /** How many tasks make it worth a look whether some have expired. */
+  sweepAt: number;
+}
+
+export interface CallerQuotaLimits {
+  readonly maxTasksPerCaller: number;
+  readonly maxBytesPerCaller: number;
+}
+
+const FIRST_SWEEP = 256;
+
+/**
+ * What each caller has in the store, so that one cannot take all of it. Without authorization all callers are the same one, and
+ * nobody is counted.
+ */
+export class CallerQuota {
+  readonly #limits: CallerQuotaLimits;
+  readonly #accounts = new Map<string, Account>();
+
+  constructor(limits: CallerQuotaLimits) {
+    this.#limits = limits;
+  }
+
+  hold(principal: string, id: string, held: Held): void {
+    if (principal === '') return;
+    const account = this.#accounts.get(principal) ?? newAccount();
+    this.#accounts.set(principal, account);
+    remove(account, id);
+    account.tasks.set(id, held);
+    account.bytes += held.bytes;
+    if (!held.isFinished) account.unfinished++;
+    if (account.tasks.size >= account.sweepAt) sweep(account);
+  }
+
+  release(principal: string, id: string): void {
+    const account = this.#accounts.get(principal);
+    if (account === undefined) return;
+    remove(account, id);
+    if (account.tasks.size === 0) this.#accounts.delete(principal);
+  }
+
+  /** Throws if a caller has as much as one may have. */
+  check(principal: string, { newTask }: { readonly newTask: boolean }): void {
+    const account = this.#accounts.get(principal);
+    if (account === undefined) return;
+    const { maxTasksPerCaller, maxBytesPerCaller } = this.#limits;
+    if (account.bytes >= maxBytesPerCaller) sweep(account);
+    if (newTask && account.unfinished >= maxTasksPerCaller) {
+      throw new McpError(
+        'overloaded',
+        `You have ${account.unfinished} unfinished tasks, at most ${maxTasksPerCaller}: wait for one to end, or cancel one.`,
+      );
+    }
+    if (account.bytes >= maxBytesPerCaller) {
+      throw new McpError(
+        'overloaded',
+        `Your tasks have ${account.bytes} bytes in the store, at most ${maxBytesPerCaller}: try again when some have expired.`,
+      );
+    }
+  }
+}
+
+function newAccount(): Account {
+  return { tasks: new Map(), unfinished: 0, bytes: 0, sweepAt: FIRST_SWEEP };
+}
+
+function remove(account: Account, id: string): void {
+  const held = account.tasks.get(id);
+  if (held === undefined) return;
+  account.tasks.delete(id);
+  account.bytes -= held.bytes;
+  if (!held.isFinished) account.unfinished--;
+}
+
+// Those that are not finished are forgotten by whoever runs them.
+function sweep(account: Account): void {
+  const now = Date.now();
+  for (const [id, { isFinished, expiresAt }] of account.tasks)
+    if (isFinished && expiresAt <= now) remove(account, id);
+  account.sweepAt = Math.max(FIRST_SWEEP, account.tasks.size * 2);
+}

@@ -1,0 +1,118 @@
+import type { Journal } from '../../server/asking/journal.js';
+import { newJournal } from '../../server/asking/journal.js';
+import type { Log } from '../../server/log.js';
+import { NeverKept } from './saving-errors.js';
+import { type Entry, isTerminal, remainingMs, type Task, writeTask } from './task.js';
+import { TaskWriter } from './task-writer.js';
+
+export interface SavedTaskParts {
+  readonly save: (entry: Entry, expiresAt: number) => Promise<void>;
+  /** What clients see has changed, and is saved. */
+  readonly changed: (id: string) => void;
+  readonly log: Log;
+  /** How much the entry of a task may have. */
+  readonly maxTaskBytes: number;
+}
+
+export interface SavedTaskEvents {
+  /** The journal as it is now. */
+  readonly journal: () => Journal;
+  /** The end of the task is saved. */
+  readonly onEnd: (task: Task) => void;
+}
+
+/** A task as it is now, and as the store has it. Clients see the latter: what they were told, no crash can take back. */
+export class SavedTask {
+  /** The task as it is now. */
+  readonly task: Task;
+  /** While this is set, the task is saved as cancelled, and for this reason. */
+  cancelling: string | undefined;
+  /** Saves no journal and no matter how much: for an end that says why there is no result. */
+  bare = false;
+  readonly #parts: SavedTaskParts;
+  readonly #events: SavedTaskEvents;
+  readonly #writer: TaskWriter;
+  /** When its time is over, on a clock that nobody sets. */
+  readonly #expires: number;
+  #shown: Task;
+  #changed = false;
+
+  constructor(parts: SavedTaskParts, task: Task, events: SavedTaskEvents) {
+    this.task = task;
+    this.#parts = parts;
+    this.#events = events;
+    this.#shown = { ...task };
+    this.#expires = performance.now() + remainingMs(task);
+    this.#writer = new TaskWriter({
+      write: () => this.#write(),
+      onFailure: (error) => parts.log('error', `Task ${task.id} could not be saved`, error),
+    });
+  }
+
+  /** The task as it was last saved. */
+  get shown(): Task {
+    return this.#shown;
+  }
+
+  get expired(): boolean {
+    return this.#expires <= performance.now();
+  }
+
+  /** Changes what clients see. They see it when it is saved. */
+  change(fields: Partial<Task>): void {
+    // A clock that is set back must not make the task younger.
+    Object.assign(this.task, fields, { updatedAt: Math.max(Date.now(), this.task.updatedAt) });
+    this.#changed = true;
+  }
+
+  /** Saves the task as it is now. Rejects if that fails, after `undo`; nothing is written in between. */
+  attempt(undo?: () => void): Promise<void> {
+    return this.#writer.attempt(undo);
+  }
+
+  /** Saves the task as it is now, however often that takes. Rejects only if it cannot be kept at all. */
+  keep(): Promise<void> {
+    return this.#writer.keep();
+  }
+
+  /** Saves the task soon; nobody waits. */
+  saveSoon(): void {
+    this.#writer.soon();
+  }
+
+  /** Nothing is saved after this. */
+  close(reason: Error): Promise<void> {
+    return this.#writer.close(reason);
+  }
+
+  /** It has ended, and this is what is shown from now on. */
+  conclude(ended: Task): void {
+    this.#shown = Object.assign(this.task, ended);
+    this.#events.onEnd(ended);
+  }
+
+  async #write(): Promise<void> {
+    const { task } = this;
+    task.journal = this.#events.journal();
+    const isCancelled = this.cancelling !== undefined;
+    const written = isCancelled ? cancelled(task, this.cancelling) : { ...task };
+    const isChanged = this.#changed || isCancelled;
+    this.#changed = false;
+    try {
+      const entry = this.bare
+        ? writeTask({ ...written, journal: newJournal() }, Number.POSITIVE_INFINITY)
+        : writeTask(written, this.#parts.maxTaskBytes);
+      await this.#parts.save(entry, Math.round(Date.now() + this.#expires - performance.now()));
+    } catch (error) {
+      this.#changed ||= isChanged;
+      throw error instanceof RangeError ? new NeverKept(error.message, error) : error;
+    }
+    if (isTerminal(written)) return this.conclude(written);
+    this.#shown = written;
+    if (isChanged) this.#parts.changed(task.id);
+  }
+}
+
+export function cancelled(task: Task, why: string | undefined): Task {
+  return { ...task, status: 'cancelled', statusMessage: why, open: {}, result: undefined, error: undefined };
+}
