@@ -1,4 +1,5 @@
 import type { ErrorObject } from '../jsonrpc/message.js';
+import { closestName } from '../schema/closest-name.js';
 import { within } from './features.js';
 import type { Revision } from './revisions.js';
 
@@ -76,6 +77,7 @@ export class McpError extends Error {
 
   constructor(code: ErrorCode, message: string, options: McpErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    if (!Object.hasOwn(wire, code)) throw unknownCode(code);
     this.name = 'McpError';
     this.code = code;
     this.data = options.data;
@@ -96,6 +98,23 @@ export class McpError extends Error {
       ? { code: number, message: this.message }
       : { code: number, message: this.message, data: this.data };
   }
+}
+
+function unknownCode(code: unknown): TypeError {
+  const known = Object.keys(wire);
+  if (typeof code === 'number') {
+    const name = codes.get(code);
+    return new TypeError(
+      name === undefined
+        ? `An McpError has a name as its code, not the number ${code}: new McpError('remote_error', message, { number: ${code} }) sends that number.`
+        : `An McpError has a name as its code, not the number ${code}: new McpError('${name}', message).`,
+    );
+  }
+  const shown =
+    typeof code === 'string' ? JSON.stringify(code.slice(0, 40)) : `a value of type ${typeof code}`;
+  const meant = code === 'not_found' ? 'resource_not_found' : closestName(String(code), known);
+  const hint = meant === undefined ? `Known: ${known.join(', ')}.` : `Did you mean "${meant}"?`;
+  return new TypeError(`An McpError cannot have the code ${shown}. ${hint}`);
 }
 
 /** The error itself, or one that says nothing of it: what is nobody's known mistake is ours. */

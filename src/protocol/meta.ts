@@ -82,7 +82,7 @@ function readRevision(version: unknown): Revision {
   const revision = modernRevisions.find((known) => known === version);
   if (revision !== undefined) return revision;
   throw new McpError('unsupported_version', `Unsupported protocol version: ${version.slice(0, 64)}`, {
-    data: { supported: modernRevisions, requested: version },
+    data: { supported: modernRevisions, requested: version.slice(0, 64) },
   });
 }
 

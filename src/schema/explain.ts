@@ -1,11 +1,15 @@
+import { closestName } from './closest-name.js';
 import { coerce } from './coerce.js';
 import type { CompiledSchema } from './compile.js';
+import type { SchemaDocument } from './document.js';
 import { clip } from './expectation.js';
 import type { Issue } from './issue.js';
-import { fieldNames, placesAt } from './places.js';
+import { fieldNames, placesAt, valueAt } from './places.js';
 import { findProblems, MAX_ISSUES } from './problems.js';
 
 const MAX_PROBLEMS = 5;
+// A peer may send a million fields; a typo is among the first.
+const MAX_UNKNOWN = 50;
 const MAX_PROBLEM_TEXT = 220;
 const MAX_PROBLEMS_TEXT = 430;
 const MAX_FIELDS_TEXT = 130;
@@ -22,11 +26,41 @@ export function explain(issues: readonly Issue[], compiled: CompiledSchema, valu
   const seen = io === 'input' ? coerce(document, value).value : value;
   const found = findProblems(document, seen);
   const unseen = issues.filter((issue) => !found.some((problem) => related(problem.path, issue.path)));
-  const problems = inFieldOrder([...found, ...unseen], fieldNames(placesAt(document, [], seen)));
+  const problems = inFieldOrder(
+    [...found, ...unseen, ...misspelt(document, seen, found)],
+    fieldNames(placesAt(document, [], seen)),
+  );
   if (problems.length === 0) return 'The value does not match the schema.';
   const parent = problems[0]?.path.slice(0, -1) ?? [];
   const names = fieldNames(placesAt(document, parent, seen));
   return `${listProblems(problems)}${listFields(parent, names)}`;
+}
+
+/**
+ * Fields that the schema lets pass, although their names are nearly those of required fields that are missing. Libraries
+ * that drop unknown fields would otherwise only say that something is missing that is there, misspelt.
+ */
+function misspelt(document: SchemaDocument, value: unknown, found: readonly Issue[]): readonly Issue[] {
+  const reported = new Set(found.map(({ path }) => JSON.stringify(path)));
+  const told: Issue[] = [];
+  for (const { path, message } of found) {
+    const name = path.at(-1);
+    if (typeof name !== 'string' || !message.startsWith('required')) continue;
+    const parent = path.slice(0, -1);
+    const holder = valueAt(value, parent);
+    if (typeof holder !== 'object' || holder === null) continue;
+    const known = fieldNames(placesAt(document, parent, value));
+    const others = Object.keys(holder)
+      .filter((key) => !known.includes(key))
+      .slice(0, MAX_UNKNOWN);
+    for (const other of others) {
+      const at = [...parent, other];
+      if (reported.has(JSON.stringify(at)) || closestName(other, [name]) === undefined) continue;
+      reported.add(JSON.stringify(at));
+      told.push({ path: at, message: `unknown field, did you mean ${JSON.stringify(name)}?` });
+    }
+  }
+  return told;
 }
 
 function listProblems(problems: readonly Issue[]): string {

@@ -41,10 +41,10 @@ export async function completeArgument(call: Call, sources: CompletionSources): 
 function completersOf(ref: JsonObject, sources: CompletionSources): ReadonlyMap<string, Completer> {
   const { type, name, uri } = ref;
   if (type === 'ref/prompt' && typeof name === 'string') {
-    return sources.prompt(name) ?? unknown(`Unknown prompt: ${name}`);
+    return sources.prompt(name) ?? unknown(`Unknown prompt: ${name.slice(0, 128)}`);
   }
   if (type === 'ref/resource' && typeof uri === 'string') {
-    return sources.template(uri) ?? unknown(`Unknown resource template: ${uri}`);
+    return sources.template(uri) ?? unknown(`Unknown resource template: ${uri.slice(0, 256)}`);
   }
   return unknown('params.ref must be {"type":"ref/prompt","name":…} or {"type":"ref/resource","uri":…}');
 }

@@ -3,6 +3,13 @@ import { McpError } from '../protocol/errors.js';
 /** Opens what a server needs, yields it, and closes it when the server closes. */
 export type Lifespan<State> = () => AsyncGenerator<State, void, void>;
 
+const NOT_A_GENERATOR =
+  'The lifespan must be an async generator that yields the state: async function* () { const db = await open(); try { yield { db }; } finally { await db.close(); } }';
+
+function isGenerator<State>(value: unknown): value is AsyncGenerator<State, void, void> {
+  return typeof value === 'object' && value !== null && 'next' in value && typeof value.next === 'function';
+}
+
 /** Runs a lifespan once: on the first call or when asked, whichever is first. */
 export class Running<State> {
   readonly #lifespan: Lifespan<State> | undefined;
@@ -31,9 +38,11 @@ export class Running<State> {
 
   async #open(): Promise<State> {
     if (this.#lifespan === undefined) return undefined as State;
-    const generator = this.#lifespan();
+    const generator: unknown = this.#lifespan();
+    if (!isGenerator<State>(generator)) throw new TypeError(NOT_A_GENERATOR);
     const first = await generator.next();
-    if (first.done) throw new Error('lifespan ended without yielding');
+    if (first.done)
+      throw new Error('The lifespan ended without a yield. Yield the state, even where it is undefined.');
     this.#generator = generator;
     return first.value;
   }

@@ -67,6 +67,7 @@ export class Registry {
     ) as Catalog<object>;
     if (catalog.has(name))
       throw new DefinitionError([`"${name}" is defined twice; remove the first one before adding another`]);
+    this.#refuseTwin(name, entry);
     catalog.add(name, entry);
     this.#edited(kind);
     return {
@@ -74,6 +75,16 @@ export class Registry {
         if (catalog.remove(name, entry)) this.#edited(kind);
       },
     };
+  }
+
+  #refuseTwin(name: string, entry: object): void {
+    if (!('shape' in entry)) return;
+    for (const other of this.templates.values()) {
+      if (other.shape === entry.shape)
+        throw new DefinitionError([
+          `resource "${name}" matches the same URIs as "${other.uri}", which would always be read instead; remove one of them`,
+        ]);
+    }
   }
 
   #edited(kind: 'tools' | 'resources' | 'prompts'): void {

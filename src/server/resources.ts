@@ -22,6 +22,8 @@ export interface CompiledResource extends Compiled {
 export interface CompiledTemplate extends Compiled {
   readonly uri: string;
   readonly template: UriTemplate;
+  /** The template without the names of its variables: two of the same shape match the same URIs. */
+  readonly shape: string;
   readonly listed: ListedTemplate;
 }
 
@@ -54,7 +56,15 @@ export function compileResource(
       );
     }
   }
-  return { ...compiled, template, listed: { uriTemplate: uri, ...described } };
+  return { ...compiled, template, shape: shapeOf(uri), listed: { uriTemplate: uri, ...described } };
+}
+
+// The names count only where they are in the URI: in `{;a}`, `{?a}` and `{&a}`.
+function shapeOf(template: string): string {
+  return template.replaceAll(
+    /\{([^{};?&][^{}]*)\}/g,
+    (_, inside: string) => `{${inside.replaceAll(/[\w%]+(?=[,*:]|$)/g, '_')}}`,
+  );
 }
 
 function wholeMs(ttlMs: number): number {
