@@ -11,38 +11,53 @@ export interface Attempt {
   readonly message: string;
 }
 
+type Tried = Pick<Attempt, 'target' | 'transport' | 'era'>;
+
+/**
+ * The errors of ours that tell of several attempts. A peer's error may have data of any shape. The attempts are told in the
+ * message, a line each, and not as causes: a runtime prints causes within causes, pages of them.
+ */
+const told = new WeakMap<McpError, { attempts: readonly Attempt[]; summary: string | undefined }>();
+
+/** What the attempts together mean. */
+export interface Summary {
+  readonly sentence: string;
+  /** A URL that is probably meant. */
+  readonly suggestion?: string;
+}
+
 /** What failed in the order it was tried, made one error in the end. */
 export class Failures {
   readonly #attempts: Attempt[] = [];
+  readonly #lines: string[] = [];
   readonly #errors: McpError[] = [];
 
-  add(thrown: unknown, tried: Pick<Attempt, 'target' | 'transport' | 'era'>): McpError {
+  get errors(): readonly McpError[] {
+    return this.#errors;
+  }
+
+  add(thrown: unknown, tried: Tried): McpError {
     const error = toMcpError(thrown);
     const { code, message } = error;
+    const { attempts = [{ ...tried, code, message }], summary } = told.get(error) ?? {};
     this.#errors.push(error);
-    this.#attempts.push(...(attemptsOf(error) ?? [{ ...tried, code, message }]));
+    this.#attempts.push(...attempts);
+    this.#lines.push(...(summary === undefined ? attempts.map(line) : [`- ${tried.target}: ${summary}`]));
     return error;
   }
 
   /** A failure that was alone, or came again in the same words, is thrown as it is. */
-  toError(): McpError {
-    const attempts = this.#attempts;
+  toError(summary?: Summary): McpError {
     const [first] = this.#errors;
-    if (first && this.#errors.every(({ message }) => message === first.message)) return first;
-    return new McpError(
-      'connect_failed',
-      `Nothing that was tried connected:\n${attempts.map(line).join('\n')}`,
-      {
-        data: { attempts },
-        cause: new AggregateError(this.#errors, 'Every attempt failed'),
-      },
-    );
+    if (summary === undefined && first && this.#errors.every(({ message }) => message === first.message))
+      return first;
+    const { sentence, ...more } = summary ?? { sentence: undefined };
+    const message = [sentence ?? 'Nothing that was tried connected:', ...this.#lines].join('\n');
+    const attempts = this.#attempts;
+    const error = new McpError('connect_failed', message, { data: { ...more, attempts } });
+    told.set(error, { attempts, summary: sentence });
+    return error;
   }
-}
-
-/** The attempts that an error of ours tells of. A peer's error can have data of any shape, but never such a cause. */
-function attemptsOf({ cause, data }: McpError): readonly Attempt[] | undefined {
-  return cause instanceof AggregateError ? (data as { attempts?: readonly Attempt[] }).attempts : undefined;
 }
 
 function line({ target, transport, era, message }: Attempt): string {

@@ -4,7 +4,7 @@ import type { Link } from '../protocol/link.js';
 import type { HttpCarrier } from '../transports/http/client/carrier.js';
 import { overFetch } from '../transports/http/client/over-fetch.js';
 import { type HttpLinkOptions, openHttpLink } from '../transports/http/link.js';
-import { Failures } from './attempts.js';
+import { Failures, type Summary } from './attempts.js';
 import type { Era } from './verdicts.js';
 import { eraOf, insist, type Way, type WayParts, wasRefused } from './way.js';
 
@@ -58,8 +58,40 @@ export function overHttp(url: URL, { target, http, carrier: open = carriedByFetc
         if (parts.open.signal.aborted || !leadsOn[era](error)) break;
       }
     }
-    throw failures.toError();
+    throw failures.toError(await summary(failures, parts));
   };
+
+  /** Where nothing speaks MCP, the path is most often wrong, and the right one can be named. */
+  async function summary({ errors }: Failures, parts: WayParts): Promise<Summary | undefined> {
+    if (parts.verdict !== undefined || parts.open.signal.aborted) return undefined;
+    const { isNothing, otherPath, reasonOf } = await import('./other-path.js');
+    const { status } = reasonOf(errors[0] as McpError);
+    // With one revision insisted on, only some ways were tried: the server may speak another.
+    if (!errors.every(isNothing) || (parts.revision !== undefined && status !== 404)) return undefined;
+    const nothing = `Nothing at ${target} speaks MCP (${status < 300 ? 'it answers something else' : status}).`;
+    const other = await otherPath(url, parts.open.signal, (at, signal) => probe(at, signal, parts));
+    if (other === undefined) return { sentence: nothing };
+    if (other.found === 'no')
+      return {
+        sentence: `${nothing} Most servers are at /mcp, but nothing at ${other.url} speaks it either.`,
+      };
+    const there = other.found === 'yes' ? ' An MCP server answers there.' : '';
+    return { sentence: `${nothing} Did you mean ${other.url}?${there}`, suggestion: other.url };
+  }
+
+  // Headers and tokens are not sent: they are for the URL that was given.
+  async function probe(at: URL, signal: AbortSignal, parts: WayParts): Promise<void> {
+    const { auth: _, headers: __, ...bare } = http;
+    const carrier = await open(at, bare);
+    try {
+      const quiet = { ...parts.events, problem() {}, notification() {}, lost() {} };
+      const opening = { events: quiet, open: { ...parts.open, signal }, http: bare, carrier };
+      const link = await openHttpLink(at, opening);
+      await link.close();
+    } finally {
+      carrier.close();
+    }
+  }
 }
 
 function erasToTry({ verdict, revision }: WayParts): readonly Era[] {
