@@ -1,6 +1,7 @@
 import type { JsonObject } from '../jsonrpc/message.js';
 import { idle } from '../protocol/idle-timer.js';
 import { checkOptions, type KeysOf } from '../protocol/known-keys.js';
+import { bytesOf, StoreShares } from './store-shares.js';
 
 /** Where tasks and outcomes are kept. What `set` and `add` wrote is safe when they resolve. */
 export interface Store {
@@ -15,15 +16,29 @@ export interface Store {
 }
 
 export interface MemoryStoreOptions {
+  /** Default: 100,000. */
   readonly maxEntries?: number;
-  /** Of keys and values together, a byte for a character of their JSON. */
+  /**
+   * Of keys and of values as JSON, as this process holds them: a byte for a character, two in a text with characters beyond
+   * Latin-1. Default: 256 MB.
+   */
   readonly maxBytes?: number;
+  /** What one kind of entries (tasks, outcomes, used answers) may have of both limits. Default: 0.5. */
+  readonly kindShare?: number;
+  /** What the entries of one kind and one caller may have of both limits. Callers without `auth` count as one. Default: 0.1. */
+  readonly callerShare?: number;
 }
 
-const storeKeys = { maxEntries: true, maxBytes: true } satisfies KeysOf<MemoryStoreOptions>;
+const storeKeys = {
+  maxEntries: true,
+  maxBytes: true,
+  kindShare: true,
+  callerShare: true,
+} satisfies KeysOf<MemoryStoreOptions>;
 
 interface Kept {
   readonly json: string;
+  readonly bytes: number;
   readonly expiresAt: number;
 }
 
@@ -33,9 +48,12 @@ const SWEEP_EVERY_MS = 1000;
 /** Keeps everything in this process, as text: nobody can change what is kept by changing what they gave. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   checkOptions('memoryStore', options, storeKeys);
-  const { maxEntries = 100_000, maxBytes = 256 * 1024 * 1024 } = options;
+  const { maxEntries = 100_000, maxBytes = 256 * 1024 * 1024, kindShare = 0.5, callerShare = 0.1 } = options;
+  for (const [name, share] of Object.entries({ kindShare, callerShare }))
+    if (!(share > 0 && share <= 1)) throw new TypeError(`"${name}" must be a number above 0, at most 1.`);
   const kept = new Map<string, Kept>();
-  let bytes = 0;
+  const shares = new StoreShares({ maxEntries, maxBytes, kindShare, callerShare });
+  let earliest = Number.POSITIVE_INFINITY;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let nextSweep = Number.POSITIVE_INFINITY;
 
@@ -47,30 +65,29 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   }
 
   function remove(key: string): void {
-    bytes -= sizeOf(key);
-    kept.delete(key);
-  }
-
-  function sizeOf(key: string): number {
     const entry = kept.get(key);
-    return entry === undefined ? 0 : key.length + entry.json.length;
+    if (entry === undefined) return;
+    shares.add(key, -1, -entry.bytes);
+    kept.delete(key);
   }
 
   function write(key: string, value: JsonObject, expiresAt = Number.POSITIVE_INFINITY): void {
     const json = JSON.stringify(value);
-    // What is there stays where its successor does not fit.
-    const grown = key.length + json.length - sizeOf(key);
-    if (problem(key, grown) !== undefined) sweep();
-    const full = problem(key, grown);
+    const bytes = bytesOf(key) + bytesOf(json);
+    // What is there stays where its successor does not fit. A walk over all entries is worth it only if one has expired.
+    if (problem(key, bytes) !== undefined && earliest <= Date.now()) sweep();
+    const full = problem(key, bytes);
     if (full !== undefined) throw new Error(full);
-    kept.set(key, { json, expiresAt });
-    bytes += grown;
+    const before = kept.get(key);
+    shares.add(key, before === undefined ? 1 : 0, bytes - (before?.bytes ?? 0));
+    kept.set(key, { json, bytes, expiresAt });
+    earliest = Math.min(earliest, expiresAt);
     sweepAt(expiresAt);
   }
 
-  function problem(key: string, grown: number): string | undefined {
-    if (kept.size >= maxEntries && !kept.has(key)) return `The store is full: it has ${maxEntries} entries`;
-    return bytes + grown > maxBytes ? `The store is full: it may have ${maxBytes} bytes` : undefined;
+  function problem(key: string, bytes: number): string | undefined {
+    const before = kept.get(key);
+    return shares.problem(key, before === undefined ? 1 : 0, bytes - (before?.bytes ?? 0));
   }
 
   function sweep(): void {
@@ -80,6 +97,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       if (expiresAt <= now) remove(key);
       else next = Math.min(next, expiresAt);
     }
+    earliest = next;
     clearTimeout(timer);
     nextSweep = Number.POSITIVE_INFINITY;
     sweepAt(next);
@@ -121,7 +139,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     async close() {
       clearTimeout(timer);
       kept.clear();
-      bytes = 0;
+      shares.clear();
     },
   };
 }

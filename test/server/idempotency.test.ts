@@ -220,6 +220,19 @@ describe('a call that is sent again', () => {
     expect(ran).toEqual(['pay 1']);
   });
 
+  it('of one caller cannot fill the store for another', async () => {
+    const { as, ran } = build({ store: memoryStore({ maxEntries: 40 }) });
+    const [ann, bob] = [as('ann'), as('bob')];
+    for (let n = 0; n < 4; n++) await ann('tools/call', keyed('pay', `k${n}`, { n }));
+    await expect(ann('tools/call', keyed('pay', 'k4', { n: 4 }))).rejects.toMatchObject({
+      code: 'overloaded',
+    });
+    await bob('tools/call', keyed('pay', 'k', { n: 5 }));
+    // What ann has, she keeps.
+    await ann('tools/call', keyed('pay', 'k0', { n: 0 }));
+    expect(ran).toEqual(['pay 0', 'pay 1', 'pay 2', 'pay 3', 'pay 5']);
+  });
+
   it('does not run again where its outcome could not be kept', async () => {
     const inner = memoryStore();
     const set = vi.fn(async () => {
