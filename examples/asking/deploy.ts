@@ -13,7 +13,7 @@ export const wrong = tool({
   input: z.object({ app: z.string() }),
   run: async ({ app }, ctx) => {
     const machine = await cloud.create(app, 'small'); // once before the answer, and once more after it
-    await ctx.ask('sure', { message: `Go live with ${machine.id}?`, schema: sure });
+    await ctx.ask('sure', { message: `Go live with ${app}?`, schema: sure });
     return cloud.publish(machine.id);
   },
 });
@@ -23,7 +23,7 @@ export const right = tool({
   input: z.object({ app: z.string() }),
   run: async ({ app }, ctx) => {
     const machine = await ctx.step('create', () => cloud.create(app, 'small'));
-    await ctx.ask('sure', { message: `Go live with ${machine.id}?`, schema: sure });
+    await ctx.ask('sure', { message: `Go live with ${app}?`, schema: sure });
     return cloud.publish(machine.id);
   },
 });

@@ -1,25 +1,27 @@
 import type { JsonObject } from '../jsonrpc/message.js';
 import type { Auth, Call, HttpFacts } from '../protocol/call.js';
 import type { ResourceContents } from '../protocol/content.js';
-import { cancelledBy, McpError } from '../protocol/errors.js';
+import { cancelledBy } from '../protocol/errors.js';
 import { hasEnded, onEnd, withSignalOf } from '../protocol/lifetime.js';
-import { atLeast, type LogLevel } from '../protocol/log-level.js';
+import { atLeast } from '../protocol/log-level.js';
 import { progressToken } from '../protocol/meta.js';
-import type { ClientCapabilities } from '../protocol/model.js';
 import type { Schema } from '../schema/schema.js';
 import { Asking } from './asking/asking.js';
 import {
+  checkDeclared,
   type FormQuestion,
   formOf,
-  lacking,
+  missingCapability,
   type Question,
+  requiredBy,
   rootsQuestion,
   sampleOf,
   type UrlQuestion,
   visitOf,
 } from './asking/question.js';
-import { InnerRun, type Run, unattended } from './asking/run.js';
+import { checkKey, InnerRun, type Run, unattended } from './asking/run.js';
 import type { Changed } from './bus.js';
+import { logOf } from './call-log.js';
 import type { ClientFacts, Context, Elicit, Log } from './context.js';
 import type { ToolResult } from './define.js';
 import type { TimeLimit } from './time-limit.js';
@@ -27,6 +29,8 @@ import { ToolError } from './tool-error.js';
 
 /** What a server lends to the calls it serves. */
 export interface Services {
+  /** Makes the run of a call that asks or takes a step for the first time. */
+  readonly begin: () => Asking;
   readonly changed: Changed;
   readonly read: (inner: Inner, uri: string) => Promise<readonly ResourceContents[]>;
   readonly callTool: (inner: Inner, name: string, args: Readonly<JsonObject>) => Promise<ToolResult>;
@@ -156,30 +160,18 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   get log(): Log {
-    const send =
-      (level: LogLevel) =>
-      (data: unknown, logger?: string): void => {
-        const wanted = this.#call.peer.logLevel;
-        if (wanted === undefined || !atLeast(level, wanted)) return;
-        // What an earlier round has said is not said again.
-        if (++this.#logged <= (this.#given.said?.logged ?? 0)) return;
-        this.#call.notify('notifications/message', { level, ...(logger !== undefined && { logger }), data });
-      };
-    return {
-      debug: send('debug'),
-      info: send('info'),
-      notice: send('notice'),
-      warning: send('warning'),
-      error: send('error'),
-      critical: send('critical'),
-      alert: send('alert'),
-      emergency: send('emergency'),
-    };
+    return logOf((level, data, logger) => {
+      const wanted = this.#call.peer.logLevel;
+      if (wanted === undefined || !atLeast(level, wanted)) return;
+      // What an earlier round has said is not said again.
+      if (++this.#logged <= (this.#given.said?.logged ?? 0)) return;
+      this.#call.notify('notifications/message', { level, ...(logger !== undefined && { logger }), data });
+    });
   }
 
   get elicit(): Elicit {
     const elicit = (key: string, question: FormQuestion<Schema> | UrlQuestion): Promise<unknown> =>
-      question.url === undefined
+      question?.url === undefined
         ? this.#put(key, () => formOf(question as FormQuestion<Schema>))
         : this.#put(key, () => visitOf(question as UrlQuestion));
     return elicit as Elicit;
@@ -211,9 +203,9 @@ export class CallContext<State, User> implements Context<State, User> {
 
   #put<T>(key: string, make: () => Question<T>): Promise<T> {
     try {
+      checkKey(key);
       const question = make();
-      const missing = lacking(question.requires, this.#call.peer.capabilities);
-      if (missing !== undefined) throw missingCapability(missing);
+      checkDeclared(requiredBy(question.request), this.#call.peer.capabilities);
       return this.#questions().ask(key, question);
     } catch (error) {
       return Promise.reject(error);
@@ -221,7 +213,7 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   #questions(): Run {
-    this.#asking ??= this.#begun(new Asking());
+    this.#asking ??= this.#begun(this.#services.begin());
     return this.#asking;
   }
 
@@ -287,12 +279,4 @@ export class CallContext<State, User> implements Context<State, User> {
   get release(): () => void {
     return () => this.#call.release?.();
   }
-}
-
-/** The client must declare these before the call can be served. */
-function missingCapability(required: ClientCapabilities): McpError {
-  const names = Object.keys(required).join(', ');
-  return new McpError('missing_capability', `This call needs a client that declares: ${names}`, {
-    data: { requiredCapabilities: required },
-  });
 }

@@ -202,11 +202,12 @@ export function createServer<
 
 // A state that only this process can open is lost with it, and useless to the process beside it.
 function sealOptions(
-  { secret, asking = {} }: Pick<ServerOptions<never, never>, 'secret' | 'asking'>,
+  { name, secret, asking = {} }: Pick<ServerOptions<never, never>, 'name' | 'secret' | 'asking'>,
   { log, store }: { readonly log: Log; readonly store: Store },
 ): SealOptions {
   const { maxAgeMs = 3_600_000, maxBytes = 65_536, once = false } = asking;
   return {
+    server: name,
     secrets: typeof secret === 'string' ? [secret] : secret,
     maxAgeMs,
     maxBytes,

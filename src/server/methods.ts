@@ -1,6 +1,7 @@
 import type { Call, Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import { explain } from '../schema/explain.js';
+import { Asking } from './asking/asking.js';
 import { isInputRequired } from './asking/input-required.js';
 import type { Run } from './asking/run.js';
 import type { Services } from './call-context.js';
@@ -48,6 +49,7 @@ export function methodTable(parts: ServerParts): MethodTable {
   const tasks = parts.tasks?.(tools.again);
 
   const services: Services = {
+    begin: () => new Asking(undefined, { maxBytes: parts.seal.maxBytes }),
     changed: parts.changed,
     async read({ call, asking }, uri) {
       const result = await stage.within(call, asking, (ctx) => shown(readResource(registry, uri, ctx)));

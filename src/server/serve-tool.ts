@@ -105,8 +105,7 @@ export function serveTool(parts: ToolParts): ToolServing {
         });
         if (isInputRequired(result))
           throw new TypeError(`${tool.name} returns inputRequired and cannot run as a task`);
-        // A handler that was refused a step and returned all the same has not done what it says.
-        if (asking.refusal !== undefined && !result.isError) throw asking.refusal;
+        if (!result.isError) asking.checkResult();
         return finishFor(tool)(result);
       },
       inline: (background) => {

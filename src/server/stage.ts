@@ -75,7 +75,9 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
     background: Background | undefined,
   ): Promise<Outcome> {
     const given = unprepared ? nothingGiven : await prepare(call);
-    const continued = isContinued(call) ? await conduct.resume(call, performance) : named(performance);
+    const continued = isContinued(call)
+      ? await conduct.resume(call, performance)
+      : named(performance, seal.maxBytes);
     const ctx = new CallContext(
       call,
       services(),
@@ -139,6 +141,6 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
 }
 
 // A run that has a name already has its questions and steps from the start.
-function named({ runId }: What): Pick<Given<never, never>, 'asking'> | undefined {
-  return runId === undefined ? undefined : { asking: new Asking(newJournal(runId)) };
+function named({ runId }: What, maxBytes: number): Pick<Given<never, never>, 'asking'> | undefined {
+  return runId === undefined ? undefined : { asking: new Asking(newJournal(runId), { maxBytes }) };
 }

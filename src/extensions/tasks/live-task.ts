@@ -39,7 +39,7 @@ export class LiveTask {
 
   constructor(parts: LiveTaskParts, task: Task) {
     this.#parts = parts;
-    this.#asking = new Asking(task.journal, {}, this.#waiting);
+    this.#asking = new Asking(task.journal, { waiting: this.#waiting });
     this.#saved = new SavedTask(parts, task, {
       journal: () => this.#journal(),
       onEnd: (ended) => this.#over(ended),
@@ -148,7 +148,6 @@ export class LiveTask {
   #follow(ended: Promise<Outcome>): void {
     ended.then(
       (outcome) => {
-        this.#warnOfForgotten();
         const { resultType, ...result } = outcome;
         this.#finish({ status: 'completed', result: { resultType, ...result } });
       },
@@ -181,16 +180,6 @@ export class LiveTask {
     this.#saved.bare = true;
     this.#saved.change({ status: 'failed', result: undefined, error: error.toWire(newestRevision) });
     this.#saved.keep().catch(ignore);
-  }
-
-  #warnOfForgotten(): void {
-    const { forgotten } = this.#asking;
-    if (forgotten === undefined || this.#left || this.#ended) return;
-    const { id, tool } = this.task;
-    this.#parts.log(
-      'warning',
-      `Task ${id} (${tool}) has ended without coming to "${forgotten}" again, where an earlier run of it had been. Has the tool changed?`,
-    );
   }
 
   /** Hands answers to the questions they belong to. Rejects if they could not be saved; the questions are open again then. */

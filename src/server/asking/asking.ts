@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
-import { McpError } from '../../protocol/errors.js';
 import type { InputRequest } from '../../protocol/input.js';
 import { type Journal, newJournal } from './journal.js';
+import { divergence, Notes } from './notes.js';
 import type { Question } from './question.js';
 import { handlerEnded, isSuspension, type Run, type Step, suspension, unattended } from './run.js';
 
@@ -30,19 +30,22 @@ export interface Taken {
   readonly reopen: () => void;
 }
 
+export interface AskingOptions {
+  /** The answers that came with this round. */
+  readonly given?: JsonObject;
+  /** How large the journal may become. No limit by default. */
+  readonly maxBytes?: number;
+  /** Without it, open questions end the run. */
+  readonly waiting?: Waiting;
+}
+
 /**
  * The questions and steps of one run of a handler. Known keys return at once; the first unknown one leaves the run waiting
  * until everything else that goes on beside it has come to rest, so that questions asked together go out together.
  */
 export class Asking implements Run {
-  readonly #journal: Journal;
-  readonly #given: JsonObject;
+  readonly #notes: Notes;
   #waiting: Waiting | undefined;
-  readonly #answers: Map<string, unknown>;
-  readonly #steps: Map<string, unknown>;
-  /** Answers that are in the journal, and that the handler must not find there yet. */
-  readonly #expected = new Map<string, unknown>();
-  readonly #asked = new Set<string>();
   readonly #open = new Map<string, OpenQuestion>();
   /** How to refuse each question whose answer the handler does not have yet. */
   readonly #unanswered = new Map<string, (reason: Error) => void>();
@@ -53,13 +56,10 @@ export class Asking implements Run {
   #refused = false;
   #closed = false;
 
-  /** Without `waiting`, open questions end the run. */
-  constructor(journal: Journal = newJournal(), given: JsonObject = {}, waiting?: Waiting) {
-    this.#journal = journal;
-    this.#given = given;
+  constructor(journal: Journal = newJournal(), options: AskingOptions = {}) {
+    const { given = {}, maxBytes = Number.POSITIVE_INFINITY, waiting } = options;
+    this.#notes = new Notes(journal, { given, maxBytes });
     this.#waiting = waiting;
-    this.#answers = new Map(journal.answers);
-    this.#steps = new Map(journal.steps);
   }
 
   /** From now on open questions are dealt with in this way. */
@@ -120,12 +120,13 @@ export class Asking implements Run {
 
   ask<T>(key: string, question: Question<T>): Promise<T> {
     if (this.#reason !== undefined) return this.#refuse(this.#reason);
-    this.#take(key);
-    const known = this.#answers.get(key) ?? (Object.hasOwn(this.#given, key) ? this.#given[key] : undefined);
-    const read = known === undefined ? undefined : question.read(known);
-    if (read?.ok) {
-      this.#answers.set(key, known);
-      return Promise.resolve(read.value);
+    this.#take(key, question.request);
+    const known = this.#notes.answerTo(key, question);
+    if (known !== undefined) return Promise.resolve(known.value);
+    const fickle = this.#notes.fickle(key);
+    if (fickle !== undefined) {
+      this.end(fickle);
+      return this.#refuse(fickle);
     }
     const answered = new Promise<T>((resolve, reject) => {
       this.#unanswered.set(key, (reason) => {
@@ -137,7 +138,7 @@ export class Asking implements Run {
         answer: (response) => {
           const late = question.read(response);
           if (!late.ok || this.#reason !== undefined) return undefined;
-          this.#answers.set(key, response);
+          this.#notes.keepAnswer(key, response);
           this.#open.delete(key);
           return {
             proceed: () => {
@@ -145,7 +146,7 @@ export class Asking implements Run {
               resolve(late.value);
             },
             reopen: () => {
-              this.#answers.delete(key);
+              this.#notes.dropAnswer(key);
               this.#open.set(key, open);
               this.#rest();
             },
@@ -169,17 +170,17 @@ export class Asking implements Run {
 
   /** Takes an answer to a question of an earlier run that this one has not come to yet; undefined if it has. */
   expect(key: string, response: unknown): Taken | undefined {
-    if (this.#asked.has(key) || this.#reason !== undefined) return undefined;
-    this.#expected.set(key, response);
+    if (this.#notes.hasUsed(key) || this.#reason !== undefined) return undefined;
+    this.#notes.expect(key, response);
     return {
       proceed: () => {
-        this.#expected.delete(key);
-        // The handler may have come to the question meanwhile.
+        const isAnswer = this.#notes.unexpect(key);
+        // The handler may have come to the question meanwhile, and may ask it in other words.
         const open = this.#open.get(key);
-        if (open === undefined) this.#answers.set(key, response);
-        else open.answer(response)?.proceed();
+        if (open === undefined) this.#notes.keepAnswer(key, response);
+        else if (isAnswer) open.answer(response)?.proceed();
       },
-      reopen: () => void this.#expected.delete(key),
+      reopen: () => void this.#notes.unexpect(key),
     };
   }
 
@@ -194,13 +195,15 @@ export class Asking implements Run {
 
   async #perform<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
     this.#take(key);
-    if (this.#steps.has(key)) return this.#steps.get(key) as T;
+    if (typeof work !== 'function')
+      throw new TypeError('A step needs a function after its key: ctx.step("create", () => create())');
+    const known = this.#notes.resultOf(key);
+    if (known !== undefined) return known.value as T;
     this.#busy++;
     try {
-      const result = await work({ idempotencyKey: `${this.#journal.run}:${key}` });
+      const result = await work({ idempotencyKey: this.#notes.idempotencyKey(key) });
       // What later rounds will get, this round gets too.
-      const kept = result === undefined ? null : (JSON.parse(JSON.stringify(result)) as unknown);
-      this.#steps.set(key, kept);
+      const kept = this.#notes.keepResult(key, result);
       await this.#record();
       if (this.#reason === undefined) return (result === undefined ? result : kept) as T;
     } catch (error) {
@@ -211,6 +214,17 @@ export class Asking implements Run {
       this.#rest();
     }
     return this.#refuse(this.#reason);
+  }
+
+  #take(key: string, request?: InputRequest): void {
+    // What begins now could not be kept. Whatever the handler makes of that, nothing more may begin.
+    const full = this.#notes.full(key);
+    if (full !== undefined) {
+      this.end(full);
+      this.#refused = true;
+      throw full;
+    }
+    this.#notes.take(key, { request, beside: this.#busy > 0 || this.#open.size > 0 });
   }
 
   async #record(): Promise<void> {
@@ -227,42 +241,33 @@ export class Asking implements Run {
     return unattended(Promise.reject(reason));
   }
 
-  // A key is the name of one question or step; a second use would get the first one's answer.
-  #take(key: string): void {
-    if (typeof key !== 'string' || key === '')
-      throw new McpError('internal_error', 'A question or step needs a key');
-    if (this.#asked.has(key)) {
-      throw new McpError(
-        'internal_error',
-        `The key "${key}" is used twice in one run. Give each question and step its own.`,
-      );
-    }
-    this.#asked.add(key);
-  }
-
   // A turn of the event loop without a new question or a running step: the handler has come to rest.
   #rest(): void {
     clearTimeout(this.#timer);
     if (this.#open.size === 0 || this.#busy > 0 || this.#reason !== undefined) return;
     this.#timer = setTimeout(() => {
       if (this.#busy > 0 || this.#open.size === 0) return;
-      if (this.#waiting === undefined) this.end();
+      const passed = this.#notes.passed(this.#open);
+      if (passed !== undefined) this.end(divergence(passed));
+      else if (this.#waiting === undefined) this.end();
       else this.#waiting.settle(this.#open);
     }, 0);
   }
 
-  /** The key of an earlier round that this round did not come to, if there is one. */
-  get forgotten(): string | undefined {
-    for (const key of this.#journal.asked) if (!this.#asked.has(key)) return key;
-    for (const key of this.#journal.steps.keys()) if (!this.#asked.has(key)) return key;
-    return undefined;
+  /** Throws why what the handler returned cannot be its result: a step was refused, or an earlier run came to more than this. */
+  checkResult(): void {
+    if (this.refusal !== undefined) throw this.refusal;
+    const { forgotten } = this.#notes;
+    if (forgotten !== undefined) throw divergence(forgotten);
+  }
+
+  /** The questions that were answered, and are asked again because they are not the same any more. */
+  get changed(): readonly string[] {
+    return this.#notes.changed;
   }
 
   /** The journal as it stands, for the next round. */
   journal(said: { readonly logged: number; readonly reached: number | undefined }): Journal {
-    const asked = new Set([...this.#asked].filter((key) => !this.#steps.has(key)));
-    const answers =
-      this.#expected.size === 0 ? this.#answers : new Map([...this.#answers, ...this.#expected]);
-    return { run: this.#journal.run, answers, steps: this.#steps, asked, ...said };
+    return this.#notes.journal(said);
   }
 }

@@ -7,8 +7,10 @@ import type { Log } from '../log.js';
 import type { Complete } from '../results.js';
 import { Asking } from './asking.js';
 import { isInputRequired } from './input-required.js';
-import { newJournal, readJournal, writeJournal } from './journal.js';
+import { type Journal, newJournal, readJournal, writeJournal } from './journal.js';
+import { checkDeclared, requiredBy } from './question.js';
 import type { Binding, Seal } from './sealed-state.js';
+import { checkAnswersFit } from './size.js';
 
 export interface Conductor {
   /** What an earlier round left. */
@@ -50,41 +52,35 @@ export function conductor(parts: {
     const { inputResponses: answers = {}, requestState } = call.params;
     if (!isObject(answers)) throw new McpError('invalid_params', 'params.inputResponses must be an object');
     if (requestState === undefined) {
-      const journal = newJournal(what.runId);
-      return { asking: new Asking(journal, answers), said: journal, resumed: { state: undefined, answers } };
+      checkAnswersFit(answers, { maxBytes: seal.maxBytes });
+      return resumed(newJournal(what.runId), { state: undefined, answers });
     }
     if (typeof requestState !== 'string')
       throw new McpError('invalid_params', 'params.requestState must be a string');
-    const { j, c } = await seal.open(requestState, bindingOf(call, what));
-    const journal = readJournal(j as JsonObject);
-    return { asking: new Asking(journal, answers), said: journal, resumed: { state: c, answers } };
+    const { j, c } = await seal.open(requestState, bindingOf(call, what), answers);
+    return resumed(readJournal(j as JsonObject), { state: c, answers });
+  }
+
+  function resumed(journal: Journal, carried: Resumed['resumed']): Resumed {
+    const { maxBytes } = seal;
+    const asking = new Asking(journal, { given: carried.answers, maxBytes });
+    return { asking, said: journal, resumed: carried };
   }
 
   async function conclude(call: Call, ctx: CallContext<never, never>, run: Concluded): Promise<Outcome> {
     const { asking } = ctx;
-    // A handler that failed by itself before it was made to end need not ask what it began to.
-    if (
-      asking !== undefined &&
-      !asking.kept &&
-      asking.open.size > 0 &&
-      (asking.suspended || !hasFailed(run))
-    ) {
+    if (asking !== undefined && mustAsk(asking, run)) {
       if (run.error === undefined) warnOfCatch(run.name, asking, log);
+      if (asking.changed.length > 0) warnOfChange(run.name, asking, log);
       const requests = Object.fromEntries([...asking.open].map(([key, { request }]) => [key, request]));
       return ask(call, run, { requests, asking, ctx, carried: undefined });
     }
     if (run.error !== undefined) throw run.error;
-    // A handler that was refused a step and returned all the same has not done what it says.
-    if (asking?.refusal !== undefined && !hasFailed(run)) throw asking.refusal;
-    const forgotten = asking?.forgotten;
-    if (forgotten !== undefined) {
-      throw new McpError(
-        'internal_error',
-        `${run.name} did not come to "${forgotten}" again. A handler must ask the same in every round; put what changes into a step.`,
-      );
-    }
+    if (!hasFailed(run)) asking?.checkResult();
     if (isInputRequired(run.value)) {
       const { requests, state } = run.value;
+      for (const request of Object.values(requests))
+        checkDeclared(requiredBy(request), call.peer.capabilities);
       return ask(call, run, { requests, asking: asking ?? new Asking(), ctx, carried: state });
     }
     return run.finish();
@@ -114,6 +110,13 @@ export function conductor(parts: {
   return { resume, conclude };
 }
 
+// A handler that failed by itself before it was made to end need not ask what it began to. In the background, somebody else
+// keeps its questions.
+function mustAsk(asking: Asking, run: Concluded): boolean {
+  if (asking.kept || asking.open.size === 0) return false;
+  return asking.suspended || (asking.refusal === undefined && !hasFailed(run));
+}
+
 function hasFailed({ value, error }: Concluded): boolean {
   return error !== undefined || (isObject(value) && value['isError'] === true);
 }
@@ -128,9 +131,19 @@ function bindingOf(call: Call, { name, args }: What): Binding {
 }
 
 function warnOfCatch(name: string, asking: Asking, log: Log): void {
-  const keys = [...asking.open.keys()].map((key) => `"${key}"`).join(', ');
   log(
     'warning',
-    `${name} went on after it asked ${keys}. What it did then is lost: await the answer, and let its end pass.`,
+    `${name} returned a value although it had asked ${quoted(asking.open.keys())} and had no answer yet. The value is lost, and the client is asked. Await the answer, and rethrow what the question throws.`,
   );
+}
+
+function warnOfChange(name: string, asking: Asking, log: Log): void {
+  log(
+    'warning',
+    `${name} asks ${quoted(asking.changed)} in other words than in the round before, so the answer is not used and the client is asked again. If that is not meant, take what the question says from the input, from answers and from steps.`,
+  );
+}
+
+function quoted(keys: Iterable<string>): string {
+  return [...keys].map((key) => `"${key}"`).join(', ');
 }

@@ -6,8 +6,12 @@ export interface Journal {
   readonly run: string;
   readonly answers: ReadonlyMap<string, unknown>;
   readonly steps: ReadonlyMap<string, unknown>;
-  /** Every key that was asked, answered or not. */
-  readonly asked: ReadonlySet<string>;
+  /** Every key, in the order of first use, with the digest of the question that was shown under it; a step has none. */
+  readonly keys: ReadonlyMap<string, string>;
+  /** How often a question was answered and then asked in other words. */
+  readonly changes: ReadonlyMap<string, number>;
+  /** Whether two questions or steps were ever begun side by side. */
+  readonly parallel: boolean;
   /** How many log messages went out, and how far progress was. */
   readonly logged: number;
   readonly reached: number | undefined;
@@ -19,7 +23,9 @@ export function newJournal(run: string = crypto.randomUUID()): Journal {
     run,
     answers: new Map(),
     steps: new Map(),
-    asked: new Set(),
+    keys: new Map(),
+    changes: new Map(),
+    parallel: false,
     logged: 0,
     reached: undefined,
   };
@@ -28,12 +34,14 @@ export function newJournal(run: string = crypto.randomUUID()): Journal {
 // Entries and not objects: a key may be named `__proto__`.
 
 export function writeJournal(journal: Journal): JsonObject {
-  const { run, answers, steps, asked, logged, reached } = journal;
+  const { run, answers, steps, keys, changes, parallel, logged, reached } = journal;
   return {
     r: run,
     a: [...answers],
     s: [...steps],
-    q: [...asked],
+    k: [...keys],
+    ...(changes.size > 0 && { c: [...changes] }),
+    ...(parallel && { b: 1 }),
     ...(logged > 0 && { l: logged }),
     ...(reached !== undefined && { p: reached }),
   };
@@ -45,7 +53,9 @@ export function readJournal(json: JsonObject): Journal {
     run: json['r'] as string,
     answers: new Map(json['a'] as [string, unknown][]),
     steps: new Map(json['s'] as [string, unknown][]),
-    asked: new Set(json['q'] as string[]),
+    keys: new Map(json['k'] as [string, string][]),
+    changes: new Map((json['c'] as [string, number][] | undefined) ?? []),
+    parallel: json['b'] === 1,
     logged: (json['l'] as number | undefined) ?? 0,
     reached: json['p'] as number | undefined,
   };

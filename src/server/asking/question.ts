@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { McpError } from '../../protocol/errors.js';
 import {
   type InputRequest,
   type Root,
@@ -12,10 +13,9 @@ import { compileSchema } from '../../schema/compile.js';
 import type { Infer, Schema } from '../../schema/schema.js';
 import { formSchema } from './form-schema.js';
 
-/** A question: what to send, what the client must be able to do, and how to read its answer. */
+/** A question: what to send, and how to read its answer. */
 export interface Question<T> {
   readonly request: InputRequest;
-  readonly requires: ClientCapabilities;
   /** An answer that cannot be read counts as none: the client is asked again. */
   readonly read: (response: unknown) => { readonly ok: true; readonly value: T } | { readonly ok: false };
 }
@@ -45,13 +45,18 @@ export interface UrlQuestion {
 
 const no = { ok: false } as const;
 
+function checkGiven(question: unknown, example: string): void {
+  if (!isObject(question)) throw new TypeError(`A question needs an object after its key: ${example}`);
+}
+
 /** Asks the user to fill in a form. */
-export function formOf<S extends Schema>({ message, schema }: FormQuestion<S>): Question<Elicited<Infer<S>>> {
+export function formOf<S extends Schema>(question: FormQuestion<S>): Question<Elicited<Infer<S>>> {
+  checkGiven(question, 'ctx.ask("size", { message, schema })');
+  const { message, schema } = question;
   const compiled = compileSchema(schema, { io: 'input', requireObject: true });
   const requestedSchema = formSchema(compiled.json);
   return {
     request: { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } },
-    requires: { elicitation: { form: {} } },
     read(response) {
       const action = actionOf(response);
       if (action === undefined) return no;
@@ -71,7 +76,6 @@ export function visitOf({ message, url }: UrlQuestion): Question<Visited> {
   if (!URL.canParse(url)) throw new TypeError(`elicit: "${url}" is not a URL`);
   return {
     request: { method: 'elicitation/create', params: { mode: 'url', message, url } },
-    requires: { elicitation: { url: {} } },
     read(response) {
       const action = actionOf(response);
       return action === undefined ? no : { ok: true, value: { action } };
@@ -97,12 +101,13 @@ export interface Sampled extends SamplingMessage {
 }
 
 /** Asks the client's model. */
-export function sampleOf({ messages, ...options }: SampleOptions): Question<Sampled> {
+export function sampleOf(given: SampleOptions): Question<Sampled> {
+  checkGiven(given, 'ctx.sample("title", { messages, maxTokens })');
+  const { messages, ...options } = given;
   const conversation =
     typeof messages === 'string' ? [{ role: 'user', content: { type: 'text', text: messages } }] : messages;
   return {
     request: { method: 'sampling/createMessage', params: { messages: conversation, ...options } },
-    requires: { sampling: options.tools === undefined ? {} : { tools: {} } },
     read(response) {
       if (!isObject(response) || typeof response['model'] !== 'string') return no;
       const { role, content } = response;
@@ -131,7 +136,6 @@ function textOf(content: SamplingContent | readonly SamplingContent[]): string {
 export function rootsQuestion(): Question<readonly Root[]> {
   return {
     request: { method: 'roots/list' },
-    requires: { roots: {} },
     read(response) {
       const roots = isObject(response) ? response['roots'] : undefined;
       const valid =
@@ -141,16 +145,45 @@ export function rootsQuestion(): Question<readonly Root[]> {
   };
 }
 
-/** What a client lacks for a question. An elicitation capability without a mode means forms. */
-export function lacking(
-  requires: ClientCapabilities,
-  has: ClientCapabilities,
-): ClientCapabilities | undefined {
+/** What a client must be able to do for a request. */
+export function requiredBy({ method, params = {} }: InputRequest): ClientCapabilities {
+  switch (method) {
+    case 'elicitation/create':
+      return { elicitation: params['mode'] === 'url' ? { url: {} } : { form: {} } };
+    case 'sampling/createMessage':
+      return { sampling: params['tools'] === undefined ? {} : { tools: {} } };
+    case 'roots/list':
+      return { roots: {} };
+    default:
+      throw new TypeError(`A client cannot be asked "${String(method satisfies never)}"`);
+  }
+}
+
+/** Throws an error that says what a client must declare, if it did not. An elicitation capability without a mode means forms. */
+export function checkDeclared(requires: ClientCapabilities, has: ClientCapabilities): void {
   const { elicitation, sampling, roots } = requires;
-  if (elicitation?.form && (!has.elicitation || (has.elicitation.url && !has.elicitation.form)))
-    return requires;
-  if (elicitation?.url && !has.elicitation?.url) return requires;
-  if (sampling && (!has.sampling || (sampling.tools && !has.sampling.tools))) return requires;
-  if (roots && !has.roots) return requires;
-  return undefined;
+  const isLacking =
+    (elicitation?.form && (!has.elicitation || (has.elicitation.url && !has.elicitation.form))) ||
+    (elicitation?.url && !has.elicitation?.url) ||
+    (sampling && (!has.sampling || (sampling.tools && !has.sampling.tools))) ||
+    (roots && !has.roots);
+  if (isLacking) throw missingCapability(requires);
+}
+
+const handlers: Readonly<Record<string, string>> = {
+  elicitation: 'elicit',
+  sampling: 'sample',
+  roots: 'roots',
+};
+
+export function missingCapability(required: ClientCapabilities): McpError {
+  const names = Object.entries(required).map(([name, parts]) =>
+    [name, ...Object.keys(parts as object)].join('.'),
+  );
+  const options = Object.keys(required).map((name) => handlers[name] ?? name);
+  return new McpError(
+    'missing_capability',
+    `This call asks for something that the client did not declare: ${names.join(', ')}. Give the client a handler for it; with fullmcp: connect(target, { ${options.join(', ')} }).`,
+    { data: { requiredCapabilities: required } },
+  );
 }

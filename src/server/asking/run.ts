@@ -20,6 +20,15 @@ export interface Run {
   withdraw(prefix: string, reason: Error): void;
 }
 
+/** Refuses what is not a key, which is forgotten easily. */
+export function checkKey(key: unknown): void {
+  if (typeof key === 'string' && key !== '') return;
+  throw new McpError(
+    'internal_error',
+    'A question or step needs a key as its first argument, which is a string: ctx.ask("size", { message, schema }), ctx.step("create", work).',
+  );
+}
+
 /** Thrown at the open questions to end a run. Nobody outside can make or recognise it. */
 class Suspension extends Error {
   constructor() {

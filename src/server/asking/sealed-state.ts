@@ -4,6 +4,7 @@ import { McpError } from '../../protocol/errors.js';
 import { checkSecret } from '../../protocol/secret.js';
 import type { Store } from '../store.js';
 import { canonical } from './canonical.js';
+import { checkAnswersFit } from './size.js';
 
 /** What a state belongs to: nobody else may use it, and it fits no other call. */
 export interface Binding {
@@ -14,6 +15,8 @@ export interface Binding {
 }
 
 export interface SealOptions {
+  /** The server's name: a state of one server is not one of another, also where both have one secret. */
+  readonly server: string;
   /** The first seals; all open. Put a new one in front and take the old one away when its states have expired. */
   readonly secrets: readonly string[] | undefined;
   readonly maxAgeMs: number;
@@ -25,11 +28,13 @@ export interface SealOptions {
 }
 
 export interface Seal {
-  /** Gives the secret where the options have none. */
+  /** What a state may hold. */
+  readonly maxBytes: number;
+  /** Gives the secret where the options have none. What was sealed before still opens. */
   readonly provide: (secret: string) => void;
   readonly close: (content: JsonObject, binding: Binding) => Promise<string>;
-  /** The content, or an error: changed, too old, someone else's, or of another call. */
-  readonly open: (state: string, binding: Binding) => Promise<JsonObject>;
+  /** The content, or an error: changed, too old, someone else's, of another call, or without room for the answers to it. */
+  readonly open: (state: string, binding: Binding, answers?: object) => Promise<JsonObject>;
 }
 
 interface Key {
@@ -37,19 +42,24 @@ interface Key {
   readonly key: CryptoKey;
 }
 
-const VERSION = 'v1';
+const VERSION = 'v2';
 const IV_BYTES = 12;
 const USED = 'used:';
 const encoder = new TextEncoder();
 
 /** Seals what travels through the client (AES-256-GCM). What is bound is not in the text: it is what the text is checked with. */
-export function createSeal({ secrets: given, maxAgeMs, maxBytes, used, onEphemeral }: SealOptions): Seal {
-  let secrets = given;
+export function createSeal(options: SealOptions): Seal {
+  const { server, maxAgeMs, maxBytes, used, onEphemeral } = options;
+  check(options);
+  let secrets = options.secrets;
+  let ephemeral: string | undefined;
   let keys: Promise<readonly Key[]> | undefined;
-  for (const secret of secrets ?? []) checkSecret(secret);
   const loadKeys = (): Promise<readonly Key[]> => {
-    if (keys === undefined && secrets === undefined) onEphemeral();
-    keys ??= Promise.all((secrets ?? [randomSecret()]).map(deriveKey));
+    if (keys === undefined && secrets === undefined) {
+      onEphemeral();
+      ephemeral = randomSecret();
+    }
+    keys ??= Promise.all([...(secrets ?? []), ...(ephemeral ? [ephemeral] : [])].map(deriveKey));
     return keys;
   };
 
@@ -60,22 +70,22 @@ export function createSeal({ secrets: given, maxAgeMs, maxBytes, used, onEphemer
     if (plain.byteLength > maxBytes) {
       throw new McpError(
         'internal_error',
-        `The answers and step results so far have ${plain.byteLength} bytes, more than ${maxBytes}. Keep less in steps.`,
+        `The answers and step results so far have ${plain.byteLength} bytes, and asking.maxBytes is ${maxBytes}. Return less from steps: an id instead of a document.`,
       );
     }
-    const additionalData = await bound(binding);
+    const additionalData = await bound(server, binding);
     const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData }, key, plain);
     return [VERSION, id, encodeBase64Url(iv), encodeBase64Url(new Uint8Array(sealed))].join('.');
   }
 
-  async function open(state: string, binding: Binding): Promise<JsonObject> {
+  async function open(state: string, binding: Binding, answers: object = {}): Promise<JsonObject> {
     const [version, id, iv, sealed, ...rest] = state.length > maxBytes * 2 ? [] : state.split('.');
     const key = (await loadKeys()).find((known) => known.id === id)?.key;
     const ivBytes = decodeBase64Url(iv ?? '');
     const bytes = exactly(sealed ?? '');
     if (version !== VERSION || rest.length > 0 || !key || ivBytes?.byteLength !== IV_BYTES || !bytes)
       throw refused();
-    const additionalData = await bound(binding);
+    const additionalData = await bound(server, binding);
     const plain = await crypto.subtle
       .decrypt({ name: 'AES-GCM', iv: ivBytes, additionalData }, key, bytes)
       .catch(() => {
@@ -85,6 +95,8 @@ export function createSeal({ secrets: given, maxAgeMs, maxBytes, used, onEphemer
     if (!isObject(content) || typeof content['e'] !== 'number') throw refused();
     if (content['e'] <= Date.now())
       throw new McpError('invalid_params', 'params.requestState has expired: call again without it');
+    // A state that was refused for the size of the answers may come back with shorter ones.
+    checkAnswersFit(answers, { kept: plain.byteLength, maxBytes });
     if (used !== undefined && !(await used.add(USED + iv, {}, content['e']))) throw refused();
     return content;
   }
@@ -93,14 +105,28 @@ export function createSeal({ secrets: given, maxAgeMs, maxBytes, used, onEphemer
     if (secrets !== undefined) return;
     checkSecret(secret);
     secrets = [secret];
+    keys = undefined;
   }
 
-  return { close, open, provide };
+  return { maxBytes, close, open, provide };
 }
 
-// One sentence for every way of being wrong: who guesses learns nothing from it.
+function check({ secrets, maxAgeMs, maxBytes }: SealOptions): void {
+  if (secrets?.length === 0)
+    throw new RangeError('"secret" must have at least one secret; leave it out for a random one');
+  for (const secret of secrets ?? []) checkSecret(secret);
+  for (const [name, value] of Object.entries({ maxAgeMs, maxBytes })) {
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw new RangeError(`"asking.${name}" must be a whole number, 1 or more`);
+  }
+}
+
+// One sentence for every way of being wrong: an attacker learns nothing from it, and a developer what to compare.
 function refused(): McpError {
-  return new McpError('invalid_params', 'params.requestState is not valid for this call');
+  return new McpError(
+    'invalid_params',
+    'params.requestState was refused. It must come back unchanged, from the same caller, with the same method, name and arguments, to a server of the same name and secret, and only once if the server says so. Call again without it.',
+  );
 }
 
 // The last character has bits that no byte needs: a text that differs only in those is not the one we wrote.
@@ -109,19 +135,29 @@ function exactly(text: string): Uint8Array<ArrayBuffer> | undefined {
   return bytes !== undefined && encodeBase64Url(bytes) === text ? bytes : undefined;
 }
 
-async function bound({ principal, method, name, args }: Binding): Promise<Uint8Array<ArrayBuffer>> {
-  const text = JSON.stringify([VERSION, principal, method, name, canonical(args)]);
+async function bound(
+  server: string,
+  { principal, method, name, args }: Binding,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const text = JSON.stringify([VERSION, server, principal, method, name, canonical(args)]);
   return new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text)));
 }
 
 async function deriveKey(secret: string): Promise<Key> {
-  const digest = async (label: string): Promise<ArrayBuffer> =>
-    crypto.subtle.digest('SHA-256', encoder.encode(`fullmcp ${label} ${secret}`));
-  const key = await crypto.subtle.importKey('raw', await digest('state'), 'AES-GCM', false, [
+  const material = await crypto.subtle.importKey('raw', encoder.encode(secret), 'HKDF', false, [
+    'deriveBits',
+  ]);
+  const derive = (label: string, bits: number): Promise<ArrayBuffer> =>
+    crypto.subtle.deriveBits(
+      { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: encoder.encode(`fullmcp ${label}`) },
+      material,
+      bits,
+    );
+  const key = await crypto.subtle.importKey('raw', await derive('state', 256), 'AES-GCM', false, [
     'encrypt',
     'decrypt',
   ]);
-  return { id: encodeBase64Url(new Uint8Array(await digest('state id')).subarray(0, 6)), key };
+  return { id: encodeBase64Url(new Uint8Array(await derive('state id', 48))), key };
 }
 
 function randomSecret(): string {

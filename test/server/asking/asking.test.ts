@@ -25,7 +25,7 @@ function gate() {
 
 describe('a run that somebody keeps', () => {
   test('ends for a reason: open questions, later questions and later steps throw it, and the first reason counts', async () => {
-    const asking = new Asking(undefined, {}, waiting());
+    const asking = new Asking(undefined, { waiting: waiting() });
     const open = asking.ask('open', sure());
     expect(asking.over).toBe(false);
     asking.end(stop);
@@ -41,7 +41,7 @@ describe('a run that somebody keeps', () => {
   });
 
   test('also knows nothing any more that it knew', async () => {
-    const asking = new Asking(undefined, {}, waiting());
+    const asking = new Asking(undefined, { waiting: waiting() });
     await asking.step('known', () => 1);
     const again = new Asking(asking.journal({ logged: 0, reached: undefined }));
     again.end(stop);
@@ -52,7 +52,7 @@ describe('a run that somebody keeps', () => {
     const recorded = gate();
     const record = vi.fn(() => recorded.opened);
     const working = gate();
-    const asking = new Asking(undefined, {}, waiting(record));
+    const asking = new Asking(undefined, { waiting: waiting(record) });
     const step = asking.step('step', async () => {
       await working.opened;
       return 'paid';
@@ -73,7 +73,7 @@ describe('a run that somebody keeps', () => {
   });
 
   test('is idle at once where no step runs, and after a step has failed', async () => {
-    const asking = new Asking(undefined, {}, waiting());
+    const asking = new Asking(undefined, { waiting: waiting() });
     await asking.idle();
     const failing = asking.step('fails', () => Promise.reject(new Error('no')));
     const idle = asking.idle();
@@ -84,7 +84,7 @@ describe('a run that somebody keeps', () => {
   test('is over when a step could not be recorded: the step throws that, and no other begins', async () => {
     const full = new Error('The store is full');
     const record = vi.fn(() => Promise.reject(full));
-    const asking = new Asking(undefined, {}, waiting(record));
+    const asking = new Asking(undefined, { waiting: waiting(record) });
     await expect(asking.step('a', () => 1)).rejects.toBe(full);
     const work = vi.fn();
     await expect(asking.step('b', work)).rejects.toBe(full);
@@ -95,7 +95,7 @@ describe('a run that somebody keeps', () => {
 
   test('may take an answer back that could not be kept: the question is open again', async () => {
     const keeper = waiting();
-    const asking = new Asking(undefined, {}, keeper);
+    const asking = new Asking(undefined, { waiting: keeper });
     const question = asking.ask('sure', sure());
     expect(asking.open.get('sure')?.answer('nonsense')).toBeUndefined();
     const first = asking.open.get('sure')?.answer(yes);
@@ -108,7 +108,7 @@ describe('a run that somebody keeps', () => {
   });
 
   test('an answer that was taken and not handed on throws the reason like an open question', async () => {
-    const asking = new Asking(undefined, {}, waiting());
+    const asking = new Asking(undefined, { waiting: waiting() });
     const question = asking.ask('sure', sure());
     const taken = asking.open.get('sure')?.answer(yes);
     asking.end(stop);
@@ -119,7 +119,7 @@ describe('a run that somebody keeps', () => {
 
 describe('the run of an inner call', () => {
   test('is over with the outer one, and the outer one is not over with it', async () => {
-    const outer = new Asking(undefined, {}, waiting());
+    const outer = new Asking(undefined, { waiting: waiting() });
     const make = () => outer;
     const [one, two] = [
       new InnerRun({ find: make, make }, 'one/'),

@@ -14,6 +14,7 @@ const binding: Binding = { principal: 'ann', method: 'tools/call', name: 'deploy
 
 function sealed(options: Partial<SealOptions> = {}) {
   return createSeal({
+    server: 'ours',
     secrets: [secret],
     maxAgeMs: hour,
     maxBytes: 65_536,
@@ -140,6 +141,24 @@ describe('a sealed state', () => {
     await refused(seal.open(state, { ...binding, args: { list: [2, 1] } }));
   });
 
+  test('is refused by a server of another name, also where both have one secret', async () => {
+    const state = await seal.close({ j: 1 }, binding);
+    await refused(sealed({ server: 'staging' }).open(state, binding));
+    expect(await sealed().open(state, binding)).toMatchObject({ j: 1 });
+  });
+
+  test('tells numbers apart that JSON.stringify writes alike', async () => {
+    const state = await seal.close({ j: 1 }, { ...binding, args: { n: 0 } });
+    await refused(seal.open(state, { ...binding, args: { n: -0 } }));
+    const negative = await seal.close({ j: 1 }, { ...binding, args: { n: -0 } });
+    expect(await seal.open(negative, { ...binding, args: { n: -0 } })).toMatchObject({ j: 1 });
+    for (const n of [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN])
+      await expect(seal.close({ j: 1 }, { ...binding, args: { deep: [{ n }] } })).rejects.toMatchObject({
+        code: 'invalid_params',
+        message: expect.stringContaining(`the number ${n}`),
+      });
+  });
+
   test('is refused once it is too old, to the millisecond, with a sentence that says so', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
     const state = await seal.close({ j: 1 }, binding);
@@ -154,7 +173,7 @@ describe('a sealed state', () => {
     const small = sealed({ maxBytes: 200 });
     expect(await small.open(await small.close({ j: 'x'.repeat(100) }, binding), binding)).toBeDefined();
     await expect(small.close({ j: 'x'.repeat(200) }, binding)).rejects.toThrow(
-      /have \d+ bytes, more than 200\. Keep less in steps/,
+      /have \d+ bytes, and asking\.maxBytes is 200\. Return less from steps/,
     );
     await expect(small.close({ j: 'ü'.repeat(100) }, binding)).rejects.toMatchObject({
       code: 'internal_error',
@@ -171,6 +190,18 @@ describe('a sealed state', () => {
     const third = await once.close({ j: 3 }, binding);
     await refused(once.open(third, { ...binding, principal: 'bob' }));
     expect(await once.open(third, binding)).toMatchObject({ j: 3 });
+  });
+
+  test('is not used up by answers that are too large for it', async () => {
+    const once = sealed({ used: memoryStore(), maxBytes: 200 });
+    const state = await once.close({ j: 'x'.repeat(100) }, binding);
+    await expect(once.open(state, binding, { a: 'x'.repeat(100) })).rejects.toMatchObject({
+      code: 'invalid_params',
+      message: expect.stringMatching(
+        /inputResponses is too large.*earlier rounds.*at most 200.*Answer with less/,
+      ),
+    });
+    expect(await once.open(state, binding, { a: 'short' })).toBeDefined();
   });
 });
 
@@ -201,6 +232,28 @@ describe('secrets', () => {
     expect(await one.open(state, binding)).toMatchObject({ j: 1 });
     expect(onEphemeral).toHaveBeenCalledOnce();
     await refused(two.open(state, binding));
+  });
+
+  test('one that comes after the first question is used from then on, and what is under way is not lost', async () => {
+    const open = sealed({ secrets: undefined });
+    const early = await open.close({ j: 'early' }, binding);
+    open.provide(secret);
+    expect(await seal.open(await open.close({ j: 'late' }, binding), binding)).toMatchObject({ j: 'late' });
+    expect(await open.open(early, binding)).toMatchObject({ j: 'early' });
+    await refused(seal.open(early, binding));
+  });
+
+  test.each([
+    [{ secret: [] }, /"secret" must have at least one/],
+    [
+      { asking: { maxAgeMs: Number.POSITIVE_INFINITY } },
+      /"asking\.maxAgeMs" must be a whole number, 1 or more/,
+    ],
+    [{ asking: { maxAgeMs: Number.NaN } }, /maxAgeMs/],
+    [{ asking: { maxAgeMs: -1 } }, /maxAgeMs/],
+    [{ asking: { maxBytes: 0 } }, /"asking\.maxBytes" must be a whole number, 1 or more/],
+  ])('%j is refused when the server is made', (options, why) => {
+    expect(() => createServer({ name: 'a', version: '1', ...options })).toThrow(why);
   });
 
   test('one that is provided counts only where none was given', async () => {
@@ -298,8 +351,11 @@ describe('over the wire', () => {
   });
 
   test('a state that has expired', async () => {
-    await using server = await served({ secret, asking: { maxAgeMs: 0 } });
-    const { error } = await server.call({ state: await server.first() });
+    await using server = await served({ secret, asking: { maxAgeMs: 1000 } });
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const state = await server.first();
+    vi.setSystemTime(Date.now() + 1000);
+    const { error } = await server.call({ state });
     expect(error).toEqual({ code: -32602, message: expect.stringContaining('has expired') });
   });
 
@@ -308,7 +364,9 @@ describe('over the wire', () => {
     const { error } = await server.call({ name: 'big', args: {} });
     expect(error).toEqual({
       code: -32603,
-      message: expect.stringMatching(/more than 65536\. Keep less in steps/),
+      message: expect.stringMatching(
+        /asking\.maxBytes is 65536, so "sure" was not begun\. Return less from steps/,
+      ),
     });
   });
 

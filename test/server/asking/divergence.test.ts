@@ -1,0 +1,125 @@
+import { createServer, type InProcess, inProcess, type Tool, ToolError, tool } from 'fullmcp';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+
+const able = { capabilities: { elicitation: {} } };
+const question = (message: string) => ({ message, schema: z.object({ ok: z.boolean() }) });
+const yes = { action: 'accept', content: { ok: true } };
+
+function build(run: Tool['run']): InProcess {
+  const quiet = { name: 'test', version: '1.0.0', secret: 'x'.repeat(32), log: () => undefined };
+  return inProcess(createServer({ ...quiet, tools: { t: tool({ run: run as () => unknown }) } }), able);
+}
+
+async function answer(call: InProcess, asked: object, ...keys: string[]) {
+  const inputResponses = Object.fromEntries(keys.map((key) => [key, yes]));
+  const { requestState } = asked as { requestState: string };
+  return call('tools/call', { name: 't', inputResponses, requestState });
+}
+
+const keysOf = (outcome: object) =>
+  Object.keys((outcome as { inputRequests?: object }).inputRequests ?? {}).sort();
+
+describe('a run that does not come to a key again', () => {
+  test('is stopped before its other question is asked', async () => {
+    let run = 0;
+    const call = build(async (_, ctx) => {
+      await ctx.step('charge', () => 1);
+      await (run++ === 0 ? ctx.ask('small', question('Small?')) : ctx.ask('large', question('Large?')));
+      return 'done';
+    });
+    const first = await call('tools/call', { name: 't' });
+    await expect(answer(call, first, 'small')).rejects.toMatchObject({
+      code: 'internal_error',
+      message: expect.stringMatching(/did not come to "small" again/),
+    });
+  });
+
+  test('is stopped also where the handler catches what its question throws', async () => {
+    let run = 0;
+    const call = build(async (_, ctx) => {
+      if (run++ === 0) return ctx.ask('first', question('First?'));
+      return ctx.ask('other', question('Other?')).catch(() => 'done');
+    });
+    const first = await call('tools/call', { name: 't' });
+    await expect(answer(call, first, 'first')).rejects.toThrow('"first"');
+  });
+
+  test('is an error when it returns, for a question as for a step, and however many rounds it takes', async () => {
+    let run = 0;
+    const call = build(async (_, ctx) => {
+      run++;
+      // Side by side: what one branch does not come to, the other might still.
+      const branches = [ctx.ask(`round ${run}`, question('More?')), ctx.ask('again', question('Again?'))];
+      if (run === 1) branches.push(ctx.ask('once', question('Once?')));
+      await Promise.all(branches);
+      return 'done';
+    });
+    const first = await call('tools/call', { name: 't' });
+    expect(keysOf(first)).toEqual(['again', 'once', 'round 1']);
+    const second = await answer(call, first, 'again', 'round 1');
+    expect(keysOf(second)).toEqual(['round 2']);
+    // The keys of the first round are not forgotten because the second did not come to them.
+    run = 1;
+    await expect(answer(call, second, 'round 2')).rejects.toThrow(/"round 1"|"once"/);
+  });
+
+  test('may end with a failure of its own, which is what the model should read', async () => {
+    let run = 0;
+    const call = build(async (_, ctx) => {
+      if (run++ > 0) throw new ToolError('The shop is closed');
+      await ctx.step('look', () => 1);
+      return ctx.ask('sure', question('Sure?'));
+    });
+    const first = await call('tools/call', { name: 't' });
+    expect(await answer(call, first, 'sure')).toMatchObject({
+      isError: true,
+      content: [{ text: 'The shop is closed' }],
+    });
+  });
+
+  test('is no error where a slow branch comes to its key a round later, and its answer is not asked for again', async () => {
+    let run = 0;
+    const slow = [Promise.resolve(), new Promise<void>(() => undefined), Promise.resolve()];
+    const call = build(async (_, ctx) => {
+      const reading = slow[run++];
+      async function read() {
+        await reading;
+        return ctx.ask('b', question('B?'));
+      }
+      await Promise.all([ctx.ask('a', question('A?')).then(() => ctx.ask('c', question('C?'))), read()]);
+      return 'done';
+    });
+    const first = await call('tools/call', { name: 't' });
+    expect(keysOf(first)).toEqual(['a', 'b']);
+    const second = await answer(call, first, 'a', 'b');
+    expect(keysOf(second)).toEqual(['c']);
+    expect(await answer(call, second, 'c')).toMatchObject({ content: [{ text: 'done' }] });
+  });
+
+  test('questions in parallel may come in another order', async () => {
+    let run = 0;
+    const call = build(async (_, ctx) => {
+      const keys = run++ % 2 === 0 ? ['a', 'b', 'c'] : ['c', 'a', 'b'];
+      await Promise.all(keys.map((key) => ctx.ask(key, question(key))));
+      return 'done';
+    });
+    const first = await call('tools/call', { name: 't' });
+    const second = await answer(call, first, 'b');
+    expect(keysOf(second)).toEqual(['a', 'c']);
+    expect(await answer(call, second, 'a', 'c')).toMatchObject({ content: [{ text: 'done' }] });
+  });
+
+  test('a hundred rounds in a straight line come to all their keys', async () => {
+    const call = build(async (_, ctx) => {
+      for (let at = 0; at < 100; at++) {
+        await ctx.ask(`question ${at}`, question(`${at}?`));
+        await ctx.step(`step ${at}`, () => at);
+      }
+      return 'done';
+    });
+    let outcome = await call('tools/call', { name: 't' });
+    for (let at = 0; at < 100; at++) outcome = await answer(call, outcome, `question ${at}`);
+    expect(outcome).toMatchObject({ content: [{ text: 'done' }] });
+  });
+});
