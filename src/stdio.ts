@@ -9,6 +9,7 @@ export type { StdioOptions, StdioServing } from './transports/stdio/serve.js';
 const stdioKeys = {
   maxMessageBytes: true,
   maxBufferedBytes: true,
+  maxOpenCalls: true,
   drainMs: true,
   closeMs: true,
   exit: true,

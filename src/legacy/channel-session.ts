@@ -10,7 +10,8 @@ import {
 import type { Dispatch } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import { has } from '../protocol/features.js';
-import type { ChannelSession, OpenCalls } from '../transports/channel.js';
+import type { ChannelSession } from '../transports/channel.js';
+import type { OpenCalls } from '../transports/open-calls.js';
 import type { Way } from './forward.js';
 import { Questions } from './questions.js';
 import { readHandshake, Session } from './session.js';

@@ -3,7 +3,7 @@ import type { Outcome, Peer } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import { TASKS } from '../protocol/extensions.js';
 import { has } from '../protocol/features.js';
-import type { Beside } from '../transports/channel.js';
+import type { Beside } from '../transports/open-calls.js';
 import { printFor } from './projection.js';
 import { type Line, type Questions, Unanswered } from './questions.js';
 import { TaskWatch } from './task-watch.js';

@@ -5,6 +5,9 @@ import { openChannel } from '../transports/channel.js';
 import type { Wire, WireEvents } from '../transports/wire.js';
 import { seeded } from './seeded.js';
 
+// What is read is here at once, so that nothing can be left unread; what is too much waits in the channel.
+const input = { pause: () => undefined, resume: () => undefined };
+
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -14,7 +17,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 export function memoryStdio(dispatch: Dispatch): Wire {
   const random = seeded(1);
   const send = (text: string): void => toClient.write(printLine(text));
-  const channel = openChannel({ dispatch, send, session: channelSession(dispatch, send) });
+  const channel = openChannel({ dispatch, send, input, session: channelSession(dispatch, send) });
   const toServer = new Pipe(random, (text) => channel.receive(text));
   let events: WireEvents | undefined;
   let early: string[] | undefined = [];

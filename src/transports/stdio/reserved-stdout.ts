@@ -1,10 +1,15 @@
 import process from 'node:process';
 import { printLine } from '../../jsonrpc/ndjson.js';
+import { Unread } from '../unread.js';
 
 /** The real standard output, for messages only. */
 export interface ReservedStdout {
-  /** Queues a line; the lines of one turn of the event loop leave in one write. */
+  /** Queues a line that the client did not ask for; the lines of one turn of the event loop leave in one write. */
   readonly send: (line: string) => void;
+  /** Queues an answer. Answers wait for a client that is busy. */
+  readonly reply: (line: string) => void;
+  /** Whether so much is unread that nothing more should be read from the client. */
+  readonly full: () => boolean;
   /** Resolves when everything that was queued has left. */
   readonly flushed: () => Promise<void>;
   readonly restore: () => void;
@@ -12,7 +17,7 @@ export interface ReservedStdout {
 
 export interface ReservedStdoutOptions {
   readonly maxBufferedBytes: number;
-  /** The client has left more than `maxBufferedBytes` unread. What comes now is dropped. */
+  /** The client has left more than `maxBufferedBytes` unread that it did not ask for. What comes now is dropped. */
   readonly onUnread: () => void;
 }
 
@@ -23,22 +28,38 @@ export function reserveStdout({ maxBufferedBytes, onUnread }: ReservedStdoutOpti
   // Without a listener, a stray write after the client has closed this end too would crash the process.
   stderr.on('error', ignore);
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
+  const unread = new Unread();
+  const most = Math.min(FULL_AT, maxBufferedBytes);
   let queued = '';
+  let lost = false;
 
   function flush(): void {
     const text = queued;
     queued = '';
-    if (!stdout.writable) return;
-    // What lay there before counts: a message that is large in itself is no sign that nobody reads.
-    if (stdout.writableLength > maxBufferedBytes) onUnread();
-    else write.call(stdout, text, 'utf8');
+    if (stdout.writable && !lost) write.call(stdout, text, 'utf8');
+  }
+
+  const buffered = (): number => stdout.writableLength + queued.length;
+
+  function queue(line: string, pushed: boolean): void {
+    const text = printLine(line);
+    unread.wrote(text.length, { pushed, buffered: buffered() });
+    if (queued === '') process.nextTick(flush);
+    queued += text;
   }
 
   return {
     send(line) {
-      if (queued === '') process.nextTick(flush);
-      queued += printLine(line);
+      if (lost) return;
+      // What lay there before counts: a message that is large in itself is no sign that nobody reads.
+      if (unread.pushed(buffered()) <= maxBufferedBytes) return queue(line, true);
+      lost = true;
+      onUnread();
     },
+    reply: (line) => {
+      if (!lost) queue(line, false);
+    },
+    full: () => buffered() > most,
     flushed: () =>
       new Promise((resolve) => {
         process.nextTick(() => {
@@ -52,6 +73,9 @@ export function reserveStdout({ maxBufferedBytes, onUnread }: ReservedStdoutOpti
     },
   };
 }
+
+/** From so many unread bytes on, no further requests are read. */
+const FULL_AT = 1024 * 1024;
 
 function ignore(): void {
   // There is nowhere left to say it.

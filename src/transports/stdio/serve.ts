@@ -8,8 +8,13 @@ import { reserveStdout } from './reserved-stdout.js';
 export interface StdioOptions {
   /** The longest message that is read. */
   readonly maxMessageBytes?: number;
-  /** A client that leaves more than this unread is let go. */
+  /**
+   * A client that leaves more than this unread of what it did not ask for is disconnected. Answers wait: while a client does
+   * not read them, nothing more is read from it. Default: 64 MB.
+   */
   readonly maxBufferedBytes?: number;
+  /** How many calls may be open at the same time. While they are, nothing more is read. Default: 1,000. */
+  readonly maxOpenCalls?: number;
   /** How long open calls, and the steps of tasks, may go on when the client is gone. Default: 1 s. */
   readonly drainMs?: number;
   /** How long closing may take after that. The process ends then, whatever is still open. */
@@ -42,8 +47,24 @@ export function serveOverStdio(
   const { maxMessageBytes = 16 * 1024 * 1024, maxBufferedBytes = 64 * 1024 * 1024 } = options;
   const { drainMs = 1000, closeMs = 500, exit = true } = options;
   const stdout = reserveStdout({ maxBufferedBytes, onUnread: () => void close(0) });
-  const { send } = stdout;
-  const channel = openChannel({ dispatch, send, session: session?.(send) });
+  const { send, reply, full: outputFull } = stdout;
+  let reading = true;
+  const input = {
+    pause: () => void process.stdin.pause(),
+    resume: () => {
+      if (reading) process.stdin.resume();
+    },
+  };
+  const { maxOpenCalls } = options;
+  const channel = openChannel({
+    dispatch,
+    send,
+    reply,
+    input,
+    outputFull,
+    maxOpenCalls,
+    session: session?.(send),
+  });
   const reader = new LineReader({ maxBytes: maxMessageBytes });
   const stopWatching = onClientGone((why) => void close(why === 'lost' ? 0 : drainMs));
 
@@ -75,6 +96,7 @@ export function serveOverStdio(
   async function shutDown(deadlineMs: number): Promise<void> {
     // The last line may have come with the end of the input.
     await new Promise((resolve) => setImmediate(resolve));
+    reading = false;
     process.stdin.off('data', onData).off('end', onEnd);
     process.stdin.pause();
     // A task's step may finish also where nobody is left to read answers.

@@ -2,27 +2,43 @@ import type { Dispatch } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
 import type { KeysOf } from '../../protocol/known-keys.js';
 import { type ChannelOptions, openChannel } from '../channel.js';
+import { Unread } from '../unread.js';
+import { PeerWatch, type WatchedSocket } from './peer-watch.js';
 
 /** What is needed of a WebSocket; Node's `ws` and every runtime's own have it. */
-export interface Socket {
+export interface Socket extends WatchedSocket {
   send(text: string): void;
   close(code?: number, reason?: string): void;
   /** Ends without a goodbye. Only Node's `ws` has it. */
   terminate?(): void;
   addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
   addEventListener(type: 'close' | 'error', listener: () => void): void;
-  readonly bufferedAmount?: number;
 }
 
 export interface WebSocketOptions {
   readonly maxMessageBytes?: number;
-  /** A client that leaves more than this unread is let go. */
+  /**
+   * A client that leaves more than this unread of what it did not ask for is disconnected. Answers wait: while a client does
+   * not read them, nothing more is read from it, where the socket can be paused. Default: 4 MB.
+   */
   readonly maxBufferedBytes?: number;
+  /** How many calls may be open at the same time. Further calls wait, or are refused where the socket cannot be paused. Default: 1,000. */
+  readonly maxOpenCalls?: number;
+  /** How often the client is pinged; one that does not answer is disconnected. 0: never. Default: 30 s. Needs Node's `ws`. */
+  readonly pingMs?: number;
+  /** A client that has sent nothing for this long, and has no call open, is disconnected. 0: never. Default: 1 h. */
+  readonly idleMs?: number;
+  /** A connection that has been open for this long is closed, its calls being given 10 s to end. 0: never. Default: 24 h. */
+  readonly maxAgeMs?: number;
 }
 
 export const webSocketKeys: KeysOf<WebSocketOptions> = {
   maxMessageBytes: true,
   maxBufferedBytes: true,
+  maxOpenCalls: true,
+  pingMs: true,
+  idleMs: true,
+  maxAgeMs: true,
 };
 
 export interface WebSocketServing {
@@ -45,6 +61,10 @@ const TOO_BIG = 1009;
 const POLICY = 1008;
 /** How long the other side may take to say goodbye too. */
 const GOODBYE_MS = 1000;
+/** From so many unread bytes on, no further requests are read. */
+const FULL_AT = 1024 * 1024;
+/** How long the calls of a connection that is too old may take to end. */
+const OLD_DRAIN_MS = 10_000;
 
 /** Serves one client on an open WebSocket, a message a frame. */
 export function serveOverWebSocket(
@@ -52,42 +72,99 @@ export function serveOverWebSocket(
   socket: Socket,
   options: WebSocketOptions = {},
 ): WebSocketServing {
-  const { maxMessageBytes = 4 * 1024 * 1024, maxBufferedBytes = 4 * 1024 * 1024 } = options;
+  const { maxMessageBytes = 4 * 1024 * 1024, maxBufferedBytes = 4 * 1024 * 1024, maxOpenCalls } = options;
+  const { pingMs = 30_000, idleMs = 3_600_000, maxAgeMs = 86_400_000 } = options;
+  const unread = new Unread();
+  const fullAt = Math.min(FULL_AT, maxBufferedBytes);
   let open = true;
+
+  function write(text: string, pushed: boolean): void {
+    unread.wrote(text.length, { pushed, buffered: socket.bufferedAmount ?? 0 });
+    socket.send(text);
+  }
   const send = (text: string): void => {
     if (!open) return;
     // What lay there before this message counts: one that is large in itself is no sign that nobody reads.
-    if ((socket.bufferedAmount ?? 0) <= maxBufferedBytes) return socket.send(text);
-    socket.close(POLICY, 'The client does not read');
-    socket.terminate?.();
-    leave();
+    if (unread.pushed(socket.bufferedAmount ?? 0) <= maxBufferedBytes) return write(text, true);
+    cutOff('The client does not read');
   };
-  const channel = openChannel({ dispatch, send, session: session?.(send), caller });
+  const reply = (text: string): void => {
+    if (open) write(text, false);
+  };
+  const channel = openChannel({
+    dispatch,
+    send,
+    reply,
+    maxOpenCalls,
+    caller,
+    session: session?.(send),
+    input: inputOf(socket),
+    outputFull: () => watch.unread(fullAt),
+  });
+  const watch = new PeerWatch(socket, {
+    pingMs,
+    lookMs: Math.min(...[pingMs, idleMs / 4, maxAgeMs / 4].filter((ms) => ms > 0), 60_000),
+    onDead: () => cutOff('The client does not answer'),
+    onLook({ quietMs, openMs }) {
+      if (maxAgeMs > 0 && openMs >= maxAgeMs)
+        void end({ deadlineMs: OLD_DRAIN_MS }, 'The connection is too old');
+      else if (idleMs > 0 && quietMs >= idleMs && channel.openCalls() === 0)
+        void end({ deadlineMs: 0 }, 'The connection was idle');
+    },
+  });
   socket.addEventListener('message', ({ data }) => {
+    watch.heard();
     if (typeof data !== 'string') return channel.refuse('Messages are text, not binary');
     // UTF-16 units: never more than the bytes, so that what passes here is bounded either way.
     if (data.length > maxMessageBytes) return socket.close(TOO_BIG, 'The message is too long');
     channel.receive(data);
   });
+  socket.on?.('ping', () => {
+    watch.pinged();
+    channel.look();
+  });
   let left!: () => void;
   const closed = new Promise<void>((resolve) => {
     left = resolve;
   });
+
+  function cutOff(reason: string): void {
+    if (!open) return;
+    socket.close(POLICY, reason);
+    socket.terminate?.();
+    leave();
+  }
+
   function leave(): void {
     open = false;
+    watch.stop();
     void channel.close({ deadlineMs: 0 }).then(left);
   }
+
+  let ending: Promise<void> | undefined;
+  function end(deadline: { readonly deadlineMs: number }, reason: string): Promise<void> {
+    ending ??= goodbye(deadline, reason);
+    return ending;
+  }
+
+  async function goodbye(deadline: { readonly deadlineMs: number }, reason: string): Promise<void> {
+    await channel.close(deadline);
+    watch.stop();
+    // The other side's goodbye has to be read.
+    socket.resume?.();
+    socket.close(GOING_AWAY, reason);
+    if (socket.terminate === undefined) return;
+    const timer = setTimeout(() => socket.terminate?.(), GOODBYE_MS);
+    await closed;
+    clearTimeout(timer);
+  }
+
   socket.addEventListener('close', leave);
   socket.addEventListener('error', leave);
-  return {
-    closed,
-    async close(deadline) {
-      await channel.close(deadline);
-      socket.close(GOING_AWAY, 'The server is shutting down');
-      if (socket.terminate === undefined) return;
-      const timer = setTimeout(() => socket.terminate?.(), GOODBYE_MS);
-      await closed;
-      clearTimeout(timer);
-    },
-  };
+  return { closed, close: (deadline) => end(deadline, 'The server is shutting down') };
+}
+
+function inputOf(socket: Socket): ChannelOptions['input'] {
+  if (socket.pause === undefined || socket.resume === undefined) return undefined;
+  return { pause: () => socket.pause?.(), resume: () => socket.resume?.() };
 }

@@ -53,6 +53,63 @@ describe('output', () => {
   });
 });
 
+describe('a client that asks for more than it reads', () => {
+  const ids = (count: number): number[] => Array.from({ length: count }, (_, id) => id);
+  const call = (name: string, id: number, args = {}): object =>
+    modernMessage('tools/call', { name, arguments: args }, { id });
+
+  test('gets all of 250 long answers, when it comes to reading them', async () => {
+    const server = startStdio();
+    server.send(...ids(250).map((id) => call('big', id, { size: 1_000_000 })));
+    // The pipe is full, and so is what the harness reads ahead.
+    const { stdout } = server.process;
+    stdout.on('readable', () => undefined);
+    await until('the pipe is full', () => stdout.readableLength >= stdout.readableHighWaterMark);
+    stdout.removeAllListeners('readable');
+    const came = new Set<number>();
+    while (came.size < 250) {
+      const { id, result } = await server.next();
+      expect(result.content[0].text).toHaveLength(1_000_000);
+      came.add(id);
+    }
+    await stillServes(server);
+  });
+
+  test('gets all its answers where it has more calls open than may be', async () => {
+    const server = startStdio('server.mjs', { env: { OPTIONS: '{"maxOpenCalls":20}' } });
+    server.send(...ids(100).map((id) => call('slow', id)));
+    const came = new Set<number>();
+    while (came.size < 100) {
+      const answer = await server.next();
+      expect(answer).toMatchObject(said('slow'));
+      came.add(answer['id']);
+    }
+  });
+
+  test('can cancel where all calls hang, and is told that there are too many', async () => {
+    const server = startStdio('server.mjs', { env: { OPTIONS: '{"maxOpenCalls":2}' } });
+    const cancel = (requestId: number): object => ({
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId },
+    });
+    server.send(call('hang', 1), call('hang', 2), echo(3, 'too many'), cancel(1), cancel(2));
+    expect(await server.next()).toMatchObject({
+      id: 3,
+      error: { code: -32603, message: expect.stringContaining('2 calls are open') },
+    });
+    await until('both are aborted', () => server.notes().filter((note) => note === 'aborted').length === 2);
+    await stillServes(server);
+  });
+
+  test('gets an answer to each of 20,000 messages that cannot be read', async () => {
+    const server = startStdio();
+    server.write('{\n'.repeat(20_000));
+    for (let at = 0; at < 20_000; at++) expect((await server.next())['error'].code).toBe(-32700);
+    await stillServes(server);
+  });
+});
+
 describe('both eras on one pipe', () => {
   test('server/discover, then initialize', async () => {
     const server = startStdio();

@@ -1,0 +1,148 @@
+// What a channel takes in, and when: a peer that asks for more than can be answered waits, and loses nothing.
+
+/** Where a channel's messages come from. */
+export interface Input {
+  /** Stops reading. What was read already may still be handed over. */
+  readonly pause: () => void;
+  readonly resume: () => void;
+}
+
+export interface IntakeOptions {
+  /** Absent where the transport cannot stop reading. Everything is then handled at once. */
+  readonly input: Input | undefined;
+  readonly handle: (text: string) => void;
+  /** Whether the peer leaves so much unread that nothing more should be made for it. */
+  readonly outputFull: () => boolean;
+  /** Whether as many calls are open as may be. */
+  readonly callsFull: () => boolean;
+}
+
+/** So many messages are handled before what they cause is looked at. */
+const A_TURN = 64;
+/** After this long with all calls open, messages are read again: an answer or a cancellation may be what they wait for. */
+const PATIENCE_MS = 1000;
+const LONGEST_POLL_MS = 50;
+
+export class Intake {
+  readonly #options: IntakeOptions;
+  #waiting: string[] = [];
+  #next = 0;
+  #handled = 0;
+  #paused = false;
+  #stopped = false;
+  #turnEnds = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #pollMs = 1;
+  /** Since when only open calls are in the way, and whether that has been for too long. */
+  #fullSince: number | undefined;
+  #impatient = false;
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+  }
+
+  take(text: string): void {
+    if (this.#stopped) return;
+    if (this.#options.input === undefined) return this.#options.handle(text);
+    if (!this.#paused) {
+      this.#handle(text);
+      if (this.#mustWait()) this.#pause();
+    } else this.#waiting.push(text);
+  }
+
+  /** Looks again: a call has ended, or something has changed that `outputFull` knows of. */
+  look(): void {
+    if (this.#options.input === undefined || this.#stopped) return;
+    if (this.#paused) this.#goOn();
+    else if (this.#mustWait()) this.#pause();
+  }
+
+  /** A call has ended. Only where messages wait does that matter. */
+  freed(): void {
+    this.#fullSince = undefined;
+    this.#impatient = false;
+    if (this.#paused) this.#goOn();
+  }
+
+  /** Nothing is handled any more. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#waiting = [];
+    this.#next = 0;
+  }
+
+  #handle(text: string): void {
+    this.#handled += 1;
+    this.#options.handle(text);
+  }
+
+  #mustWait(): boolean {
+    return this.#handled >= A_TURN ? this.#endTurn() : this.#options.outputFull() || this.#waitsForCalls();
+  }
+
+  // What was handled shows its output only when its promises have run.
+  #endTurn(): boolean {
+    if (!this.#turnEnds) {
+      this.#turnEnds = true;
+      atNextTurn(() => {
+        this.#turnEnds = false;
+        this.#handled = 0;
+        if (this.#paused) this.#goOn();
+      });
+    }
+    return true;
+  }
+
+  #waitsForCalls(): boolean {
+    if (!this.#options.callsFull()) {
+      this.#fullSince = undefined;
+      this.#impatient = false;
+      return false;
+    }
+    this.#fullSince ??= performance.now();
+    this.#impatient ||= performance.now() - this.#fullSince >= PATIENCE_MS;
+    return !this.#impatient;
+  }
+
+  #pause(): void {
+    this.#paused = true;
+    this.#options.input?.pause();
+    this.#poll();
+  }
+
+  #goOn(): void {
+    if (this.#stopped) return;
+    while (!this.#mustWait()) {
+      if (this.#next === this.#waiting.length) return this.#resume();
+      this.#handle(this.#waiting[this.#next++] as string);
+    }
+    this.#poll();
+  }
+
+  #resume(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#pollMs = 1;
+    this.#waiting = [];
+    this.#next = 0;
+    this.#paused = false;
+    this.#options.input?.resume();
+  }
+
+  // No runtime tells when a WebSocket's buffer has drained, so that somebody has to look, less and less often.
+  #poll(): void {
+    if (this.#timer !== undefined || this.#turnEnds) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#goOn();
+    }, this.#pollMs);
+    this.#pollMs = Math.min(LONGEST_POLL_MS, 2 * this.#pollMs);
+  }
+}
+
+function atNextTurn(work: () => void): void {
+  const { setImmediate } = globalThis as { setImmediate?: (work: () => void) => void };
+  if (setImmediate === undefined) setTimeout(work);
+  else setImmediate(work);
+}
