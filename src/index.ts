@@ -48,6 +48,7 @@ export {
   type PromptReturn,
   prompt,
   type Resource,
+  type ResourceEntry,
   resource,
   type Tool,
   type ToolResult,

@@ -14,6 +14,7 @@ export default createServer({
     'logo://small': resource({ mimeType: 'image/png', read: () => new Uint8Array([137, 80, 78, 71]) }),
     'users://{id}/profile': resource({
       title: 'A profile',
+      list: () => [...users].map(([id, { name }]) => ({ uri: `users://${id}/profile`, name })),
       complete: { id: (typed) => [...users.keys()].filter((id) => id.startsWith(typed)) },
       read: ({ id }) => users.get(String(id)),
       ttlMs: 60_000,

@@ -97,12 +97,28 @@ export type Completer<State = unknown, User = unknown> = (
   ctx: Context<State, User>,
 ) => Awaitable<readonly string[] | { readonly values: readonly string[]; readonly total?: number }>;
 
+/** One of the resources that a template lists. */
+export interface ResourceEntry extends Described {
+  readonly uri: string;
+  /** Defaults to the URI. */
+  readonly name?: string;
+  /** Defaults to that of the template. */
+  readonly mimeType?: string;
+  readonly annotations?: Annotations;
+  readonly size?: number;
+}
+
 export interface ResourceOptions<State = unknown, User = unknown> extends Described, CacheHint {
   /** Defaults to the URI. */
   readonly name?: string;
   readonly mimeType?: string;
   readonly annotations?: Annotations;
   readonly size?: number;
+  /**
+   * Lists the resources that a template has, for `resources/list`: URIs, or entries with a name and more. It runs for each
+   * request, so that it may differ from caller to caller.
+   */
+  readonly list?: (ctx: Context<State, User>) => Awaitable<readonly (string | ResourceEntry)[]>;
   /** Completions for a template's variables. */
   readonly complete?: Readonly<Record<string, Completer<State, User>>>;
 }

@@ -27,6 +27,7 @@ const resource = {
   mimeType: true,
   annotations: true,
   size: true,
+  list: true,
   ttlMs: true,
   cacheScope: true,
   complete: true,

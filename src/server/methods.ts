@@ -9,6 +9,7 @@ import { completeArgument } from './completions.js';
 import type { Context } from './context.js';
 import type { CompiledMethod } from './definitions.js';
 import type { RunOnce } from './idempotency.js';
+import { listResources } from './listed-resources.js';
 import { listen } from './listen.js';
 import type { Log } from './log.js';
 import type { MapError } from './map-error.js';
@@ -106,6 +107,12 @@ export function methodTable(parts: ServerParts): MethodTable {
     );
   }
 
+  function list(call: Call): Outcome | Promise<Outcome> {
+    const own = offered('resources');
+    if (!registry.listsPerCaller()) return own.page(call.params['cursor']);
+    return shown(listResources(registry, call, (made, look) => stage.within(made, cannotAsk, look)));
+  }
+
   function listTemplates(call: Call): Outcome {
     offered('resources');
     return registry.templates.page(call.params['cursor']);
@@ -127,7 +134,7 @@ export function methodTable(parts: ServerParts): MethodTable {
   const methods = new Map<string, Handler>([
     ['server/discover', () => registry.discover()],
     ['tools/list', ({ params }) => offered('tools').page(params['cursor'])],
-    ['resources/list', ({ params }) => offered('resources').page(params['cursor'])],
+    ['resources/list', list],
     ['prompts/list', ({ params }) => offered('prompts').page(params['cursor'])],
     ['resources/templates/list', listTemplates],
     ['tools/call', tools.serve],

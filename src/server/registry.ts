@@ -30,6 +30,7 @@ export class Registry {
   readonly prompts: Catalog<CompiledPrompt>;
   readonly bus: Bus;
   readonly complete: Complete;
+  readonly pageSize: number;
   /** Set by the first call: what is added from then on is a change. */
   inUse = false;
   readonly #info: Implementation;
@@ -43,6 +44,7 @@ export class Registry {
       throw new DefinitionError(['"pageSize" must be a whole number, 1 or more']);
     if (!Number.isSafeInteger(listTtlMs) || listTtlMs < 0)
       throw new DefinitionError(['"listTtlMs" must be a whole number, 0 or more']);
+    this.pageSize = pageSize;
     this.#info = info;
     this.#options = options as AnyOptions;
     this.#announced = new Set(changes === true || bus !== undefined ? allKinds : changes);
@@ -113,6 +115,12 @@ export class Registry {
 
   offersTasks(): boolean {
     return [...this.tools.values()].some((tool) => tool.task !== undefined);
+  }
+
+  /** Whether the list of resources has to be made for each caller. */
+  listsPerCaller(): boolean {
+    for (const { list } of this.templates.values()) if (list !== undefined) return true;
+    return false;
   }
 
   offersCompletions(): boolean {

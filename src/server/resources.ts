@@ -25,6 +25,7 @@ export interface CompiledTemplate extends Compiled {
   /** The template without the names of its variables: two of the same shape match the same URIs. */
   readonly shape: string;
   readonly listed: ListedTemplate;
+  readonly list: ((ctx: Context) => unknown) | undefined;
 }
 
 /** Throws an error that says what is wrong with the definition. */
@@ -33,7 +34,7 @@ export function compileResource(
   { options, read }: Resource,
 ): CompiledResource | CompiledTemplate {
   if (typeof read !== 'function') throw new TypeError('it has no "read"');
-  const { mimeType, annotations, size, ttlMs = 0, cacheScope = 'private' } = options;
+  const { mimeType, annotations, size, list, ttlMs = 0, cacheScope = 'private' } = options;
   const complete = new Map(Object.entries(options.complete ?? {}));
   const described = {
     name: options.name ?? uri,
@@ -45,6 +46,7 @@ export function compileResource(
   // A lone brace is a template with a mistake in it, not a URI.
   if (!/[{}]/.test(uri)) {
     if (!URL.canParse(uri)) throw new TypeError('a resource needs an absolute URI, such as "config://app"');
+    if (list !== undefined) throw new TypeError('"list" is for templates: this URI is listed as it is');
     if (complete.size > 0) throw new TypeError('"complete" is for templates: this URI has no variables');
     return { ...compiled, listed: { uri, ...described, ...(size !== undefined && { size }) } };
   }
@@ -56,7 +58,14 @@ export function compileResource(
       );
     }
   }
-  return { ...compiled, template, shape: shapeOf(uri), listed: { uriTemplate: uri, ...described } };
+  if (list !== undefined && typeof list !== 'function') throw new TypeError('"list" must be a function');
+  return {
+    ...compiled,
+    template,
+    shape: shapeOf(uri),
+    listed: { uriTemplate: uri, ...described },
+    list: list as CompiledTemplate['list'],
+  };
 }
 
 // The names count only where they are in the URI: in `{;a}`, `{?a}` and `{&a}`.

@@ -1,0 +1,174 @@
+import { createServer, DefinitionError, inProcess, McpError, resource, ToolError } from 'fullmcp';
+import { everyWire } from 'fullmcp/testing';
+import { describe, expect, it, vi } from 'vitest';
+
+const base = { name: 'test', version: '1.0.0', log: () => undefined };
+const read = (): string => 'x';
+
+function listing(list: unknown, log: () => void = () => undefined) {
+  return createServer({
+    ...base,
+    log,
+    resources: { 'a://{id}': resource({ list: list as () => [], mimeType: 'text/plain', read }) },
+  });
+}
+
+interface Page {
+  readonly uris: readonly string[];
+  readonly nextCursor: string | undefined;
+}
+
+async function page(server: ReturnType<typeof listing>, cursor?: string): Promise<Page> {
+  const { resources, nextCursor } = await inProcess(server)(
+    'resources/list',
+    cursor === undefined ? {} : { cursor },
+  );
+  return {
+    uris: (resources as { uri: string }[]).map(({ uri }) => uri),
+    nextCursor: nextCursor as string | undefined,
+  };
+}
+
+describe('a template that lists what it has', () => {
+  it('adds its resources to those that have a URI of their own, with its type unless they have another', async () => {
+    const server = createServer({
+      ...base,
+      resources: {
+        'a://{id}': resource({
+          mimeType: 'text/plain',
+          list: async () => [
+            'a://1',
+            { uri: 'a://2', name: 'Two', title: 'The second', mimeType: 'text/html', size: 5 },
+          ],
+          read,
+        }),
+        'b://only': resource({ name: 'Only', read }),
+        'c://{id}': resource({ read }),
+      },
+    });
+    expect(await inProcess(server)('resources/list')).toMatchObject({
+      resources: [
+        { uri: 'b://only', name: 'Only' },
+        { uri: 'a://1', name: 'a://1', mimeType: 'text/plain' },
+        { uri: 'a://2', name: 'Two', title: 'The second', mimeType: 'text/html', size: 5 },
+      ],
+      ttlMs: 0,
+      cacheScope: 'private',
+    });
+    expect((await inProcess(server)('resources/templates/list'))['resourceTemplates']).toHaveLength(2);
+  });
+
+  it('is asked anew for each caller', async () => {
+    const server = createServer({
+      ...base,
+      context: ({ auth }) => auth?.subject ?? 'nobody',
+      resources: { 'a://{user}/{id}': resource({ list: (ctx) => [`a://${String(ctx.user)}/1`], read }) },
+    });
+    for (const subject of ['ada', 'bob', 'ada']) {
+      const call = inProcess(server, { auth: { subject, scopes: [], claims: {} } });
+      expect(await call('resources/list')).toMatchObject({ resources: [{ uri: `a://${subject}/1` }] });
+    }
+  });
+
+  it('is seen by clients of every revision, over every wire', async () => {
+    await everyWire(
+      listing(() => ['a://1', 'a://2']),
+      async (client) => {
+        expect((await client.resources().all()).map(({ uri }) => uri)).toEqual(['a://1', 'a://2']);
+      },
+    );
+  });
+
+  it('does not list what has a URI of its own, or what another template lists, a second time', async () => {
+    const server = createServer({
+      ...base,
+      resources: {
+        'a://1': resource({ name: 'Mine', read }),
+        'a://{id}': resource({ list: () => ['a://1', 'a://2', 'a://2'], read }),
+      },
+    });
+    expect((await page(server)).uris).toEqual(['a://1', 'a://2']);
+  });
+});
+
+describe('the pages of what templates list', () => {
+  const paged = (items: string[]) =>
+    createServer({
+      ...base,
+      pageSize: 2,
+      resources: { 'own://1': resource({ read }), 'a://{id}': resource({ list: () => items, read }) },
+    });
+
+  it('follow each other to the end', async () => {
+    const server = paged(['a://1', 'a://2', 'a://3', 'a://4']);
+    const first = await page(server);
+    const second = await page(server, first.nextCursor);
+    const third = await page(server, second.nextCursor);
+    expect([first.uris, second.uris, third.uris]).toEqual([
+      ['own://1', 'a://1'],
+      ['a://2', 'a://3'],
+      ['a://4'],
+    ]);
+    expect(third.nextCursor).toBeUndefined();
+  });
+
+  it('skip and repeat nothing where entries come and go before them', async () => {
+    const items = ['a://1', 'a://2', 'a://3'];
+    const server = paged(items);
+    const { nextCursor } = await page(server);
+    items.unshift('a://0');
+    expect((await page(server, nextCursor)).uris).toEqual(['a://2', 'a://3']);
+    items.splice(0, 2);
+    expect((await page(server, nextCursor)).uris).toEqual(['a://3']);
+  });
+
+  it('end where everything is gone', async () => {
+    const items = ['a://1', 'a://2', 'a://3'];
+    const server = paged(items);
+    const { nextCursor } = await page(server);
+    items.length = 0;
+    expect(await page(server, nextCursor)).toEqual({ uris: [], nextCursor: undefined });
+  });
+
+  it.each(['', '!', 'AAAA', 'bm8', 7, null, {}])('have no cursor %o', async (cursor) => {
+    await expect(page(paged(['a://1']), cursor as string)).rejects.toMatchObject({ code: 'invalid_params' });
+  });
+});
+
+describe('a mistake in what a template lists', () => {
+  it.each<[string, unknown, string]>([
+    ['is not an array', { uri: 'a://1' }, 'must return an array of URIs or of { uri, name, … }'],
+    ['has no URI', [{ name: 'x' }], 'gave an entry without a string "uri", at [0]'],
+    ['is another URI', ['b://1'], 'gave the URI "b://1", which the template does not match'],
+    [
+      'has an unknown key',
+      [{ uri: 'a://1', mime: 'x' }],
+      'gave an entry with the unknown key "mime". Did you mean "mimeType"?',
+    ],
+  ])('that %s is in the log, and masked for the client', async (_, value, sentence) => {
+    const log = vi.fn();
+    await expect(page(listing(() => value, log))).rejects.toThrow(/^Internal error \(ref /);
+    expect(log.mock.calls[0]?.[2]).toMatchObject({
+      message: `"list" of the resource "a://{id}" ${sentence}`,
+    });
+  });
+
+  it('that is thrown is shown only where it is meant to be', async () => {
+    const failing = (error: Error) => page(listing(() => Promise.reject(error)));
+    await expect(failing(new ToolError('The disk is away.'))).rejects.toThrow('The disk is away.');
+    await expect(failing(new McpError('invalid_request', 'Log in first.'))).rejects.toThrow('Log in first.');
+    await expect(failing(new Error('10.0.0.7'))).rejects.toThrow(/^Internal error/);
+  });
+
+  it('cannot be made where there is nothing to list', () => {
+    expect(() =>
+      createServer({ ...base, resources: { 'a://b': resource({ list: () => [], read }) } }),
+    ).toThrow(DefinitionError);
+  });
+
+  it('cannot ask the client', async () => {
+    const asking = (ctx: { ask: (key: string, message: string) => Promise<unknown> }) =>
+      ctx.ask('k', 'Sure?');
+    await expect(page(listing(asking))).rejects.toThrow(/^Internal error/);
+  });
+});
