@@ -85,10 +85,10 @@ export function makeConnect(host: Host): Connect {
     try {
       return await connectTo({ kind: 'process', server }, options);
     } catch (error) {
-      if (hint === undefined || !McpError.is(error)) throw error;
+      const advice = McpError.is(error) ? hint?.(error) : undefined;
+      if (advice === undefined || !McpError.is(error)) throw error;
       const { code, message, data } = error;
-      if (code !== 'connect_failed' && code !== 'connection_closed') throw error;
-      throw new McpError(code, `${message}\n${hint}`, { data, cause: error });
+      throw new McpError(code, `${message}\n${advice}`, { data });
     }
   }
 

@@ -58,7 +58,7 @@ export function overWire(makeWire: () => Wire | Promise<Wire>, over: OverWire): 
 /** A server that was given up has not said why. What it wrote to standard error may. */
 function withLastWords(error: unknown, lines: readonly string[]): unknown {
   if (!McpError.is(error) || error.code !== 'timeout' || lines.length === 0) return error;
-  return new McpError('timeout', `${error.message}. It last wrote to standard error:\n${lines.join('\n')}`, {
+  return new McpError('timeout', `${error.message}. It wrote to standard error:\n${lines.join('\n')}`, {
     data: { stderr: lines },
   });
 }

@@ -1,4 +1,5 @@
 import type { ClientOptions } from '../client/options.js';
+import type { McpError } from '../protocol/errors.js';
 import type { Revision } from '../protocol/revisions.js';
 import type { HttpLinkOptions } from '../transports/http/client/options.js';
 import type { ServerProcess, SpawnOptions } from '../transports/stdio/spawn.js';
@@ -26,7 +27,7 @@ export interface ConnectOptions extends ClientOptions, HttpLinkOptions {
   readonly verdicts?: VerdictCache;
   /** Opens WebSockets where the runtime has none, or in another way. */
   readonly WebSocket?: WebSocketConstructor;
-  /** What becomes of a process's stderr. By default its last lines are kept, for errors. */
+  /** What becomes of a process's stderr. By default its first and last lines are kept, for errors. */
   readonly stderr?: ServerProcess['stderr'];
 }
 
@@ -45,6 +46,6 @@ export interface Host {
 }
 
 export interface ScriptProcess extends ServerProcess {
-  /** What to do where it does not start. */
-  readonly hint?: string;
+  /** What to do where it does not start; undefined where the failure says it all. */
+  readonly hint?: (failure: McpError) => string | undefined;
 }

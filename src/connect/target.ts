@@ -1,6 +1,7 @@
 import type { Dispatch } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import type { HeaderValues } from '../transports/http/client/options.js';
+import { processName } from '../transports/stdio/process-name.js';
 import type { ServerProcess } from '../transports/stdio/spawn.js';
 import type { McpConfig } from './config.js';
 
@@ -91,7 +92,7 @@ export function nameOf(place: Place): string {
     case 'websocket':
       return place.url.origin + place.url.pathname;
     case 'process':
-      return nameOfProcess(place.server);
+      return processName(place.server);
     case 'script':
     case 'config-file':
       return place.path;
@@ -102,13 +103,6 @@ export function nameOf(place: Place): string {
     case 'list':
       return 'a list of targets';
   }
-}
-
-function nameOfProcess({ command, args = [] }: ServerProcess): string {
-  const first = args.findIndex((arg) => !arg.startsWith('-'));
-  const shown = first < 0 ? args : args.slice(0, first + 1);
-  const words = shown.map((arg) => (arg.startsWith('-') ? arg.replace(/=.*/s, '=…') : arg));
-  return [command, ...words, ...(shown.length < args.length ? ['…'] : [])].join(' ');
 }
 
 function noTarget(why: string): McpError {

@@ -13,27 +13,58 @@ export function openProcess(server: ServerProcess, options: SpawnOptions): Wire 
   return spawnWire(server, options);
 }
 
+interface Script extends ServerProcess {
+  readonly hint: (failure: McpError) => string | undefined;
+}
+
 /** How a script is started, and what to do where that fails. */
-export function scriptProcess(given: string): ServerProcess & { readonly hint?: string } {
+export function scriptProcess(given: string): Script {
   const path = pathOf(given);
   if (!existsSync(path)) throw noFile(path);
   if (/\.py$/i.test(path))
     return {
       command: process.platform === 'win32' ? 'python' : 'python3',
       args: [path],
-      hint: 'A .py target runs with the Python on the PATH. For another: { command, args }.',
+      hint: (failure) =>
+        failure.code === 'connect_failed' || wrote(failure, 'ModuleNotFoundError')
+          ? 'A .py target runs with the Python on the PATH. For another: { command, args }.'
+          : undefined,
     };
   if (/\.[cm]?js$/i.test(path) || runsTypeScript())
     return {
       command: process.execPath,
       args: [path],
-      hint: `That was ${path}. A script that ends at once only defines its server: it has to serve it, with serveStdio(server) of fullmcp/stdio.`,
+      // A script that crashed has said why.
+      hint: (failure) =>
+        endedWell(failure)
+          ? 'A script that ends at once only defines its server: it has to serve it, with serveStdio(server) of fullmcp/stdio.'
+          : undefined,
     };
   return {
     command: 'npx',
     args: ['tsx', path],
-    hint: `Node ${process.versions.node} does not run TypeScript by itself, so this was started with "npx tsx": install tsx, use Node 22.18 or later, or compile it and connect to the .js file.`,
+    hint: (failure) =>
+      failure.code === 'connect_failed' || wrote(failure, 'npm error', 'npm ERR!', 'tsx: not found')
+        ? `Node ${process.versions.node} does not run TypeScript by itself, so this was started with "npx tsx": install tsx, use Node 22.18 or later, or compile it and connect to the .js file.`
+        : undefined,
   };
+}
+
+/** Whether a process has ended as if all were well, without a word. */
+function endedWell({ code, data }: McpError): boolean {
+  const { exitCode, stderr = [], stdout = [] } = (data ?? {}) as Partial<Ended>;
+  return code === 'connection_closed' && exitCode === 0 && stderr.length === 0 && stdout.length === 0;
+}
+
+function wrote({ data }: McpError, ...words: readonly string[]): boolean {
+  const { stderr = [] } = (data ?? {}) as Partial<Ended>;
+  return stderr.some((line) => words.some((word) => line.includes(word)));
+}
+
+interface Ended {
+  readonly exitCode: number | null;
+  readonly stderr: readonly string[];
+  readonly stdout: readonly string[];
 }
 
 export function readText(path: string): Promise<string> {

@@ -4,9 +4,10 @@ import { type Line, LineReader, printLine } from '../../jsonrpc/ndjson.js';
 import { McpError } from '../../protocol/errors.js';
 import { excerpt, fewReports } from '../few-reports.js';
 import type { Wire, WireEvents } from '../wire.js';
-import { type LastLines, lastLines, withoutSecrets } from './last-lines.js';
+import { keptLines, lastLines, withoutSecrets } from './last-lines.js';
+import { commandName, processName } from './process-name.js';
 import { processTree } from './process-tree.js';
-import { commandName, type ServerProcess, startFailure, startProcess } from './start-process.js';
+import { type ServerProcess, startFailure, startProcess } from './start-process.js';
 
 export type { ServerProcess } from './start-process.js';
 
@@ -73,6 +74,8 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
   const tree = processTree(child);
   const reader = new LineReader({ maxBytes: maxMessageBytes });
   const said = lastLines({ line: forward, secrets });
+  // What a program prints to its output is no message where it does not serve: its error, or its usage.
+  const printed = keptLines(secrets);
   const junk = fewReports(events.problem);
   let over = false;
   let queued = '';
@@ -105,13 +108,13 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
     const last = reader.end();
     if (last !== undefined) take(last);
     said.end();
-    lose(whyEnded(server, child, said));
+    lose(whyEnded(server, child, words()));
   }
 
   // A process that closes a pipe is mostly about to end, and its exit code says more.
   async function broken(pipe: 'input' | 'output'): Promise<void> {
     if (over || (await inTime(exited, EXIT_CODE_MS))) return;
-    lose(whyEnded(server, child, said, `has closed its standard ${pipe} and was therefore ended`));
+    lose(whyEnded(server, child, words(), `has closed its standard ${pipe} and was therefore ended`));
   }
 
   function take(line: Line): void {
@@ -120,9 +123,14 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
       events.problem(`The server wrote a message of more than ${maxMessageBytes} bytes. It was skipped.`);
     } else if (isMessage(line.text)) events.message(line.text);
     else {
+      printed.keep(line.text);
       const shown = excerpt(withoutSecrets(line.text.slice(0, 1000), secrets));
-      junk(`The server wrote a line to its standard output that is no message: ${shown}`);
+      junk(`The server wrote a line to its standard output that is not a message: ${shown}`);
     }
+  }
+
+  function words(): Words {
+    return { stderr: said.lines(), stdout: printed.lines() };
   }
 
   function forward(line: string): void {
@@ -168,7 +176,7 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
       if (over) return;
       // What lay there before counts: a message that is large in itself is no sign that nobody reads.
       if (queued.length + (stdin?.writableLength ?? 0) > maxBufferedBytes) {
-        return lose(whyEnded(server, child, said, 'does not read its input and was ended'));
+        return lose(whyEnded(server, child, words(), 'does not read its input and was ended'));
       }
       // The messages of one turn of the event loop leave in one write.
       if (queued === '') process.nextTick(flush);
@@ -188,15 +196,27 @@ function isMessage(text: string): boolean {
   return first === '{' || first === '[';
 }
 
-function whyEnded(server: ServerProcess, child: ChildProcess, said: LastLines, other?: string): McpError {
+interface Words {
+  readonly stderr: readonly string[];
+  readonly stdout: readonly string[];
+}
+
+function whyEnded(server: ServerProcess, child: ChildProcess, words: Words, other?: string): McpError {
   const { exitCode, signalCode: signal } = child;
-  const command = commandName(server);
-  const stderr = said.lines();
+  const name = JSON.stringify(processName(server));
   const how = signal === null ? `has ended with exit code ${exitCode}` : `was ended by ${signal}`;
-  const last = stderr.length === 0 ? '' : ` It last wrote to standard error:\n${stderr.join('\n')}`;
-  return new McpError('connection_closed', `The server ${JSON.stringify(command)} ${other ?? how}.${last}`, {
-    data: { command, exitCode, signal, stderr },
+  const quoted = [
+    ...quote('error', words.stderr),
+    // Junk in the output says something of the end only where there is nothing better.
+    ...(words.stderr.length === 0 ? quote('output', words.stdout) : []),
+  ];
+  return new McpError('connection_closed', `The server ${name} ${other ?? how}.${quoted.join('')}`, {
+    data: { command: commandName(server.command), exitCode, signal, ...words },
   });
+}
+
+function quote(stream: 'error' | 'output', lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [` It wrote to standard ${stream}:\n${lines.join('\n')}`];
 }
 
 /** Whether it came in time. */

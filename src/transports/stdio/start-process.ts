@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import process from 'node:process';
 import { McpError } from '../../protocol/errors.js';
 import { childEnvironment, variable } from './child-environment.js';
+import { commandName } from './process-name.js';
 import { treeOptions } from './process-tree.js';
 import { findWindowsCommand, windowsStart } from './windows-command.js';
 
@@ -13,7 +14,7 @@ export interface ServerProcess {
   /** Added to the few variables that are passed on: the rest of this process's environment is not. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
-  /** 'inherit' shows the server's stderr; a function gets its lines; by default only the last lines are kept, for errors. */
+  /** 'inherit' shows the server's stderr; a function gets its lines; by default only the first and the last lines are kept, for errors. */
   readonly stderr?: 'inherit' | ((line: string) => void);
 }
 
@@ -42,12 +43,12 @@ export function startFailure(server: ServerProcess, cause: unknown): McpError {
   const { code } = cause as NodeJS.ErrnoException;
   return new McpError('connect_failed', reason(server, code), {
     cause: withoutArguments(cause),
-    data: { command: commandName(server), exitCode: null, signal: null, stderr: [] },
+    data: { command: commandName(server.command), exitCode: null, signal: null, stderr: [] },
   });
 }
 
 function reason(server: ServerProcess, code: string | undefined): string {
-  const name = JSON.stringify(commandName(server));
+  const name = JSON.stringify(commandName(server.command));
   const { command, cwd } = server;
   if (cwd !== undefined && !isFolder(cwd)) {
     return `The folder ${JSON.stringify(cwd)}, in which ${name} was to be started, does not exist.`;
@@ -63,11 +64,6 @@ function reason(server: ServerProcess, code: string | undefined): string {
   const path = variable(environmentOf(server), 'PATH', windows) || 'empty';
   const hint = command.includes(' ') ? ' Arguments belong in "args", not in "command".' : '';
   return `The command ${name} was not found.${hint} PATH, where it was looked for, is ${path.slice(0, 1000)}`;
-}
-
-/** The command as it may be shown: without arguments that were put there by mistake. */
-export function commandName({ command }: ServerProcess): string {
-  return (command.split(' -', 1)[0] as string).slice(0, 200);
 }
 
 function environmentOf({ env }: ServerProcess): Record<string, string> {

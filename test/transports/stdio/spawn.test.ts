@@ -92,7 +92,7 @@ describe('the end of the server', () => {
     const error = await end();
     expect(error).toMatchObject({ code: 'connection_closed' });
     expect(error.message).toBe(
-      `The server ${JSON.stringify(process.execPath)} has ended with exit code 3. It last wrote to standard error:\n` +
+      `The server ${JSON.stringify(`${process.execPath} ${oddServer} …`)} has ended with exit code 3. It wrote to standard error:\n` +
         'Error: DATABASE_URL is not set\n    at start (server.js:1:1)',
     );
     expect(error.data).toEqual({
@@ -100,6 +100,7 @@ describe('the end of the server', () => {
       exitCode: 3,
       signal: null,
       stderr: ['Error: DATABASE_URL is not set', '    at start (server.js:1:1)'],
+      stdout: [],
     });
     await wire.close();
     expect(closed).toHaveLength(1);
@@ -109,7 +110,7 @@ describe('the end of the server', () => {
     const { end, messages } = start('last words');
     const error = await end();
     expect(messages).toEqual(['{"last":"words"}', '{"without":"newline"}']);
-    expect(error.message).toContain('exit code 0. It last wrote to standard error:\nwithout newline');
+    expect(error.message).toContain('exit code 0. It wrote to standard error:\nwithout newline');
   });
 
   test('by a signal', async () => {
@@ -118,12 +119,33 @@ describe('the end of the server', () => {
     expect(error.data).toMatchObject({ exitCode: null, signal: 'SIGKILL' });
   });
 
-  test('of a long standard error the last lines are kept, each cut', async () => {
-    const { stderr } = (await start('much on stderr').end()).data as { stderr: string[] };
-    expect(stderr.map((line) => line.slice(0, 8).trim())).toEqual(
-      Array.from({ length: 20 }, (_, at) => `line ${81 + at} y`.slice(0, 8).trim()),
-    );
+  test('of a long standard error the first and the last lines are kept, each cut', async () => {
+    const error = await start('much on stderr').end();
+    const { stderr } = error.data as { stderr: string[] };
+    const line = (at: number): string => `line ${at} y`.slice(0, 8).trim();
+    expect(stderr.map((text) => (text.startsWith('line') ? text.slice(0, 8).trim() : text))).toEqual([
+      ...Array.from({ length: 10 }, (_, at) => line(1 + at)),
+      '… 70 lines left out …',
+      ...Array.from({ length: 20 }, (_, at) => line(81 + at)),
+    ]);
+    expect(error.message).toContain('… 70 lines left out …');
     expect(Math.max(...stderr.map((line) => line.length))).toBe(1000);
+  });
+
+  test('an error that is printed to standard output is quoted where standard error is empty', async () => {
+    const { end } = start('', {
+      args: [
+        '-e',
+        'console.log("usage: server --root FOLDER"); console.log(process.env.API_TOKEN); process.exit(2)',
+      ],
+      env: { API_TOKEN: 'sk-0123456789' },
+    });
+    const error = await end();
+    expect(error.message).toBe(
+      `The server ${JSON.stringify(`${process.execPath} -e …`)} has ended with exit code 2. It wrote to standard output:\n` +
+        'usage: server --root FOLDER\n[API_TOKEN]',
+    );
+    expect(error.data).toMatchObject({ stdout: ['usage: server --root FOLDER', '[API_TOKEN]'] });
   });
 
   test('shows neither given values nor control characters nor arguments', async () => {

@@ -1,0 +1,46 @@
+// What a process is called in messages. Nothing here needs Node: clients in browsers name processes too.
+
+interface Started {
+  readonly command: string;
+  readonly args?: readonly string[];
+}
+
+/** Options that take no value, so that what follows them is what is started. */
+const bare: ReadonlySet<string> = new Set([
+  '-y',
+  '--yes',
+  '-q',
+  '--quiet',
+  '--silent',
+  '-m',
+  '-u',
+  '-i',
+  '--rm',
+]);
+const PROGRAM = /\.(?:[cm]?[jt]sx?|py|jar|sh|rb|exe|php)$/i;
+
+/**
+ * The command and what it starts: `npx -y some-server`, `node dist/server.js`. Later arguments and the values of options may be
+ * secrets and are left out.
+ */
+export function processName({ command, args = [] }: Started): string {
+  const words: string[] = [];
+  for (const [at, arg] of args.entries()) {
+    if (arg.startsWith('-')) {
+      words.push(arg.replace(/=.*/s, '=…'));
+      continue;
+    }
+    const before = args[at - 1];
+    const isValue = before?.startsWith('-') && !bare.has(before) && !PROGRAM.test(arg);
+    words.push(isValue ? '…' : arg);
+    if (isValue) continue;
+    if (at < args.length - 1) words.push('…');
+    break;
+  }
+  return [commandName(command), ...words].join(' ').slice(0, 300);
+}
+
+/** The command as it may be shown: without arguments that were put there by mistake. */
+export function commandName(command: string): string {
+  return (command.split(' -', 1)[0] as string).slice(0, 200);
+}
