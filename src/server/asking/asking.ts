@@ -3,7 +3,7 @@ import type { InputRequest } from '../../protocol/input.js';
 import { type Journal, newJournal } from './journal.js';
 import { divergence, Notes } from './notes.js';
 import type { Question } from './question.js';
-import { handlerEnded, isSuspension, type Run, type Step, suspension, unattended } from './run.js';
+import { handlerEnded, isSuspension, type Run, refused, type Step, suspension, unattended } from './run.js';
 
 /** What becomes of questions that nobody has answered yet. */
 export interface Waiting {
@@ -54,6 +54,7 @@ export class Asking implements Run {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #reason: Error | undefined;
   #refused = false;
+  #refusals = 0;
   #closed = false;
 
   constructor(journal: Journal = newJournal(), options: AskingOptions = {}) {
@@ -238,7 +239,7 @@ export class Asking implements Run {
 
   #refuse(reason: Error): Promise<never> {
     this.#refused = true;
-    return unattended(Promise.reject(reason));
+    return refused(reason, ++this.#refusals);
   }
 
   // A turn of the event loop without a new question or a running step: the handler has come to rest.

@@ -1,4 +1,5 @@
 import { McpError } from '../../protocol/errors.js';
+import { idle } from '../../protocol/idle-timer.js';
 import type { Question } from './question.js';
 
 /** What each step's function is given: a key that is the same however often the step has to run. */
@@ -61,6 +62,19 @@ export function unattended<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
+const PATIENCE = 10;
+const LONGEST_PAUSE_MS = 1000;
+
+/**
+ * Refuses a question or step of a run that is over. A handler that tries again forever, and catches all that it is refused, is
+ * slowed down: without a turn of the event loop in between, it would let nobody else run.
+ */
+export function refused(reason: Error, refusals: number): Promise<never> {
+  if (refusals <= PATIENCE) return unattended(Promise.reject(reason));
+  const pauseMs = Math.min(refusals, LONGEST_PAUSE_MS);
+  return unattended(new Promise((_, reject) => idle(setTimeout(reject, pauseMs, reason))));
+}
+
 /** The outer run is made when it is first needed: most handlers neither ask nor take steps. */
 export interface Outer {
   readonly find: () => Run | undefined;
@@ -72,6 +86,7 @@ export class InnerRun implements Run {
   readonly #outer: Outer;
   readonly #prefix: string;
   #reason: Error | undefined;
+  #refusals = 0;
 
   constructor(outer: Outer, prefix: string) {
     this.#outer = outer;
@@ -91,7 +106,7 @@ export class InnerRun implements Run {
   }
 
   #begin<T>(begin: () => Promise<T>): Promise<T> {
-    if (this.#reason !== undefined) return unattended(Promise.reject(this.#reason));
+    if (this.#reason !== undefined) return refused(this.#reason, ++this.#refusals);
     const done = begin().then(
       (value) => {
         if (this.#reason === undefined) return value;

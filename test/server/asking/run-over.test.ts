@@ -250,6 +250,42 @@ describe('a run whose call was cancelled begins no step more', () => {
     expect(seen[0]).toMatchObject({ code: 'cancelled', message: 'The call was cancelled' });
   });
 
+  test('a handler that tries again forever does not keep others from running', async () => {
+    const controller = new AbortController();
+    const tries = { outer: 0, inner: 0 };
+    let stop = false;
+    const server = createServer({
+      ...quiet,
+      tools: {
+        stubborn: tool({
+          run: async (_, ctx) => {
+            controller.abort();
+            while (!stop) await ctx.step(`try ${++tries.outer}`, () => 1).catch(() => undefined);
+          },
+        }),
+        limited: tool({
+          timeoutMs: 1,
+          run: async (_, ctx) => {
+            while (!stop) {
+              await ctx.step(`try ${++tries.inner}`, () => new Promise(setImmediate)).catch(() => undefined);
+            }
+          },
+        }),
+        outer: tool({ run: async (_, ctx) => (await ctx.call('limited')).content }),
+        other: tool({ run: () => 'served' }),
+      },
+    });
+    const call = inProcess(server, able);
+    const calling = call('tools/call', { name: 'stubborn' }, { signal: controller.signal });
+    expect(await call('tools/call', { name: 'outer' })).toMatchObject({ resultType: 'complete' });
+    // Promises alone would never let the event loop turn again.
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(await call('tools/call', { name: 'other' })).toMatchObject({ content: [{ text: 'served' }] });
+    expect(Math.min(tries.outer, tries.inner)).toBeGreaterThan(10);
+    stop = true;
+    await expect(calling).rejects.toMatchObject({ code: 'cancelled' });
+  });
+
   test('a handler that had done everything keeps its result', async () => {
     const controller = new AbortController();
     const server = createServer({
