@@ -36,3 +36,15 @@ export function toAuth(given: AuthInit | undefined): Auth | undefined {
 export function principalOf({ auth }: Pick<Call, 'auth'>): string {
   return auth?.subject ?? '';
 }
+
+const MAX_KEPT = 16 * 1024;
+
+/** The caller as it is kept beside a task, without what is not JSON. Throws a TypeError where that is too long. */
+export function keptAuth(auth: Auth): Auth {
+  const json = JSON.stringify(auth);
+  if (json.length > MAX_KEPT)
+    throw new TypeError(
+      `auth has ${json.length} characters as JSON, at most ${MAX_KEPT} can be kept for a task. Put into auth.claims only what handlers read.`,
+    );
+  return JSON.parse(json) as Auth;
+}

@@ -38,6 +38,7 @@ export interface Services {
 
 /** A call that a handler makes inside its own: its questions are the outer call's. */
 export interface Inner {
+  readonly given: Pick<Given<never, never>, 'state' | 'user'>;
   readonly call: Call;
   readonly asking: Run;
 }
@@ -273,7 +274,7 @@ export class CallContext<State, User> implements Context<State, User> {
     const prefix = `${name}#${++this.#inner}/`;
     const outer = { find: () => this.#asking, make: () => this.#questions() };
     const call = this.#limit === undefined ? this.#call : { ...this.#call, signal: this.#limit.signal };
-    return { call, asking: new InnerRun(outer, prefix) };
+    return { given: this.#given as Given<never, never>, call, asking: new InnerRun(outer, prefix) };
   }
 
   get release(): () => void {

@@ -4,7 +4,7 @@ import { explain } from '../schema/explain.js';
 import { Asking } from './asking/asking.js';
 import { isInputRequired } from './asking/input-required.js';
 import type { Run } from './asking/run.js';
-import type { Services } from './call-context.js';
+import type { CallContext, Services } from './call-context.js';
 import { completeArgument } from './completions.js';
 import type { Context } from './context.js';
 import type { CompiledMethod } from './definitions.js';
@@ -52,8 +52,9 @@ export function methodTable(parts: ServerParts): MethodTable {
   const services: Services = {
     begin: () => new Asking(undefined, { maxBytes: parts.seal.maxBytes }),
     changed: parts.changed,
-    async read({ call, asking }, uri) {
-      const result = await stage.within(call, asking, (ctx) => shown(readResource(registry, uri, ctx)));
+    async read({ call, asking, given }, uri) {
+      const work = (ctx: CallContext<never, never>) => shown(readResource(registry, uri, ctx));
+      const result = await stage.within(call, asking, work, given);
       if (isInputRequired(result))
         throw new TypeError('A resource that returns inputRequired cannot be read from a handler');
       return result.contents;

@@ -6,7 +6,7 @@ import type { ToolResult } from './define.js';
 import type { RunOnce } from './idempotency.js';
 import { type Registry, unknownName } from './registry.js';
 import { toolFailure, withObjectOnly } from './results.js';
-import type { Performance, Stage } from './stage.js';
+import type { Performance, Prepared, Stage } from './stage.js';
 import type { TaskHost, TaskWork } from './task-host.js';
 import { withTimeLimit } from './time-limit.js';
 import { type CompiledTool, type Input, readArguments, runTool, type ToolFailing } from './tools.js';
@@ -93,16 +93,23 @@ export function serveTool(parts: ToolParts): ToolServing {
   }
 
   function workOf(tool: CompiledTool, input: unknown, origin?: Origin): TaskWork {
+    let prepared: Prepared | undefined;
     return {
       name: tool.name,
       args: origin?.call.params['arguments'] ?? {},
       options: tool.task ?? { support: 'optional' },
       runId: origin?.runId,
+      prepare:
+        origin &&
+        (async () => {
+          prepared = await stage.prepare(origin.call);
+        }),
       async run(call, asking, onRunning) {
-        const result = await stage.within(call, asking, (ctx) => {
+        const work = (ctx: CallContext<never, never>): Promise<ToolResult | InputRequired> => {
           onRunning();
           return run(tool, input, call, ctx);
-        });
+        };
+        const result = await stage.within(call, asking, work, prepared);
         if (isInputRequired(result))
           throw new TypeError(`${tool.name} returns inputRequired and cannot run as a task`);
         if (!result.isError) asking.checkResult();
@@ -131,7 +138,7 @@ export function serveTool(parts: ToolParts): ToolServing {
   }
 
   async function within(
-    { call, asking }: Parameters<Services['callTool']>[0],
+    { call, asking, given }: Parameters<Services['callTool']>[0],
     name: string,
     args: object,
   ): Promise<ToolResult> {
@@ -139,7 +146,7 @@ export function serveTool(parts: ToolParts): ToolServing {
     const inner: Call = { ...call, params: { name, arguments: args }, http: withoutMirror(call.http) };
     const input = await readArguments(tool, inner);
     if (!input.ok) return input.failure;
-    const result = await stage.within(inner, asking, (ctx) => run(tool, input.value, inner, ctx));
+    const result = await stage.within(inner, asking, (ctx) => run(tool, input.value, inner, ctx), given);
     if (isInputRequired(result))
       throw new TypeError(`${name} returns inputRequired and cannot be called from a handler`);
     return result;

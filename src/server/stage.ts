@@ -27,15 +27,21 @@ export interface Performance<T> extends What {
   readonly finish: (value: T) => Outcome;
 }
 
+/** What a handler is given beside its call: made once, also where it calls others. */
+export type Prepared = Pick<Given<never, never>, 'state' | 'user'>;
+
 /** Where handlers run: with their state, their user, and their questions. */
 export interface Stage {
   /** Runs a handler that may ask. */
   readonly perform: <T>(call: Call, performance: Performance<T>, background?: Background) => Promise<Outcome>;
+  /** Makes the state and the user of a call, for a handler that runs later. */
+  readonly prepare: (call: Call) => Promise<Prepared>;
   /** Runs a handler whose questions and steps belong to another run, or to a task. */
   readonly within: <T>(
     call: Call,
     asking: Run,
     run: (ctx: CallContext<never, never>) => Promise<T>,
+    prepared?: Prepared,
   ) => Promise<T>;
 }
 
@@ -47,7 +53,8 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
   // Nothing is awaited where nothing has to be: most servers have neither a lifespan nor a context.
   const unprepared = !running.needed && parts.context === undefined;
 
-  async function prepare(call: Call): Promise<Given<never, never>> {
+  async function prepare(call: Call): Promise<Prepared> {
+    if (unprepared) return nothingGiven;
     const state = await running.start();
     if (parts.context === undefined) return { state, user: undefined as never };
     const client: ClientFacts = new CallContext(call, services(), nothingGiven).client;
@@ -74,7 +81,7 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
     performance: Performance<T>,
     background: Background | undefined,
   ): Promise<Outcome> {
-    const given = unprepared ? nothingGiven : await prepare(call);
+    const given = await prepare(call);
     const continued = isContinued(call)
       ? await conduct.resume(call, performance)
       : named(performance, seal.maxBytes);
@@ -127,9 +134,10 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
     call: Call,
     asking: Run,
     run: (ctx: CallContext<never, never>) => Promise<T>,
+    prepared?: Prepared,
   ): Promise<T> {
-    const given = unprepared ? nothingGiven : await prepare(call);
-    const ctx = new CallContext(call, services(), { ...given, asking });
+    const { state, user } = prepared ?? (await prepare(call));
+    const ctx = new CallContext(call, services(), { state, user, asking });
     try {
       return await run(ctx);
     } finally {
@@ -137,7 +145,7 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
     }
   }
 
-  return { perform, within };
+  return { perform, prepare, within };
 }
 
 // A run that has a name already has its questions and steps from the start.

@@ -29,6 +29,8 @@ export interface TaskWork {
   readonly options: TaskOptions;
   /** Names the run, where a later one should have the same keys for its steps. */
   readonly runId?: string | undefined;
+  /** Makes the user of the call, while the request is there: the first run has it. */
+  readonly prepare?: (() => Promise<void>) | undefined;
   /** Runs the handler with these questions and steps. What fails before `onRunning` is called is not the handler's. */
   readonly run: (call: Call, asking: Asking, onRunning: () => void) => Promise<Outcome>;
   /** Runs the handler as an ordinary call. With `background`, `ctx.background()` turns it into a task. */

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
-import { principalOf } from '../../protocol/caller.js';
+import { keptAuth, principalOf } from '../../protocol/caller.js';
 import { McpError } from '../../protocol/errors.js';
 import { TASKS } from '../../protocol/extensions.js';
 import { idle } from '../../protocol/idle-timer.js';
@@ -54,7 +54,10 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     }
     // A task that begins while the old ones are taken up might be taken for one of them.
     await resumed;
-    if (work.options.begin !== 'when told') return create(call, work);
+    if (work.options.begin !== 'when told') {
+      await work.prepare?.();
+      return create(call, work);
+    }
     return work.inline((running) => create(call, work, running));
   }
 
@@ -67,6 +70,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     const task = new LiveTask(liveParts, {
       id: crypto.randomUUID(),
       principal,
+      ...(call.auth && { auth: keptAuth(call.auth) }),
       tool: work.name,
       args: work.args,
       peer: call.peer,

@@ -5,13 +5,13 @@ import type { Task } from './task.js';
 
 /** The call that a task's handler serves: the one that made the task, without its request. */
 export function taskCall(task: Task, lifetime: Lifetime, onProgress: (report: JsonObject) => void): Call {
-  const { id, tool, args, peer, principal } = task;
+  const { id, tool, args, peer, auth } = task;
   const call = {
     id,
     method: 'tools/call',
     params: { name: tool, arguments: args, _meta: { progressToken: id } },
     peer,
-    auth: principal === '' ? undefined : { subject: principal, scopes: [], claims: {} },
+    auth,
     notify: (method: string, { progressToken, ...report }: JsonObject = {}) => {
       if (method === 'notifications/progress') onProgress(report);
     },

@@ -1,5 +1,5 @@
 import { type ErrorObject, isObject, type JsonObject } from '../../jsonrpc/message.js';
-import type { Peer } from '../../protocol/call.js';
+import type { Auth, Peer } from '../../protocol/call.js';
 import { TASK_PROGRESS } from '../../protocol/extensions.js';
 import { type Journal, readJournal, writeJournal } from '../../server/asking/journal.js';
 import { NeverKept } from './saving-errors.js';
@@ -12,6 +12,8 @@ export interface Task {
   readonly id: string;
   /** Who may see it. */
   readonly principal: string;
+  /** Who made it, as its handler knows them. */
+  readonly auth?: Auth;
   readonly tool: string;
   readonly args: unknown;
   readonly peer: Peer;
