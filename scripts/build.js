@@ -43,7 +43,13 @@ async function join() {
     external: (id) => !/^[./]/.test(id) && !id.startsWith('build/'),
     platform: 'neutral',
   });
-  await bundle.write({ dir: 'dist', format: 'esm', chunkFileNames: 'chunks/[name]-[hash].js' });
+  await bundle.write({
+    dir: 'dist',
+    format: 'esm',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    // Doc comments are in the types, where editors look for them.
+    comments: { legal: true, annotation: true, jsdoc: false },
+  });
   await bundle.close();
 }
 

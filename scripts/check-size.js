@@ -8,10 +8,10 @@ import { bytesUnder, conclude, filesUnder, kilobytes, readManifest, root } from 
 import { withPackage } from './pack.js';
 import { evalsOf, globalsOf, importsOf, tokenize } from './scan.js';
 
-const UNPACKED_BYTES = 1_000_000;
+const UNPACKED_BYTES = 1_100_000;
 const INSTALLED_PACKAGES = 4;
 const INSTALLED_BYTES = 3_000_000;
-/** What an import of the entry loads, our files and dependencies together, as shipped, with comments, and gzipped. */
+/** What an import of the entry loads, our files and dependencies together, as shipped, and gzipped. */
 const ENTRY_GZIP_BYTES = { 'dist/index.js': 80_000, 'dist/http.js': 45_000 };
 /** These run on every runtime. */
 const PORTABLE_ENTRIES = [
