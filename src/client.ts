@@ -1,9 +1,12 @@
 import { type Connect, makeConnect } from './connect/connect.js';
 import { makeOneShots, type OneShots } from './connect/one-shots.js';
 import type { Host } from './connect/options.js';
+import { checkRuntime } from './protocol/runtime.js';
 
 export * from './connect/public.js';
 export type { ServerProcess } from './transports/stdio/spawn.js';
+
+checkRuntime(globalThis.process?.versions);
 
 // Where there is no Node, none of this is loaded until somebody wants a process.
 const host: Host = {

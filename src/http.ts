@@ -9,6 +9,7 @@ import { logToConsole } from './server/log.js';
 import { mask } from './server/tool-error.js';
 import { type HttpEndpoint, type HttpOptions, httpEndpoint } from './transports/http/endpoint.js';
 import type { Incoming } from './transports/http/incoming.js';
+import { checkPath } from './transports/http/routes.js';
 import { type RequestContext, webIncoming } from './transports/http/web.js';
 
 export {
@@ -58,14 +59,14 @@ export function createEndpoint<Raw>(
   server: Served,
   options: EndpointOptions & { readonly auth?: Authenticate<Raw> | undefined } = {},
 ): HttpEndpoint {
-  const { sessions = true, secret } = options;
+  const { sessions = true, secret, path } = options;
+  if (path !== undefined) checkPath(path, '"path"');
   if (secret !== undefined) server.provideSecret?.(secret);
+  const warn = (message: string): void => server.log?.('warning', message);
   return httpEndpoint(
     server.dispatch,
-    { ...options, authenticate: authenticator(server, options.auth) },
-    sessions
-      ? httpSessions(server.dispatch, { ...options, warn: (message) => server.log?.('warning', message) })
-      : undefined,
+    { ...options, authenticate: authenticator(server, options.auth), warn },
+    sessions ? httpSessions(server.dispatch, { ...options, warn }) : undefined,
   );
 }
 

@@ -15,8 +15,11 @@ import { upgrades } from './adapters/node/upgrades.js';
 import { authenticator, createEndpoint, type Served } from './http.js';
 import { handlerKeys } from './legacy/handler-keys.js';
 import { checkOptions, type KeysOf } from './protocol/known-keys.js';
+import { checkRuntime } from './protocol/runtime.js';
 import type { Server } from './server/create-server.js';
 import { serveWebSocket } from './websocket.js';
+
+checkRuntime(globalThis.process?.versions);
 
 export type { NodeHandler, NodeHandlerOptions } from './adapters/node/handler.js';
 export type { ServeOptions } from './adapters/node/options.js';
@@ -39,6 +42,7 @@ export async function serve(
           : upgrades((socket, caller) => serveWebSocket(server, socket, { ...websocket, ...caller }), {
               ...effective,
               authenticate: authenticator(server, effective.auth),
+              warn: (message) => server.log?.('warning', message),
               ...websocket,
               path,
             }),

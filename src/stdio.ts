@@ -1,8 +1,11 @@
 import { channelSession } from './legacy/channel-session.js';
 import { checkOptions, type KeysOf } from './protocol/known-keys.js';
+import { checkRuntime } from './protocol/runtime.js';
 import type { Server } from './server/create-server.js';
 import { environmentSecret } from './transports/stdio/environment.js';
 import { type StdioOptions, type StdioServing, serveOverStdio } from './transports/stdio/serve.js';
+
+checkRuntime(globalThis.process?.versions);
 
 export type { StdioOptions, StdioServing } from './transports/stdio/serve.js';
 

@@ -7,7 +7,8 @@ import type { SessionOptions } from '../../legacy/http.js';
 import type { Authenticate } from '../../protocol/caller.js';
 import { checkOptions, type KeysOf } from '../../protocol/known-keys.js';
 import type { HttpOptions } from '../../transports/http/endpoint.js';
-import { unsafeAnyHost } from '../../transports/http/guard.js';
+import { checkPublicUrl, unsafeAnyHost } from '../../transports/http/guard.js';
+import { checkPath } from '../../transports/http/routes.js';
 import { type WebSocketOptions, webSocketKeys } from '../../transports/websocket/accept.js';
 
 export interface ServeOptions extends HttpOptions, SessionOptions {
@@ -51,15 +52,18 @@ const foreignNames = { hostname: 'host', https: 'tls', basePath: 'path', endpoin
 export function checkServeOptions(options: ServeOptions): void {
   checkOptions('serve', options, serveKeys, foreignNames);
   if (options.websocket) checkOptions('serve: websocket', options.websocket, webSocketKeys);
+  const { port } = options;
+  if (port !== undefined && !isPort(port))
+    throw new RangeError(`serve: "port" must be an integer from 0 to 65535, not ${String(port)}.`);
 }
 
 /** The options, with what the environment says where they say nothing. */
 export function withEnvironment(options: ServeOptions, env: NodeJS.ProcessEnv = process.env): ServeOptions {
   return {
-    ...fromEnvironment('port', 'PORT', wholeNumber),
+    ...fromEnvironment('port', 'PORT', portNumber),
     ...fromEnvironment('host', 'MCP_HOST', asIs),
-    ...fromEnvironment('path', 'MCP_PATH', asIs),
-    ...fromEnvironment('publicUrl', 'MCP_PUBLIC_URL', asIs),
+    ...fromEnvironment('path', 'MCP_PATH', path),
+    ...fromEnvironment('publicUrl', 'MCP_PUBLIC_URL', url),
     ...fromEnvironment('secret', 'MCP_SECRET', asIs),
     ...fromEnvironment('allowedHosts', 'MCP_ALLOWED_HOSTS', list),
     ...fromEnvironment('allowedOrigins', 'MCP_ALLOWED_ORIGINS', list),
@@ -95,6 +99,26 @@ function list(value: string): string[] {
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
+}
+
+function path(value: string, name: string): string {
+  checkPath(value, `The environment variable ${name}`);
+  return value;
+}
+
+function url(value: string, name: string): string {
+  checkPublicUrl(value, `The environment variable ${name}`);
+  return value;
+}
+
+function portNumber(value: string, name: string): number {
+  const port = wholeNumber(value, name);
+  if (isPort(port)) return port;
+  throw new RangeError(`The environment variable ${name} must be a port from 0 to 65535, but it is ${port}`);
+}
+
+function isPort(port: unknown): boolean {
+  return Number.isInteger(port) && (port as number) >= 0 && (port as number) <= 65_535;
 }
 
 function wholeNumber(value: string, name: string): number {

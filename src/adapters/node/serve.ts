@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import type { HttpEndpoint } from '../../transports/http/endpoint.js';
 import { nodeHandler } from './handler.js';
+import { listen } from './listen.js';
 import type { ServeOptions } from './options.js';
 import { isWebSocket, serveAsHttp } from './other-protocols.js';
 import { refuse, type Upgrades } from './upgrades.js';
@@ -115,21 +116,4 @@ export async function serveOnNode(
 // A process in which nothing is left to do ends before.
 function exitAfter(ms: number): void {
   setTimeout(() => process.exit(), ms).unref();
-}
-
-function listen(http: HttpServer, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const failed = (error: NodeJS.ErrnoException): void => {
-      reject(
-        error.code === 'EADDRINUSE'
-          ? new Error(`Port ${port} is taken. Choose another with PORT or { port }.`, { cause: error })
-          : error,
-      );
-    };
-    http.once('error', failed);
-    http.listen(port, host, () => {
-      http.off('error', failed);
-      resolve();
-    });
-  });
 }

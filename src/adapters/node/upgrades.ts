@@ -25,6 +25,7 @@ export interface UpgradesOptions extends WebSocketOptions, GuardOptions {
   readonly maxConnections?: number | undefined;
   /** Says who opens a connection. */
   readonly authenticate?: ((incoming: Incoming) => Promise<Auth | undefined>) | undefined;
+  readonly warn?: ((message: string) => void) | undefined;
 }
 
 /** Takes WebSocket connections beside HTTP. `ws` is loaded with the first of them. */
@@ -33,7 +34,7 @@ export function upgrades(
   options: UpgradesOptions,
 ): Upgrades {
   const { path, authenticate, maxMessageBytes = 4 * 1024 * 1024 } = options;
-  const guard = createGuard(options);
+  const guard = createGuard(options, options.warn);
   const open = new Set<WebSocketServing>();
   let loading: Promise<WebSocketServer> | undefined;
   let closing = false;

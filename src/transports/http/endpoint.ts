@@ -36,6 +36,8 @@ export interface HttpOptions extends GuardOptions, Partial<StreamLimits>, Routes
 export interface EndpointOptions extends HttpOptions {
   /** Says who sent a request, before its body is read. Without it, nobody did. */
   readonly authenticate?: ((incoming: Incoming) => Promise<Auth | undefined>) | undefined;
+  /** Hears of requests that are refused for their host or origin, each kind once. */
+  readonly warn?: ((message: string) => void) | undefined;
 }
 
 /** What serves the messages and requests of the session era, where that is wanted. */
@@ -70,7 +72,7 @@ export function httpEndpoint(
   const { bodyTimeoutMs = 30_000, writeTimeoutMs = 30_000 } = options;
   const { keepAliveMs = 15_000, maxAgeMs = 3_600_000, maxBufferedBytes = 4 * 1024 * 1024 } = options;
   const { authenticate } = options;
-  const guard = createGuard(options);
+  const guard = createGuard(options, options.warn);
   const streams = new Streams({ keepAliveMs, maxAgeMs, maxBufferedBytes });
   const inFlight = new InFlight(requestTimeoutMs);
   const sessions = sessionEra?.({ streams, inFlight, read });

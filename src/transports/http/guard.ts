@@ -27,9 +27,23 @@ export interface Guard {
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
 
-export function createGuard(options: GuardOptions): Guard {
+/** Distinct refusals that are reported. A peer chooses the hosts, so that there is an end to it. */
+const MAX_REPORTED = 20;
+
+/** Throws an error that begins with `what` where a public URL is not one. */
+export function checkPublicUrl(url: unknown, what: string): URL {
+  const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed?.protocol === 'http:' || parsed?.protocol === 'https:') return parsed;
+  throw new TypeError(
+    `${what} must be a URL such as "https://mcp.example.com/mcp", but it is ${JSON.stringify(url)}.`,
+  );
+}
+
+/** Refuses requests that are addressed to another host or come from another page; each kind is reported once to `warn`. */
+export function createGuard(options: GuardOptions, warn?: (message: string) => void): Guard {
   const { allowedHosts = [], allowedOrigins = [] } = options;
-  const publicUrl = options.publicUrl === undefined ? undefined : new URL(options.publicUrl);
+  const publicUrl =
+    options.publicUrl === undefined ? undefined : checkPublicUrl(options.publicUrl, '"publicUrl"');
   const hosts = new Set(allowedHosts === unsafeAnyHost ? [] : allowedHosts.map((host) => host.toLowerCase()));
   if (publicUrl) hosts.add(publicUrl.hostname);
   const origins = new Set(allowedOrigins === unsafeAnyOrigin ? [] : allowedOrigins.map(toOrigin));
@@ -68,16 +82,29 @@ export function createGuard(options: GuardOptions): Guard {
     return host;
   }
 
+  const told = new Set<string>();
+  function reported(refusal: string): string {
+    if (warn !== undefined && told.size < MAX_REPORTED && !told.has(refusal)) {
+      told.add(refusal);
+      warn(refusal);
+    }
+    return refusal;
+  }
+
   return {
     refuse(incoming) {
       const header = incoming.header('host');
       const origin = incoming.header('origin');
       const host = allowedHost(header, incoming);
       if (host === undefined) {
-        return `Host ${shown(header)} is not allowed. Add it to allowedHosts if it is yours.`;
+        return reported(
+          `Host ${shown(header)} is not allowed. If it is yours, add it to allowedHosts, or to MCP_ALLOWED_HOSTS, without the port.`,
+        );
       }
       if (origin !== undefined && !knownOrigin(origin, host)) {
-        return `Origin ${shown(origin)} is not allowed. Add it to allowedOrigins if its pages may call this server.`;
+        return reported(
+          `Origin ${shown(origin)} is not allowed. If its pages may call this server, add it to allowedOrigins, or to MCP_ALLOWED_ORIGINS.`,
+        );
       }
       return undefined;
     },

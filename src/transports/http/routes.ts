@@ -8,6 +8,14 @@ export interface Routes {
   readonly path?: string;
 }
 
+/** Throws an error that begins with `what` where a path is not one. */
+export function checkPath(path: unknown, what: string): void {
+  if (typeof path === 'string' && path.startsWith('/') && !/[?#\s]/.test(path)) return;
+  throw new TypeError(
+    `${what} must be a path that begins with "/", such as "/mcp", but it is ${JSON.stringify(path)}.`,
+  );
+}
+
 const neighbours: ReadonlySet<string> = new Set<Route>(['sse', 'messages', 'health', 'ready']);
 
 export function routeOf(path: string, { path: endpoint }: Routes): Route | undefined {

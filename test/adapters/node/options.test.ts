@@ -44,6 +44,22 @@ describe('the environment', () => {
       'The environment variable PORT must be a whole number, but it is "http"',
     );
   });
+
+  test.each([
+    [{ PORT: '99999' }, 'The environment variable PORT must be a port from 0 to 65535, but it is 99999'],
+    [
+      { MCP_PATH: 'mcp' },
+      'The environment variable MCP_PATH must be a path that begins with "/", such as "/mcp", but it is "mcp".',
+    ],
+    [{ MCP_PATH: '/mcp?x=1' }, 'but it is "/mcp?x=1".'],
+    [
+      { MCP_PUBLIC_URL: 'example.com' },
+      'The environment variable MCP_PUBLIC_URL must be a URL such as "https://mcp.example.com/mcp", but it is "example.com".',
+    ],
+    [{ MCP_PUBLIC_URL: 'localhost:3000' }, 'but it is "localhost:3000".'],
+  ])('that is %o names the variable', (env, sentence) => {
+    expect(() => withEnvironment({}, env)).toThrow(sentence);
+  });
 });
 
 describe('the host it listens on', () => {

@@ -1,0 +1,31 @@
+import type { Server as HttpServer } from 'node:http';
+
+/** Listens, or throws an error that says what to do. */
+export function listen(http: HttpServer, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException): void => reject(listenError(error, port, host));
+    http.once('error', failed);
+    http.listen(port, host, () => {
+      http.off('error', failed);
+      resolve();
+    });
+  });
+}
+
+// Most programs await this at their top level, where Node prints the whole error. The sentence is all that helps: the
+// trace shows Node's own functions, and the error that it is made of repeats the sentence.
+function listenError(error: NodeJS.ErrnoException, port: number, host: string): Error {
+  const sentence = sentences[error.code ?? '']?.(port, host);
+  if (sentence === undefined) return error;
+  const told = new Error(sentence);
+  told.stack = `${told.name}: ${sentence}`;
+  return Object.defineProperties(told, { code: { value: error.code }, cause: { value: error } });
+}
+
+const sentences: Readonly<Record<string, (port: number, host: string) => string>> = {
+  EADDRINUSE: (port) => `Port ${port} is taken. Choose another with PORT or { port }.`,
+  EACCES: (port) => `Port ${port} is not allowed for this user. Choose one above 1023 with PORT or { port }.`,
+  EADDRNOTAVAIL: (_, host) =>
+    `This machine does not have the address ${host}. Choose another with MCP_HOST or { host }.`,
+  ENOTFOUND: (_, host) => `The host ${host} cannot be resolved. Choose another with MCP_HOST or { host }.`,
+};
