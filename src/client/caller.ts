@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import { type Call, compose, type Dispatch, type Outcome, type Peer } from '../protocol/call.js';
 import { cancelledBy, type McpError } from '../protocol/errors.js';
+import type { KeysOf } from '../protocol/known-keys.js';
 import { withSignal } from '../protocol/lifetime.js';
 import { isLogLevel, type LogLevel } from '../protocol/log-level.js';
 import { nameParam } from '../protocol/methods.js';
@@ -13,8 +14,9 @@ import { toCallError } from './call-error.js';
 import { Clock } from './clock.js';
 import type { EventHub } from './event-hub.js';
 import type { KnownTools } from './known-tools.js';
-import type { PendingCall } from './model.js';
+import type { PendingCall, ToolCallOptions } from './model.js';
 import { OpenCall } from './open-call.js';
+import { callKeys, checkCallOptions } from './option-keys.js';
 import type { CallOptions, ClientOptions, LogMessage, Progress } from './options.js';
 import { toProgress } from './progress.js';
 import { retrying } from './retrying.js';
@@ -37,6 +39,14 @@ export interface SendOptions extends CallOptions {
   /** Hears what is neither progress nor a log message. */
   readonly notified?: Call['notify'];
 }
+
+const noOptions: SendOptions = {};
+const sendKeys: KeysOf<SendOptions & ToolCallOptions> = {
+  ...callKeys,
+  bare: true,
+  endless: true,
+  notified: true,
+};
 
 /** Makes calls: gives each its time and its place among the open ones, and lets it through the middleware. */
 export class Caller {
@@ -100,7 +110,7 @@ export class Caller {
   }
 
   /** Sends what the program gave, which stays as it is. */
-  send(method: string, given: JsonObject, options: SendOptions = {}): Promise<Outcome> {
+  send(method: string, given: JsonObject, options: SendOptions = noOptions): Promise<Outcome> {
     const { _meta, ...params } = given;
     return this.sendOwn(
       method,
@@ -110,7 +120,8 @@ export class Caller {
   }
 
   /** Sends parameters that were made for this call and have no `_meta` yet: it is put there. A copy of them would cost as much as all the rest. */
-  async sendOwn(method: string, params: JsonObject, options: SendOptions = {}): Promise<Outcome> {
+  async sendOwn(method: string, params: JsonObject, options: SendOptions = noOptions): Promise<Outcome> {
+    if (options !== noOptions) checkCallOptions(method, options, sendKeys);
     const { signal, fresh = false, bare = false, endless = false } = options;
     if (signal?.aborted) throw cancelledBy(signal.reason);
     const { timeoutMs = this.#timeoutMs, maxTimeoutMs = this.#maxTimeoutMs } = options;

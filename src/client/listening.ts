@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import { cancelledBy, McpError, toMcpError } from '../protocol/errors.js';
+import { type KeysOf, unknownKeys } from '../protocol/known-keys.js';
 import type { SubscriptionFilter } from '../protocol/model.js';
 import type { Change, Interests, SubscribeOptions, Subscription } from './model.js';
 import { backoff, pause } from './pause.js';
@@ -25,6 +26,13 @@ interface Stream {
   granted: SubscriptionFilter | undefined;
 }
 
+const interestKeys: KeysOf<Interests> = {
+  tools: true,
+  prompts: true,
+  resources: true,
+  uris: true,
+  tasks: true,
+};
 export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const lists = ['tools', 'prompts', 'resources'] as const;
 
@@ -44,6 +52,12 @@ export class Listening {
   }
 
   async subscribe(interests: Interests, { onChange, signal }: SubscribeOptions): Promise<Subscription> {
+    const mistakes = unknownKeys(interests, interestKeys, { uri: 'uris', task: 'tasks' });
+    if (mistakes.length > 0)
+      throw new McpError(
+        'invalid_params',
+        mistakes.map(({ key, hint }) => `subscribe has no ${JSON.stringify(key)}. ${hint}`).join('\n'),
+      );
     const filter = toFilter(interests);
     if (Object.keys(filter).length === 0)
       throw new McpError(

@@ -80,7 +80,7 @@ export function toolCalls({
   return { callTool, startTool, task: (id) => taskHandle(parts, id), tool: asFunctions(callTool) };
 }
 
-function withKey(options: ToolCallOptions): CallOptions {
+function withKey(options: ToolCallOptions): ToolCallOptions {
   const { idempotencyKey } = options;
   if (idempotencyKey === undefined) return options;
   return { ...options, meta: { ...options.meta, 'fullmcp/idempotencyKey': idempotencyKey } };

@@ -1,5 +1,6 @@
 import { createClient } from '../client/create-client.js';
 import type { Client } from '../client/model.js';
+import { checkConnectOptions } from '../client/option-keys.js';
 import { McpError } from '../protocol/errors.js';
 import type { OpenLink, TransportName } from '../protocol/link.js';
 import type { HeaderValues } from '../transports/http/client/options.js';
@@ -9,6 +10,7 @@ import type { McpConfig } from './config.js';
 import type { GroupClient } from './group.js';
 import { overHttp } from './open-http.js';
 import { opener } from './opener.js';
+import { connectKeys } from './option-keys.js';
 import type { ConnectOptions, Host, ScriptProcess } from './options.js';
 import { nameOf, type Place, placeOf, type ServerObject, type Target } from './target.js';
 import { VerdictCache } from './verdicts.js';
@@ -29,6 +31,7 @@ export function makeConnect(host: Host): Connect {
   const remembered = new VerdictCache();
 
   async function connect(target?: Target, options: ConnectOptions = {}): Promise<Client> {
+    checkConnectOptions('connect', options, connectKeys);
     return connectTo(target === undefined ? fromEnvironment() : placeOf(target), options);
   }
 

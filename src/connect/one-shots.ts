@@ -6,12 +6,13 @@ import type {
   ServerFacts,
   ToolCallOptions,
 } from '../client/model.js';
-import type { CallOptions } from '../client/options.js';
+import { callKeys, checkConnectOptions } from '../client/option-keys.js';
 import type { ListedTool } from '../protocol/model.js';
+import { connectKeys, oneShotKeys } from './option-keys.js';
 import type { ConnectOptions } from './options.js';
 import type { Target } from './target.js';
 
-export interface OneShotOptions extends ConnectOptions, CallOptions {}
+export interface OneShotOptions extends ConnectOptions, ToolCallOptions {}
 
 /** Connects, does one thing, and closes, whatever comes of it. Without a target, MCP_SERVER_URL names it. */
 export interface OneShots {
@@ -24,7 +25,7 @@ export interface OneShots {
     target: Target | undefined,
     name: string,
     args?: object,
-    options?: OneShotOptions & ToolCallOptions,
+    options?: OneShotOptions,
   ) => Promise<CallResult>;
   readonly listTools: (
     target: Target | undefined,
@@ -55,15 +56,30 @@ export function makeOneShots(
       await client.close();
     }
   };
+
+  // The options of the connection and of the call come in one object, and each of both takes only its own.
+  async function once<T>(
+    what: string,
+    target: Target | undefined,
+    options: OneShotOptions,
+    use: (client: Client, call: ToolCallOptions) => Promise<T>,
+  ): Promise<T> {
+    checkConnectOptions(what, options, oneShotKeys);
+    const split = (keys: object): object =>
+      Object.fromEntries(Object.entries(options).filter(([key]) => Object.hasOwn(keys, key)));
+    return withClient(target, (client) => use(client, split(callKeys)), split(connectKeys));
+  }
+
   return {
     withClient,
-    callTool: (target, name, args, options) =>
-      withClient(target, (client) => client.callTool(name, args, options), options),
-    listTools: (target, options) => withClient(target, (client) => client.tools(options).all(), options),
-    readResource: (target, uri, options) =>
-      withClient(target, (client) => client.readResource(uri, options), options),
-    getPrompt: (target, name, args, options) =>
-      withClient(target, (client) => client.getPrompt(name, args, options), options),
-    serverInfo: (target, options) => withClient(target, (client) => client.server, options),
+    callTool: (target, name, args, options = {}) =>
+      once('callTool', target, options, (client, call) => client.callTool(name, args, call)),
+    listTools: (target, options = {}) =>
+      once('listTools', target, options, (client, call) => client.tools(call).all()),
+    readResource: (target, uri, options = {}) =>
+      once('readResource', target, options, (client, call) => client.readResource(uri, call)),
+    getPrompt: (target, name, args, options = {}) =>
+      once('getPrompt', target, options, (client, call) => client.getPrompt(name, args, call)),
+    serverInfo: (target, options) => withClient(target, async (client) => client.server, options),
   };
 }

@@ -1,9 +1,11 @@
 import type { Dispatch } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
+import { type ForeignNames, unknownKeys } from '../protocol/known-keys.js';
 import type { HeaderValues } from '../transports/http/client/options.js';
 import { processName } from '../transports/stdio/process-name.js';
 import type { ServerProcess } from '../transports/stdio/spawn.js';
 import type { McpConfig } from './config.js';
+import { addressKeys, processKeys } from './option-keys.js';
 
 /** What can be connected to: an address, a process to start, a server in this one, several servers, or a list to try in order. */
 export type Target =
@@ -43,16 +45,54 @@ export function placeOf(target: Target): Place {
   if (typeof target === 'function') return { kind: 'in-process', dispatch: target };
   if (target instanceof URL) return placeOfUrl(target);
   if (Array.isArray(target)) return { kind: 'list', targets: target as readonly Target[] };
-  if (typeof target !== 'object' || target === null) throw noTarget('That is no target.');
+  if (typeof target !== 'object' || target === null) throw noTarget(`${String(target)} is not a target.`);
   if ('dispatch' in target) return { kind: 'in-process', dispatch: target.dispatch };
-  if ('command' in target) return { kind: 'process', server: target };
+  if ('command' in target) return { kind: 'process', server: checkedProcess(target) };
   if ('mcpServers' in target) return { kind: 'config', config: target };
-  if ('url' in target) return placeOfUrl(target.url, target.headers);
-  throw noTarget('That object is no target.');
+  if ('url' in target) {
+    checkKeys('{ url }', target, addressKeys, { auth: 'Give `auth` in the options of connect().' });
+    return placeOfUrl(target.url, target.headers);
+  }
+  throw noTarget('That object is not a target.');
+}
+
+/** What the compiler would say, for programs that have none. */
+function checkedProcess(server: ServerProcess): ServerProcess {
+  checkKeys('{ command }', server, processKeys, { arguments: 'args', environment: 'env', dir: 'cwd' });
+  const { command, args, env, cwd }: { readonly [Key in keyof ServerProcess]?: unknown } = server;
+  const wrong = [
+    (typeof command !== 'string' || command === '') && '`command` must be a string that is not empty',
+    typeof args === 'string' && `\`args\` must be an array of strings: ["${args.slice(0, 64)}"]`,
+    args !== undefined &&
+      typeof args !== 'string' &&
+      !(Array.isArray(args) && args.every((arg) => typeof arg === 'string')) &&
+      '`args` must be an array of strings',
+    env !== undefined && (typeof env !== 'object' || env === null) && '`env` must be an object of strings',
+    cwd !== undefined && typeof cwd !== 'string' && '`cwd` must be a string',
+  ].filter((mistake) => mistake !== false);
+  if (wrong.length > 0) throw new McpError('invalid_request', `{ command }: ${wrong.join('; ')}.`);
+  return server;
+}
+
+function checkKeys(
+  what: string,
+  given: object,
+  known: Readonly<Record<string, true>>,
+  foreign: ForeignNames,
+): void {
+  // Entries of a config file say what they are; what is found out is not asked.
+  const unknown = unknownKeys(given, { ...known, type: true }, foreign);
+  if (unknown.length === 0) return;
+  const told = unknown.map(({ key, hint }) => `The target ${what} has no ${JSON.stringify(key)}. ${hint}`);
+  throw new McpError('invalid_request', told.join('\n'));
 }
 
 const URL_SCHEME = /^(?:https?|wss?|file):/i;
 const SCRIPT = /\.[cm]?[jt]s$|\.py$/i;
+/** An address whose scheme was left out: a host with a port, or a host name with a dot and a path. */
+const NO_SCHEME =
+  /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*:\d{1,5}(?:\/\S*)?|localhost\/\S*|[a-z0-9-]+(?:\.[a-z0-9-]+)+\/\S*)$/i;
+const LOCAL = /^(?:localhost|127\.|0\.0\.0\.0)/i;
 
 function placeOfText(text: string): Place {
   if (URL_SCHEME.test(text)) return placeOfUrl(text);
@@ -63,7 +103,15 @@ function placeOfText(text: string): Place {
     const list = args.map((arg) => `'${arg}'`).join(', ');
     throw noTarget(`A command line is not taken apart: write { command: '${command}', args: [${list}] }.`);
   }
-  throw noTarget(`"${text.slice(0, 200)}" is no target.`);
+  const shown = text.slice(0, 200);
+  refuseWithoutScheme(text);
+  throw noTarget(`"${shown}" is not a target.`);
+}
+
+function refuseWithoutScheme(text: string): void {
+  if (text.length > 200 || !NO_SCHEME.test(text)) return;
+  const scheme = LOCAL.test(text) ? 'http' : 'https';
+  throw new McpError('invalid_request', `"${text}" has no scheme. Write ${scheme}://${text}`);
 }
 
 function placeOfUrl(given: string | URL, headers?: HeaderValues): Place {
@@ -74,7 +122,8 @@ function placeOfUrl(given: string | URL, headers?: HeaderValues): Place {
     const kind = /\.json$/i.test(url.pathname) ? 'config-file' : 'script';
     return { kind, path: url.href };
   }
-  throw noTarget(`A URL of "${url.protocol}" is no target.`);
+  refuseWithoutScheme(String(given));
+  throw noTarget(`A URL of "${url.protocol}" is not a target.`);
 }
 
 function parsed(url: string | URL): URL {

@@ -42,14 +42,14 @@ describe('what a target is', () => {
 
   test.each<[target: unknown, says: string]>([
     ['npx -y foo', "{ command: 'npx', args: ['-y', 'foo'] }"],
-    ['localhost', '"localhost" is no target.'],
-    ['', '"" is no target.'],
-    ['ftp://example.com', 'is no target.'],
+    ['localhost', '"localhost" is not a target.'],
+    ['', '"" is not a target.'],
+    ['ftp://example.com', 'is not a target.'],
     ['https://', 'That is not a valid URL.'],
-    [new URL('ftp://example.com'), 'A URL of "ftp:" is no target.'],
-    [{}, 'That object is no target.'],
-    [7, 'That is no target.'],
-    [null, 'That is no target.'],
+    [new URL('ftp://example.com'), 'A URL of "ftp:" is not a target.'],
+    [{}, 'That object is not a target.'],
+    [7, 'is not a target.'],
+    [null, 'is not a target.'],
   ])('%o is none, and the error says what one is', (target, says) => {
     const error = thrownBy(() => placeOf(target as Target));
     expect(error).toMatchObject({ code: 'invalid_request' });
