@@ -74,8 +74,11 @@ export function reserveStdout({ maxBufferedBytes, onUnread }: ReservedStdoutOpti
   };
 }
 
-/** From so many unread bytes on, no further requests are read. */
-const FULL_AT = 1024 * 1024;
+/**
+ * From so many unread bytes on, no further requests are read. Not fewer: a client that writes all its requests before it reads
+ * the first answer would wait forever for a server that waits for it.
+ */
+const FULL_AT = 16 * 1024 * 1024;
 
 function ignore(): void {
   // There is nowhere left to say it.

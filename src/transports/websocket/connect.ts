@@ -2,9 +2,10 @@ import { McpError } from '../../protocol/errors.js';
 import { excerpt } from '../few-reports.js';
 import type { Wire, WireEvents } from '../wire.js';
 import { SUBPROTOCOL } from './accept.js';
+import { PeerWatch, type WatchedSocket } from './peer-watch.js';
 
 /** What is needed of a WebSocket; Node's `ws` and every runtime's own have it. */
-export interface ClientSocket {
+export interface ClientSocket extends WatchedSocket {
   send(text: string): void;
   close(code?: number, reason?: string): void;
   /** Ends without a goodbye. Only Node's `ws` has it. */
@@ -28,6 +29,8 @@ export interface WebSocketWireOptions {
   readonly maxMessageBytes?: number;
   /** A server that leaves more than this unread is given up. */
   readonly maxBufferedBytes?: number;
+  /** How often the server is pinged; one that does not answer is given up. 0: never. Default: 30 s. Needs Node's `ws`. */
+  readonly pingMs?: number;
 }
 
 const NORMAL = 1000;
@@ -38,9 +41,10 @@ const GOODBYE_MS = 1000;
 export function webSocketWire(url: string, options: WebSocketWireOptions = {}): Wire {
   const { WebSocket = (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket } = options;
   const { protocols = SUBPROTOCOL, maxMessageBytes = 16 * 1024 * 1024 } = options;
-  const { maxBufferedBytes = 16 * 1024 * 1024 } = options;
+  const { maxBufferedBytes = 16 * 1024 * 1024, pingMs = 30_000 } = options;
   const name = shown(url);
   let socket: ClientSocket | undefined;
+  let watch: PeerWatch | undefined;
   let events: WireEvents | undefined;
   let waiting: string[] | undefined = [];
   let waitingLength = 0;
@@ -80,11 +84,24 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
   function opened(): void {
     const texts = waiting ?? [];
     waiting = undefined;
-    if (!over) for (const text of texts) socket?.send(text);
+    if (over || socket === undefined) return;
+    const peer = new PeerWatch(socket, { pingMs, onDead: dead });
+    watch = peer;
+    socket.on?.('ping', () => {
+      peer.pinged();
+      peer.holdBack(maxBufferedBytes);
+    });
+    for (const text of texts) socket.send(text);
+  }
+
+  function dead(): void {
+    lose(new McpError('connection_closed', `${name} does not answer pings, and was given up`));
+    socket?.terminate?.();
   }
 
   function receive(data: unknown): void {
     if (over) return;
+    watch?.heard();
     if (typeof data !== 'string') events?.problem('The server sent a binary message. It was skipped.');
     // UTF-16 units: never more than the bytes, so that what passes here is bounded either way.
     else if (data.length > maxMessageBytes) {
@@ -111,6 +128,7 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
   /** Says goodbye, and does not wait for ever for the other side's. */
   function leave(): void {
     waiting = undefined;
+    watch?.stop();
     if (socket === undefined) return gone();
     const timer = setTimeout(() => {
       socket?.terminate?.();

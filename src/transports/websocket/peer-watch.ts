@@ -21,6 +21,8 @@ export interface PeerWatchOptions {
 
 /** A pong weighs two bytes on the wire, and hundreds in memory. */
 const MOST_PONGS = 1000;
+/** How often a peer that is held back is looked at. */
+const HELD_MS = 5;
 
 /**
  * Looks after the peer at the other end of a WebSocket: whether it lives, and whether it reads the pongs that it asks for. RFC
@@ -35,6 +37,7 @@ export class PeerWatch {
   #silent = 0;
   #pongs = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
+  #held: ReturnType<typeof setInterval> | undefined;
 
   constructor(socket: WatchedSocket, options: PeerWatchOptions) {
     this.#socket = socket;
@@ -70,8 +73,25 @@ export class PeerWatch {
     return buffered > most || this.#pongs > MOST_PONGS;
   }
 
+  /** Reads nothing more while the peer leaves too much unread. For those who have no other say in what is read. */
+  holdBack(most: number): void {
+    const { pause, resume } = this.#socket;
+    if (this.#held !== undefined || pause === undefined || resume === undefined || !this.unread(most)) return;
+    this.#socket.pause?.();
+    this.#held = setInterval(() => {
+      if (this.unread(most)) return;
+      clearInterval(this.#held);
+      this.#held = undefined;
+      this.#socket.resume?.();
+    }, HELD_MS);
+  }
+
   stop(): void {
     clearInterval(this.#timer);
+    if (this.#held === undefined) return;
+    clearInterval(this.#held);
+    // The other side's goodbye has to be read.
+    this.#socket.resume?.();
   }
 
   get #buffered(): number {

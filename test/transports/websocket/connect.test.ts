@@ -193,6 +193,54 @@ describe('the end', () => {
     await wire.close();
   });
 
+  test('by a server that does not answer pings', async () => {
+    const { end } = open(url, { WebSocket, pingMs: 50 });
+    const socket = await accepted();
+    socket.pause();
+    expect((await end()).message).toContain('does not answer pings');
+  });
+
+  test('not by a server that answers pings', async () => {
+    const { closed, next } = open(url, { WebSocket, pingMs: 30 });
+    const socket = await accepted();
+    let pings = 0;
+    socket.on('ping', () => {
+      pings += 1;
+    });
+    await until('it was pinged often', () => pings > 5);
+    expect(closed).toEqual([]);
+    socket.send('{"still":"here"}');
+    expect(await next()).toEqual({ still: 'here' });
+  });
+
+  test('a server that pings and does not read is held back, and heard again when it reads', async () => {
+    const kept: WebSocket[] = [];
+    class Kept extends WebSocket {
+      constructor(...args: ConstructorParameters<typeof WebSocket>) {
+        super(...args);
+        kept.push(this);
+      }
+    }
+    const { closed } = open(url, { WebSocket: Kept as unknown as typeof WebSocket });
+    const socket = await accepted();
+    const raw = (socket as unknown as { _socket: Socket })._socket;
+    await until('it is open', () => kept[0]?.readyState === WebSocket.OPEN);
+    let handled = 0;
+    kept[0]?.on('ping', () => {
+      handled += 1;
+    });
+    raw.pause();
+    const frame = Buffer.concat([Buffer.from([0x89, 125]), Buffer.alloc(125)]);
+    const thousand = Buffer.concat(Array.from({ length: 1000 }, () => frame));
+    for (let at = 0; at < 200; at++) raw.write(thousand);
+    await until('the client reads no more', () => kept[0]?.isPaused === true && handled > 0, 15_000);
+    expect(kept[0]?.bufferedAmount).toBeLessThan((200_000 * frame.length) / 20);
+    expect(closed).toEqual([]);
+    const held = handled;
+    raw.resume();
+    await until('the client reads again', () => handled > held + 5000, 15_000);
+  }, 30_000);
+
   test('what waits for the opening is bounded', async () => {
     const silent = createTcpServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
