@@ -12,14 +12,14 @@ export function listen(http: HttpServer, port: number, host: string): Promise<vo
   });
 }
 
-// Most programs await this at their top level, where Node prints the whole error. The sentence is all that helps: the
-// trace shows Node's own functions, and the error that it is made of repeats the sentence.
+// Most programs await this at their top level, where Node prints the whole error with its cause. The sentence and the code
+// are all that helps: the traces show Node's own functions, and the cause says the same again.
 function listenError(error: NodeJS.ErrnoException, port: number, host: string): Error {
   const sentence = sentences[error.code ?? '']?.(port, host);
   if (sentence === undefined) return error;
   const told = new Error(sentence);
   told.stack = `${told.name}: ${sentence}`;
-  return Object.defineProperties(told, { code: { value: error.code }, cause: { value: error } });
+  return Object.defineProperty(told, 'code', { value: error.code });
 }
 
 const sentences: Readonly<Record<string, (port: number, host: string) => string>> = {
