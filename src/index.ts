@@ -4,6 +4,7 @@ import { type Server as CoreServer, createServer as createCore } from './server/
 import type { Fitting, ServerOptions } from './server/options.js';
 
 export type { Auth, Call, Dispatch, HttpFacts, Middleware, Outcome, Peer } from './protocol/call.js';
+export type { Authenticate, AuthInit } from './protocol/caller.js';
 export {
   type Annotations,
   type AudioContent,

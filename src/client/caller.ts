@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
-import { type Call, compose, type Dispatch, type Outcome, type Peer } from '../protocol/call.js';
+import { type Auth, type Call, compose, type Dispatch, type Outcome, type Peer } from '../protocol/call.js';
+import { toAuth } from '../protocol/caller.js';
 import { cancelledBy, type McpError } from '../protocol/errors.js';
 import type { KeysOf } from '../protocol/known-keys.js';
 import { withSignal } from '../protocol/lifetime.js';
@@ -51,6 +52,7 @@ const sendKeys: KeysOf<SendOptions & ToolCallOptions> = {
 /** Makes calls: gives each its time and its place among the open ones, and lets it through the middleware. */
 export class Caller {
   readonly #parts: CallerParts;
+  readonly #auth: Auth | undefined;
   readonly #open = new Map<number, OpenCall>();
   readonly #all: Dispatch;
   readonly #bare: Dispatch;
@@ -66,6 +68,7 @@ export class Caller {
   constructor(parts: CallerParts) {
     this.#parts = parts;
     const { options, dispatch, answer, known } = parts;
+    this.#auth = toAuth(options.as);
     const { timeoutMs = 60_000, maxTimeoutMs = 600_000 } = options;
     this.#timeoutMs = timeoutMs;
     this.#maxTimeoutMs = maxTimeoutMs;
@@ -193,7 +196,7 @@ export class Caller {
     if (wantsProgress) params['_meta'] = { ...meta, progressToken: id };
     else if (meta) params['_meta'] = meta;
     const peer = logLevel === undefined ? this.#peer : { ...this.#peer, logLevel };
-    return withSignal({ id, method, params, peer, auth: defaults.as, notify }, open.lifetime);
+    return withSignal({ id, method, params, peer, auth: this.#auth, notify }, open.lifetime);
   }
 }
 

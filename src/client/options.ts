@@ -1,5 +1,6 @@
 import type { JsonObject } from '../jsonrpc/message.js';
-import type { Auth, Middleware } from '../protocol/call.js';
+import type { Middleware } from '../protocol/call.js';
+import type { AuthInit } from '../protocol/caller.js';
 import type { LogLevel } from '../protocol/log-level.js';
 import type { Implementation } from '../protocol/model.js';
 import type { ResultCache } from './cache.js';
@@ -50,8 +51,8 @@ export interface ClientOptions
   readonly client?: Implementation;
   /** Wraps every call, the first of the list outermost. */
   readonly use?: readonly Middleware[];
-  /** Who the calls come from, for a server in the same process. */
-  readonly as?: Auth;
+  /** Who the calls come from, for a server in the same process: `subject` alone is enough. */
+  readonly as?: AuthInit;
   /** Gets the server's log messages. Without `logLevel`, from `info` on. */
   readonly log?: (message: LogMessage) => void;
   /** Gets every call's progress, with the name of what was called. */

@@ -8,6 +8,7 @@ import { canonical } from './asking/canonical.js';
 import { KeyedCalls } from './keyed-calls.js';
 import type { Log } from './log.js';
 import type { Store } from './store.js';
+import { isUnknown } from './unknown-callers.js';
 
 export interface IdempotencyOptions {
   /** How long an outcome is kept. Default: 10 minutes. */
@@ -84,7 +85,7 @@ export function runOnce({ name, store, log, hasContext }: RunOnceParts): RunOnce
     const { call, tool } = repeatable;
     const key = keyOf(call);
     if (key === undefined) return repeatable.run(call);
-    if (hasContext && call.http !== undefined && call.auth === undefined) throw callersUnknown();
+    if (isUnknown(call, hasContext)) throw callersUnknown();
     const place = await placeOf(call, tool, key);
     for (;;) {
       const other = running.get(place.key);

@@ -103,6 +103,7 @@ export function serveTool(parts: ToolParts): ToolServing {
         origin &&
         (async () => {
           prepared = await stage.prepare(origin.call);
+          stage.keeping(origin.call);
         }),
       async run(call, asking, onRunning) {
         const work = (ctx: CallContext<never, never>): Promise<ToolResult | InputRequired> => {

@@ -12,6 +12,7 @@ import type { Log } from './log.js';
 import type { CallFacts } from './options.js';
 import type { Complete } from './results.js';
 import type { Background } from './task-host.js';
+import { unknownCallerWarning } from './unknown-callers.js';
 
 export interface StageParts {
   readonly running: Running<never>;
@@ -36,6 +37,8 @@ export interface Stage {
   readonly perform: <T>(call: Call, performance: Performance<T>, background?: Background) => Promise<Outcome>;
   /** Makes the state and the user of a call, for a handler that runs later. */
   readonly prepare: (call: Call) => Promise<Prepared>;
+  /** Called when something of a call is kept for later. */
+  readonly keeping: (call: Call) => void;
   /** Runs a handler whose questions and steps belong to another run, or to a task. */
   readonly within: <T>(
     call: Call,
@@ -49,7 +52,8 @@ const nothingGiven: Given<never, never> = { state: undefined as never, user: und
 
 export function createStage(parts: StageParts, services: () => Services): Stage {
   const { running, log, complete, seal } = parts;
-  const conduct = conductor({ seal, complete, log });
+  const keeping = unknownCallerWarning(parts.context !== undefined, log);
+  const conduct = conductor({ keeping, seal, complete, log });
   // Nothing is awaited where nothing has to be: most servers have neither a lifespan nor a context.
   const unprepared = !running.needed && parts.context === undefined;
 
@@ -145,7 +149,7 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
     }
   }
 
-  return { perform, prepare, within };
+  return { perform, prepare, keeping, within };
 }
 
 // A run that has a name already has its questions and steps from the start.

@@ -1,10 +1,10 @@
 import type { Client } from '../client/model.js';
 import { type TestClientOptions, type TestedServer, testClient } from './test-client.js';
-import { type TestWire, wires } from './wires.js';
+import { carriesHeaders, type TestWire, wires } from './wires.js';
 
 /**
  * Runs a test over every wire and revision, one after another, each with a client of its own. A function in the server's place
- * makes a new server for each. What the test throws says over which wire.
+ * makes a new server for each. What the test throws says over which wire. With `headers`, only wires that have any are tried.
  */
 export async function everyWire<S extends TestedServer>(
   server: S | (() => S | Promise<S>),
@@ -13,6 +13,7 @@ export async function everyWire<S extends TestedServer>(
 ): Promise<void> {
   for (const wire of wires) {
     if (wire.over === 'in-process' && options.faults !== undefined) continue;
+    if (options.headers !== undefined && !carriesHeaders(wire)) continue;
     try {
       await overOne(server, run, { ...options, wire });
     } catch (error) {

@@ -1,19 +1,28 @@
 import type { Dispatch } from '../protocol/call.js';
+import type { HeaderValues } from '../transports/http/client/options.js';
 import type { Socket } from '../transports/websocket/accept.js';
 import type { ClientSocket, WebSocketConstructor } from '../transports/websocket/connect.js';
 import { serveWebSocket } from '../websocket.js';
 
-/** A WebSocket class whose sockets lead to this server, without a network. `closed` hears when the server has let one go. */
+interface MemoryWebSocketParts {
+  /** Hears when the server has let a socket go. */
+  readonly onServing: (closed: Promise<void>) => void;
+  readonly headers: HeaderValues | undefined;
+}
+
+/** A WebSocket class whose sockets lead to this server, without a network. */
 export function memoryWebSocket(
   dispatch: Dispatch,
-  onServing: (closed: Promise<void>) => void,
+  { onServing, headers }: MemoryWebSocketParts,
 ): WebSocketConstructor {
+  const sent = new Headers(headers as ConstructorParameters<typeof Headers>[0]);
+  const http = { header: (name: string) => sent.get(name) ?? undefined, remoteAddress: undefined };
   return class MemoryWebSocket extends End implements ClientSocket {
     constructor() {
       super();
       const server = new End();
       this.join(server);
-      onServing(serveWebSocket({ dispatch }, server as Socket).closed);
+      onServing(serveWebSocket({ dispatch }, server as Socket, { http }).closed);
       this.emit('open', {});
     }
   };

@@ -4,6 +4,7 @@ import type { Way } from '../connect/way.js';
 import { createHandler } from '../http.js';
 import type { Dispatch } from '../protocol/call.js';
 import type { OpenLink } from '../protocol/link.js';
+import type { HeaderValues } from '../transports/http/client/options.js';
 import { dispatchLink } from '../transports/memory/link.js';
 import { webSocketWire } from '../transports/websocket/connect.js';
 import type { Wire } from '../transports/wire.js';
@@ -13,7 +14,7 @@ import { faultyWire } from './faulty-wire.js';
 import { memoryFetch } from './memory-fetch.js';
 import { memoryStdio } from './memory-stdio.js';
 import { memoryWebSocket } from './memory-web-socket.js';
-import type { TestWire } from './wires.js';
+import { carriesHeaders, type TestWire } from './wires.js';
 
 /** A server that is served over a wire in memory: how to get to it, and how to end it. */
 export interface Serving {
@@ -24,11 +25,14 @@ export interface Serving {
 export interface ServingParts {
   readonly wire: TestWire;
   readonly faults: Faults | undefined;
+  readonly headers: HeaderValues | undefined;
 }
 
 /** Serves with the real stack of that wire, from the client's link to the server's, but for the socket or process between. */
-export function serveInMemory(dispatch: Dispatch, { wire, faults }: ServingParts): Serving {
+export function serveInMemory(dispatch: Dispatch, { wire, faults, headers }: ServingParts): Serving {
   const { over, revision, name } = wire;
+  if (headers !== undefined && !carriesHeaders(wire))
+    throw new TypeError(`There are no headers over ${over}: choose \`over: 'http'\`, or give \`auth\`.`);
   switch (over) {
     case 'in-process':
       if (faults !== undefined)
@@ -40,7 +44,10 @@ export function serveInMemory(dispatch: Dispatch, { wire, faults }: ServingParts
     case 'http+sse': {
       const handler = createHandler({ dispatch });
       const fetch = memoryFetch(handler);
-      const http = { fetch: faults === undefined ? fetch : faultyFetch(fetch, faults) };
+      const http = {
+        fetch: faults === undefined ? fetch : faultyFetch(fetch, faults),
+        ...(headers && { headers }),
+      };
       const url = new URL(`http://localhost/${over === 'http' ? 'mcp' : 'sse'}`);
       const verdict = over === 'http' ? undefined : { era: over, revision };
       const way = overHttp(url, { target: name, http });
@@ -53,7 +60,7 @@ export function serveInMemory(dispatch: Dispatch, { wire, faults }: ServingParts
       return onWires(() => memoryStdio(dispatch), { wire, faults });
     case 'websocket': {
       const served: Promise<void>[] = [];
-      const WebSocket = memoryWebSocket(dispatch, (closed) => served.push(closed));
+      const WebSocket = memoryWebSocket(dispatch, { headers, onServing: (closed) => served.push(closed) });
       const make = (): Wire => webSocketWire('ws://localhost/mcp', { WebSocket });
       return onWires(make, { wire, faults }, async () => void (await Promise.all(served)));
     }
@@ -67,7 +74,7 @@ const PROBE_MS = 5000;
 
 function onWires(
   make: () => Wire,
-  { wire: { over, revision, name }, faults }: ServingParts,
+  { wire: { over, revision, name }, faults }: Omit<ServingParts, 'headers'>,
   close = async (): Promise<void> => undefined,
 ): Serving {
   const way: Way = overWire(() => (faults === undefined ? make() : faultyWire(make(), faults)), {

@@ -3,8 +3,10 @@ import type { Client } from '../client/model.js';
 import { clientKeys } from '../client/option-keys.js';
 import type { ClientOptions } from '../client/options.js';
 import type { Auth, Dispatch } from '../protocol/call.js';
+import { toAuth } from '../protocol/caller.js';
 import { checkOptions, type KeysOf } from '../protocol/known-keys.js';
 import type { Revision } from '../protocol/revisions.js';
+import type { HeaderValues } from '../transports/http/client/options.js';
 import { answering, type TestAnswers } from './answers.js';
 import { type FaultPlan, type Faults, startFaults } from './faults.js';
 import { ownSecret } from './secret.js';
@@ -24,6 +26,8 @@ export interface TestClientOptions extends Omit<ClientOptions, 'as'> {
   readonly revision?: Revision;
   /** Who calls, as the server sees it. */
   readonly auth?: Partial<Auth>;
+  /** Sent with every request. Over HTTP unless told then; stdio and in-process have no headers. */
+  readonly headers?: HeaderValues;
   /** What is answered when the server asks, by key. */
   readonly answers?: TestAnswers;
   /** What goes wrong on the way. */
@@ -38,6 +42,7 @@ const optionKeys = {
   over: true,
   revision: true,
   auth: true,
+  headers: true,
   answers: true,
   faults: true,
   signal: true,
@@ -50,11 +55,15 @@ export async function testClient<S extends TestedServer>(
   options: TestClientOptions = {},
 ): Promise<Client<S>> {
   checkOptions('testClient', options, optionKeys, { as: 'auth', user: 'auth', timeout: 'timeoutMs' });
-  const { over, revision, auth, answers, faults, signal, connectTimeoutMs, ...rest } = options;
-  const wire = wireFor(over, revision);
+  const { over, revision, auth, headers, answers, faults, signal, connectTimeoutMs, ...rest } = options;
+  const wire = wireFor(over ?? (headers && 'http'), revision);
   // What carries answers need not outlive the test.
   server.provideSecret?.(ownSecret());
-  const serving = serveInMemory(as(auth, server.dispatch), { wire, faults: faults && startFaults(faults) });
+  const serving = serveInMemory(as(auth, server.dispatch), {
+    wire,
+    faults: faults && startFaults(faults),
+    headers,
+  });
   const client = await createClient({
     open: serving.open,
     target: `a test server over ${wire.name}`,
@@ -71,7 +80,7 @@ export async function testClient<S extends TestedServer>(
 
 function as(auth: Partial<Auth> | undefined, dispatch: Dispatch): Dispatch {
   if (auth === undefined) return dispatch;
-  const whole: Auth = { subject: 'test', scopes: [], claims: {}, ...auth };
+  const whole = toAuth({ subject: 'test', ...auth });
   return function asCaller(call) {
     return dispatch({ ...call, auth: whole });
   };

@@ -31,6 +31,11 @@ export const wires: readonly TestWire[] = (
   revisions.map((revision) => ({ over, revision, name: `${over} ${revision}` })),
 );
 
+/** Whether a server finds the client's own headers in what comes over this wire. */
+export function carriesHeaders({ over }: TestWire): boolean {
+  return over !== 'in-process' && over !== 'stdio';
+}
+
 /** The first way that fits. */
 export function wireFor(over: Over | undefined, revision: Revision | undefined): TestWire {
   const fits = (wire: TestWire): boolean =>

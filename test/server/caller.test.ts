@@ -214,3 +214,71 @@ describe('a client that watches a task', () => {
     }
   });
 });
+
+describe('a server with context that does not know who is calling', () => {
+  const KEY = 'fullmcp/idempotencyKey';
+  function build(options: object = {}) {
+    const logged: string[] = [];
+    const server = createServer({
+      ...quiet,
+      log: (_, message) => void logged.push(message),
+      context: ({ request }) => ({ name: request?.header('x-account') ?? 'nobody' }),
+      tools: {
+        pay: tool({ idempotency: true, run: (_, ctx) => `paid by ${(ctx.user as { name: string }).name}` }),
+        asks: tool({
+          run: (_, ctx) => ctx.ask('name', { message: 'Name?', schema: z.object({ name: z.string() }) }),
+        }),
+        long: tool({ task: 'required', run: () => 'done' }),
+      },
+      ...options,
+    });
+    return { server, logged };
+  }
+  const keyed = { name: 'pay', arguments: {}, _meta: { [KEY]: 'k' } };
+  const asking = { elicitation: {}, extensions: { [TASKS]: {} } };
+  const meta = { 'io.modelcontextprotocol/clientCapabilities': asking };
+  const send = async (handle: (request: Request) => Promise<Response>, name: string, key?: string) => {
+    const { headers, body } = modernExchange(
+      'tools/call',
+      { name, arguments: {} },
+      { meta: { ...meta, ...(key && { [KEY]: key }) } },
+    );
+    const response = await handle(
+      new Request('http://localhost/mcp', {
+        method: 'POST',
+        headers: headers as Record<string, string>,
+        body: body as string,
+      }),
+    );
+    return JSON.parse(await response.text());
+  };
+
+  it('refuses idempotency keys over HTTP, and says what to set', async () => {
+    const { error } = await send(createHandler(build().server), 'pay', 'k');
+    expect(error.message).toContain('does not accept idempotency keys from unknown callers');
+    expect(error.message).toContain('give the option "auth" to serve, createHandler or createNodeHandler');
+  });
+
+  it('accepts calls without a key, keys with auth, keys in-process, and keys where there is no context', async () => {
+    const { server } = build();
+    expect((await send(createHandler(server), 'pay')).result.content[0].text).toBe('paid by nobody');
+    const known = createHandler(server, { auth: () => ({ subject: 'ann' }) });
+    expect((await send(known, 'pay', 'k')).result.content[0].text).toBe('paid by nobody');
+    expect((await inProcess(server)('tools/call', keyed))['isError']).toBeUndefined();
+    const plain = createServer({ ...quiet, tools: { pay: tool({ idempotency: true, run: () => 'paid' }) } });
+    expect((await send(createHandler(plain), 'pay', 'k')).result.content[0].text).toBe('paid');
+  });
+
+  it.each(['asks', 'long'])('tells its log once when "%s" keeps something for later', async (name) => {
+    const { server, logged } = build();
+    const handle = createHandler(server);
+    await send(handle, 'pay');
+    expect(logged).toEqual([]);
+    await send(handle, name);
+    await send(handle, name);
+    expect(logged).toEqual([expect.stringContaining('This server has "context" and no "auth"')]);
+    const known = build();
+    await send(createHandler(known.server, { auth: () => ({ subject: 'ann' }) }), name);
+    expect(known.logged).toEqual([]);
+  });
+});

@@ -1,7 +1,8 @@
-import { createServer, type McpError, resource, revisions, tool } from 'fullmcp';
+import { createServer, inProcess, type McpError, resource, revisions, tool } from 'fullmcp';
+import { connect } from 'fullmcp/client';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type FaultEvent, type Over, startFaults, testClient, wires } from '../../src/testing.js';
+import { everyWire, type FaultEvent, type Over, startFaults, testClient, wires } from '../../src/testing.js';
 import { until } from '../support/until.js';
 
 function server() {
@@ -228,4 +229,49 @@ describe('testClient', () => {
       expect((await run())[1]).toEqual(happened);
     },
   );
+});
+
+describe('the caller of a test client', () => {
+  const asked = () =>
+    createServer({
+      name: 'who',
+      version: '1.0.0',
+      context: ({ request, auth }) => ({ name: request?.header('x-user') ?? auth?.subject ?? 'nobody' }),
+      tools: { me: tool({ run: (_, ctx) => (ctx.user as { name: string }).name }) },
+    });
+
+  test('is whoever `headers` say it is, over HTTP where nothing else is said', async () => {
+    await using client = await testClient(asked(), { headers: { 'X-User': 'ada' } });
+    expect(client.info().transport).toBe('http');
+    expect((await client.callTool('me')).text).toBe('ada');
+  });
+
+  test('is the same over every wire that has headers, and the others are left out', async () => {
+    const over = new Set<string>();
+    await everyWire(
+      asked(),
+      async (client, wire) => {
+        over.add(wire.over);
+        expect((await client.callTool('me')).text).toBe('ada');
+      },
+      { headers: { 'x-user': 'ada' } },
+    );
+    expect([...over].sort()).toEqual(['http', 'http+sse', 'websocket']);
+  });
+
+  test.each(['stdio', 'in-process'] as const)('cannot be in headers over %s', async (over) => {
+    await expect(testClient(asked(), { over, headers: { 'x-user': 'ada' } })).rejects.toThrow(
+      `There are no headers over ${over}: choose \`over: 'http'\`, or give \`auth\`.`,
+    );
+  });
+
+  test('needs only a subject, with connect and inProcess too', async () => {
+    await using tested = await testClient(asked(), { auth: { subject: 'ann' } });
+    expect((await tested.callTool('me')).text).toBe('ann');
+    await using client = await connect(asked(), { as: { subject: 'bob' } });
+    expect((await client.callTool('me')).text).toBe('bob');
+    const outcome = await inProcess(asked(), { auth: { subject: 'eve' } })('tools/call', { name: 'me' });
+    expect(outcome['content']).toEqual([{ type: 'text', text: 'eve' }]);
+    await expect(connect(asked(), { as: { subject: '' } })).rejects.toThrow('auth.subject must be a string');
+  });
 });

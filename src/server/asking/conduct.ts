@@ -45,6 +45,8 @@ export function conductor(parts: {
   readonly seal: Seal;
   readonly complete: Complete;
   readonly log: Log;
+  /** Called when something of a call is kept for later. */
+  readonly keeping: (call: Call) => void;
 }): Conductor {
   const { seal, complete, log } = parts;
 
@@ -96,6 +98,7 @@ export function conductor(parts: {
   async function ask(call: Call, what: What, { requests, asking, ctx, carried }: Asked): Promise<Outcome> {
     // What a step does after the journal is sealed would be done again in the next round.
     await asking.idle();
+    parts.keeping(call);
     const content = {
       j: writeJournal(asking.journal(ctx.said)),
       ...(carried !== undefined && { c: carried }),

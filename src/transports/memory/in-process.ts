@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
-import type { Auth, Dispatch, Outcome, Peer } from '../../protocol/call.js';
+import type { Dispatch, Outcome, Peer } from '../../protocol/call.js';
+import { type AuthInit, toAuth } from '../../protocol/caller.js';
 import { checkOptions, type KeysOf } from '../../protocol/known-keys.js';
 import { Lifetime, withSignal } from '../../protocol/lifetime.js';
 import type { LogLevel } from '../../protocol/log-level.js';
@@ -10,7 +11,8 @@ export interface InProcessOptions {
   readonly client?: Implementation;
   readonly capabilities?: ClientCapabilities;
   readonly logLevel?: LogLevel;
-  readonly auth?: Auth;
+  /** Who calls: `subject` alone is enough. */
+  readonly auth?: AuthInit;
 }
 
 const optionKeys = {
@@ -34,7 +36,8 @@ export function inProcess(
   options: InProcessOptions = {},
 ): InProcess {
   checkOptions('inProcess', options, optionKeys);
-  const { client, capabilities = {}, logLevel, auth } = options;
+  const { client, capabilities = {}, logLevel } = options;
+  const auth = toAuth(options.auth);
   const peer: Peer = { revision: newestRevision, client, capabilities, logLevel };
   let last = 0;
   return function request(method, params = {}, { signal, onNotification } = {}) {

@@ -1,4 +1,5 @@
-import type { Auth, Dispatch } from '../../protocol/call.js';
+import type { Dispatch } from '../../protocol/call.js';
+import { type AuthInit, toAuth } from '../../protocol/caller.js';
 import { Lifetime, withSignal } from '../../protocol/lifetime.js';
 import type { Link, OpenOptions, TransportName } from '../../protocol/link.js';
 import type { Discovered } from '../../protocol/model.js';
@@ -6,7 +7,7 @@ import { newestRevision } from '../../protocol/revisions.js';
 
 export interface DispatchLinkOptions {
   readonly open: OpenOptions;
-  readonly as?: Auth | undefined;
+  readonly as?: AuthInit | undefined;
   readonly transport?: TransportName;
 }
 
@@ -21,7 +22,7 @@ export async function dispatchLink(
   open.signal.addEventListener('abort', abort, { once: true });
   try {
     const call = withSignal(
-      { id: 0, method: 'server/discover', params: {}, peer, auth: as, notify() {} },
+      { id: 0, method: 'server/discover', params: {}, peer, auth: toAuth(as), notify() {} },
       lifetime,
     );
     const discovered = (await dispatch(call)) as unknown as Discovered;
