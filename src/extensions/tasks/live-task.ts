@@ -34,6 +34,8 @@ export class LiveTask {
   /** The run has come to its end, saved or not. */
   #ended = false;
   #left = false;
+  /** Whether the attempts include one of this process. */
+  #isCounted = false;
   #answers: TaskAnswers | undefined;
   #tellLife: (() => void) | undefined;
 
@@ -62,6 +64,7 @@ export class LiveTask {
 
   /** Saves a task that is new. It must not begin before: a crash must not leave effects of no task. */
   save(): Promise<void> {
+    this.#isCounted = true;
     return this.#saved.attempt();
   }
 
@@ -72,6 +75,7 @@ export class LiveTask {
 
   /** Counts an attempt at running the task, in the store, before it is made. */
   async countAttempt(): Promise<void> {
+    this.#isCounted = true;
     this.task.attempts++;
     await this.#saved.keep();
   }
@@ -234,7 +238,7 @@ export class LiveTask {
     await Promise.race([this.#asking.idle(), late]);
     this.#lifetime.end(reason);
     // This attempt ends in an orderly way, and does not count.
-    const isCounted = this.task.attempts > 0;
+    const isCounted = this.#isCounted && this.task.attempts > 0;
     if (isCounted) this.task.attempts--;
     if (isCounted || this.#ended) await Promise.race([this.#saved.attempt().catch(ignore), late]);
     await Promise.race([this.#saved.close(reason), late]);

@@ -24,15 +24,14 @@ export interface TakeUpParts {
  * so that the one that ends this process too is the only one to be blamed for it.
  */
 export async function takeUp(tasks: readonly LiveTask[], { workOf, isClosing }: TakeUpParts): Promise<void> {
-  const isSuspect = ({ task }: LiveTask): boolean => task.attempts >= SUSPECT_ATTEMPTS;
-  await inLanes(
-    tasks.filter((task) => !isSuspect(task)),
-    { lanes: AT_ONCE, patienceMs: PATIENCE_MS },
-  );
-  await inLanes(tasks.filter(isSuspect), { lanes: 1, patienceMs: PATIENCE_WITH_SUSPECTS_MS });
+  // Looked at before any of them runs, since that counts.
+  const suspects = tasks.filter(({ task }) => task.attempts >= SUSPECT_ATTEMPTS);
+  const others = tasks.filter(({ task }) => task.attempts < SUSPECT_ATTEMPTS);
+  await inLanes(others, { lanes: AT_ONCE, patienceMs: PATIENCE_MS });
+  await inLanes(suspects, { lanes: 1, patienceMs: PATIENCE_WITH_SUSPECTS_MS });
 
   async function inLanes(
-    waiting: LiveTask[],
+    waiting: readonly LiveTask[],
     { lanes, patienceMs }: { readonly lanes: number; readonly patienceMs: number },
   ): Promise<void> {
     const queue = waiting.values();

@@ -4,7 +4,7 @@ import type { Asking, Taken } from '../../server/asking/asking.js';
 import type { Journal } from '../../server/asking/journal.js';
 import type { SavedTask } from './saved-task.js';
 import { unsaved } from './saving-errors.js';
-import { jsonBytes } from './task.js';
+import { isTerminal, jsonBytes } from './task.js';
 
 export interface TaskAnswersParts {
   readonly saved: SavedTask;
@@ -52,6 +52,8 @@ export class TaskAnswers {
     // It gets further, and whatever it does next is its first attempt at that.
     task.attempts = 1;
     await saved.attempt(undo).catch((error) => {
+      // It has ended meanwhile, and has no questions any more.
+      if (isTerminal(saved.shown)) return;
       throw unsaved('The answers could not be saved, and the questions are open again', error);
     });
     for (const { proceed } of taken.values()) proceed();

@@ -89,10 +89,7 @@ export class TaskWriter {
     clearTimeout(this.#retry);
     this.#retry = undefined;
     this.#writing = true;
-    void this.#writeAll().then(() => {
-      this.#writing = false;
-      for (const tell of this.#idlers.splice(0)) tell();
-    });
+    void this.#writeAll();
   }
 
   async #writeAll(): Promise<void> {
@@ -112,7 +109,10 @@ export class TaskWriter {
       this.#closed === undefined &&
       this.#waiting.some(({ patient }) => !patient || this.#failures === 0)
     );
+    // In the same breath as the last look at who waits: whoever comes after it starts again.
+    this.#writing = false;
     if (this.#failures > 0 && (this.#waiting.length > 0 || this.#wanted)) this.#retryLater();
+    for (const tell of this.#idlers.splice(0)) tell();
   }
 
   #failed(error: unknown, waiters: readonly Waiter[]): void {
