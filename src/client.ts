@@ -19,9 +19,19 @@ const host: Host = {
     ]);
     return readConfigFile(path, { readFile: readText, env: globalThis.process?.env ?? {} });
   },
+  ...(isNode() && {
+    http: async (url, http) =>
+      (await import('./adapters/node/http-client/carrier.js')).nodeCarrier(url, http),
+  }),
   ownWebSocket: 'Bun' in globalThis || 'Deno' in globalThis,
   webSocket: async (headers) => (await onNode()).webSocketWith(headers),
 };
+
+/** Node itself: others name its version too, but their `fetch` is the fastest that they have. */
+function isNode(): boolean {
+  const others = ['Bun', 'Deno', 'WebSocketPair', 'EdgeRuntime'];
+  return globalThis.process?.versions?.node !== undefined && !others.some((name) => name in globalThis);
+}
 
 function onNode(): Promise<typeof import('./adapters/node/client-host.js')> {
   return import('./adapters/node/client-host.js');

@@ -1,5 +1,5 @@
 import { isObject } from '../jsonrpc/message.js';
-import type { McpError } from '../protocol/errors.js';
+import { McpError } from '../protocol/errors.js';
 import type { Link } from '../protocol/link.js';
 import type { HttpCarrier } from '../transports/http/client/carrier.js';
 import { overFetch } from '../transports/http/client/over-fetch.js';
@@ -35,11 +35,12 @@ export interface OverHttp {
   /** What the server is called in messages. */
   readonly target: string;
   readonly http: HttpLinkOptions;
-  /** Default: over `fetch`. */
+  /** Used unless the options have a `fetch`. */
   readonly carrier?: OpenCarrier | undefined;
 }
 
-export function overHttp(url: URL, { target, http, carrier: open = carriedByFetch }: OverHttp): Way {
+export function overHttp(url: URL, { target, http, carrier }: OverHttp): Way {
+  const open = http.fetch === undefined && carrier !== undefined ? carrier : carriedByFetch;
   return async function openOverHttp(parts) {
     const failures = new Failures();
     for (const era of erasToTry(parts)) {
@@ -100,8 +101,17 @@ function erasToTry({ verdict, revision }: WayParts): readonly Era[] {
   return eraOf(revision) === 'modern' ? ['modern'] : ['session', 'http+sse'];
 }
 
-async function carriedByFetch(_url: URL, { fetch }: HttpLinkOptions): Promise<HttpCarrier> {
-  return overFetch(fetch);
+const needNode = ['ca', 'cert', 'key', 'proxy', 'lookup'] as const;
+
+async function carriedByFetch(_url: URL, http: HttpLinkOptions): Promise<HttpCarrier> {
+  const odd = needNode.filter((name) => http[name] !== undefined).map((name) => `\`${name}\``);
+  if (odd.length === 0) return overFetch(http.fetch);
+  throw new McpError(
+    'invalid_request',
+    http.fetch === undefined
+      ? `${odd.join(', ')}: this needs Node's own HTTP, which this runtime does not have. Hand in a \`fetch\` that does it.`
+      : `${odd.join(', ')}: this cannot be told to the \`fetch\` that was handed in. Leave out one or the other.`,
+  );
 }
 
 interface EraParts extends WayParts {

@@ -141,7 +141,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
         requests.run({ signal }, async (lease) => {
           const { signal } = lease;
           const headers = sessionHeaders(mine);
-          const reply = await target.send({ headers, body: text, signal, brief: true });
+          const reply = await target.send({ headers, body: text, signal, lane: 'brief' });
           if (!isOk(reply)) throw await refusal(reply, target);
           await discard(reply);
         }),
@@ -186,7 +186,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
     const headers = sessionHeaders(session);
     try {
       await bounded(GOODBYE, async (signal) =>
-        discard(await target.send({ method: 'DELETE', headers, signal, brief: true })),
+        discard(await target.send({ method: 'DELETE', headers, signal, lane: 'brief' })),
       );
     } catch {
       // Who is not there needs no goodbye.

@@ -65,6 +65,7 @@ export async function openHttpLink(
         headers: { ...mirrorHeaders(method, params), ...(method === 'tools/call' && tools.headers(params)) },
         body: printCall(id, method, withPeer(params, peer, revision)),
         signal: lease.signal,
+        lane: method === 'subscriptions/listen' ? 'stream' : 'call',
       });
       return readAnswer(response, { target, lease, expecting: { id, heard, problem } });
     });

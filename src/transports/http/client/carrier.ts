@@ -18,12 +18,15 @@ export interface CarriedRequest {
   readonly body: string | undefined;
   /** Ends the request, and the reply if it is still being read. */
   readonly signal: AbortSignal;
-  /**
-   * The server answers it at once, whatever else is under way, so it never waits behind calls: an answer to a question that
-   * waited for the call that asked it would wait forever.
-   */
-  readonly brief: boolean;
+  readonly lane: Lane;
 }
+
+/**
+ * What a request waits behind when too many are under way: only others of its kind. A call takes as long as its tool does. A
+ * stream stays open. Anything brief is answered at once: an answer to a question that waited behind the call that asked it
+ * would wait forever.
+ */
+export type Lane = 'call' | 'stream' | 'brief';
 
 /** A reply whose head has arrived. Its body is read in one of the ways below, or cancelled. */
 export interface HttpReply {

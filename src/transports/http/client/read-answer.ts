@@ -154,7 +154,7 @@ export async function readStream<T>(
 }
 
 async function drain(reply: HttpReply): Promise<void> {
-  const timer = setTimeout(reply.cancel, DRAIN_MS);
+  const timer = setTimeout(() => reply.cancel(), DRAIN_MS);
   try {
     while ((await reply.read()) !== undefined);
   } catch {

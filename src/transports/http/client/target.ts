@@ -1,5 +1,5 @@
 import { cancelledBy, McpError } from '../../../protocol/errors.js';
-import type { CarriedRequest, HttpCarrier, HttpReply } from './carrier.js';
+import type { CarriedRequest, HttpCarrier, HttpReply, Lane } from './carrier.js';
 import type { HttpLinkOptions } from './options.js';
 import { overFetch } from './over-fetch.js';
 import { type HeaderRecord, ownHeaders } from './own-headers.js';
@@ -27,8 +27,8 @@ interface HttpRequest {
   readonly signal: AbortSignal;
   /** Another address of the same server. */
   readonly url?: URL;
-  /** The server answers it at once, whatever else is under way. */
-  readonly brief?: boolean;
+  /** Default: `stream` for GET, and otherwise `call`. */
+  readonly lane?: Lane | undefined;
 }
 
 const MAX_REDIRECTS = 3;
@@ -49,7 +49,7 @@ export function httpTarget(
   let secrets: HeaderRecord = {};
 
   async function send(request: HttpRequest): Promise<HttpReply> {
-    const { method, headers, body, signal, url = address, brief = false } = request;
+    const { method, headers, body, signal, url = address } = request;
     secrets = await own();
     const carried: CarriedRequest = {
       method: method ?? 'POST',
@@ -57,7 +57,7 @@ export function httpTarget(
       headers: method === undefined ? { ...secrets, ...posted, ...headers } : { ...secrets, ...headers },
       body,
       signal,
-      brief,
+      lane: request.lane ?? (method === 'GET' ? 'stream' : 'call'),
     };
     const reply = await reach(carried);
     return isRedirect(reply) ? followed(carried, reply, method) : reply;

@@ -10,8 +10,13 @@ export function unreachable(error: unknown, shown: string): McpError {
   return new McpError(
     code === 'UND_ERR_HEADERS_TIMEOUT' ? 'timeout' : 'connect_failed',
     `Cannot reach ${shown}${code ? ` (${code})` : ''}: ${late ? 'it did not answer in time.' : reason(code, error)}`,
-    { cause: error, data: { code, ...(code !== undefined && unsent.includes(code) && { unsent: true }) } },
+    { cause: error, data: { code, ...(wasUnsent(error, code) && { unsent: true }) } },
   );
+}
+
+/** Node's own HTTP knows whether it was ever connected. */
+function wasUnsent(error: unknown, code: string | undefined): boolean {
+  return (error as { unsent?: unknown }).unsent === true || (code !== undefined && unsent.includes(code));
 }
 
 /** The stream broke off, or ended, before the answer. */
@@ -48,6 +53,16 @@ function reason(code: string | undefined, error: unknown): string {
     case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
     case 'EPROTO':
       return 'it does not speak TLS there. Is it http:// instead of https://?';
+    case 'CERT_HAS_EXPIRED':
+      return 'its certificate has expired.';
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return 'its certificate is for another host name.';
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'UNABLE_TO_GET_ISSUER_CERT':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+      return "its certificate is not signed by an authority that is trusted here. If you trust it, pass the authority's certificate as the option `ca` (on Node).";
     default:
       return /CERT|SIGNATURE/.test(code)
         ? 'its certificate is not trusted.'

@@ -1,0 +1,185 @@
+// Opens connections: directly, or in a tunnel that a proxy makes, in bounded time.
+import { Buffer } from 'node:buffer';
+import http from 'node:http';
+import type { LookupFunction, Socket } from 'node:net';
+import net from 'node:net';
+import tls, { type SecureContext } from 'node:tls';
+import { McpError } from '../../../protocol/errors.js';
+import type { NodeHttpOptions } from '../../../transports/http/client/options.js';
+import { type HttpProxy, hostOf, portOf } from './proxy.js';
+
+export type Dialled = (error: Error | null, socket?: Socket) => void;
+
+/** What a connection is opened with; Node's agent and `ws` add to it. */
+export interface DialOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly [more: string]: unknown;
+}
+
+/** How long a connection may take: the name, the network, the proxy and TLS together. */
+const CONNECT_MS = 10_000;
+
+export interface DialerParts {
+  readonly secure: boolean;
+  readonly proxy: HttpProxy | undefined;
+  readonly tls: Pick<NodeHttpOptions, 'ca' | 'cert' | 'key'>;
+  readonly lookup: NodeHttpOptions['lookup'];
+  readonly connectMs?: number | undefined;
+}
+
+/** Opens connections to one server, and knows those that are not established yet. */
+export class Dialer {
+  readonly #parts: DialerParts;
+  readonly #context: SecureContext | undefined;
+  readonly #opening = new Set<Socket | http.ClientRequest>();
+  readonly #established = new WeakSet<object>();
+  /** Of the last connection: the next one need not prove everything again. */
+  #session: Buffer | undefined;
+  #closed = false;
+
+  constructor(parts: DialerParts) {
+    this.#parts = parts;
+    this.#context = secureContext(parts.tls);
+  }
+
+  /** Opens one, to the proxy where that passes each request on. Without TLS a proxy needs no tunnel. */
+  dial(options: DialOptions, dialled: Dialled): Socket | undefined {
+    if (this.#closed) {
+      dialled(new McpError('connection_closed', 'The connection was closed.'));
+      return undefined;
+    }
+    const { secure, proxy, lookup } = this.#parts;
+    const given = { ...options, ...(lookup && { lookup: lookup as LookupFunction }) };
+    if (!secure) return this.#within(net.connect(given), 'connect');
+    if (proxy === undefined) return this.#secure(given);
+    this.#tunnel(given, proxy, dialled);
+    return undefined;
+  }
+
+  /** Whether a request could have been sent on it. */
+  isEstablished(socket: object | null | undefined): boolean {
+    return socket !== null && socket !== undefined && this.#established.has(socket);
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const opening of this.#opening) opening.destroy();
+  }
+
+  #secure(options: DialOptions): Socket {
+    const { host } = options;
+    const socket = tls.connect({
+      servername: net.isIP(host) === 0 ? host : '',
+      ALPNProtocols: ['http/1.1'],
+      ...options,
+      ...(this.#context && { secureContext: this.#context }),
+      ...(this.#session && { session: this.#session }),
+    });
+    socket.on('session', (session) => {
+      this.#session = session;
+    });
+    socket.once('error', () => {
+      this.#session = undefined;
+    });
+    return this.#within(socket, 'secureConnect');
+  }
+
+  #within(socket: Socket, event: 'connect' | 'secureConnect'): Socket {
+    const late = setTimeout(() => socket.destroy(timedOut()), this.#parts.connectMs ?? CONNECT_MS);
+    this.#opening.add(socket);
+    const settled = (): void => {
+      clearTimeout(late);
+      this.#opening.delete(socket);
+    };
+    socket.once(event, () => {
+      settled();
+      this.#established.add(socket);
+    });
+    socket.once('close', settled);
+    return socket;
+  }
+
+  #tunnel(options: DialOptions, proxy: HttpProxy, dialled: Dialled): void {
+    const { host, port, lookup } = options;
+    const { url, authorization } = proxy;
+    const authority = net.isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
+    const toProxy = { host: hostOf(url), port: portOf(url), lookup: lookup as LookupFunction | undefined };
+    const { lookup: _, ...direct } = options;
+    const request = http.request({
+      method: 'CONNECT',
+      path: authority,
+      headers: { host: authority, ...(authorization && { 'proxy-authorization': authorization }) },
+      agent: false,
+      createConnection: () =>
+        this.#within(
+          url.protocol === 'https:'
+            ? tls.connect({ servername: proxyName(url), ...toProxy })
+            : net.connect(toProxy),
+          url.protocol === 'https:' ? 'secureConnect' : 'connect',
+        ),
+    });
+    const late = setTimeout(() => request.destroy(timedOut()), this.#parts.connectMs ?? CONNECT_MS);
+    this.#opening.add(request);
+    const settled = (): void => {
+      clearTimeout(late);
+      this.#opening.delete(request);
+    };
+    request.once('error', (error) => {
+      settled();
+      dialled(proxyFailed(proxy, error));
+    });
+    request.once('connect', (reply, socket) => {
+      settled();
+      const { statusCode = 0 } = reply;
+      if (statusCode >= 200 && statusCode < 300) {
+        return dialled(null, this.#secure({ ...direct, socket }));
+      }
+      socket.destroy();
+      dialled(proxyRefused(proxy, authority, statusCode));
+    });
+    request.end();
+  }
+}
+
+function proxyName(url: URL): string {
+  const host = hostOf(url);
+  return net.isIP(host) === 0 ? host : '';
+}
+
+function timedOut(): Error {
+  return Object.assign(new Error('The connection took too long'), { code: 'ETIMEDOUT' });
+}
+
+/** A proxy that cannot be reached, so that nothing was sent. */
+export function proxyFailed({ url, from }: HttpProxy, cause: Error & { readonly code?: unknown }): McpError {
+  const code = typeof cause.code === 'string' ? cause.code : undefined;
+  return new McpError(
+    'connect_failed',
+    `Cannot reach the proxy ${url.origin}${code ? ` (${code})` : ''}, which ${from} names.`,
+    { cause, data: { code, unsent: true } },
+  );
+}
+
+function proxyRefused({ url, from }: HttpProxy, authority: string, status: number): McpError {
+  const what =
+    status === 407
+      ? ` wants a user name and a password. Put them into the URL that ${from} has.`
+      : ` refused to connect to ${authority} (${status}).`;
+  return new McpError('connect_failed', `The proxy ${url.origin}${what}`, { data: { status, unsent: true } });
+}
+
+/** Made once: it costs more than a connection does, and a mistake in it shows before anything is sent. */
+function secureContext({ ca, cert, key }: DialerParts['tls']): SecureContext | undefined {
+  if (ca === undefined && cert === undefined && key === undefined) return undefined;
+  const list = (given: unknown): Buffer[] | undefined =>
+    given === undefined ? undefined : [given].flat().map((pem) => Buffer.from(pem as string));
+  try {
+    return tls.createSecureContext({ ca: list(ca), cert: list(cert), key: list(key) });
+  } catch (error) {
+    throw new McpError(
+      'invalid_request',
+      `The options \`ca\`, \`cert\` and \`key\` cannot be used (${(error as Error).message}). Each must be PEM text, and \`key\` must belong to \`cert\`.`,
+    );
+  }
+}

@@ -1,0 +1,60 @@
+// The connections to one server that are kept open between requests.
+import http from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Lane } from '../../../transports/http/client/carrier.js';
+import type { Dialer, Dialled, DialOptions } from './dial.js';
+
+/** How many connections each kind of request may have open. What is more waits until one is free. */
+const MAX_SOCKETS = 256;
+/** How long a connection is kept that nobody uses. Less than servers do: a request must not meet the server's goodbye. */
+const IDLE_MS = 4000;
+/** How much sooner than the server says. */
+const SOONER_MS = 1000;
+
+/** Node's agent, with a bound for each lane and connections that are given up before the server does. */
+export class Pool extends http.Agent {
+  readonly #dialer: Dialer;
+  #hint: string | string[] | undefined;
+  #idleMs = IDLE_MS;
+
+  constructor(dialer: Dialer, { secure }: { readonly secure: boolean }) {
+    super({ keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: MAX_SOCKETS, scheduling: 'lifo' });
+    this.#dialer = dialer;
+    // Node asks its agents for it. The dialer sees to TLS.
+    Object.assign(this, { protocol: secure ? 'https:' : 'http:' });
+  }
+
+  /** Hears how long the server keeps a connection: the value of its header `Keep-Alive`. */
+  heard(hint: string | string[] | undefined): void {
+    if (hint === this.#hint) return;
+    this.#hint = hint;
+    const seconds = /timeout=(\d{1,9})/.exec(String(hint ?? ''))?.[1];
+    this.#idleMs = seconds === undefined ? IDLE_MS : Math.min(Number(seconds) * 1000 - SOONER_MS, IDLE_MS);
+  }
+
+  // All requests of a pool go to the same server.
+  override getName(options?: http.ClientRequestArgs & { readonly lane?: Lane }): string {
+    return options?.lane ?? 'call';
+  }
+
+  override createConnection(
+    options: http.ClientRequestArgs,
+    dialled?: (error: Error | null, socket: Duplex) => void,
+  ): Socket | undefined {
+    return this.#dialer.dial(options as unknown as DialOptions, dialled as Dialled);
+  }
+
+  /** A program whose work is done does not wait for connections that nobody uses. */
+  override keepSocketAlive(socket: Socket): boolean {
+    if (this.#idleMs <= 0) return false;
+    socket.setTimeout(this.#idleMs);
+    socket.unref();
+    return true;
+  }
+
+  override reuseSocket(socket: Socket): void {
+    socket.setTimeout(0);
+    socket.ref();
+  }
+}

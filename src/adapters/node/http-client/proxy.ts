@@ -1,0 +1,129 @@
+// Which proxy leads to an address: the option's, or the environment's.
+import { Buffer } from 'node:buffer';
+import { BlockList, isIP } from 'node:net';
+import { McpError } from '../../../protocol/errors.js';
+import type { NodeHttpOptions } from '../../../transports/http/client/options.js';
+
+export interface HttpProxy {
+  /** Without credentials. */
+  readonly url: URL;
+  /** Who says that it is to be used, for messages. */
+  readonly from: string;
+  readonly authorization: string | undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The proxy that requests to `url` go through. A server on this machine is reached directly, unless the option says so. */
+export function proxyFor(
+  url: URL,
+  option: NodeHttpOptions['proxy'],
+  environment: Environment,
+): HttpProxy | undefined {
+  if (option === false) return undefined;
+  if (option !== undefined) return readProxy(String(option), 'the option `proxy`');
+  const secure = /^(?:https|wss):$/.test(url.protocol);
+  const name = secure ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const given = readVariable(environment, name);
+  if (!given || isLoopback(hostOf(url)) || isExcepted(url, readVariable(environment, 'NO_PROXY') ?? '')) {
+    return undefined;
+  }
+  return readProxy(given, `the environment variable ${name}`);
+}
+
+// Lower case counts first, as with curl. In a CGI program HTTP_PROXY is a header that anybody can send.
+function readVariable(environment: Environment, name: string): string | undefined {
+  const lower = environment[name.toLowerCase()];
+  if (lower !== undefined) return lower;
+  return name === 'HTTP_PROXY' && environment['REQUEST_METHOD'] !== undefined ? undefined : environment[name];
+}
+
+function readProxy(given: string, from: string): HttpProxy {
+  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`;
+  if (!URL.canParse(text)) {
+    throw new McpError('invalid_request', `The proxy that ${from} names is not a valid URL.`);
+  }
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new McpError(
+      'invalid_request',
+      `The proxy that ${from} names speaks ${url.protocol.slice(0, -1)}, which is not supported: use an http:// or https:// proxy.`,
+    );
+  }
+  const { username, password } = url;
+  const credentials = `${decoded(username)}:${decoded(password)}`;
+  const bare = new URL(url.origin);
+  return {
+    url: bare,
+    from,
+    authorization:
+      credentials === ':' ? undefined : `Basic ${Buffer.from(credentials, 'utf8').toString('base64')}`,
+  };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The host without the brackets of IPv6. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+}
+
+/** The port, also where the URL leaves it out. */
+export function portOf({ port, protocol }: URL): number {
+  if (port !== '') return Number(port);
+  return protocol === 'https:' || protocol === 'wss:' ? 443 : 80;
+}
+
+function isLoopback(host: string): boolean {
+  const name = host.toLowerCase();
+  return (
+    name === 'localhost' ||
+    name.endsWith('.localhost') ||
+    name === '::1' ||
+    (isIP(name) === 4 && name.startsWith('127.'))
+  );
+}
+
+/** `NO_PROXY` as curl reads it: names with all below them, addresses, networks, each with or without a port, or `*`. */
+function isExcepted(url: URL, exceptions: string): boolean {
+  const host = hostOf(url).toLowerCase().replace(/\.$/, '');
+  const port = String(portOf(url));
+  return exceptions.split(/[\s,]+/).some((entry) => entry !== '' && matches(entry.toLowerCase(), host, port));
+}
+
+function matches(entry: string, host: string, port: string): boolean {
+  if (entry === '*') return true;
+  if (entry.includes('/')) return isInNetwork(entry, host);
+  const [name, onlyPort] = splitPort(entry);
+  if (onlyPort !== undefined && onlyPort !== port) return false;
+  const domain = name.replace(/^\*?\./, '').replace(/\.$/, '');
+  return host === domain || (isIP(host) === 0 && host.endsWith(`.${domain}`));
+}
+
+/** `name:port`, `[::1]:port`, or without a port. An IPv6 address without brackets has no port. */
+function splitPort(entry: string): [name: string, port: string | undefined] {
+  const bracketed = /^\[([^\]]*)\](?::(\d+))?$/.exec(entry);
+  if (bracketed !== null) return [bracketed[1] ?? '', bracketed[2]];
+  const colon = entry.indexOf(':');
+  if (colon === -1 || entry.includes(':', colon + 1)) return [entry, undefined];
+  return [entry.slice(0, colon), entry.slice(colon + 1)];
+}
+
+function isInNetwork(entry: string, host: string): boolean {
+  const slash = entry.indexOf('/');
+  const [network, bits] = [entry.slice(0, slash), Number(entry.slice(slash + 1))];
+  const version = isIP(network);
+  const most = version === 4 ? 32 : 128;
+  if (version === 0 || isIP(host) !== version || !Number.isInteger(bits) || bits < 0 || bits > most)
+    return false;
+  const family = version === 4 ? 'ipv4' : 'ipv6';
+  const list = new BlockList();
+  list.addSubnet(network, bits, family);
+  return list.check(host, family);
+}

@@ -1,0 +1,185 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { McpError } from '../../../protocol/errors.js';
+import type { HttpReply } from '../../../transports/http/client/carrier.js';
+
+export interface ReplyParts {
+  readonly url: string;
+  /** How long nothing may come while the body is being read. */
+  readonly idleMs: number;
+  /** Called once, when nothing more of the reply will be read. */
+  readonly over: () => void;
+}
+
+/** A reply of Node's HTTP client. */
+export class NodeReply implements HttpReply {
+  readonly status: number;
+  readonly url: string;
+  readonly opaque = false;
+  readonly hidesHeaders = false;
+  readonly #message: IncomingMessage;
+  readonly #parts: ReplyParts;
+  #error: Error | undefined;
+  #body: AsyncIterator<Uint8Array> | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor(message: IncomingMessage, parts: ReplyParts) {
+    this.status = message.statusCode ?? 0;
+    this.url = parts.url;
+    this.#message = message;
+    this.#parts = parts;
+    message.on('error', (error) => {
+      this.#error ??= error;
+    });
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#message.headers[name];
+    return Array.isArray(value) ? value.join(', ') : value;
+  }
+
+  async text(maxBytes: number): Promise<string | undefined> {
+    if (Number(this.header('content-length')) > maxBytes) {
+      this.cancel();
+      return undefined;
+    }
+    const encoded = this.header('content-encoding') !== undefined;
+    const bytes = encoded || this.#error ? await this.#counted(maxBytes) : await this.#whole(maxBytes);
+    if (bytes === undefined) return undefined;
+    const text = bytes.toString('utf8');
+    return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  }
+
+  async read(): Promise<Uint8Array | undefined> {
+    if (this.#isOver) return undefined;
+    try {
+      if (this.#error) throw this.#error;
+      this.#body ??= decoded(this.#message, this.header('content-encoding'))[Symbol.asyncIterator]();
+      this.#waitFor();
+      const { done, value } = await this.#body.next();
+      if (!done) return value;
+      this.#over();
+      return undefined;
+    } catch (error) {
+      const cause = this.#error ?? error;
+      this.cancel();
+      throw cause;
+    }
+  }
+
+  cancel(): void {
+    // One that has come whole leaves a connection that can be used again.
+    if (this.#message.complete) this.#message.resume();
+    else this.#message.destroy();
+    this.#over();
+  }
+
+  /** Ends the reading, for a reason that the reader gets to see. */
+  fail(reason: Error): void {
+    this.#error ??= reason;
+    this.#message.destroy(reason);
+    this.#over();
+  }
+
+  // The body of almost every answer: plain, short, and here already. Without an iterator it costs half.
+  #whole(maxBytes: number): Promise<Buffer | undefined> {
+    const message = this.#message;
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      this.#waitFor();
+      message.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes <= maxBytes) {
+          chunks.push(chunk);
+          return;
+        }
+        this.cancel();
+        resolve(undefined);
+      });
+      message.on('end', () => {
+        this.#over();
+        resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
+      });
+      message.on('close', () => {
+        this.#over();
+        reject(this.#error ?? brokenOff());
+      });
+    });
+  }
+
+  async #counted(maxBytes: number): Promise<Buffer | undefined> {
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for (;;) {
+      const chunk = await this.read();
+      if (chunk === undefined) return Buffer.concat(chunks);
+      bytes += chunk.length;
+      if (bytes > maxBytes) {
+        this.cancel();
+        return undefined;
+      }
+      chunks.push(chunk);
+    }
+  }
+
+  #waitFor(): void {
+    const { idleMs } = this.#parts;
+    if (this.#idle !== undefined) {
+      this.#idle.refresh();
+      return;
+    }
+    this.#idle = setTimeout(() => this.fail(silent(idleMs)), idleMs);
+    this.#idle.unref();
+  }
+
+  #over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#idle);
+    this.#parts.over();
+  }
+}
+
+/** A stream is flushed after each event, and read so. */
+const FLUSHED = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
+const BROTLI = {
+  flush: constants.BROTLI_OPERATION_FLUSH,
+  finishFlush: constants.BROTLI_OPERATION_FLUSH,
+};
+
+function decoded(message: IncomingMessage, encoding = 'identity'): Readable {
+  switch (encoding.trim().toLowerCase()) {
+    case 'identity':
+    case '':
+      return message;
+    case 'gzip':
+    case 'x-gzip':
+      return through(message, createGunzip(FLUSHED));
+    case 'deflate':
+      return through(message, createInflate(FLUSHED));
+    case 'br':
+      return through(message, createBrotliDecompress(BROTLI));
+    default:
+      throw new McpError(
+        'bad_response',
+        `The answer is encoded as ${JSON.stringify(encoding.slice(0, 64))}, which was not asked for and cannot be read.`,
+      );
+  }
+}
+
+function through<T extends Readable & NodeJS.WritableStream>(message: IncomingMessage, decoder: T): T {
+  message.on('error', (error) => decoder.destroy(error));
+  message.on('close', () => message.complete || decoder.destroy(brokenOff()));
+  return message.pipe(decoder);
+}
+
+function brokenOff(): Error {
+  return Object.assign(new Error('The body broke off'), { code: 'ECONNRESET' });
+}
+
+function silent(ms: number): Error {
+  return Object.assign(new Error(`Nothing came for ${ms} ms`), { code: 'ETIMEDOUT' });
+}
