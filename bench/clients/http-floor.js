@@ -1,21 +1,34 @@
-// What any client that speaks JSON through fetch has to do.
-
+// What any client that speaks JSON through node:http has to do.
+import http from 'node:http';
 import { callMessage, revision } from '../request.js';
 import { answerParent } from '../servers/report.js';
 import { load } from './load.js';
 
-const url = `http://127.0.0.1:${process.argv[2]}/mcp`;
-const headers = {
-  'content-type': 'application/json',
-  accept: 'application/json, text/event-stream',
-  'mcp-protocol-version': revision,
-  'mcp-method': 'tools/call',
-  'mcp-name': 'echo',
-};
+const agent = new http.Agent({ keepAlive: true });
+const port = process.argv[2];
 let id = 0;
+
+function post(body) {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': revision,
+      'mcp-method': 'tools/call',
+      'mcp-name': 'echo',
+      'content-length': Buffer.byteLength(body),
+    };
+    const request = http.request({ agent, host: '127.0.0.1', port, path: '/mcp', method: 'POST', headers });
+    request.on('response', (response) => {
+      const chunks = [];
+      response.on('data', (chunk) => chunks.push(chunk));
+      response.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
 answerParent(0, {
-  run: load(async () => {
-    const response = await fetch(url, { method: 'POST', headers, body: callMessage(++id) });
-    return JSON.parse(await response.text()).result.content[0].text;
-  }),
+  run: load(async () => JSON.parse(await post(callMessage(++id))).result.content[0].text),
 });

@@ -1,7 +1,7 @@
 import { startClient, startServer } from '../child.js';
 import { interleaved } from '../numbers.js';
 
-const contenders = ['floor', 'fullmcp', 'official'];
+const contenders = { http: ['floor', 'fetch', 'fullmcp', 'official'], stdio: ['floor', 'fullmcp', 'official'] };
 /** How many calls are under way at once: one after the other, and as many as a busy program has. */
 const windows = { sequential: 1, busy: 32 };
 
@@ -11,7 +11,7 @@ export async function measureClient({ rounds, calls }) {
   const figures = {};
   for (const wire of ['http', 'stdio']) {
     const running = await Promise.all(
-      contenders.map(async (name) => ({
+      contenders[wire].map(async (name) => ({
         name,
         client: await startClient(`${wire}-${name}`, { args: [String(server.port)] }),
       })),

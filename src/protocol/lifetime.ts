@@ -104,6 +104,7 @@ export function callEnded(call: WithSignal): Promise<void> {
 }
 
 function lazyLifetime(call: WithSignal & { readonly [source]?: WithSignal }): Lifetime | undefined {
+  if (call instanceof Lifetime) return call;
   const lifetime = call[source];
   if (!(lifetime instanceof Lifetime)) return undefined;
   return Object.getOwnPropertyDescriptor(call, 'signal')?.get === lazySignal.get ? lifetime : undefined;

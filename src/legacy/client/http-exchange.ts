@@ -82,13 +82,13 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
   ): Promise<JsonObject> {
     const { ready } = session;
     if (ready !== undefined) await ready;
-    if (lease.signal.aborted) throw cancelledBy(lease.signal.reason);
+    if (lease.ended) throw cancelledBy(lease.signal.reason);
     const mine = session;
     const token = params === undefined ? undefined : progressToken(params);
     if (token !== undefined) progress.set(id, { token, notified });
     const body = printCall(id, method, token === undefined ? params : withToken(params as JsonObject, id));
     sending();
-    const reply = await target.send({ headers: sessionHeaders(mine), body, signal: lease.signal });
+    const reply = await target.send({ headers: sessionHeaders(mine), body, until: lease });
     if (!isOk(reply)) throw unlessLost(mine, await refusal(reply, target));
     const opening = method === 'initialize';
     if (opening) begin(mine, reply);
@@ -139,9 +139,8 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
     try {
       await bounded(POSTING, (signal) =>
         requests.run({ signal }, async (lease) => {
-          const { signal } = lease;
           const headers = sessionHeaders(mine);
-          const reply = await target.send({ headers, body: text, signal, lane: 'brief' });
+          const reply = await target.send({ headers, body: text, until: lease, lane: 'brief' });
           if (!isOk(reply)) throw await refusal(reply, target);
           await discard(reply);
         }),
@@ -186,7 +185,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
     const headers = sessionHeaders(session);
     try {
       await bounded(GOODBYE, async (signal) =>
-        discard(await target.send({ method: 'DELETE', headers, signal, lane: 'brief' })),
+        discard(await target.send({ method: 'DELETE', headers, until: { signal }, lane: 'brief' })),
       );
     } catch {
       // Who is not there needs no goodbye.

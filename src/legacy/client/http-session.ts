@@ -1,6 +1,7 @@
 import type { EventStreamReader } from '../../jsonrpc/event-stream.js';
 import { McpError, toMcpError } from '../../protocol/errors.js';
 import type { HttpReply } from '../../transports/http/client/carrier.js';
+import type { Lease } from '../../transports/http/client/open-requests.js';
 import { isEventStream } from '../../transports/http/client/read-answer.js';
 import { discard, isOk } from '../../transports/http/client/read-body.js';
 import { refusal } from '../../transports/http/client/refusal.js';
@@ -74,7 +75,7 @@ const MAX_BACKOFF_MS = 30_000;
 /** Opens a stream with GET, at the cursor. Gives the error where there is none. */
 export async function openStream(
   target: HttpTarget,
-  { session, cursor, signal }: { session: HttpSession; cursor: Cursor; signal: AbortSignal },
+  { session, cursor, lease }: { session: HttpSession; cursor: Cursor; lease: Lease },
 ): Promise<HttpReply | McpError> {
   const { lastEventId } = cursor;
   const headers = {
@@ -83,7 +84,7 @@ export async function openStream(
     ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
   };
   try {
-    const reply = await target.send({ method: 'GET', headers, signal });
+    const reply = await target.send({ method: 'GET', headers, until: lease });
     if (!isOk(reply)) return unlessLost(session, await refusal(reply, target));
     if (isEventStream(reply)) return reply;
     await discard(reply);

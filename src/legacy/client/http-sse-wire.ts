@@ -32,7 +32,6 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
   let closing = false;
 
   async function listen(lease: Lease): Promise<never> {
-    const { signal } = lease;
     const late = setTimeout(
       () =>
         end(
@@ -45,7 +44,11 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
     );
     let known = false;
     try {
-      const reply = await target.send({ method: 'GET', headers: { accept: 'text/event-stream' }, signal });
+      const reply = await target.send({
+        method: 'GET',
+        headers: { accept: 'text/event-stream' },
+        until: lease,
+      });
       if (!isOk(reply)) throw await refusal(reply, target);
       if (!isEventStream(reply)) {
         await discard(reply);
@@ -103,8 +106,8 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
       const url = await endpoint;
       await turnAfter(before);
       await bounded(POSTING, (late) =>
-        requests.run({ signal: late }, async ({ signal }) => {
-          const reply = await target.send({ url, headers: {}, body: text, signal });
+        requests.run({ signal: late }, async (until) => {
+          const reply = await target.send({ url, headers: {}, body: text, until });
           if (!isOk(reply)) throw await refusal(reply, target);
           await discard(reply);
         }),

@@ -54,8 +54,8 @@ export async function readResumable(reply: HttpReply, parts: ResumableParts): Pr
     }
     if (cursor.lastEventId === undefined || patience <= 0) throw incomplete(target.shown, cause);
     await pause(cursor.delayMs(failures), lease.signal);
-    if (lease.signal.aborted) throw incomplete(target.shown, lease.signal.reason);
-    stream = await openStream(target, { session, cursor, signal: lease.signal });
+    if (lease.ended) throw incomplete(target.shown, lease.signal.reason);
+    stream = await openStream(target, { session, cursor, lease });
   }
 }
 

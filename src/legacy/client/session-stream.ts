@@ -30,7 +30,7 @@ export async function listenToSession(parts: SessionStreamParts): Promise<void> 
   let opened = false;
   let failures = 0;
   while (!signal.aborted) {
-    const stream = await openStream(target, { session, cursor, signal });
+    const stream = await openStream(target, { session, cursor, lease });
     if (signal.aborted) return;
     if (stream instanceof McpError) {
       if (isFinal(stream)) {

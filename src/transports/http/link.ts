@@ -62,9 +62,9 @@ export async function openHttpLink(
     const id = ++lastId;
     const result = await requests.run(call, async (lease) => {
       const response = await target.send({
-        headers: { ...mirrorHeaders(method, params), ...(method === 'tools/call' && tools.headers(params)) },
+        headers: mirrorHeaders(method, params),
         body: printCall(id, method, withPeer(params, peer, revision)),
-        signal: lease.signal,
+        until: lease,
         lane: method === 'subscriptions/listen' ? 'stream' : 'call',
       });
       return readAnswer(response, { target, lease, expecting: { id, heard, problem } });
@@ -87,7 +87,8 @@ export async function openHttpLink(
     const param = nameParam(method);
     const name = param === undefined ? undefined : params[param];
     if (typeof name === 'string') headers['Mcp-Name'] = encodeHeaderValue(name);
-    return headers;
+    const more = method === 'tools/call' ? tools.headers(params) : undefined;
+    return more === undefined ? headers : { ...headers, ...more };
   }
 
   /** Whether the request would be another one now. */

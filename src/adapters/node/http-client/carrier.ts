@@ -2,7 +2,13 @@ import { Buffer } from 'node:buffer';
 import http from 'node:http';
 import process from 'node:process';
 import { McpError } from '../../../protocol/errors.js';
-import type { CarriedRequest, HttpCarrier, HttpReply } from '../../../transports/http/client/carrier.js';
+import { hasEnded, onEnd } from '../../../protocol/lifetime.js';
+import type {
+  CarriedRequest,
+  HttpCarrier,
+  HttpReply,
+  Lane,
+} from '../../../transports/http/client/carrier.js';
 import type { NodeHttpOptions } from '../../../transports/http/client/options.js';
 import { Dialer, proxyFailed } from './dial.js';
 import { Pool } from './pool.js';
@@ -40,8 +46,9 @@ export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeH
   // A proxy that makes no tunnel is the server, as far as the connection goes.
   const relay = secure ? undefined : proxy;
   const dialled = relay?.url ?? server;
-  const fixed = { agent: pool, protocol: server.protocol, host: hostOf(dialled), port: portOf(dialled) };
-  const standing = {
+  const { protocol } = server;
+  const [host, port] = [hostOf(dialled), portOf(dialled)];
+  const always: Readonly<Record<string, string>> = {
     host: server.host,
     'user-agent': 'fullmcp',
     'accept-encoding': secure ? 'br, gzip, deflate' : 'gzip, deflate',
@@ -50,6 +57,8 @@ export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeH
   let closed = false;
   let lastUrl: URL | undefined;
   let lastPath = '';
+  let lastStanding: CarriedRequest['standing'] | undefined;
+  let lastRaw: readonly string[] = [];
 
   function pathTo(url: URL): string {
     if (url === lastUrl) return lastPath;
@@ -60,37 +69,59 @@ export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeH
     return lastPath;
   }
 
+  /** As Node takes them as they are: name, value, name, value. It refuses what would become a line of its own. */
+  function headersOf({ standing, headers, body }: CarriedRequest): string[] {
+    if (standing !== lastStanding) {
+      lastStanding = standing;
+      lastRaw = Object.entries({ ...always, ...standing }).flat();
+    }
+    let raw = lastRaw.slice();
+    for (const name in headers) {
+      if (name in standing) {
+        raw = Object.entries({ ...always, ...standing, ...headers }).flat();
+        break;
+      }
+      raw.push(name, headers[name] as string);
+    }
+    if (body !== undefined) raw.push('content-length', String(Buffer.byteLength(body)));
+    return raw;
+  }
+
   function send(request: CarriedRequest): Promise<HttpReply> {
     return new Promise((resolve, reject) => {
-      const { method, url, headers, body, signal, lane } = request;
+      const { method, url, body, until, lane } = request;
       if (closed) throw new McpError('connection_closed', 'The connection was closed.');
-      if (signal.aborted) throw signal.reason;
-      const length = body === undefined ? undefined : { 'content-length': Buffer.byteLength(body) };
-      const sent = http.request({
-        ...fixed,
+      if (hasEnded(until)) throw until.signal.reason;
+      const args: RequestArgs = {
+        agent: pool,
+        protocol,
+        host,
+        port,
         method,
         path: pathTo(url),
-        headers: { ...standing, ...headers, ...length },
+        headers: headersOf(request),
         lane,
-      } as http.RequestOptions);
+      };
+      const sent = http.request(args);
       let reply: NodeReply | undefined;
       const late = lane === 'stream' ? setTimeout(() => sent.destroy(noHead(headMs)), headMs) : undefined;
       late?.unref();
       const over = (): void => {
         clearTimeout(late);
-        signal.removeEventListener('abort', abort);
+        unlisten();
       };
       function abort(): void {
-        reply?.fail(signal.reason);
+        const { reason } = until.signal;
+        reply?.fail(reason);
         sent.destroy();
         over();
-        reject(signal.reason);
+        reject(reason);
       }
-      signal.addEventListener('abort', abort);
+      const unlisten = onEnd(until, abort);
       sent.on('response', (message) => {
         clearTimeout(late);
         pool.heard(message.headers['keep-alive']);
-        reply = new NodeReply(message, { url: url.href, idleMs, over });
+        reply = new NodeReply(message, { url, idleMs, over });
         resolve(reply);
       });
       sent.on('error', (error) => {
@@ -98,14 +129,18 @@ export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeH
         over();
         reject(explained(error, sent));
       });
-      sent.end(body);
+      // Node would write such headers in the body's encoding, if the body were a string.
+      if (body !== undefined && args.headers.some(isBeyondAscii)) sent.end(Buffer.from(body));
+      else sent.end(body);
     });
   }
 
   function explained(error: Error & { code?: string; unsent?: true }, { socket }: http.ClientRequest): Error {
-    if (McpError.is(error) || dialer.isEstablished(socket)) return error;
-    if (relay !== undefined) return proxyFailed(relay, error);
-    if (error.code !== undefined && passing.has(error.code)) error.unsent = true;
+    if (McpError.is(error)) return error;
+    const connected = dialer.isEstablished(socket);
+    if (!connected && relay !== undefined) return proxyFailed(relay, error);
+    const unsent = !connected || pool.isUnused(socket);
+    if (unsent && error.code !== undefined && passing.has(error.code)) error.unsent = true;
     return error;
   }
 
@@ -117,6 +152,16 @@ export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeH
       pool.destroy();
     },
   };
+}
+
+interface RequestArgs extends http.RequestOptions {
+  readonly headers: string[];
+  readonly lane: Lane;
+}
+
+function isBeyondAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return true;
+  return false;
 }
 
 function noHead(ms: number): Error {

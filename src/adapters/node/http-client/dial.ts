@@ -1,5 +1,6 @@
 // Opens connections: directly, or in a tunnel that a proxy makes, in bounded time.
 import { Buffer } from 'node:buffer';
+import { X509Certificate } from 'node:crypto';
 import http from 'node:http';
 import type { LookupFunction, Socket } from 'node:net';
 import net from 'node:net';
@@ -110,7 +111,6 @@ export class Dialer {
       method: 'CONNECT',
       path: authority,
       headers: { host: authority, ...(authorization && { 'proxy-authorization': authorization }) },
-      agent: false,
       createConnection: () =>
         this.#within(
           url.protocol === 'https:'
@@ -153,10 +153,10 @@ function timedOut(): Error {
 
 /** A proxy that cannot be reached, so that nothing was sent. */
 export function proxyFailed({ url, from }: HttpProxy, cause: Error & { readonly code?: unknown }): McpError {
-  const code = typeof cause.code === 'string' ? cause.code : undefined;
+  const code = typeof cause.code === 'string' ? cause.code : 'ERR_PROXY';
   return new McpError(
     'connect_failed',
-    `Cannot reach the proxy ${url.origin}${code ? ` (${code})` : ''}, which ${from} names.`,
+    `Cannot reach the proxy ${url.origin} (${code}), which ${from} names.`,
     { cause, data: { code, unsent: true } },
   );
 }
@@ -166,7 +166,9 @@ function proxyRefused({ url, from }: HttpProxy, authority: string, status: numbe
     status === 407
       ? ` wants a user name and a password. Put them into the URL that ${from} has.`
       : ` refused to connect to ${authority} (${status}).`;
-  return new McpError('connect_failed', `The proxy ${url.origin}${what}`, { data: { status, unsent: true } });
+  return new McpError('connect_failed', `The proxy ${url.origin}${what}`, {
+    data: { code: 'ERR_PROXY', status, unsent: true },
+  });
 }
 
 /** Made once: it costs more than a connection does, and a mistake in it shows before anything is sent. */
@@ -175,6 +177,8 @@ function secureContext({ ca, cert, key }: DialerParts['tls']): SecureContext | u
   const list = (given: unknown): Buffer[] | undefined =>
     given === undefined ? undefined : [given].flat().map((pem) => Buffer.from(pem as string));
   try {
+    // Node takes authorities that it cannot read for none at all.
+    for (const authority of list(ca) ?? []) new X509Certificate(authority);
     return tls.createSecureContext({ ca: list(ca), cert: list(cert), key: list(key) });
   } catch (error) {
     throw new McpError(

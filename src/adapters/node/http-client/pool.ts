@@ -12,9 +12,14 @@ const IDLE_MS = 4000;
 /** How much sooner than the server says. */
 const SOONER_MS = 1000;
 
+const { addRequest } = http.Agent.prototype as unknown as {
+  addRequest: (request: http.ClientRequest, options: http.ClientRequestArgs) => void;
+};
+
 /** Node's agent, with a bound for each lane and connections that are given up before the server does. */
 export class Pool extends http.Agent {
   readonly #dialer: Dialer;
+  readonly #written = new WeakMap<object, number>();
   #hint: string | string[] | undefined;
   #idleMs = IDLE_MS;
 
@@ -31,6 +36,26 @@ export class Pool extends http.Agent {
     this.#hint = hint;
     const seconds = /timeout=(\d{1,9})/.exec(String(hint ?? ''))?.[1];
     this.#idleMs = seconds === undefined ? IDLE_MS : Math.min(Number(seconds) * 1000 - SOONER_MS, IDLE_MS);
+  }
+
+  /** Gives a request a connection. One that is free is found here: Node's way to it copies all options twice. */
+  addRequest(request: http.ClientRequest, options: http.ClientRequestArgs): void {
+    const name = this.getName(options);
+    const free = this.freeSockets[name];
+    const taken = this.sockets[name];
+    let socket = free?.pop();
+    // The server may have said goodbye to it a moment ago.
+    while (socket?.writable === false) {
+      socket.destroy();
+      socket = free?.pop();
+    }
+    // Node takes away lists that are empty, and makes them when it needs them.
+    if (free?.length === 0) Reflect.deleteProperty(this.freeSockets, name);
+    if (socket === undefined) return Reflect.apply(addRequest, this, [request, options]);
+    this.reuseSocket(socket, request);
+    if (taken === undefined) (this.sockets as Record<string, Socket[]>)[name] = [socket];
+    else taken.push(socket);
+    request.onSocket(socket);
   }
 
   // All requests of a pool go to the same server.
@@ -53,8 +78,14 @@ export class Pool extends http.Agent {
     return true;
   }
 
-  override reuseSocket(socket: Socket): void {
+  /** Whether nothing was written since the connection was given to the request that has it now. */
+  isUnused(socket: Socket | null): boolean {
+    return socket !== null && this.#written.get(socket) === socket.bytesWritten;
+  }
+
+  override reuseSocket(socket: Socket, request: http.ClientRequest): void {
+    super.reuseSocket(socket, request);
     socket.setTimeout(0);
-    socket.ref();
+    this.#written.set(socket, socket.bytesWritten);
   }
 }

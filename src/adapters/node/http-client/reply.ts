@@ -5,7 +5,7 @@ import { McpError } from '../../../protocol/errors.js';
 import type { HttpReply } from '../../../transports/http/client/carrier.js';
 
 export interface ReplyParts {
-  readonly url: string;
+  readonly url: URL;
   /** How long nothing may come while the body is being read. */
   readonly idleMs: number;
   /** Called once, when nothing more of the reply will be read. */
@@ -15,7 +15,6 @@ export interface ReplyParts {
 /** A reply of Node's HTTP client. */
 export class NodeReply implements HttpReply {
   readonly status: number;
-  readonly url: string;
   readonly opaque = false;
   readonly hidesHeaders = false;
   readonly #message: IncomingMessage;
@@ -27,12 +26,15 @@ export class NodeReply implements HttpReply {
 
   constructor(message: IncomingMessage, parts: ReplyParts) {
     this.status = message.statusCode ?? 0;
-    this.url = parts.url;
     this.#message = message;
     this.#parts = parts;
     message.on('error', (error) => {
       this.#error ??= error;
     });
+  }
+
+  get url(): string {
+    return this.#parts.url.href;
   }
 
   header(name: string): string | undefined {
@@ -41,21 +43,25 @@ export class NodeReply implements HttpReply {
   }
 
   async text(maxBytes: number): Promise<string | undefined> {
+    const message = this.#message;
     if (Number(this.header('content-length')) > maxBytes) {
       this.cancel();
       return undefined;
     }
-    const encoded = this.header('content-encoding') !== undefined;
-    const bytes = encoded || this.#error ? await this.#counted(maxBytes) : await this.#whole(maxBytes);
-    if (bytes === undefined) return undefined;
-    const text = bytes.toString('utf8');
-    return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+    const plain = this.header('content-encoding') === undefined;
+    // Almost every answer: it is here already, so there is nothing to wait for.
+    if (plain && message.complete && message.readableLength <= maxBytes && !this.#error && !this.#isOver) {
+      const bytes: Buffer | null = message.read();
+      this.#over();
+      return bytes === null ? '' : asText(bytes);
+    }
+    return this.#counted(maxBytes);
   }
 
   async read(): Promise<Uint8Array | undefined> {
+    if (this.#error) throw this.#error;
     if (this.#isOver) return undefined;
     try {
-      if (this.#error) throw this.#error;
       this.#body ??= decoded(this.#message, this.header('content-encoding'))[Symbol.asyncIterator]();
       this.#waitFor();
       const { done, value } = await this.#body.next();
@@ -83,39 +89,12 @@ export class NodeReply implements HttpReply {
     this.#over();
   }
 
-  // The body of almost every answer: plain, short, and here already. Without an iterator it costs half.
-  #whole(maxBytes: number): Promise<Buffer | undefined> {
-    const message = this.#message;
-    return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      this.#waitFor();
-      message.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes <= maxBytes) {
-          chunks.push(chunk);
-          return;
-        }
-        this.cancel();
-        resolve(undefined);
-      });
-      message.on('end', () => {
-        this.#over();
-        resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
-      });
-      message.on('close', () => {
-        this.#over();
-        reject(this.#error ?? brokenOff());
-      });
-    });
-  }
-
-  async #counted(maxBytes: number): Promise<Buffer | undefined> {
+  async #counted(maxBytes: number): Promise<string | undefined> {
     const chunks: Uint8Array[] = [];
     let bytes = 0;
     for (;;) {
       const chunk = await this.read();
-      if (chunk === undefined) return Buffer.concat(chunks);
+      if (chunk === undefined) return asText(Buffer.concat(chunks));
       bytes += chunk.length;
       if (bytes > maxBytes) {
         this.cancel();
@@ -141,6 +120,11 @@ export class NodeReply implements HttpReply {
     clearTimeout(this.#idle);
     this.#parts.over();
   }
+}
+
+function asText(bytes: Buffer): string {
+  const text = bytes.toString('utf8');
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
 /** A stream is flushed after each event, and read so. */

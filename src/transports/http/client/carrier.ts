@@ -1,10 +1,12 @@
+import type { WithSignal } from '../../../protocol/lifetime.js';
+
 // The seam between the client and the HTTP of its runtime: `fetch` everywhere, `node:http` and `node:https` on Node.
 
 /** Sends requests over HTTP to one server. One contract suite holds every implementation of it. */
 export interface HttpCarrier {
   /**
    * Sends a request and gives the reply as soon as its head has arrived, whatever its status. Redirections are given as they
-   * are. Rejects with what went wrong, or with the signal's reason.
+   * are. Rejects with what went wrong, or with the reason for which it was ended.
    */
   readonly send: (request: CarriedRequest) => Promise<HttpReply>;
   /** Closes every connection, also those in use. Nothing can be sent afterwards. */
@@ -14,10 +16,13 @@ export interface HttpCarrier {
 export interface CarriedRequest {
   readonly method: 'POST' | 'GET' | 'DELETE';
   readonly url: URL;
+  /** The headers that request after request has: mostly the same object, of which an implementation may keep its own form. */
+  readonly standing: Readonly<Record<string, string>>;
+  /** Those of this request. They win over the others. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** Ends the request, and the reply if it is still being read. */
-  readonly signal: AbortSignal;
+  /** Its end is that of the request, and of the reply if it is still being read. */
+  readonly until: WithSignal;
   readonly lane: Lane;
 }
 

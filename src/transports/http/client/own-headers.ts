@@ -5,13 +5,19 @@ import type { HeaderValues, HttpLinkOptions } from './options.js';
 export type HeaderRecord = Readonly<Record<string, string>>;
 
 /** What the user wants sent with every request, asked for each time where it is a function. */
-export function ownHeaders(url: URL, { headers, auth }: HttpLinkOptions): () => Promise<HeaderRecord> {
+export function ownHeaders(
+  url: URL,
+  { headers, auth }: HttpLinkOptions,
+): () => HeaderRecord | Promise<HeaderRecord> {
   const changes = typeof headers === 'function' || typeof auth === 'function';
   const basic = basicAuth(url);
   let kept: HeaderRecord | undefined;
 
-  return async function ownHeaders() {
-    if (kept !== undefined) return kept;
+  return function ownHeaders() {
+    return kept ?? ask();
+  };
+
+  async function ask(): Promise<HeaderRecord> {
     const own = new Headers();
     if (basic !== undefined) own.set('authorization', basic);
     for (const [name, value] of entries(await current('headers', headers))) setHeader(own, name, value);
@@ -24,7 +30,7 @@ export function ownHeaders(url: URL, { headers, auth }: HttpLinkOptions): () => 
     const record = Object.fromEntries([...own].filter(([name]) => !isReserved(name)));
     if (!changes) kept = record;
     return record;
-  };
+  }
 }
 
 /** A plain value, or what the function that stands for it gives. */

@@ -148,7 +148,7 @@ export async function readStream<T>(
     }
   } catch (error) {
     reply.cancel();
-    if (lease.signal.aborted) throw cancelledBy(lease.signal.reason);
+    if (lease.ended) throw cancelledBy(lease.signal.reason);
     throw error instanceof EventTooLarge ? tooLarge(error.maxBytes) : error;
   }
 }

@@ -8,7 +8,9 @@ export function isOk({ status }: HttpReply): boolean {
 
 /** The type without its parameters, in lower case. */
 export function mediaType(reply: HttpReply): string {
-  return reply.header('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  const type = reply.header('content-type') ?? '';
+  if (type === 'application/json') return type;
+  return type.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
 /** Releases a body that nobody reads. A short one is read, so that its connection can be used again. */

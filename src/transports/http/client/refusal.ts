@@ -29,6 +29,12 @@ export async function refusal(reply: HttpReply, { shown, conceal }: Told): Promi
         `${says}. What was passed as \`auth\` or \`headers\` does not permit this, or the server refuses this host or origin.`,
         { status, data: { status, wwwAuthenticate: reply.header('www-authenticate') } },
       );
+    case 407:
+      return new McpError(
+        'connect_failed',
+        `Cannot reach ${shown}: The proxy wants a user name and a password (407). Put them into its URL.`,
+        { status, data: { code: 'ERR_PROXY', status } },
+      );
     case 408:
       return new McpError('timeout', says, { status });
     case 429:

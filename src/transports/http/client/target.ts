@@ -1,4 +1,5 @@
 import { cancelledBy, McpError } from '../../../protocol/errors.js';
+import { hasEnded, type WithSignal } from '../../../protocol/lifetime.js';
 import type { CarriedRequest, HttpCarrier, HttpReply, Lane } from './carrier.js';
 import type { HttpLinkOptions } from './options.js';
 import { overFetch } from './over-fetch.js';
@@ -24,7 +25,8 @@ interface HttpRequest {
   readonly method?: 'GET' | 'DELETE';
   readonly headers: HeaderRecord;
   readonly body?: string;
-  readonly signal: AbortSignal;
+  /** Its end is that of the request. */
+  readonly until: WithSignal;
   /** Another address of the same server. */
   readonly url?: URL;
   /** Default: `stream` for GET, and otherwise `call`. */
@@ -47,46 +49,43 @@ export function httpTarget(
   const address = withoutCredentials(given);
   const shown = show(address);
   let secrets: HeaderRecord = {};
+  let withPosted: HeaderRecord = posted;
 
   async function send(request: HttpRequest): Promise<HttpReply> {
-    const { method, headers, body, signal, url = address } = request;
-    secrets = await own();
-    const carried: CarriedRequest = {
+    const { method, headers, body, until, url = address } = request;
+    const mine = own();
+    const secret = mine instanceof Promise ? await mine : mine;
+    if (secret !== secrets) {
+      secrets = secret;
+      withPosted = { ...secrets, ...posted };
+    }
+    let carried: CarriedRequest = {
       method: method ?? 'POST',
       url,
-      headers: method === undefined ? { ...secrets, ...posted, ...headers } : { ...secrets, ...headers },
+      standing: method === undefined ? withPosted : secrets,
+      headers,
       body,
-      signal,
+      until,
       lane: request.lane ?? (method === 'GET' ? 'stream' : 'call'),
     };
-    const reply = await reach(carried);
-    return isRedirect(reply) ? followed(carried, reply, method) : reply;
-  }
-
-  // Followed by hand: a POST must stay one, and what is sent in confidence must stay with its server.
-  async function followed(
-    request: CarriedRequest,
-    first: HttpReply,
-    method: HttpRequest['method'],
-  ): Promise<HttpReply> {
-    let reply = first;
-    let { url } = request;
-    for (let redirects = 0; isRedirect(reply); redirects++) {
+    for (let redirects = 0; ; redirects++) {
+      let reply: HttpReply;
+      try {
+        reply = await carrier.send(carried);
+      } catch (error) {
+        throw whyNot(error, until);
+      }
+      if (!isRedirect(reply)) return reply;
+      // Followed by hand: a POST must stay one, and what is sent in confidence must stay with its server.
       await discard(reply);
-      url = follow(reply, url, { method, redirects });
-      reply = await reach({ ...request, url });
+      carried = { ...carried, url: follow(reply, carried.url, { method, redirects }) };
     }
-    return reply;
   }
 
-  async function reach(request: CarriedRequest): Promise<HttpReply> {
-    try {
-      return await carrier.send(request);
-    } catch (error) {
-      if (request.signal.aborted) throw cancelledBy(request.signal.reason);
-      // A fetch of the user's own may have said already what is wrong.
-      throw McpError.is(error) ? error : unreachable(error, shown);
-    }
+  function whyNot(error: unknown, until: WithSignal): McpError {
+    if (hasEnded(until)) return cancelledBy(until.signal.reason);
+    // A fetch of the user's own may have said already what is wrong.
+    return McpError.is(error) ? error : unreachable(error, shown);
   }
 
   function conceal(text: string): string {

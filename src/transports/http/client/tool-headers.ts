@@ -55,9 +55,11 @@ export class ToolHeaders {
   }
 
   /** The headers that a call of this tool must carry. */
-  headers({ name, arguments: args }: JsonObject): Record<string, string> {
+  headers({ name, arguments: args }: JsonObject): Record<string, string> | undefined {
+    const mirrors = this.#mirrors.get(name as string);
+    if (mirrors === undefined) return undefined;
     const headers: Record<string, string> = {};
-    for (const mirror of this.#mirrors.get(name as string) ?? []) {
+    for (const mirror of mirrors) {
       const value = mirroredValue(mirror, args);
       // What has another type than the schema says is for the server to refuse.
       if (value !== undefined && typeof value !== 'object') {
