@@ -1,7 +1,10 @@
 import { startClient, startServer } from '../child.js';
 import { interleaved } from '../numbers.js';
 
-const contenders = { http: ['floor', 'fetch', 'fullmcp', 'official'], stdio: ['floor', 'fullmcp', 'official'] };
+const contenders = {
+  http: ['floor', 'fetch', 'fullmcp', 'official'],
+  stdio: ['floor', 'fullmcp', 'official'],
+};
 /** How many calls are under way at once: one after the other, and as many as a busy program has. */
 const windows = { sequential: 1, busy: 32 };
 
