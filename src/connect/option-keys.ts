@@ -19,6 +19,11 @@ export const connectKeys: KeysOf<ConnectOptions> = {
   headers: true,
   auth: true,
   maxMessageBytes: true,
+  ca: true,
+  cert: true,
+  key: true,
+  proxy: true,
+  lookup: true,
 };
 
 export const oneShotKeys: KeysOf<OneShotOptions> = { ...connectKeys, ...callKeys };
