@@ -1,7 +1,8 @@
 import { taskHost } from './extensions/tasks/host.js';
 import type { Handler, RequestContext } from './http.js';
 import { type Server as CoreServer, createServer as createCore } from './server/create-server.js';
-import type { Fitting, ServerOptions } from './server/options.js';
+import { createKit, type Kit } from './server/kit.js';
+import type { Needs, OrUndefined, ServerContext, ServerDefinition, ServerOptions } from './server/options.js';
 
 export type { Auth, Call, Dispatch, HttpFacts, Middleware, Outcome, Peer } from './protocol/call.js';
 export type { Authenticate, AuthInit } from './protocol/caller.js';
@@ -42,7 +43,7 @@ export type {
 export type { Step } from './server/asking/run.js';
 export type { Bus, Change, Changed } from './server/bus.js';
 export type { Context } from './server/context.js';
-export { type Handle, type Kit, kit } from './server/create-server.js';
+export type { Handle } from './server/create-server.js';
 export {
   type Completer,
   type Prompt,
@@ -59,7 +60,14 @@ export { DefinitionError } from './server/definitions.js';
 export type { IdempotencyOptions } from './server/idempotency.js';
 export type { Log } from './server/log.js';
 export type { ErrorAnswer, OnError } from './server/map-error.js';
-export type { AskingOptions, CallFacts, Method, ServerOptions, TasksOptions } from './server/options.js';
+export type {
+  AskingOptions,
+  CallFacts,
+  Method,
+  ServerDefinition,
+  ServerOptions,
+  TasksOptions,
+} from './server/options.js';
 export { type MemoryStoreOptions, memoryStore, type Store } from './server/store.js';
 export type { TaskOptions } from './server/task-host.js';
 export { ToolError } from './server/tool-error.js';
@@ -76,15 +84,31 @@ export interface Server<State = unknown, User = unknown, T = unknown> extends Co
   readonly fetch: (request: Request, env?: unknown, context?: RequestContext) => Promise<Response>;
 }
 
-/** Builds a server from its definitions. All mistakes in them are reported together, here. */
+/**
+ * Builds a server from its definitions. All mistakes in them are reported together, here.
+ *
+ * @example
+ * const server = createServer({
+ *   name: 'math',
+ *   version: '1.0.0',
+ *   tools: {
+ *     add: tool({ input: z.object({ a: z.number(), b: z.number() }), run: ({ a, b }) => a + b }),
+ *   },
+ * });
+ */
 export function createServer<
-  State = undefined,
-  User = undefined,
-  const T extends object = Record<never, never>,
->(options: ServerOptions<State, User, T>): Fitting<Server<State, User, T>, T, State, User> {
-  const core = createCore<State, User, T>(options, { tasks: taskHost });
+  State = never,
+  User = never,
+  const T = Record<never, never>,
+  R = Record<never, never>,
+  P = Record<never, never>,
+  M = Record<never, never>,
+>(
+  options: ServerOptions<State, User, T, R, P, M> & Needs<T, R, P>,
+): Server<OrUndefined<State>, OrUndefined<User>, T> {
+  const core = createCore<OrUndefined<State>, OrUndefined<User>, T>(options, { tasks: taskHost });
   let handler: Promise<Handler> | undefined;
-  const server: Server<State, User, T> = {
+  return {
     ...core,
     async fetch(request, _env, context) {
       // A server that only speaks stdio never loads HTTP.
@@ -92,5 +116,42 @@ export function createServer<
       return (await handler)(request, context);
     },
   };
-  return server as Fitting<typeof server, T, State, User>;
+}
+
+/** The functions that `kit({ lifespan, context })` gives: `tool`, `resource`, `prompt` and `createServer`. */
+export interface ServerKit<State, User> extends Kit<State, User> {
+  /** Builds a server with the kit's `lifespan` and `context`. */
+  readonly createServer: <
+    const T = Record<never, never>,
+    R = Record<never, never>,
+    P = Record<never, never>,
+    M = Record<never, never>,
+  >(
+    options: ServerDefinition<State, User, T, R, P, M>,
+  ) => Server<State, User, T>;
+}
+
+/**
+ * Gives the definition functions the types of `ctx.state` and `ctx.user`. Given `lifespan` and `context` themselves it infers
+ * both, and hands out `createServer` too; without them, name the types: `kit<{ state: App; user: Account }>()`.
+ *
+ * @example
+ * const { tool, createServer } = kit({
+ *   lifespan: async function* () {
+ *     yield { orders: new Map([[1, 'Compass']]) };
+ *   },
+ *   context: ({ request }) => ({ account: request?.header('x-account') ?? 'nobody' }),
+ * });
+ * const list = tool({ run: (_input, { state, user }) => `${user.account}: ${state.orders.size}` });
+ * export default createServer({ name: 'orders', version: '1.0.0', tools: { list } });
+ */
+export function kit<State = undefined, User = undefined>(
+  context: ServerContext<State, User>,
+): ServerKit<State, User>;
+export function kit<Types extends { readonly state?: unknown; readonly user?: unknown }>(): Kit<
+  Types['state'],
+  Types['user']
+>;
+export function kit(context?: ServerContext<unknown, unknown>): unknown {
+  return createKit(context, createServer as (options: object) => object);
 }

@@ -2,7 +2,7 @@
 import { type Call, compose, type Dispatch, type Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import type { Implementation } from '../protocol/model.js';
-import type { Infer, Schema, SchemaLike, Sent } from '../schema/schema.js';
+import type { SchemaLike } from '../schema/schema.js';
 import { createSeal, type SealOptions } from './asking/sealed-state.js';
 import { type Changed, changedOver } from './bus.js';
 import {
@@ -14,12 +14,9 @@ import {
   type ResourceOptions,
   type ResourceReader,
   resource,
-  type TemplateValues,
   type Tool,
-  type ToolDefinition,
   type ToolOptions,
   tool,
-  type VariablesOf,
 } from './define.js';
 import { compileAdded, compileDefinitions, DefinitionError } from './definitions.js';
 import { runOnce } from './idempotency.js';
@@ -27,27 +24,32 @@ import { Running } from './lifespan.js';
 import { type Log, logToConsole } from './log.js';
 import { mapErrors } from './map-error.js';
 import { methodTable } from './methods.js';
-import type { ServerOptions } from './options.js';
+import type { AnyServerOptions } from './options.js';
 import { Registry } from './registry.js';
 import { toolFailure } from './results.js';
 import { memoryStore, type Store } from './store.js';
 import type { TaskHost, TaskPluginParts } from './task-host.js';
+import type { VariablesOf } from './template-values.js';
 import { mask, ToolError } from './tool-error.js';
-import type { Literals, ToolHandler, ToolValue } from './tool-handler.js';
+import type { Literals, ToolHandler } from './tool-handler.js';
 
-/** Takes a definition back. Clients that listen are told. */
+/** Removes a definition that was added to a running server. Clients that listen are told. */
 export interface Handle {
+  /** Removes the definition. */
   readonly remove: () => void;
 }
 
 /** A server is built once and serves any number of clients, revisions and transports at the same time. */
 export interface Server<State = unknown, User = unknown, T = unknown> extends AsyncDisposable {
+  /** The name, version and description that clients see. */
   readonly info: Implementation;
   /** Answers one call. Every transport ends here. */
   readonly dispatch: Dispatch;
   /** Tells subscribed clients that something changed. */
   readonly changed: Changed;
+  /** Writes to the `log` that the server was given. */
   readonly log: Log;
+  /** Adds a tool to the running server. The name must be free. */
   readonly tool: <
     In extends SchemaLike | undefined = undefined,
     Out extends SchemaLike | undefined = undefined,
@@ -57,17 +59,19 @@ export interface Server<State = unknown, User = unknown, T = unknown> extends As
     options: ToolOptions<In, Out>,
     run: ToolHandler<In, Out, State, User, Returned>,
   ) => Handle;
-  readonly resource: <Uri extends string>(
+  /** Adds a resource, or a template where the URI has braces, to the running server. */
+  readonly resource: <const Uri extends string>(
     uri: Uri,
-    options: ResourceOptions<State, User>,
-    read: ResourceReader<VariablesOf<Uri> & TemplateValues, State, User>,
+    options: ResourceOptions<State, User, VariablesOf<Uri>>,
+    read: ResourceReader<VariablesOf<Uri>, State, User>,
   ) => Handle;
-  readonly prompt: <Args extends Schema | undefined = undefined>(
+  /** Adds a prompt to the running server. The name must be free. */
+  readonly prompt: <Args extends SchemaLike | undefined = undefined>(
     name: string,
     options: PromptOptions<Args, State, User>,
     run: PromptHandler<Args, State, User>,
   ) => Handle;
-  /** Gives the secret that the definition left open; whoever serves has it from the environment. */
+  /** Gives the secret that the definition left open; `serve` and `serveStdio` give that of the environment. */
   readonly provideSecret: (secret: string) => void;
   /** Runs the lifespan now instead of with the first call. */
   readonly start: () => Promise<void>;
@@ -87,11 +91,10 @@ export interface Plugins {
   readonly tasks?: (parts: TaskPluginParts) => TaskHost;
 }
 
-export function createServer<
-  State = undefined,
-  User = undefined,
-  const T extends object = Record<never, never>,
->(options: ServerOptions<State, User, T>, plugins: Plugins = {}): Server<State, User, T> {
+export function createServer<State, User, T>(
+  options: AnyServerOptions,
+  plugins: Plugins = {},
+): Server<State, User, T> {
   if (typeof options !== 'object' || options === null)
     throw new DefinitionError([
       'createServer needs an object: createServer({ name, version, tools: { … } })',
@@ -202,7 +205,7 @@ export function createServer<
 
 // A state that only this process can open is lost with it, and useless to the process beside it.
 function sealOptions(
-  { name, secret, asking = {} }: Pick<ServerOptions<never, never>, 'name' | 'secret' | 'asking'>,
+  { name, secret, asking = {} }: Pick<AnyServerOptions, 'name' | 'secret' | 'asking'>,
   { log, store }: { readonly log: Log; readonly store: Store },
 ): SealOptions {
   const { maxAgeMs = 3_600_000, maxBytes = 65_536, once = false } = asking;
@@ -233,30 +236,3 @@ function serverInfo(options: JsonLike): Implementation {
 }
 
 type JsonLike = Implementation & { readonly instructions?: string };
-
-/** The definition functions with a context type of your own, for tools in files of their own. */
-export interface Kit<State, User> {
-  readonly tool: <
-    In extends SchemaLike | undefined = undefined,
-    Out extends SchemaLike | undefined = undefined,
-    Returned = Literals,
-  >(
-    definition: ToolDefinition<In, Out, State, User, Returned>,
-  ) => Tool<(args: Sent<In>) => ToolValue<Out, Returned>, State, User>;
-  readonly resource: (
-    definition: ResourceOptions<State, User> & {
-      readonly read: ResourceReader<TemplateValues, State, User>;
-    },
-  ) => Resource<State, User>;
-  readonly prompt: <Args extends Schema | undefined = undefined>(
-    definition: PromptOptions<Args, State, User> & { readonly run: PromptHandler<Args, State, User> },
-  ) => Prompt<Infer<Args>, State, User>;
-}
-
-/** Binds the types of `ctx.state` and `ctx.user`: `const { tool } = kit<{ state: App; user: Account }>()`. */
-export function kit<Types extends { readonly state?: unknown; readonly user?: unknown }>(): Kit<
-  Types['state'],
-  Types['user']
-> {
-  return { tool, resource, prompt } as unknown as Kit<Types['state'], Types['user']>;
-}

@@ -25,7 +25,7 @@ export function compilePrompt(name: string, prompt: Prompt): CompiledPrompt {
   if (typeof prompt.run !== 'function') throw new TypeError('it has no "run"');
   const args = compileSchema(prompt.options.args ?? noArguments, { io: 'input', requireObject: true });
   const listedArguments = listArguments(args.json);
-  const complete = new Map(Object.entries(prompt.options.complete ?? {}));
+  const complete = new Map(Object.entries<Completer>(prompt.options.complete ?? {}));
   for (const argument of complete.keys()) {
     if (!listedArguments.some((known) => known.name === argument)) {
       const names = listedArguments.map((known) => known.name).join(', ') || 'none';

@@ -4,9 +4,9 @@ import type { CacheScope } from '../protocol/model.js';
 import { type InputRequired, isInputRequired } from './asking/input-required.js';
 import type { CallContext } from './call-context.js';
 import { toContents } from './contents.js';
-import type { TemplateValues } from './define.js';
 import type { Registry } from './registry.js';
 import type { CompiledResource, CompiledTemplate } from './resources.js';
+import type { TemplateValues } from './template-values.js';
 
 export interface ReadResult {
   readonly contents: readonly ResourceContents[];

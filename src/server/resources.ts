@@ -1,8 +1,9 @@
 import type { ListedResource, ListedTemplate } from '../protocol/model.js';
 import { parseTemplate, type UriTemplate } from '../protocol/uri-template.js';
 import type { Context } from './context.js';
-import type { Completer, Resource, TemplateValues } from './define.js';
+import type { Completer, Resource } from './define.js';
 import { listDescription } from './described.js';
+import type { TemplateValues } from './template-values.js';
 
 type Read = (values: TemplateValues, ctx: Context & { readonly uri: string }) => unknown;
 
@@ -35,7 +36,7 @@ export function compileResource(
 ): CompiledResource | CompiledTemplate {
   if (typeof read !== 'function') throw new TypeError('it has no "read"');
   const { mimeType, annotations, size, list, ttlMs = 0, cacheScope = 'private' } = options;
-  const complete = new Map(Object.entries(options.complete ?? {}));
+  const complete = new Map(Object.entries<Completer>((options.complete ?? {}) as Record<string, Completer>));
   const described = {
     name: options.name ?? uri,
     ...listDescription(options),

@@ -35,7 +35,7 @@ type OutputHandler<In, Wanted, State, User, Returned> = (
 ) => Awaitable<(Wanted | ToolResult) & NoExtra<Returned, Wanted>>;
 
 /** `{}` is a JSON Schema that accepts anything, and the only object that is both. */
-type NotASchema<S, Handler> = [keyof S] extends [never]
+export type NotASchema<S, Handler> = [keyof S] extends [never]
   ? Handler
   : 'An object of schemas is not a schema: wrap it, for example z.object({ … }).';
 

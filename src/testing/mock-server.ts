@@ -118,7 +118,9 @@ export function mockServer(definition: MockDefinition = {}): MockServer {
     tools: mapped(tools, mockTool),
     resources: mapped(resources, mockResource),
     prompts: mapped(prompts, mockPrompt),
-    methods: mapped(methods, (mock) => ({ run: (params, ctx) => given(mock, params, ctx) })),
+    methods: mapped(methods, (mock) => ({
+      run: (params: object, ctx: Context) => given(mock, params, ctx),
+    })),
     changes: true,
     secret: ownSecret(),
     use: [observe],

@@ -36,10 +36,12 @@ describe('mistakes in definitions', () => {
         resources: {
           relative: resource({ read: () => 1 }),
           'users://{id': resource({ read: () => 1 }),
+          // @ts-expect-error The compiler finds it too.
           'x://{a}': resource({ complete: { b: () => [] }, read: () => 1 }),
           'y://z': { kind: 'resource', options: {} } as never,
         },
         prompts: {
+          // @ts-expect-error The compiler finds it too.
           p: prompt({ args: z.object({ a: z.string() }), complete: { b: () => [] }, run: () => 'x' }),
         },
         methods: { 'tools/list': { run: () => ({}) }, plain: { run: () => ({}) } },

@@ -1,13 +1,4 @@
-import {
-  type Context,
-  createServer,
-  inProcess,
-  jsonSchema,
-  kit,
-  prompt,
-  type ToolResult,
-  tool,
-} from 'fullmcp';
+import { type Context, createServer, jsonSchema, kit, prompt, type ToolResult, tool } from 'fullmcp';
 import { describe, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 
@@ -69,10 +60,8 @@ describe('types', () => {
     });
     const { tool: typed } = kit<{ state: { db: string }; user: { id: number } }>();
     const a = typed({ run: (_, { state, user }) => state.db + user.id });
-    const without = createServer({ name: 't', version: '1', tools: { a } });
-    expectTypeOf(without).toHaveProperty('problem').toBeString();
     // @ts-expect-error this server has no lifespan that yields what the tool needs
-    inProcess(without);
+    createServer({ name: 't', version: '1', tools: { a } });
   });
 
   it('of imperative definitions', () => {

@@ -1,0 +1,57 @@
+import { checkOptions, type KeysOf } from '../protocol/known-keys.js';
+import type { Infer, SchemaLike, Sent } from '../schema/schema.js';
+import {
+  type Prompt,
+  type PromptDefinition,
+  prompt,
+  type Resource,
+  type ResourceDefinition,
+  resource,
+  type Tool,
+  type ToolDefinition,
+  tool,
+} from './define.js';
+import { DefinitionError } from './definitions.js';
+import type { ServerContext } from './options.js';
+import type { TemplateValues } from './template-values.js';
+import type { Literals, ToolValue } from './tool-handler.js';
+
+// The definition functions bound to what `ctx.state` and `ctx.user` are.
+
+/** `tool`, `resource` and `prompt` with the types of `ctx.state` and `ctx.user`, for definitions in files of their own. */
+export interface Kit<State, User> {
+  /** Defines a tool: something that the model can do. */
+  readonly tool: <
+    In extends SchemaLike | undefined = undefined,
+    Out extends SchemaLike | undefined = undefined,
+    Returned = Literals,
+  >(
+    definition: ToolDefinition<In, Out, State, User, Returned>,
+  ) => Tool<(args: Sent<In>) => ToolValue<Out, Returned>, State, User>;
+  /** Defines a resource or, where its URI has braces, a template: something that the client can read. */
+  readonly resource: <Values = TemplateValues>(
+    definition: ResourceDefinition<State, User, Values>,
+  ) => Resource<State, User, Values>;
+  /** Defines a prompt: a message template that the user picks. */
+  readonly prompt: <Args extends SchemaLike | undefined = undefined>(
+    definition: PromptDefinition<Args, State, User>,
+  ) => Prompt<Infer<Args>, State, User>;
+}
+
+const contextKeys = { lifespan: true, context: true } satisfies KeysOf<ServerContext<never, never>>;
+
+/** Makes the kit; `create` builds a server from all its options. */
+export function createKit(given: object | undefined, create: (options: object) => object): object {
+  if (given === undefined) return { tool, resource, prompt };
+  checkOptions('kit', given, contextKeys);
+  return { tool, resource, prompt, createServer };
+
+  function createServer(options: object): object {
+    const twice = Object.keys(contextKeys).filter((key) => Object.hasOwn(options, key));
+    if (twice.length > 0)
+      throw new DefinitionError(
+        twice.map((key) => `"${key}" was given to kit already; leave it out of createServer`),
+      );
+    return create({ ...options, ...given });
+  }
+}

@@ -1,0 +1,64 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { parseTemplate } from '../../src/protocol/uri-template.js';
+import type { TemplateValues, VariablesOf } from '../../src/server/template-values.js';
+
+/** What the matcher gives, with the type that the template promises. */
+function match<const Uri extends string>(template: Uri, uri: string): VariablesOf<Uri> | undefined {
+  return parseTemplate(template).match(uri) as VariablesOf<Uri> | undefined;
+}
+
+describe('the types of a template say what its matcher gives', () => {
+  it('a variable of a simple or a reserved expression is always there', () => {
+    const found = match('users://{id}/{+path}', 'users://7/a/b');
+    expectTypeOf(found?.id).toEqualTypeOf<string | undefined>();
+    expectTypeOf<VariablesOf<'users://{id}/{+path}'>['id']>().toEqualTypeOf<string>();
+    expectTypeOf<VariablesOf<'users://{id}/{+path}'>['path']>().toEqualTypeOf<string>();
+    expect(found).toEqual({ id: '7', path: 'a/b' });
+    expect(match('users://{id}', 'users://')).toBeUndefined();
+    expect(match('users://{+id}', 'users://')).toBeUndefined();
+  });
+
+  it.each([
+    ['x://a{?q}', 'x://a?q=1'],
+    ['x://a?b=1{&q}', 'x://a?b=1&q=1'],
+    ['x://a{/q}', 'x://a/1'],
+    ['x://a{.q}', 'x://a.1'],
+    ['x://a{;q}', 'x://a;q=1'],
+    ['x://a{#q}', 'x://a#1'],
+  ])('a variable of %s may be missing', (template, uri) => {
+    const missing = template.slice(0, template.indexOf('{'));
+    expect(parseTemplate(template).match(uri)).toEqual({ q: '1' });
+    expect(parseTemplate(template).match(missing)).toEqual({});
+  });
+
+  it('and is optional in the type', () => {
+    interface Missing {
+      readonly q?: string;
+    }
+    expectTypeOf<VariablesOf<'x://a{?q}'>['q']>().toEqualTypeOf<Missing['q']>();
+    expectTypeOf<VariablesOf<'x://a{&q}'>['q']>().toEqualTypeOf<Missing['q']>();
+    expectTypeOf<VariablesOf<'x://a{/q}'>['q']>().toEqualTypeOf<Missing['q']>();
+    expectTypeOf<VariablesOf<'x://a{.q}'>['q']>().toEqualTypeOf<Missing['q']>();
+    expectTypeOf<VariablesOf<'x://a{;q}'>['q']>().toEqualTypeOf<Missing['q']>();
+    expectTypeOf<VariablesOf<'x://a{#q}'>['q']>().toEqualTypeOf<Missing['q']>();
+    expectTypeOf<VariablesOf<'x://{q}{?q}'>['q']>().toEqualTypeOf<string>();
+  });
+
+  it('an exploded variable is an array', () => {
+    expectTypeOf<VariablesOf<'x://{list*}'>['list']>().toEqualTypeOf<readonly string[]>();
+    expectTypeOf<VariablesOf<'x://a{/list*}'>['list']>().toEqualTypeOf<readonly string[] | undefined>();
+    expect(match('x://{list*}', 'x://a')?.list).toEqual(['a']);
+    expect(match('x://a{/list*}', 'x://a/b/c')?.list).toEqual(['b', 'c']);
+    expect(match('x://a{/list*}', 'x://a')).toEqual({});
+  });
+
+  it('a prefix and several variables in one expression are read', () => {
+    expectTypeOf<keyof VariablesOf<'x://{a:3}/{b,c}{?d,e}'>>().toEqualTypeOf<'a' | 'b' | 'c' | 'd' | 'e'>();
+    expect(match('x://{a:3}/{b,c}{?d,e}', 'x://abc/1,2?e=4')).toEqual({ a: 'abc', b: '1', c: '2', e: '4' });
+  });
+
+  it('a URI without variables has none, and one that is not known may have any', () => {
+    expectTypeOf<keyof VariablesOf<'config://app'>>().toBeNever();
+    expectTypeOf<VariablesOf<string>>().toEqualTypeOf<TemplateValues>();
+  });
+});
