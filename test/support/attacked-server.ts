@@ -16,12 +16,15 @@ export interface Attacked {
   /** How many characters of progress `flood` has sent. */
   readonly sent: () => number;
   readonly messages: string[];
+  /** Those of them that were errors. */
+  readonly errors: string[];
 }
 
 export function attackedServer(): Attacked {
   const begun = new Map<string, number>();
   const aborted = new Map<string, number>();
   const messages: string[] = [];
+  const errors: string[] = [];
   let running = 0;
   let passes = 0;
   let sent = 0;
@@ -43,7 +46,10 @@ export function attackedServer(): Attacked {
     name: 'attacked',
     version: '1.0.0',
     changes: true,
-    log: (_level, message) => void messages.push(message),
+    log: (level, message) => {
+      messages.push(message);
+      if (level === 'error') errors.push(message);
+    },
     tools: {
       echo: tool({ input: z.object({ text: z.string() }), run: ({ text }) => text }),
       any: tool({ input: { type: 'object' }, run: (input) => JSON.stringify(input) }),
@@ -123,6 +129,7 @@ export function attackedServer(): Attacked {
     },
     sent: () => sent,
     messages,
+    errors,
   };
 }
 

@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { createHandler } from 'fullmcp/http';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { readMessage } from '../../src/jsonrpc/message.js';
+import { channelSession } from '../../src/legacy/channel-session.js';
+import { openChannel } from '../../src/transports/channel.js';
+import { type Attacked, attackedServer } from '../support/attacked-server.js';
+import { modernMessage } from '../support/modern.js';
+import { until } from '../support/until.js';
+import { corpus, FUZZ_MS, limits, nearJson, printSeed } from './fuzz.js';
+
+// Whatever comes: no crash, no internal error, and one answer to each request.
+
+const rejections: unknown[] = [];
+const note = (reason: unknown): void => void rejections.push(reason);
+
+beforeAll(() => void process.on('unhandledRejection', note));
+afterAll(() => {
+  process.off('unhandledRejection', note);
+  printSeed();
+});
+
+let attacked: Attacked;
+afterEach(() => {
+  expect(rejections).toEqual([]);
+  expect(attacked.errors).toEqual([]);
+});
+
+const meta = modernMessage('x')['params'] as Record<string, unknown>;
+const texts = corpus('messages');
+/** The same messages in the modern era, which says so in each of them. */
+const modernTexts = texts.map((text) => {
+  const message = JSON.parse(text) as { method?: string; params?: Record<string, unknown> };
+  if (message.method === undefined) return text;
+  const { _meta: own = {}, ...params } = message.params ?? {};
+  return JSON.stringify({
+    ...message,
+    params: { ...params, _meta: { ...(own as object), ...(meta['_meta'] as object) } },
+  });
+});
+const both = nearJson([...texts, ...modernTexts]);
+const INTERNAL = -32603;
+
+describe('the HTTP endpoint', () => {
+  test('answers whatever body with one answer that is not an internal error', {
+    timeout: FUZZ_MS,
+  }, async () => {
+    attacked = attackedServer();
+    const handler = createHandler(attacked.server, { secret: 'x'.repeat(40), requestTimeoutMs: 5000 });
+    const session = await open(handler);
+    const header = fc.constantFrom('2026-07-28', '2025-11-25', '', '1', undefined);
+    await fc.assert(
+      fc.asyncProperty(
+        both,
+        header,
+        fc.boolean(),
+        fc.boolean(),
+        async (value, version, mirrored, inSession) => {
+          const message = readMessage(value);
+          if (message.kind === 'request' && message.method === 'subscriptions/listen') return;
+          const { method, params } = value as {
+            method?: unknown;
+            params?: { name?: unknown; uri?: unknown };
+          };
+          const name = params?.name ?? params?.uri;
+          const headers = new Headers({
+            'content-type': 'application/json',
+            accept: 'application/json, text/event-stream',
+            ...(version !== undefined && { 'mcp-protocol-version': version }),
+            ...(inSession && { 'mcp-session-id': session }),
+            ...(mirrored && plain(method) && { 'mcp-method': method }),
+            ...(mirrored && plain(name) && { 'mcp-name': name }),
+          });
+          const request = new Request('http://localhost/mcp', {
+            method: 'POST',
+            headers,
+            body: JSON.stringify(value),
+          });
+          const response = await handler(request);
+          const body = await response.text();
+          expect(response.status).not.toBe(500);
+          for (const answer of answersIn(body, response.headers.get('content-type'))) {
+            expect(answer['error']?.['code'], body).not.toBe(INTERNAL);
+            const id = message.kind === 'request' ? message.id : undefined;
+            // A message that is refused before it is read has no id to be answered under.
+            if (answer['method'] === undefined && response.status === 200) expect(answer['id']).toBe(id);
+          }
+        },
+      ),
+      limits,
+    );
+    await handler.close({ deadlineMs: 1000 });
+  });
+});
+
+describe('a shared channel', () => {
+  test('answers each request once, and the next one after it', { timeout: FUZZ_MS }, async () => {
+    attacked = attackedServer();
+    const { dispatch } = attacked.server;
+    await fc.assert(
+      fc.asyncProperty(fc.array(both, { minLength: 1, maxLength: 6 }), async (values) => {
+        const answers: Record<string, never>[] = [];
+        const send = (text: string): void => void answers.push(JSON.parse(text));
+        const channel = openChannel({ dispatch, send, session: channelSession(dispatch, send) });
+        const expected = new Map<unknown, number>();
+        let refused = 0;
+        for (const value of values) {
+          const message = readMessage(value);
+          // A call that is cancelled has no answer.
+          if (message.kind === 'notification' && message.method === 'notifications/cancelled') continue;
+          channel.receive(JSON.stringify(value));
+          if (message.kind === 'request') expected.set(message.id, (expected.get(message.id) ?? 0) + 1);
+          else if (message.kind === 'invalid') refused += 1;
+        }
+        await until('all are answered', () => responses(answers).length >= sum(expected) + refused);
+        channel.receive(JSON.stringify(modernMessage('tools/list', {}, { id: 'last' })));
+        await until('the last is answered', () => responses(answers).some(({ id }) => id === 'last'));
+        await channel.close({ deadlineMs: 0 });
+        const got = responses(answers).filter(({ id }) => id !== 'last');
+        expect(got).toHaveLength(sum(expected) + refused);
+        for (const answer of got)
+          expect(answer['error']?.['code'], JSON.stringify(values)).not.toBe(INTERNAL);
+      }),
+      { ...limits, numRuns: Math.ceil(limits.numRuns / 3) },
+    );
+  });
+});
+
+const sum = (counts: Map<unknown, number>): number => [...counts.values()].reduce((all, one) => all + one, 0);
+const responses = <T extends object>(messages: T[]): T[] =>
+  messages.filter((message) => !('method' in message));
+const plain = (value: unknown): value is string =>
+  typeof value === 'string' && /^[\x21-\x7e]{1,200}$/.test(value);
+
+async function open(handler: (request: Request) => Promise<Response>): Promise<string> {
+  const response = await handler(
+    new Request('http://localhost/mcp', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: texts.find((text) => text.includes('"initialize"')) as string,
+    }),
+  );
+  await response.text();
+  return String(response.headers.get('mcp-session-id'));
+}
+
+function answersIn(body: string, type: string | null): Record<string, Record<string, unknown>>[] {
+  if (body === '') return [];
+  if (type !== 'text/event-stream') return [JSON.parse(body)].flat();
+  const data = body.split('\n').filter((line) => line.startsWith('data: ') && line.length > 6);
+  return data.flatMap((line) => JSON.parse(line.slice(6)));
+}
