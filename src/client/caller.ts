@@ -17,7 +17,7 @@ import type { EventHub } from './event-hub.js';
 import type { KnownTools } from './known-tools.js';
 import type { PendingCall, ToolCallOptions } from './model.js';
 import { OpenCall } from './open-call.js';
-import { callKeys, checkCallOptions } from './option-keys.js';
+import { callKeys, hasUnknown, isLimit } from './option-keys.js';
 import type { CallOptions, ClientOptions, LogMessage, Progress } from './options.js';
 import { toProgress } from './progress.js';
 import { retrying } from './retrying.js';
@@ -124,10 +124,11 @@ export class Caller {
 
   /** Sends parameters that were made for this call and have no `_meta` yet: it is put there. A copy of them would cost as much as all the rest. */
   async sendOwn(method: string, params: JsonObject, options: SendOptions = noOptions): Promise<Outcome> {
-    if (options !== noOptions) checkCallOptions(method, options, sendKeys);
+    const { timeoutMs = this.#timeoutMs, maxTimeoutMs = this.#maxTimeoutMs } = options;
+    if (hasUnknown(options, sendKeys) || !isLimit(timeoutMs) || !isLimit(maxTimeoutMs))
+      throw (await import('./option-mistakes.js')).callMistake(method, options);
     const { signal, fresh = false, bare = false, endless = false } = options;
     if (signal?.aborted) throw cancelledBy(signal.reason);
-    const { timeoutMs = this.#timeoutMs, maxTimeoutMs = this.#maxTimeoutMs } = options;
     const id = ++this.#last;
     const name = nameOf(method, params);
     const limits = endless ? undefined : { timeoutMs, maxTimeoutMs };

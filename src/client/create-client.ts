@@ -6,8 +6,8 @@ import { has } from '../protocol/features.js';
 import type { Link, LinkEvents, OpenLink } from '../protocol/link.js';
 import { SERVER_INFO } from '../protocol/meta.js';
 import type { Implementation, ServerCapabilities } from '../protocol/model.js';
-import { HandlerMistake } from './answer-checks.js';
-import { type Answer, answerWith, capabilitiesOf, keyOf } from './answering.js';
+import type { answerWith } from './answer-handlers.js';
+import { type Answer, capabilitiesOf, keyOf } from './answering.js';
 import { ResultCache, staleBy, uniqueKey } from './cache.js';
 import { Caller, type SendOptions, toLogMessage } from './caller.js';
 import { Connection } from './connection.js';
@@ -41,7 +41,6 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
   const known = new KnownTools(hub.problem);
   const results = cache === true ? new ResultCache() : cache || undefined;
   const { maxRounds = 10 } = options;
-  const handle = answerWith(options, { maxRounds });
   const peer = {
     client: identity,
     capabilities: { ...capabilitiesOf(options), extensions: { [TASKS]: {} } },
@@ -55,14 +54,13 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     hub.emit('notification', { method, params });
   }
 
+  let handle: ReturnType<typeof answerWith> | undefined;
   async function answerAs(server: string, ...[request, asked]: Parameters<Answer>): Promise<JsonObject> {
-    try {
-      return await handle(request, { ...asked, server });
-    } catch (error) {
-      if (error instanceof HandlerMistake) hub.problem(error.message);
-      else if (!McpError.is(error)) hub.problem("A handler for the server's questions threw", error);
-      throw error;
-    }
+    handle ??= (await import('./answer-handlers.js')).answerWith(options, {
+      maxRounds,
+      problem: hub.problem,
+    });
+    return handle(request, { ...asked, server });
   }
   const answer: Answer = (request, asked) => answerAs(serverName(), request, asked);
 

@@ -1,8 +1,9 @@
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import { cancelledBy, McpError, toMcpError } from '../protocol/errors.js';
-import { type KeysOf, unknownKeys } from '../protocol/known-keys.js';
+import type { KeysOf } from '../protocol/known-keys.js';
 import type { SubscriptionFilter } from '../protocol/model.js';
 import type { Change, Interests, SubscribeOptions, Subscription } from './model.js';
+import { hasUnknown } from './option-keys.js';
 import { backoff, pause } from './pause.js';
 import { Subscriber } from './subscriber.js';
 import { toTaskState } from './task-state.js';
@@ -52,12 +53,8 @@ export class Listening {
   }
 
   async subscribe(interests: Interests, { onChange, signal }: SubscribeOptions): Promise<Subscription> {
-    const mistakes = unknownKeys(interests, interestKeys, { uri: 'uris', task: 'tasks' });
-    if (mistakes.length > 0)
-      throw new McpError(
-        'invalid_params',
-        mistakes.map(({ key, hint }) => `subscribe has no ${JSON.stringify(key)}. ${hint}`).join('\n'),
-      );
+    if (hasUnknown(interests, interestKeys))
+      throw (await import('./option-mistakes.js')).interestMistake(interests, interestKeys);
     const filter = toFilter(interests);
     if (Object.keys(filter).length === 0)
       throw new McpError(

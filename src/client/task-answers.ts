@@ -1,5 +1,6 @@
 import type { JsonObject } from '../jsonrpc/message.js';
-import { type Answer, answerAll, asksTooOften, neverFits, saysNo } from './answering.js';
+import { answerAll, asksTooOften, neverFits, saysNo } from './answer-rounds.js';
+import type { Answer } from './answering.js';
 
 /** An answer that was accepted takes effect at once, or after a few polls where a server is slow. Then it was not one. */
 const POLLS_UNTIL_REFUSED = 5;

@@ -3,12 +3,9 @@ import type { Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import type { Answer } from './answering.js';
 import { toCallError } from './call-error.js';
-import { Following } from './following.js';
 import type { CallResult, TaskHandle, TaskState } from './model.js';
 import type { CallOptions, Progress } from './options.js';
-import { TaskAnswers } from './task-answers.js';
 import { toTaskState } from './task-state.js';
-import { TimeLimit } from './time-limit.js';
 
 export interface TaskParts {
   readonly request: (method: string, params: JsonObject, options?: CallOptions) => Promise<Outcome>;
@@ -43,34 +40,9 @@ export function taskHandle(parts: TaskParts, id: string, made?: MadeTask): TaskH
   }
 
   async function result(options: CallOptions = {}): Promise<CallResult> {
-    // The time of all polls together is limited here; a single one has only `timeoutMs`.
-    const { onProgress: _, maxTimeoutMs = Number.POSITIVE_INFINITY, ...each } = options;
-    const limit = new TimeLimit(maxTimeoutMs, () => late(id, maxTimeoutMs));
-    const signals = [parts.closing, limit.signal];
-    if (options.signal !== undefined) signals.push(options.signal);
-    const signal = AbortSignal.any(signals);
-    const polling = { ...each, signal };
-    const answers = new TaskAnswers({
-      answer: (request, asked) => limit.without(() => parts.answer(request, asked)),
-      maxRounds: parts.maxRounds,
-      send: (given) => update(given, polling),
-    });
-    const following = new Following(
-      id,
-      {
-        get: () => get(polling),
-        answers,
-        progress: (progress) => parts.progress(progress, name, options),
-        problem: parts.problem,
-        signal,
-      },
-      made?.state,
-    );
-    try {
-      return await finish(name, await following.result());
-    } finally {
-      limit.end();
-    }
+    // Loaded with the first task that is waited for: most servers have none.
+    const { followTask } = await import('./follow-task.js');
+    return finish(name, await followTask({ id, name, made: made?.state, parts, options, get, update }));
   }
 
   return {
@@ -123,11 +95,4 @@ async function named<T>(taskId: string, work: () => Promise<T>): Promise<T> {
       ...(number !== undefined && { number }),
     });
   }
-}
-
-function late(id: string, ms: number): McpError {
-  return new McpError(
-    'timeout',
-    `The task ${id} is not done after ${ms} ms (maxTimeoutMs). It goes on at the server, and client.task(id) finds it again.`,
-  );
 }

@@ -1,6 +1,6 @@
 import { createClient } from '../client/create-client.js';
 import type { Client } from '../client/model.js';
-import { checkConnectOptions } from '../client/option-keys.js';
+import { checkOptionsOf } from '../client/option-keys.js';
 import { McpError } from '../protocol/errors.js';
 import type { OpenLink, TransportName } from '../protocol/link.js';
 import type { HeaderValues } from '../transports/http/client/options.js';
@@ -31,8 +31,10 @@ export function makeConnect(host: Host): Connect {
   const remembered = new VerdictCache();
 
   async function connect(target?: Target, options: ConnectOptions = {}): Promise<Client> {
-    checkConnectOptions('connect', options, connectKeys);
-    return connectTo(target === undefined ? fromEnvironment() : placeOf(target), options);
+    await checkOptionsOf('connect', options, connectKeys);
+    const place = target === undefined ? fromEnvironment() : placeOf(target);
+    await checkTargets(target);
+    return connectTo(place, options);
   }
 
   async function connectTo(place: Place, options: ConnectOptions): Promise<Client> {
@@ -141,6 +143,19 @@ const transports: Readonly<Record<Place['kind'], TransportName>> = {
 
 function flat(targets: readonly Target[]): readonly Place[] {
   return targets.map(placeOf).flatMap((place) => (place.kind === 'list' ? flat(place.targets) : place));
+}
+
+/** Finds what a program may have misspelt in a target, before anything is tried. */
+async function checkTargets(target: Target | undefined): Promise<void> {
+  if (Array.isArray(target)) {
+    for (const one of target) await checkTargets(one);
+  } else if (
+    typeof target === 'object' &&
+    !(target instanceof URL) &&
+    ('command' in target || 'url' in target)
+  ) {
+    (await import('./target-check.js')).checkTarget(target);
+  }
 }
 
 function fromEnvironment(): Place {

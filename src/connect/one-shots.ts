@@ -6,7 +6,7 @@ import type {
   ServerFacts,
   ToolCallOptions,
 } from '../client/model.js';
-import { callKeys, checkConnectOptions } from '../client/option-keys.js';
+import { callKeys, checkOptionsOf } from '../client/option-keys.js';
 import type { ListedTool } from '../protocol/model.js';
 import { connectKeys, oneShotKeys } from './option-keys.js';
 import type { ConnectOptions } from './options.js';
@@ -64,7 +64,7 @@ export function makeOneShots(
     options: OneShotOptions,
     use: (client: Client, call: ToolCallOptions) => Promise<T>,
   ): Promise<T> {
-    checkConnectOptions(what, options, oneShotKeys);
+    await checkOptionsOf(what, options, oneShotKeys);
     const split = (keys: object): object =>
       Object.fromEntries(Object.entries(options).filter(([key]) => Object.hasOwn(keys, key)));
     return withClient(target, (client) => use(client, split(callKeys)), split(connectKeys));

@@ -1,11 +1,9 @@
 import type { Dispatch } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
-import { type ForeignNames, unknownKeys } from '../protocol/known-keys.js';
 import type { HeaderValues } from '../transports/http/client/options.js';
 import { processName } from '../transports/stdio/process-name.js';
 import type { ServerProcess } from '../transports/stdio/spawn.js';
 import type { McpConfig } from './config.js';
-import { addressKeys, processKeys } from './option-keys.js';
 
 /** What can be connected to: an address, a process to start, a server in this one, several servers, or a list to try in order. */
 export type Target =
@@ -47,44 +45,10 @@ export function placeOf(target: Target): Place {
   if (Array.isArray(target)) return { kind: 'list', targets: target as readonly Target[] };
   if (typeof target !== 'object' || target === null) throw noTarget(`${String(target)} is not a target.`);
   if ('dispatch' in target) return { kind: 'in-process', dispatch: target.dispatch };
-  if ('command' in target) return { kind: 'process', server: checkedProcess(target) };
+  if ('command' in target) return { kind: 'process', server: target };
   if ('mcpServers' in target) return { kind: 'config', config: target };
-  if ('url' in target) {
-    checkKeys('{ url }', target, addressKeys, { auth: 'Give `auth` in the options of connect().' });
-    return placeOfUrl(target.url, target.headers);
-  }
+  if ('url' in target) return placeOfUrl(target.url, target.headers);
   throw noTarget('That object is not a target.');
-}
-
-/** What the compiler would say, for programs that have none. */
-function checkedProcess(server: ServerProcess): ServerProcess {
-  checkKeys('{ command }', server, processKeys, { arguments: 'args', environment: 'env', dir: 'cwd' });
-  const { command, args, env, cwd }: { readonly [Key in keyof ServerProcess]?: unknown } = server;
-  const wrong = [
-    (typeof command !== 'string' || command === '') && '`command` must be a string that is not empty',
-    typeof args === 'string' && `\`args\` must be an array of strings: ["${args.slice(0, 64)}"]`,
-    args !== undefined &&
-      typeof args !== 'string' &&
-      !(Array.isArray(args) && args.every((arg) => typeof arg === 'string')) &&
-      '`args` must be an array of strings',
-    env !== undefined && (typeof env !== 'object' || env === null) && '`env` must be an object of strings',
-    cwd !== undefined && typeof cwd !== 'string' && '`cwd` must be a string',
-  ].filter((mistake) => mistake !== false);
-  if (wrong.length > 0) throw new McpError('invalid_request', `{ command }: ${wrong.join('; ')}.`);
-  return server;
-}
-
-function checkKeys(
-  what: string,
-  given: object,
-  known: Readonly<Record<string, true>>,
-  foreign: ForeignNames,
-): void {
-  // Entries of a config file say what they are; what is found out is not asked.
-  const unknown = unknownKeys(given, { ...known, type: true }, foreign);
-  if (unknown.length === 0) return;
-  const told = unknown.map(({ key, hint }) => `The target ${what} has no ${JSON.stringify(key)}. ${hint}`);
-  throw new McpError('invalid_request', told.join('\n'));
 }
 
 const URL_SCHEME = /^(?:https?|wss?|file):/i;
