@@ -14,8 +14,7 @@ import { Connection } from './connection.js';
 import { EventHub } from './event-hub.js';
 import { fullmcp } from './identity.js';
 import { KnownTools } from './known-tools.js';
-import { listenRequest } from './listen-request.js';
-import { Listening } from './listening.js';
+import type { Listening } from './listening.js';
 import { listing } from './listing.js';
 import type { Client, Listing, ServerFacts } from './model.js';
 import type { CallOptions, ClientOptions } from './options.js';
@@ -90,17 +89,29 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     caching: results && { cache: results, server: cacheKey, own: uniqueKey() },
     answer,
   });
-  const listening = new Listening({
-    listen: listenRequest({ caller, link: () => connection.link, timeoutMs: options.timeoutMs ?? 60_000 }),
-    // A session tells its changes to the link as well, whoever listens.
-    notification(method, params) {
-      if (!has(connection.link.revision, 'handshake')) notification(method, params);
-    },
-    problem: hub.problem,
-  });
+  // Loaded with the first subscription: many clients have none.
+  let listening: Promise<Listening> | undefined;
+  let isShut = false;
+  async function startListening(): Promise<Listening> {
+    const [{ Listening }, { listenRequest }] = await Promise.all([
+      import('./listening.js'),
+      import('./listen-request.js'),
+    ]);
+    const started = new Listening({
+      listen: listenRequest({ caller, link: () => connection.link, timeoutMs: options.timeoutMs ?? 60_000 }),
+      // A session tells its changes to the link as well, whoever listens.
+      notification(method, params) {
+        if (!has(connection.link.revision, 'handshake')) notification(method, params);
+      },
+      problem: hub.problem,
+    });
+    if (isShut) started.close();
+    return started;
+  }
 
   function shut(reason: McpError): void {
-    listening.close();
+    isShut = true;
+    void listening?.then((started) => started.close());
     caller.close(reason);
   }
 
@@ -179,8 +190,10 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
         await ask('completion/complete', { ref, argument: { name: argument, value }, ...context }, given),
       );
     },
-    subscribe: (what, given = {}) =>
-      listening.subscribe(typeof what === 'string' ? { uris: [what] } : what, given),
+    async subscribe(what, given = {}) {
+      listening ??= startListening();
+      return (await listening).subscribe(typeof what === 'string' ? { uris: [what] } : what, given);
+    },
     request: (method, params = {}, given = {}) => caller.send(method, params, given),
     async ping(given) {
       const begun = performance.now();
