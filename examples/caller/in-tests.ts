@@ -1,0 +1,20 @@
+import { connect } from 'fullmcp/client';
+import { testClient } from 'fullmcp/testing';
+import { server } from './server.js';
+
+export async function inTests(): Promise<unknown[]> {
+  // #region tests
+  // As `ctx.auth` has it, over whatever wire.
+  await using ada = await testClient(server, { auth: { subject: 'ada' } });
+  const added = await ada.callTool('add_note', { text: 'numbers' });
+
+  // In the same process, without the testing kit.
+  await using bob = await connect(server, { as: { subject: 'bob' } });
+  const other = await bob.callTool('add_note', { text: 'bridges' });
+
+  // Headers, for a server whose `context` reads them.
+  await using guest = await testClient(server, { over: 'http', headers: { 'x-account': 'eve' } });
+  const third = await guest.callTool('add_note', { text: 'apples' });
+  // #endregion
+  return [added.text, other.text, third.text];
+}

@@ -1,0 +1,49 @@
+import { createServer, kit, resource } from 'fullmcp';
+import { z } from 'zod';
+
+// #region server
+interface Types {
+  readonly state: { readonly notes: Map<string, string[]> };
+  readonly user: { readonly name: string };
+}
+const { tool, resource: notesResource } = kit<Types>();
+
+export const server = createServer({
+  name: 'notes',
+  version: '1.0.0',
+  lifespan: async function* () {
+    yield { notes: new Map([['ada', ['engine', 'errands']]]) };
+  },
+  // `auth` is who was proved to call. It is there wherever a handler runs, in tasks and after a restart too.
+  context: ({ auth }) => ({ name: auth?.subject ?? 'guest' }),
+  tools: {
+    add_note: tool({
+      input: z.object({ text: z.string() }),
+      run: ({ text }, { state, user }) => {
+        state.notes.set(user.name, [...(state.notes.get(user.name) ?? []), text]);
+        return `Noted for ${user.name}`;
+      },
+    }),
+    add_notes: tool({
+      input: z.object({ texts: z.array(z.string()) }),
+      task: 'optional',
+      run: async ({ texts }, ctx) => {
+        // The inner tool has the same user.
+        for (const text of texts) await ctx.call('add_note', { text });
+        return `${texts.length} notes for ${ctx.user.name}`;
+      },
+    }),
+  },
+  resources: {
+    'notes://{name}': notesResource({
+      read: ({ name }, { state, user }) => state.notes.get(user.name)?.find((text) => text === name),
+      complete: {
+        // Only the caller's own notes are suggested.
+        name: (typed, _filled, { state, user }) =>
+          (state.notes.get(user.name) ?? []).filter((text) => text.startsWith(typed)),
+      },
+    }),
+    'notes://about': resource({ read: () => 'Everybody has notes of their own here.' }),
+  },
+});
+// #endregion
