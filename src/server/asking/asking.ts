@@ -30,6 +30,10 @@ export interface Taken {
   readonly reopen: () => void;
 }
 
+// A run that seems to have passed a key by may have a branch that nobody has seen yet. Before it is called a mistake, the branch
+// is given the time that a request to another service takes.
+const SLOW_BRANCH_MS = 1000;
+
 export interface AskingOptions {
   /** The answers that came with this round. */
   readonly given?: JsonObject;
@@ -246,13 +250,17 @@ export class Asking implements Run {
   #rest(): void {
     clearTimeout(this.#timer);
     if (this.#open.size === 0 || this.#busy > 0 || this.#reason !== undefined) return;
-    this.#timer = setTimeout(() => {
-      if (this.#busy > 0 || this.#open.size === 0) return;
-      const passed = this.#notes.passed(this.#open);
-      if (passed !== undefined) this.end(divergence(passed));
-      else if (this.#waiting === undefined) this.end();
-      else this.#waiting.settle(this.#open);
-    }, 0);
+    this.#timer = setTimeout(() => this.#settle(), 0);
+  }
+
+  #settle({ hasWaited = false } = {}): void {
+    if (this.#busy > 0 || this.#open.size === 0) return;
+    const passed = this.#notes.passed(this.#open);
+    if (passed !== undefined && hasWaited) this.end(divergence(passed));
+    else if (passed !== undefined)
+      this.#timer = setTimeout(() => this.#settle({ hasWaited: true }), SLOW_BRANCH_MS);
+    else if (this.#waiting === undefined) this.end();
+    else this.#waiting.settle(this.#open);
   }
 
   /** Throws why what the handler returned cannot be its result: a step was refused, or an earlier run came to more than this. */

@@ -98,6 +98,30 @@ describe('a run that does not come to a key again', () => {
     expect(await answer(call, second, 'c')).toMatchObject({ content: [{ text: 'done' }] });
   });
 
+  test('is no error where nothing has told yet that there are branches, and one is slow', async () => {
+    let run = 0;
+    const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+    const call = build(async (_, ctx) => {
+      const isFirst = run++ === 0;
+      async function asks() {
+        if (isFirst) await later(20);
+        await ctx.ask('a', question('A?'));
+        await ctx.ask('c', question('C?'));
+      }
+      async function reads() {
+        if (!isFirst) await later(50);
+        await ctx.step('b', () => 1);
+      }
+      await Promise.all([asks(), reads()]);
+      return 'done';
+    });
+    // One after the other in the first run, side by side in the second.
+    const first = await call('tools/call', { name: 't' });
+    const second = await answer(call, first, 'a');
+    expect(keysOf(second)).toEqual(['c']);
+    expect(await answer(call, second, 'c')).toMatchObject({ content: [{ text: 'done' }] });
+  });
+
   test('questions in parallel may come in another order', async () => {
     let run = 0;
     const call = build(async (_, ctx) => {

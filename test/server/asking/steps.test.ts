@@ -1,0 +1,110 @@
+import { type Context, createServer, type InProcess, inProcess, ToolError, tool } from 'fullmcp';
+import { describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+
+const able = { capabilities: { elicitation: {} } };
+const sure = { message: 'Sure?', schema: z.object({ ok: z.boolean() }) };
+const yes = { action: 'accept', content: { ok: true } };
+
+function build(run: (input: unknown, ctx: Context) => unknown) {
+  const log = vi.fn();
+  const options = { name: 'test', version: '1.0.0', secret: 'x'.repeat(32), log };
+  const server = createServer({ ...options, tools: { t: tool({ run }) } });
+  return { log, call: inProcess(server, able) };
+}
+
+async function answer(call: InProcess, asked: object) {
+  const { requestState } = asked as { requestState: string };
+  return call('tools/call', { name: 't', inputResponses: { sure: yes }, requestState });
+}
+
+describe('a step', () => {
+  test('gives the run that made it what it gives the next one', async () => {
+    const seen: unknown[] = [];
+    const { call } = build(async (_, ctx) => {
+      const made = await ctx.step('when', () => ({ at: new Date(0), gone: undefined, name: 'é' }));
+      seen.push(made);
+      await ctx.ask('sure', sure);
+      return 'done';
+    });
+    await answer(call, await call('tools/call', { name: 't' }));
+    expect(seen).toEqual([{ at: '1970-01-01T00:00:00.000Z', name: 'é' }, seen[0]]);
+    expect(seen).toHaveLength(2);
+  });
+
+  test('that throws is not kept, and runs again in the next run with the same key', async () => {
+    const keys: string[] = [];
+    const { call } = build(async (_, ctx) => {
+      await ctx
+        .step('mail', ({ idempotencyKey }) => {
+          keys.push(idempotencyKey);
+          if (keys.length === 1) throw new Error('The mail server is away');
+        })
+        .catch(() => undefined);
+      await ctx.ask('sure', sure);
+      return 'done';
+    });
+    await answer(call, await call('tools/call', { name: 't' }));
+    expect(keys).toEqual([keys[0], keys[0]]);
+    expect(keys).toHaveLength(2);
+  });
+
+  test('runs again when the same answer is sent twice, with the same key', async () => {
+    const keys: string[] = [];
+    const { call } = build(async (_, ctx) => {
+      await ctx.ask('sure', sure);
+      return ctx.step('pay', ({ idempotencyKey }) => keys.push(idempotencyKey));
+    });
+    const asked = await call('tools/call', { name: 't' });
+    await Promise.all([answer(call, asked), answer(call, asked)]);
+    expect(keys).toEqual([keys[0], keys[0]]);
+    expect(keys).toHaveLength(2);
+  });
+
+  test('of a call that failed is forgotten: a new call runs it again, under another key', async () => {
+    const keys: string[] = [];
+    const { call } = build(async (_, ctx) => {
+      await ctx.step('pay', ({ idempotencyKey }) => keys.push(idempotencyKey));
+      await ctx.step('mail', () => {
+        throw new ToolError('The mail server is away');
+      });
+    });
+    for (let at = 0; at < 2; at++)
+      expect(await call('tools/call', { name: 't' })).toMatchObject({ isError: true });
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  test('has a key that is its own, and may be named like anything that objects have', async () => {
+    const { call } = build(async (_, ctx) => {
+      const first = await ctx.step('__proto__', () => 'a');
+      const second = await ctx.step('constructor', () => 'b');
+      await ctx.ask('sure', sure);
+      return first + second;
+    });
+    const done = await answer(call, await call('tools/call', { name: 't' }));
+    expect(done).toMatchObject({ content: [{ text: 'ab' }] });
+  });
+});
+
+describe('a handler that returns although it had asked', () => {
+  test('is named in a warning that says what to do, and the client is asked', async () => {
+    const { call, log } = build(async (_, ctx) => {
+      void ctx.ask('sure', sure);
+      return 'done';
+    });
+    expect((await call('tools/call', { name: 't' })).resultType).toBe('input_required');
+    expect(log.mock.calls).toEqual([
+      ['warning', expect.stringMatching(/^t returned a value although it had asked "sure".*rethrow/)],
+    ]);
+  });
+
+  test('is not warned of where it rethrows, wrapped or not', async () => {
+    const { call, log } = build((_, ctx) =>
+      ctx.ask('sure', sure).catch((cause) => {
+        throw new Error('wrapped', { cause });
+      }),
+    );
+    expect((await call('tools/call', { name: 't' })).resultType).toBe('input_required');
+    expect(log).not.toHaveBeenCalled();
+  });
+});
