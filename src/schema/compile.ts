@@ -7,7 +7,7 @@ import { assertPlainJson } from './plain-json.js';
 import { findProblems } from './problems.js';
 import type { Infer, JsonSchema, Schema } from './schema.js';
 import type { StandardIssue, StandardResult, StandardSchema } from './standard.js';
-import { accepts } from './validator.js';
+import { accepts, judge } from './validator.js';
 
 export interface CompiledSchema<T = unknown> {
   /** What peers see. A plain JSON Schema is the very object that was given. */
@@ -15,6 +15,8 @@ export interface CompiledSchema<T = unknown> {
   readonly io: Direction;
   /** The JSON Schema as it was read, for coercion and explanations. */
   readonly document: SchemaDocument;
+  /** Whether the JSON Schema itself judges values, and not a library that also gave it. */
+  readonly plain: boolean;
   /** Never a promise when the library is synchronous, as zod, valibot, arktype and JSON Schema are. */
   validate(value: unknown): Checked<T> | Promise<Checked<T>>;
 }
@@ -36,15 +38,18 @@ export function compileSchema<S extends Schema>(
   const { io, requireObject = false } = options;
   const standard = isStandard(schema) ? schema : undefined;
   let json = standard === undefined ? plain(schema) : toJsonSchema(standard, io);
-  let document = readDocument(json);
+  // A library matches its patterns itself; one that is slow is not matched again to explain the failure.
+  const reading = { withoutSlowPatterns: standard !== undefined };
+  let document = readDocument(json, reading);
   if (requireObject) {
     const given = json;
     json = withObjectRoot(given, document);
-    if (json !== given) document = readDocument(json);
+    if (json !== given) document = readDocument(json, reading);
   }
   const check = standard === undefined ? checkJson(document) : checkStandard(standard);
   const validate = io === 'input' ? withCoercion(document, check) : check;
-  return { json, io, document, validate: validate as Check<Infer<S>> };
+  const plainSchema = standard === undefined;
+  return { json, io, document, plain: plainSchema, validate: validate as Check<Infer<S>> };
 }
 
 type Check<T = unknown> = (value: unknown) => Checked<T> | Promise<Checked<T>>;
@@ -82,15 +87,26 @@ function toKey(key: PropertyKey): string | number {
   return typeof key === 'symbol' ? String(key) : key;
 }
 
+// Where nothing in the schema may fail without failing the value, one pass both judges and finds. Elsewhere the pass that
+// only judges is cheaper for what is accepted.
 function checkJson(document: SchemaDocument): Check {
+  const onePass = !hasAlternatives(document);
   return function validate(value) {
-    if (accepts(document, value)) return { ok: true, value };
-    const issues = findProblems(document, value);
+    const judged = onePass ? judge(document, value) : undefined;
+    if (judged?.valid ?? accepts(document, value)) return { ok: true, value };
+    const issues = findProblems(document, value, judged?.findings);
     return {
       ok: false,
       issues: issues.length > 0 ? issues : [{ path: [], message: 'does not match the schema' }],
     };
   };
+}
+
+const ALTERNATIVES = ['anyOf', 'oneOf', 'not', 'if', 'contains', 'propertyNames', 'dependencies'];
+
+function hasAlternatives({ root, targets }: SchemaDocument): boolean {
+  const text = JSON.stringify([root, targets]);
+  return ALTERNATIVES.some((keyword) => text.includes(`"${keyword}":`));
 }
 
 function withCoercion(document: SchemaDocument, check: Check): Check {

@@ -7,6 +7,7 @@ import { assertPlainJson, type JsonSchema } from './plain-json.js';
 import { followPointer, joinPointer } from './pointer.js';
 import { createReferences, ROOT_BASE, unresolved } from './references.js';
 import { SchemaError } from './schema-error.js';
+import { isSlowPattern } from './slow-pattern.js';
 
 const MAX_SCHEMA_DEPTH = 64;
 const MAX_SUBSCHEMAS = 10_000;
@@ -41,16 +42,24 @@ export interface SchemaDocument {
   readonly root: SchemaNode;
   readonly targets: Readonly<Record<string, SchemaNode | boolean>>;
   target(ref: string): SchemaNode | boolean;
+  /** Patterns that can take exponential time, each with where it is. */
+  readonly slowPatterns: readonly string[];
+}
+
+export interface ReadOptions {
+  /** Leaves out patterns that can take exponential time, where somebody else matches them already. */
+  readonly withoutSlowPatterns?: boolean;
 }
 
 /** Reads a JSON Schema once, at definition. Throws `SchemaError` for anything that could fail or mislead later. */
-export function readDocument(json: unknown): SchemaDocument {
+export function readDocument(json: unknown, options: ReadOptions = {}): SchemaDocument {
   assertPlainJson(json);
-  const reader = createReader(json);
+  const reader = createReader(json, options);
   const root = reader.read(json, { pointer: '', base: ROOT_BASE, depth: 1 }) as SchemaNode;
   reader.settle();
   const targets = reader.nodes;
-  const document: SchemaDocument = { root, targets, target: (ref) => targets[ref] ?? true };
+  const { slowPatterns } = reader;
+  const document: SchemaDocument = { root, targets, target: (ref) => targets[ref] ?? true, slowPatterns };
   assertExpands(document, MAX_SCHEMA_DEPTH, MAX_SUBSCHEMAS);
   return document;
 }
@@ -71,16 +80,18 @@ type Draft = Record<string, unknown>;
 type Nodes = Record<string, SchemaNode | boolean>;
 
 interface Reader {
+  readonly slowPatterns: readonly string[];
   readonly nodes: Nodes;
   read(raw: unknown, place: Place): SchemaNode | boolean;
   settle(): void;
 }
 
-function createReader(json: JsonSchema): Reader {
+function createReader(json: JsonSchema, { withoutSlowPatterns = false }: ReadOptions): Reader {
   const dialect = dialectOf(json['$schema']);
   const references = createReferences();
   const nodes: Nodes = Object.create(null) as Nodes;
   const pending: Pending[] = [];
+  const slowPatterns: string[] = [];
   let count = 0;
 
   function read(raw: unknown, place: Place): SchemaNode | boolean {
@@ -150,7 +161,7 @@ function createReader(json: JsonSchema): Reader {
       case 'types':
         return readTypes(value, where);
       case 'pattern':
-        return unicodePattern(value as string, where);
+        return readPattern(value as string, where);
       case 'format':
         return formats.get(value as string);
       case 'schema':
@@ -165,6 +176,13 @@ function createReader(json: JsonSchema): Reader {
       default:
         return value;
     }
+  }
+
+  function readPattern(given: string, where: string): string | undefined {
+    const pattern = unicodePattern(given, where);
+    if (!isSlowPattern(pattern)) return pattern;
+    slowPatterns.push(`${JSON.stringify(given.slice(0, 100))} at ${where}`);
+    return withoutSlowPatterns ? undefined : pattern;
   }
 
   function readList(list: readonly unknown[], inside: Place): readonly (SchemaNode | boolean)[] {
@@ -201,7 +219,7 @@ function createReader(json: JsonSchema): Reader {
     }
   }
 
-  return { nodes, read, settle };
+  return { nodes, read, settle, slowPatterns };
 }
 
 function readTypes(value: unknown, where: string): readonly string[] {

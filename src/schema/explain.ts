@@ -24,7 +24,8 @@ export function explain(issues: readonly Issue[], compiled: CompiledSchema, valu
   const { document, io } = compiled;
   // What coercion has already made right is not a problem to report.
   const seen = io === 'input' ? coerce(document, value).value : value;
-  const found = findProblems(document, seen);
+  // A plain schema has found its problems already; matching a slow pattern once more would double the harm.
+  const found = compiled.plain ? issues : findProblems(document, seen);
   const unseen = issues.filter((issue) => !found.some((problem) => related(problem.path, issue.path)));
   const problems = inFieldOrder(
     [...found, ...unseen, ...misspelt(document, seen, found)],

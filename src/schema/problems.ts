@@ -11,7 +11,11 @@ import { type Finding, findings } from './validator.js';
 export const MAX_ISSUES = 25;
 
 /** What is wrong with a value, in words, once for each cause, as far as it is worth telling. Empty when the JSON Schema accepts it. */
-export function findProblems(document: SchemaDocument, value: unknown): readonly Issue[] {
+export function findProblems(
+  document: SchemaDocument,
+  value: unknown,
+  found: readonly Finding[] = findings(document, value),
+): readonly Issue[] {
   const problems = new Map<string, Issue>();
 
   function add(path: readonly (string | number)[], message: string): void {
@@ -84,7 +88,7 @@ export function findProblems(document: SchemaDocument, value: unknown): readonly
     return close === undefined ? 'unknown field' : `unknown field, did you mean ${JSON.stringify(close)}?`;
   }
 
-  collect(findings(document, value));
+  collect(found);
   return [...problems.values()];
 }
 

@@ -19,9 +19,21 @@ export interface Finding {
 // A peer may be wrong a million times; nobody reads that far.
 const MAX_FINDINGS = 50_000;
 
+/** Whether a value fits, and what is wrong with it, in one pass. What cannot be checked at all does not fit. */
+export function judge(
+  document: SchemaDocument,
+  value: unknown,
+): { readonly valid: boolean; readonly findings: readonly Finding[] } {
+  const result = run(document, value, false) ?? run(document, value, true);
+  return { valid: result?.valid ?? false, findings: findingsOf(result) };
+}
+
 /** What is wrong with a value, applicators before what is inside them. Empty when it could not be checked at all. */
 export function findings(document: SchemaDocument, value: unknown): readonly Finding[] {
-  const result = run(document, value, false) ?? run(document, value, true);
+  return judge(document, value).findings;
+}
+
+function findingsOf(result: Outcome | undefined): readonly Finding[] {
   return (result?.errors ?? []).slice(0, MAX_FINDINGS).map((error) => ({
     keyword: error.keyword,
     path: tokens(error.instanceLocation),

@@ -1,7 +1,7 @@
 import { isProtocolMethod } from '../protocol/methods.js';
 import { type CompiledSchema, compileSchema } from '../schema/compile.js';
 import type { Context } from './context.js';
-import type { Tool } from './define.js';
+import type { Prompt, Tool } from './define.js';
 import { checkKeys, type KeyCheck } from './definition-keys.js';
 import type { Log } from './log.js';
 import { type CompiledPrompt, compilePrompt } from './prompts.js';
@@ -111,7 +111,7 @@ type CompiledOf<K extends Kind> = CompiledKinds[K];
 const compilers = {
   tool: checkedTool,
   resource: compileResource,
-  prompt: compilePrompt,
+  prompt: checkedPrompt,
   method: compileMethod,
 };
 
@@ -157,15 +157,32 @@ function checkOptionsOf(kind: 'tool' | 'resource' | 'prompt', definition: object
 /** Compiles a tool and warns of names that some clients cannot use. */
 export function checkedTool(name: string, tool: Tool, { log, ...defaults }: Defaults): CompiledTool {
   const compiled = compileTool(name, tool, defaults);
+  warnOfPatterns(`tool "${name}"`, compiled.input, log);
   if (name.length > 64) log('warning', `tool "${name}": some clients refuse names over 64 characters`);
   if (name.includes('.')) log('warning', `tool "${name}": some clients refuse names with a dot`);
   return compiled;
 }
 
-function compileMethod(name: string, method: MethodDefinition): CompiledMethod {
+function warnOfPatterns(what: string, { document }: CompiledSchema, log: Log): void {
+  for (const pattern of document.slowPatterns) {
+    log(
+      'warning',
+      `${what}: the pattern ${pattern} can take exponential time on a text that a client chooses. Rewrite it so that a repeated group can match a text in one way only.`,
+    );
+  }
+}
+
+function checkedPrompt(name: string, prompt: Prompt, { log }: Defaults): CompiledPrompt {
+  const compiled = compilePrompt(name, prompt);
+  warnOfPatterns(`prompt "${name}"`, compiled.args, log);
+  return compiled;
+}
+
+function compileMethod(name: string, method: MethodDefinition, { log }: Defaults): CompiledMethod {
   if (isProtocolMethod(name)) throw new TypeError('the protocol itself defines this method');
   if (!name.includes('/')) throw new TypeError('name it with a prefix, such as "acme/search"');
   if (typeof method.run !== 'function') throw new TypeError('it has no "run"');
   const params = method.params && compileSchema(method.params, { io: 'input', requireObject: true });
+  if (params !== undefined) warnOfPatterns(`method "${name}"`, params, log);
   return { params, run: method.run as CompiledMethod['run'] };
 }

@@ -75,12 +75,14 @@ describe('names a peer chooses', () => {
     ],
   ])('may be wrong in more ways than anyone would read: %s', (_name, schema, make) => {
     const compiled = compileSchema({ properties: { a: schema } }, { io: 'input' });
-    const value = { a: make(150_000) };
-    const checked = compiled.validate(value);
-    if (checked instanceof Promise || checked.ok) throw new Error('was accepted');
-    expect(checked.issues.length).toBeLessThanOrEqual(25);
+    const issuesOf = (value: object) => {
+      const checked = compiled.validate(value);
+      if (checked instanceof Promise || checked.ok) throw new Error('was accepted');
+      return checked.issues;
+    };
+    expect(issuesOf({ a: make(150_000) }).length).toBeLessThanOrEqual(25);
     const some = { a: make(10_000) };
-    expect(explain(checked.issues, compiled, some)).toContain('and at least 20 more problems');
+    expect(explain(issuesOf(some), compiled, some)).toContain('and at least 20 more problems');
   });
 });
 
