@@ -204,12 +204,13 @@ describe('messages', () => {
     stream.drop();
   });
 
-  test('an answer to a question is taken with 202', async () => {
+  test('an answer to a question that was not asked here is refused, and the session goes on', async () => {
     const session = await handshake('2025-11-25');
     const answer = { jsonrpc: '2.0', id: 'q1', result: { action: 'decline' } };
-    expect(await post(answer, session)).toMatchObject({ status: 202, text: '' });
+    expect(await post(answer, session)).toMatchObject({ status: 400 });
     const error = { jsonrpc: '2.0', id: 'q2', error: { code: -32601, message: 'Method not found' } };
-    expect(await post(error, session)).toMatchObject({ status: 202, text: '' });
+    expect(await post(error, session)).toMatchObject({ status: 400 });
+    expect(last(await post(request(1, 'tools/list'), session))).toHaveProperty('result.tools');
   });
 
   test('a text that is JSON but no object has structured content beside it', async () => {
