@@ -1,4 +1,5 @@
 import type { ContentBlock } from '../protocol/content.js';
+import type { Jsonified } from './jsonified.js';
 import type { CallOptions } from './options.js';
 
 // Types only: what `connect<typeof server>` knows of the server's tools, without generated code. It reads the same phantom
@@ -20,11 +21,13 @@ type ToolFunction<Sent, Value> =
     ? (args?: Sent, options?: CallOptions) => Promise<Value>
     : (args: Sent, options?: CallOptions) => Promise<Value>;
 
-/** What `unwrap` gives for what a handler returned: values as they are, and the text where there is only content. */
-type Unwrapped<R> = [R] extends [string]
-  ? string
-  : R extends ContentBlock | readonly ContentBlock[] | { readonly content: readonly ContentBlock[] }
-    ? unknown
-    : R extends undefined
-      ? string
-      : R;
+/** What `unwrap` gives for what a handler returned: values as JSON carries them, and the text where there is only content. */
+type Unwrapped<R> = unknown extends R
+  ? unknown
+  : [R] extends [string]
+    ? string
+    : R extends ContentBlock | readonly ContentBlock[] | { readonly content: readonly ContentBlock[] }
+      ? unknown
+      : R extends undefined
+        ? string
+        : Jsonified<R>;

@@ -172,10 +172,10 @@ describe('a kit of values', () => {
   it('builds servers whose handlers get what its lifespan and context give', async () => {
     await using server = build({
       ...quiet,
-      tools: { who: tool({ run: (_input, { state, user }) => [user.account, ...state.db.rows] }) },
+      tools: { who: tool({ run: (_input, { state, user }) => ({ by: user.account, rows: state.db.rows }) }) },
     });
     const { structuredContent } = await inProcess(server)('tools/call', { name: 'who' });
-    expect(structuredContent).toEqual(['nobody', 'a']);
+    expect(structuredContent).toEqual({ by: 'nobody', rows: ['a'] });
   });
 
   it('names its misspelt options, and those that it has already', () => {

@@ -6,10 +6,15 @@ import { Lifetime, withSignal } from '../../protocol/lifetime.js';
 import type { LogLevel } from '../../protocol/log-level.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/model.js';
 import { newestRevision } from '../../protocol/revisions.js';
+import { detached } from './detached.js';
 
+/** The options of `inProcess`. */
 export interface InProcessOptions {
+  /** The name and version that the server sees. Default: none. */
   readonly client?: Implementation;
+  /** The capabilities that the server sees. Default: none. */
   readonly capabilities?: ClientCapabilities;
+  /** The least level of the log messages that are sent. Default: none are sent. */
   readonly logLevel?: LogLevel;
   /** Who calls: `subject` alone is enough. */
   readonly auth?: AuthInit;
@@ -22,15 +27,18 @@ const optionKeys = {
   auth: true,
 } satisfies KeysOf<InProcessOptions>;
 
+/** The options of one request. */
 export interface RequestOptions {
+  /** Cancels the call. */
   readonly signal?: AbortSignal;
   /** Hears what is said before the answer: progress, log messages, changes. */
   readonly onNotification?: (method: string, params: JsonObject | undefined) => void;
 }
 
-/** Asks a server in the same process. No JSON, no ids, no queue: a function call. */
+/** Asks a server in the same process: a function call, without ids and queues. */
 export type InProcess = (method: string, params?: JsonObject, options?: RequestOptions) => Promise<Outcome>;
 
+/** Makes the function that asks a server in the same process, without a client. */
 export function inProcess(
   { dispatch }: { readonly dispatch: Dispatch },
   options: InProcessOptions = {},
@@ -40,10 +48,10 @@ export function inProcess(
   const auth = toAuth(options.auth);
   const peer: Peer = { revision: newestRevision, client, capabilities, logLevel };
   let last = 0;
-  return function request(method, params = {}, { signal, onNotification } = {}) {
+  return async function request(method, params = {}, { signal, onNotification } = {}) {
     const lifetime = signal === undefined ? new Lifetime() : { signal };
     const notify = onNotification ?? ignore;
-    return dispatch(withSignal({ id: ++last, method, params, peer, auth, notify }, lifetime));
+    return detached(await dispatch(withSignal({ id: ++last, method, params, peer, auth, notify }, lifetime)));
   };
 }
 

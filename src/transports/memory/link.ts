@@ -4,6 +4,7 @@ import { Lifetime, withSignal } from '../../protocol/lifetime.js';
 import type { Link, OpenOptions, TransportName } from '../../protocol/link.js';
 import type { Discovered } from '../../protocol/model.js';
 import { newestRevision } from '../../protocol/revisions.js';
+import { detached } from './detached.js';
 
 export interface DispatchLinkOptions {
   readonly open: OpenOptions;
@@ -11,7 +12,7 @@ export interface DispatchLinkOptions {
   readonly transport?: TransportName;
 }
 
-/** A link to whatever answers calls in this process: a server, a proxy, a mock. The calls are handed over as they are. */
+/** A link to whatever answers calls in this process: a server, a proxy, a mock. The calls are handed over as they are, the values of tools as JSON carries them. */
 export async function dispatchLink(
   dispatch: Dispatch,
   { open, as, transport = 'in-process' }: DispatchLinkOptions,
@@ -26,7 +27,13 @@ export async function dispatchLink(
       lifetime,
     );
     const discovered = (await dispatch(call)) as unknown as Discovered;
-    return { dispatch, revision: newestRevision, transport, discovered, close: async () => {} };
+    return {
+      dispatch: async (inner) => detached(await dispatch(inner)),
+      revision: newestRevision,
+      transport,
+      discovered,
+      close: async () => {},
+    };
   } finally {
     open.signal.removeEventListener('abort', abort);
   }
