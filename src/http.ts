@@ -79,10 +79,26 @@ export function authenticator<Raw>(
   if (typeof auth !== 'function') throw new TypeError('"auth" must be a function of the request.');
   return async function authenticate({ raw }) {
     try {
-      return toAuth((await auth(raw as Raw)) ?? undefined);
+      const given = auth(raw as Raw);
+      return toAuth((given instanceof Promise ? await inTime(given) : given) ?? undefined);
     } catch (error) {
       if (McpError.is(error)) throw error;
       throw new McpError('internal_error', mask(error, '"auth"', log), { status: 500 });
     }
   };
+}
+
+const AUTH_MS = 30_000;
+
+// Nothing else watches over a request yet: whoever checks tokens may be away, and clients would pile up.
+function inTime<T>(given: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () =>
+        reject(new McpError('overloaded', 'Who is calling could not be found out in time: try again later')),
+      AUTH_MS,
+    );
+  });
+  return Promise.race([given, late]).finally(() => clearTimeout(timer));
 }

@@ -8,6 +8,7 @@ import { canonical } from './asking/canonical.js';
 import { KeyedCalls } from './keyed-calls.js';
 import type { Log } from './log.js';
 import type { Store } from './store.js';
+import { callerPart } from './store-shares.js';
 import { isUnknown } from './unknown-callers.js';
 
 export interface IdempotencyOptions {
@@ -100,7 +101,7 @@ export function runOnce({ name, store, log, hasContext }: RunOnceParts): RunOnce
     const principal = principalOf(call);
     const args = await digest(call.params['arguments'] ?? {});
     const [owner, id, runId] = await Promise.all([
-      digest([principal]),
+      callerPart(principal),
       digest([principal, tool, key]),
       digest([name, principal, tool, key, args]),
     ]);

@@ -1,3 +1,5 @@
+import { encodeBase64Url } from '../protocol/base64.js';
+
 /** What the entries of a group have together. */
 interface Amount {
   entries: number;
@@ -86,4 +88,10 @@ function percent(share: number): string {
 /** What a text weighs in memory: a byte for each character, two where one of them is beyond Latin-1. */
 export function bytesOf(text: string): number {
   return /[\u0100-\uffff]/.test(text) ? text.length * 2 : text.length;
+}
+
+/** The part of a key that names a caller: of one length, without colons, and nobody's name in a store. */
+export async function callerPart(principal: string): Promise<string> {
+  const bytes = new TextEncoder().encode(principal);
+  return encodeBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)).subarray(0, 16));
 }

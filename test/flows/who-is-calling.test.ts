@@ -8,7 +8,7 @@ import { connect } from 'fullmcp/client';
 import { createPlugin } from 'fullmcp/fastify';
 import { createHandler } from 'fullmcp/http';
 import { createNodeHandler, serve } from 'fullmcp/node';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openEvents, send } from '../support/http.js';
 import { modern } from '../support/modern.js';
 import { jsonHeaders, openSession, sessionClient } from '../support/sessions.js';
@@ -245,6 +245,18 @@ describe('auth', () => {
     const response = await handle(new Request('http://localhost/mcp', { method: 'POST' }));
     expect(response.status).toBe(500);
     expect(log.join()).toContain(message);
+  });
+
+  it('that does not settle is given up after 30 seconds', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const handle = createHandler(whoami(), { auth: () => new Promise(() => undefined) });
+      const response = handle(new Request('http://localhost/mcp', { method: 'POST' }));
+      await vi.advanceTimersByTimeAsync(30_000);
+      expect((await response).status).toBe(503);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('must be a function', () => {

@@ -3,6 +3,7 @@ import { decodeBase64Url, encodeBase64Url } from '../../protocol/base64.js';
 import { McpError } from '../../protocol/errors.js';
 import { checkSecret } from '../../protocol/secret.js';
 import type { Store } from '../store.js';
+import { callerPart } from '../store-shares.js';
 import { canonical } from './canonical.js';
 import { checkAnswersFit } from './size.js';
 
@@ -97,7 +98,10 @@ export function createSeal(options: SealOptions): Seal {
       throw new McpError('invalid_params', 'params.requestState has expired: call again without it');
     // A state that was refused for the size of the answers may come back with shorter ones.
     checkAnswersFit(answers, { kept: plain.byteLength, maxBytes });
-    if (used !== undefined && !(await used.add(USED + iv, {}, content['e']))) throw refused();
+    if (used !== undefined) {
+      const name = `${USED}${await callerPart(binding.principal)}:${iv}`;
+      if (!(await used.add(name, {}, content['e']))) throw refused();
+    }
     return content;
   }
 
