@@ -26,7 +26,10 @@ export async function refusal(reply: HttpReply, { shown, conceal }: Told): Promi
     case 403:
       return new McpError(
         'forbidden',
-        `${says}. What was passed as \`auth\` or \`headers\` does not permit this, or the server refuses this host or origin.`,
+        // A server that says why knows better than any guess.
+        error === undefined
+          ? `${sentence(says)} What was passed as \`auth\` or \`headers\` does not permit this, or the server refuses this host or origin.`
+          : sentence(says),
         { status, data: { status, wwwAuthenticate: reply.header('www-authenticate') } },
       );
     case 407:
@@ -46,6 +49,10 @@ export async function refusal(reply: HttpReply, { shown, conceal }: Told): Promi
   return error === undefined
     ? new McpError('bad_response', says, { status, data: { status } })
     : peerError(error, status);
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /** The peer's own error, with the status that it came with. */
