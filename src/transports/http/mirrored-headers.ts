@@ -34,5 +34,6 @@ function expectHeader(name: string, sent: string | undefined, expected: unknown)
 }
 
 function quoted(value: unknown): string {
-  return `'${String(value).slice(0, 128)}'`;
+  // Not String(): a peer's object may have a `toString` that is not a function.
+  return `'${(typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 128)}'`;
 }

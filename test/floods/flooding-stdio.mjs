@@ -1,0 +1,19 @@
+// A server on stdio that shakes hands, reads nothing more, and asks without end.
+import { once } from 'node:events';
+import { discovered, handshake, pings } from './peer.mjs';
+
+let text = '';
+process.stdin.on('data', async (chunk) => {
+  text += chunk;
+  for (const line of text.split('\n').filter((each) => each.endsWith('}'))) {
+    const message = JSON.parse(line);
+    if (message.method === 'server/discover') process.stdout.write(`${discovered(message.id)}\n`);
+    if (message.method !== 'initialize') continue;
+    process.stdout.write(`${handshake(message.id)}\n`);
+    process.stdin.pause().removeAllListeners('data');
+    for (const ping of pings()) {
+      if (!process.stdout.write(ping)) await once(process.stdout, 'drain');
+    }
+  }
+  text = '';
+});
