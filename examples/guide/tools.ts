@@ -43,6 +43,7 @@ const returns = {
   object: tool({ run: () => ({ id: 7, paid: true }) }),
   nothing: tool({ run: () => undefined }),
   block: tool({ run: () => image(bytes, 'image/png') }),
+  captioned: tool({ run: () => [image(bytes, 'image/png'), 'The logo'] }),
   blocks: tool({
     run: () => [
       text('See the picture, hear the sound, read the file.'),
@@ -71,7 +72,7 @@ const pay = tool({
 const wipe = tool({
   title: 'Wipe everything',
   description: 'Deletes all notes. Cannot be undone.',
-  annotations: { destructive: true, idempotent: true },
+  annotations: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
   icons: [{ src: 'https://example.com/wipe.png', mimeType: 'image/png', sizes: ['48x48'] }],
   timeoutMs: 5000,
   run: () => 'All gone',

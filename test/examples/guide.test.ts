@@ -38,6 +38,7 @@ describe('tools', () => {
     ['object', {}, { content: [{ text: '{"id":7,"paid":true}' }], structuredContent: { id: 7 } }],
     ['nothing', {}, { content: [] }],
     ['block', {}, { content: [{ type: 'image', data: 'iVBORw==' }] }],
+    ['captioned', {}, { content: [{ type: 'image' }, { type: 'text', text: 'The logo' }] }],
     ['full', {}, { _meta: { 'example.com/took': 12 } }],
   ])('%s', async (name, args, expected) => {
     expect(await call(tools, name, args)).toMatchObject(matching(expected) as object);
