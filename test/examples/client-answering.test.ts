@@ -47,7 +47,10 @@ test('forms in 2025-06-18, which knows no pages', async () => {
   const wire = { over: 'stdio', revision: '2025-06-18' } as const;
   await using client = await testClient(asking, { ...answering.handlersFor(willing, model), ...wire });
   expect((await client.callTool('book')).text).toBe('Booked for Ada, bags: 1');
-  await expect(client.callTool('connect')).rejects.toMatchObject({ code: 'missing_capability' });
+  expect(await client.callTool('connect')).toMatchObject({
+    isError: true,
+    text: expect.stringContaining('elicitation.url'),
+  });
 });
 
 test('with no', async () => {
