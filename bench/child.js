@@ -7,7 +7,7 @@ export function serverPath(name) {
   return fileURLToPath(new URL(`./servers/${name}.js`, import.meta.url));
 }
 
-/** @typedef {{ args?: string[], execArgv?: string[] }} ForkOptions */
+/** @typedef {{ args?: string[], execArgv?: string[], dist?: string | undefined }} ForkOptions `dist`: the build to measure, where it is another one. */
 
 /**
  * Starts a server that answers questions over IPC, and waits until it is ready.
@@ -31,8 +31,9 @@ export function startClient(name, options) {
  * @param {string} path
  * @param {ForkOptions} [options]
  */
-async function start(path, { args = [], execArgv = [] } = {}) {
-  const child = fork(path, args, { execArgv, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+async function start(path, { args = [], execArgv = [], dist } = {}) {
+  const env = dist === undefined ? process.env : { ...process.env, FULLMCP_DIST: dist };
+  const child = fork(path, args, { env, execArgv, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const [ready] = await Promise.race([once(child, 'message'), diedEarly(child, path)]);
   return {
     /** @type {number} */
@@ -50,11 +51,14 @@ async function start(path, { args = [], execArgv = [] } = {}) {
   };
 }
 
-/** @param {string} name */
-export function spawnStdio(name) {
+/**
+ * @param {string} name
+ * @param {string} [dist]
+ */
+export function spawnStdio(name, dist) {
   return spawn(process.execPath, [serverPath(name)], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_NO_WARNINGS: '1' },
+    env: { ...process.env, NODE_NO_WARNINGS: '1', ...(dist && { FULLMCP_DIST: dist }) },
   });
 }
 

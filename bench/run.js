@@ -1,6 +1,8 @@
-// fullmcp, the official SDK and the bare floor, measured in turns in one run. --quick takes a fifth of the time.
+// fullmcp, the official SDK and the bare floor, measured in turns in one run. --quick takes a fifth of the time;
+// --against <checkout> measures another build of fullmcp in the same turns.
 import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
@@ -16,26 +18,31 @@ const { measureStdio } = await import('./measures/stdio.js');
 
 const quick = process.argv.includes('--quick');
 const rounds = quick ? 7 : 21;
+const against = otherBuild();
 
 const measured = {
   http: await step(
     'HTTP',
-    measureHttp({ rounds: 2 * rounds, roundMs: quick ? 100 : 150, warmUpMs: quick ? 500 : 1500 }),
+    measureHttp({ rounds: 2 * rounds, roundMs: quick ? 100 : 150, warmUpMs: quick ? 500 : 1500, against }),
   ),
-  inProcess: await step('in-process', measureInProcess({ rounds })),
-  stdio: await step('stdio', measureStdio({ rounds, sequential: quick ? 200 : 500, windows: quick ? 2 : 5 })),
-  client: await step('client', measureClient({ rounds, calls: quick ? 500 : 1000 })),
-  coldStart: await step('cold start', measureColdStart({ spawns: quick ? 5 : 15 })),
+  inProcess: await step('in-process', measureInProcess({ rounds, against })),
+  stdio: await step(
+    'stdio',
+    measureStdio({ rounds, sequential: quick ? 200 : 500, windows: quick ? 2 : 5, against }),
+  ),
+  client: await step('client', measureClient({ rounds, calls: quick ? 500 : 1000, against })),
+  coldStart: await step('cold start', measureColdStart({ spawns: quick ? 5 : 15, against })),
   heap: await step('heap', measureHeap({ clients: quick ? 200 : 500, idleMs: quick ? 2500 : 5000 })),
 };
-const table = rows(measured);
+const table = rows(measured, against !== undefined);
 
-console.log(`\n${line('', 'fullmcp', 'budget', 'official')}`);
+console.log(`\n${line('', 'fullmcp', 'budget', 'official', against && 'before')}`);
 for (const row of table) {
-  const { what, value, official, budget, unit, better } = row;
+  const { what, value, before, official, budget, unit, better } = row;
   const limit = budget === undefined ? '' : `${better === 'more' ? '≥' : '≤'} ${shown(budget)} ${unit}`;
   const missed = isMet(row) ? '' : '  MISSED';
-  console.log(line(what, `${shown(value)} ${unit}`, limit, `${shown(official)} ${unit}`) + missed);
+  const was = before === undefined ? undefined : `${shown(before)} ${unit}`;
+  console.log(line(what, `${shown(value)} ${unit}`, limit, `${shown(official)} ${unit}`, was) + missed);
 }
 for (const name of ['floor', 'fullmcp']) {
   const { perSecond, perCpuSecond, serverBusy, clientBusy } = measured.http.medians[name];
@@ -46,7 +53,7 @@ for (const name of ['floor', 'fullmcp']) {
   );
 }
 
-if (!quick) {
+if (!quick && against === undefined) {
   const results = {
     date: new Date().toISOString().slice(0, 10),
     node: process.version,
@@ -61,6 +68,15 @@ function prepare() {
   if (process.env.FULLMCP_DIST === undefined) run('node', ['../scripts/build.js']);
   if (!existsSync(`${here}node_modules/@modelcontextprotocol/server`))
     run('npm', ['ci', '--no-audit', '--no-fund']);
+}
+
+/** The `dist` of the checkout that `--against` names. */
+function otherBuild() {
+  const at = process.argv.indexOf('--against');
+  if (at === -1) return undefined;
+  const dist = resolve(process.env.INIT_CWD ?? process.cwd(), process.argv[at + 1] ?? '', 'dist');
+  if (existsSync(`${dist}/index.js`)) return dist;
+  throw new Error(`--against wants a checkout that is built, and there is no ${dist}/index.js`);
 }
 
 /**
@@ -88,8 +104,9 @@ function mapMedians(measures) {
   return Object.fromEntries(Object.entries(measures).map(([name, found]) => [name, found.medians ?? found]));
 }
 
-function line(what, value, budget, official) {
-  return `${what.padEnd(62)}${value.padStart(12)}${budget.padStart(12)}${official.padStart(12)}`;
+function line(what, value, budget, official, before = '') {
+  const figures = [value, budget, official, before].map((text) => text.padStart(12));
+  return `${what.padEnd(64)}${figures.join('')}`.trimEnd();
 }
 
 function shown(value) {

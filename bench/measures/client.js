@@ -1,3 +1,4 @@
+import { withBefore } from '../before.js';
 import { startClient, startServer } from '../child.js';
 import { interleaved } from '../numbers.js';
 
@@ -9,14 +10,14 @@ const contenders = {
 const windows = { sequential: 1, busy: 32 };
 
 /** Microseconds that a call takes a client, by the clock and of its processor, over HTTP and over stdio. */
-export async function measureClient({ rounds, calls }) {
+export async function measureClient({ rounds, calls, against }) {
   const server = await startServer('http-fullmcp');
   const figures = {};
   for (const wire of ['http', 'stdio']) {
     const running = await Promise.all(
-      contenders[wire].map(async (name) => ({
+      withBefore(contenders[wire], against).map(async ({ name, file, dist }) => ({
         name,
-        client: await startClient(`${wire}-${name}`, { args: [String(server.port)] }),
+        client: await startClient(`${wire}-${file}`, { args: [String(server.port)], dist }),
       })),
     );
     const run = async ({ client }, window) => client.ask({ what: 'run', calls, window });

@@ -1,3 +1,4 @@
+import { withBefore } from '../before.js';
 import { startServer } from '../child.js';
 import { runLoad } from '../load/http.js';
 import { interleaved } from '../numbers.js';
@@ -13,11 +14,11 @@ const servers = {
 };
 
 /** Requests a second, and requests for each second of processor time that the server used. */
-export async function measureHttp({ rounds, roundMs, warmUpMs, only = Object.keys(servers) }) {
+export async function measureHttp({ rounds, roundMs, warmUpMs, against, only = Object.keys(servers) }) {
   const running = await Promise.all(
-    only.map(async (name) => {
-      const [file, tools] = servers[name];
-      return { name, server: await startServer(file, { args: [String(tools)] }) };
+    withBefore(only, against).map(async ({ name, file, dist }) => {
+      const [script, tools] = servers[file];
+      return { name, server: await startServer(script, { args: [String(tools)], dist }) };
     }),
   );
   for (const { server } of running) await round(server, warmUpMs);

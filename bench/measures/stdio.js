@@ -1,3 +1,4 @@
+import { withBefore } from '../before.js';
 import { spawnStdio } from '../child.js';
 import { lineLoad } from '../load/lines.js';
 import { interleaved } from '../numbers.js';
@@ -5,9 +6,9 @@ import { interleaved } from '../numbers.js';
 const WINDOW = 1000;
 
 /** Microseconds a message takes: one at a time, and with a thousand under way. */
-export async function measureStdio({ rounds, sequential, windows }) {
-  const running = ['floor', 'fullmcp', 'official'].map((name) => {
-    const child = spawnStdio(`stdio-${name}`);
+export async function measureStdio({ rounds, sequential, windows, against }) {
+  const running = withBefore(['floor', 'fullmcp', 'official'], against).map(({ name, file, dist }) => {
+    const child = spawnStdio(`stdio-${file}`, dist);
     return { name, child, load: lineLoad(child) };
   });
   for (const { load } of running) {
