@@ -24,7 +24,7 @@ const host: Host = {
       (await import('./adapters/node/http-client/carrier.js')).nodeCarrier(url, http),
   }),
   ownWebSocket: 'Bun' in globalThis || 'Deno' in globalThis,
-  webSocket: async (headers) => (await onNode()).webSocketWith(headers),
+  webSocket: async (headers, options) => (await onNode()).webSocketWith(headers, options),
 };
 
 /** Node itself: others name its version too, but their `fetch` is the fastest that they have. */

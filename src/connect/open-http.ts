@@ -2,6 +2,7 @@ import { isObject } from '../jsonrpc/message.js';
 import { McpError } from '../protocol/errors.js';
 import type { Link } from '../protocol/link.js';
 import type { HttpCarrier } from '../transports/http/client/carrier.js';
+import { needingNode } from '../transports/http/client/options.js';
 import { overFetch } from '../transports/http/client/over-fetch.js';
 import { type HttpLinkOptions, openHttpLink } from '../transports/http/link.js';
 import { Failures, type Summary } from './attempts.js';
@@ -101,10 +102,8 @@ function erasToTry({ verdict, revision }: WayParts): readonly Era[] {
   return eraOf(revision) === 'modern' ? ['modern'] : ['session', 'http+sse'];
 }
 
-const needNode = ['ca', 'cert', 'key', 'proxy', 'lookup'] as const;
-
 async function carriedByFetch(_url: URL, http: HttpLinkOptions): Promise<HttpCarrier> {
-  const odd = needNode.filter((name) => http[name] !== undefined).map((name) => `\`${name}\``);
+  const odd = needingNode(http);
   if (odd.length === 0) return overFetch(http.fetch);
   throw new McpError(
     'invalid_request',

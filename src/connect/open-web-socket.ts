@@ -1,4 +1,5 @@
 import { McpError } from '../protocol/errors.js';
+import { needingNode } from '../transports/http/client/options.js';
 import { type HeaderRecord, ownHeaders } from '../transports/http/client/own-headers.js';
 import { withoutCredentials } from '../transports/http/client/target.js';
 import { type WebSocketConstructor, webSocketWire } from '../transports/websocket/connect.js';
@@ -32,8 +33,17 @@ async function choose(
   const { ownWebSocket = host.webSocket === undefined } = host;
   const own = ownWebSocket ? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket : undefined;
   const chosen = http.WebSocket ?? own;
-  if (bare && chosen !== undefined) return chosen;
-  if (http.WebSocket === undefined && host.webSocket !== undefined) return host.webSocket(headers);
+  const odd = needingNode(http);
+  if (bare && chosen !== undefined && odd.length === 0) return chosen;
+  if (http.WebSocket === undefined && host.webSocket !== undefined && !ownWebSocket)
+    return host.webSocket(headers, http);
+  if (http.WebSocket === undefined && host.webSocket !== undefined && odd.length === 0)
+    return host.webSocket(headers, {});
+  if (odd.length > 0)
+    throw new McpError(
+      'invalid_request',
+      `${odd.join(', ')}: this needs the WebSocket that fullmcp opens on Node. Leave it out, or leave out \`WebSocket\`.`,
+    );
   throw new McpError(
     'invalid_request',
     bare

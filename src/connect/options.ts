@@ -1,7 +1,7 @@
 import type { ClientOptions } from '../client/options.js';
 import type { McpError } from '../protocol/errors.js';
 import type { Revision } from '../protocol/revisions.js';
-import type { HttpLinkOptions } from '../transports/http/client/options.js';
+import type { HttpLinkOptions, NodeHttpOptions } from '../transports/http/client/options.js';
 import type { ServerProcess, SpawnOptions } from '../transports/stdio/spawn.js';
 import type { WebSocketConstructor } from '../transports/websocket/connect.js';
 import type { Wire } from '../transports/wire.js';
@@ -42,7 +42,10 @@ export interface Host {
   /** Whether the runtime's own WebSocket is good enough. Node's does not say why it failed, and takes messages of any size. */
   readonly ownWebSocket?: boolean;
   /** A WebSocket whose opening request has these headers. */
-  readonly webSocket?: (headers: Readonly<Record<string, string>>) => Promise<WebSocketConstructor>;
+  readonly webSocket?: (
+    headers: Readonly<Record<string, string>>,
+    options: NodeHttpOptions,
+  ) => Promise<WebSocketConstructor>;
 }
 
 export interface ScriptProcess extends ServerProcess {

@@ -2,10 +2,14 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import type { ClientOptions } from 'ws';
 import { McpError } from '../../protocol/errors.js';
+import type { NodeHttpOptions } from '../../transports/http/client/options.js';
 import { type ServerProcess, type SpawnOptions, spawnWire } from '../../transports/stdio/spawn.js';
 import type { WebSocketConstructor } from '../../transports/websocket/connect.js';
 import type { Wire } from '../../transports/wire.js';
+import { Dialer, type Dialled } from './http-client/dial.js';
+import { hostOf, portOf, proxyFor } from './http-client/proxy.js';
 
 // What a client can do on Node and not in a browser. Loaded when a target needs it.
 
@@ -71,15 +75,35 @@ export function readText(path: string): Promise<string> {
   return readFile(pathOf(path), 'utf8');
 }
 
-/** A WebSocket of `ws`, which sends headers when it opens. */
+/** A WebSocket of `ws`, which sends headers when it opens, and is opened as the options for Node say. */
 export async function webSocketWith(
   headers: Readonly<Record<string, string>>,
+  options: NodeHttpOptions = {},
 ): Promise<WebSocketConstructor> {
   const { WebSocket } = await import('ws');
   return class extends WebSocket {
     constructor(url: string, protocols?: string | string[]) {
-      super(url, protocols, { headers });
+      super(url, protocols, { headers, ...dialling(new URL(url), options) });
     }
+  };
+}
+
+/** Nothing where nothing is said: then `ws` opens connections by itself. */
+function dialling(url: URL, options: NodeHttpOptions): Pick<ClientOptions, 'createConnection'> {
+  const { ca, cert, key, lookup } = options;
+  const proxy = proxyFor(url, options.proxy, process.env);
+  if ([ca, cert, key, lookup, proxy].every((given) => given === undefined)) return {};
+  const dialer = new Dialer({
+    secure: url.protocol === 'wss:',
+    proxy,
+    tls: options,
+    lookup,
+    alwaysTunnel: true,
+  });
+  const to = { host: hostOf(url), port: portOf(url), path: undefined };
+  return {
+    createConnection: ((given: object, dialled: Dialled) =>
+      dialer.dial({ ...given, ...to }, dialled)) as unknown as ClientOptions['createConnection'],
   };
 }
 

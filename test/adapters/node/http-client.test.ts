@@ -5,6 +5,7 @@ import { createServer as createHttps, type ServerOptions } from 'node:https';
 import { type AddressInfo, createServer as createTcp, type Socket } from 'node:net';
 import process from 'node:process';
 import { afterEach, describe, expect, test } from 'vitest';
+import { WebSocketServer } from 'ws';
 import { nodeCarrier } from '../../../src/adapters/node/http-client/carrier.js';
 import { type Client, type ConnectOptions, connect, McpError } from '../../../src/client.js';
 import type { CarriedRequest, HttpCarrier } from '../../../src/transports/http/client/carrier.js';
@@ -212,6 +213,40 @@ describe('proxies', () => {
     controller.abort();
     expect((await failed).code).toBe('cancelled');
     await until('the tunnel is given up', () => sockets.size === 0);
+  });
+});
+
+describe('WebSockets', () => {
+  async function socketServer(): Promise<Listening> {
+    const https = createHttps({ key: pem('key'), cert: pem('cert') });
+    const sockets = new WebSocketServer({ server: https });
+    sockets.on('connection', (socket) =>
+      socket.on('message', (data) => {
+        const { id, method } = JSON.parse(String(data));
+        const said =
+          method === 'server/discover'
+            ? { supportedVersions: ['2026-07-28'], capabilities: {} }
+            : { content: [] };
+        socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: { resultType: 'complete', ...said } }));
+      }),
+    );
+    return listen(https, true);
+  }
+
+  test('`ca`, `lookup` and `proxy` hold for wss:// too', async () => {
+    const { port } = await socketServer();
+    await using proxy = await proxyServer();
+    const url = `wss://localhost:${port}/`;
+    expect((await refusedBy(url)).code).toBe('connect_failed');
+    const client = await meet(url, { ca: pem('ca'), proxy: proxy.url });
+    expect((await client.callTool('echo')).content).toEqual([]);
+    expect(proxy.asked).toEqual([`CONNECT localhost:${port}`]);
+    await client.close();
+  });
+
+  test('beside a `WebSocket` of your own they are an error, since they would do nothing', async () => {
+    const error = await refusedBy('wss://127.0.0.1:1/', { WebSocket: class {} as never, ca: pem('ca') });
+    expect(error.message).toContain('`ca`: this needs the WebSocket that fullmcp opens on Node');
   });
 });
 

@@ -27,6 +27,8 @@ export interface DialerParts {
   readonly tls: Pick<NodeHttpOptions, 'ca' | 'cert' | 'key'>;
   readonly lookup: NodeHttpOptions['lookup'];
   readonly connectMs?: number | undefined;
+  /** A proxy makes a tunnel also without TLS: WebSockets need one. */
+  readonly alwaysTunnel?: boolean;
 }
 
 /** Opens connections to one server, and knows those that are not established yet. */
@@ -50,12 +52,13 @@ export class Dialer {
       dialled(new McpError('connection_closed', 'The connection was closed.'));
       return undefined;
     }
-    const { secure, proxy, lookup } = this.#parts;
+    const { secure, proxy, lookup, alwaysTunnel = false } = this.#parts;
     const given = { ...options, ...(lookup && { lookup: lookup as LookupFunction }) };
-    if (!secure) return this.#within(net.connect(given), 'connect');
-    if (proxy === undefined) return this.#secure(given);
-    this.#tunnel(given, proxy, dialled);
-    return undefined;
+    if (proxy !== undefined && (secure || alwaysTunnel)) {
+      this.#tunnel(given, proxy, dialled);
+      return undefined;
+    }
+    return secure ? this.#secure(given) : this.#within(net.connect(given), 'connect');
   }
 
   /** Whether a request could have been sent on it. */
@@ -133,7 +136,7 @@ export class Dialer {
       settled();
       const { statusCode = 0 } = reply;
       if (statusCode >= 200 && statusCode < 300) {
-        return dialled(null, this.#secure({ ...direct, socket }));
+        return dialled(null, this.#parts.secure ? this.#secure({ ...direct, socket }) : socket);
       }
       socket.destroy();
       dialled(proxyRefused(proxy, authority, statusCode));

@@ -46,3 +46,10 @@ export interface HttpLinkOptions extends NodeHttpOptions {
   /** The largest message that is taken. 32 MB unless told. */
   readonly maxMessageBytes?: number;
 }
+
+const needNode = ['ca', 'cert', 'key', 'proxy', 'lookup'] as const;
+
+/** The options that were given and that only Node can do, as they are shown in messages. */
+export function needingNode(options: NodeHttpOptions): string[] {
+  return needNode.filter((name) => options[name] !== undefined).map((name) => `\`${name}\``);
+}
