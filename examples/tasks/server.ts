@@ -11,6 +11,7 @@ export default createServer({
     ttlMs: 3_600_000, // how long a task and its result are kept
     pollIntervalMs: 200, // how often clients should look
     maxTasks: 10_000, // unfinished at the same time
+    maxTasksPerCaller: 1000, // of them, those of one caller
   },
 });
 // #endregion

@@ -3,7 +3,10 @@ import { idle } from '../protocol/idle-timer.js';
 import { checkOptions, type KeysOf } from '../protocol/known-keys.js';
 import { bytesOf, StoreShares } from './store-shares.js';
 
-/** Where tasks and outcomes are kept. What `set` and `add` wrote is safe when they resolve. */
+/**
+ * Where tasks and outcomes are kept. What `set` and `add` wrote is safe when they resolve, and was not written when they reject. A
+ * `RangeError` says that the entry can never be written; anything else is worth another try.
+ */
 export interface Store {
   get(key: string): Promise<JsonObject | undefined>;
   set(key: string, value: JsonObject, expiresAt?: number): Promise<void>;
@@ -77,7 +80,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     // What is there stays where its successor does not fit. A walk over all entries is worth it only if one has expired.
     if (problem(key, bytes) !== undefined && earliest <= Date.now()) sweep();
     const full = problem(key, bytes);
-    if (full !== undefined) throw new Error(full);
+    const most = key.includes(':') ? maxBytes * kindShare : maxBytes;
+    if (full !== undefined) throw bytes > most ? new RangeError(full) : new Error(full);
     const before = kept.get(key);
     shares.add(key, before === undefined ? 1 : 0, bytes - (before?.bytes ?? 0));
     kept.set(key, { json, bytes, expiresAt });

@@ -172,6 +172,17 @@ describe('an orderly shutdown', () => {
     expect([...stepsIn(folder).values()]).toEqual([{ began: 2, ended: 1 }]);
   });
 
+  test('ends the lifespan and the process though a call is open and does not end', async () => {
+    const folder = join(root, 'stuck');
+    mkdirSync(folder);
+    const life = await start(folder, { drainMs: 100, stepMs: 1, steps: 1 });
+    const answered = life.ask('tools/call', { name: 'stuck', arguments: {} }).catch(() => 'lost');
+    await until('the call has begun', () => linesIn(folder).includes('begin stuck'));
+    expect(await life.stop()).toBe(0);
+    await answered;
+    expect(linesIn(folder)).toEqual(['begin stuck', 'lifespan ended', 'closed']);
+  });
+
   test('ends the process though a handler does not heed it', async () => {
     const folder = join(root, 'stubborn');
     mkdirSync(folder);

@@ -208,7 +208,7 @@ export class LiveTask {
     while (!isTerminal(this.shown)) {
       // A task that has come to its end by itself is not cancelled any more: its end is saved.
       if (!this.#ended) this.#saved.cancelling ??= why;
-      await this.#saved.attempt(goOn).catch((error) => {
+      await this.#saved.attempt({ undo: goOn }).catch((error) => {
         throw unsaved('The cancellation could not be saved, and the task goes on', error);
       });
     }

@@ -3,7 +3,7 @@ import { newJournal } from '../../server/asking/journal.js';
 import type { Log } from '../../server/log.js';
 import { NeverKept } from './saving-errors.js';
 import { type Entry, isTerminal, remainingMs, type Task, writeTask } from './task.js';
-import { TaskWriter } from './task-writer.js';
+import { type Effects, TaskWriter } from './task-writer.js';
 
 export interface SavedTaskParts {
   readonly save: (entry: Entry, expiresAt: number) => Promise<void>;
@@ -65,9 +65,9 @@ export class SavedTask {
     this.#changed = true;
   }
 
-  /** Saves the task as it is now. Rejects if that fails, after `undo`; nothing is written in between. */
-  attempt(undo?: () => void): Promise<void> {
-    return this.#writer.attempt(undo);
+  /** Saves the task as it is now, and then `done`. Rejects if that fails, after `undo`. Nothing else is written in between. */
+  attempt(effects?: Effects): Promise<void> {
+    return this.#writer.attempt(effects);
   }
 
   /** Saves the task as it is now, however often that takes. Rejects only if it cannot be kept at all. */

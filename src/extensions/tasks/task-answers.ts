@@ -51,17 +51,21 @@ export class TaskAnswers {
     this.#closeQuestions([...taken.keys()]);
     // It gets further, and whatever it does next is its first attempt at that.
     task.attempts = 1;
-    await saved.attempt(undo).catch((error) => {
+    const done = (): void => {
+      for (const { proceed } of taken.values()) proceed();
+      // The handler may have come to one of the questions while the answer was saved, and have been shown as asking it.
+      const asked = [...taken.keys()].filter(
+        (key) => Object.hasOwn(task.open, key) && !asking().open.has(key),
+      );
+      if (asked.length === 0 || isEnded()) return;
+      this.#closeQuestions(asked);
+      saved.saveSoon();
+    };
+    await saved.attempt({ done, undo }).catch((error) => {
       // It has ended meanwhile, and has no questions any more.
       if (isTerminal(saved.shown)) return;
       throw unsaved('The answers could not be saved, and the questions are open again', error);
     });
-    for (const { proceed } of taken.values()) proceed();
-    // The handler may have come to one of the questions while the answer was saved.
-    const asked = [...taken.keys()].filter((key) => Object.hasOwn(task.open, key) && !asking().open.has(key));
-    if (asked.length === 0 || isEnded()) return;
-    this.#closeQuestions(asked);
-    saved.saveSoon();
   }
 
   // All answers of a task are written again with each of its steps.

@@ -10,6 +10,12 @@ interface Waiter {
   readonly refused: (error: unknown) => void;
 }
 
+/** What follows from a write, before the next one. */
+export interface Effects {
+  readonly done?: () => void;
+  readonly undo?: () => void;
+}
+
 export interface TaskWriterParts {
   /** Writes the task as it is now. */
   readonly write: () => Promise<void>;
@@ -40,14 +46,17 @@ export class TaskWriter {
     this.#parts = parts;
   }
 
-  /** Resolves when the task as it is now is in the store; rejects if that write fails. `refused` is called before any other write. */
-  attempt(refused?: () => void): Promise<void> {
-    return this.#join(false, refused);
+  /**
+   * Resolves when the task as it is now is in the store, after `done`; rejects if that write fails, after `undo`. Nothing else is
+   * written in between.
+   */
+  attempt(effects: Effects = {}): Promise<void> {
+    return this.#join(false, effects);
   }
 
   /** Resolves when the task as it is now is in the store, however many writes that takes. Rejects when it never can be. */
   keep(): Promise<void> {
-    return this.#join(true);
+    return this.#join(true, {});
   }
 
   /** Writes soon, with whatever else is to be written or by itself. Nobody waits. */
@@ -71,14 +80,18 @@ export class TaskWriter {
     for (const { refused } of this.#waiting.splice(0)) refused(reason);
   }
 
-  #join(patient: boolean, undo?: () => void): Promise<void> {
+  #join(patient: boolean, { done, undo }: Effects): Promise<void> {
     return new Promise((resolve, reject) => {
+      const kept = (): void => {
+        done?.();
+        resolve();
+      };
       const refused = (error: unknown): void => {
         undo?.();
         reject(error);
       };
       if (this.#closed !== undefined) return refused(this.#closed);
-      this.#waiting.push({ patient, kept: resolve, refused });
+      this.#waiting.push({ patient, kept, refused });
       // A patient one waits its turn where the store is away: somebody has just tried.
       if (!patient || this.#retry === undefined) this.#start();
     });

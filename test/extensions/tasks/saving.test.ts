@@ -246,6 +246,43 @@ describe('answers', () => {
     await server.close();
   });
 
+  it('that are saved while the handler comes to the question do not leave it open', async () => {
+    const kept = keptStore();
+    let hold: Promise<void> = Promise.resolve();
+    const store: Store = {
+      ...kept.store,
+      async set(...entry) {
+        await hold;
+        await kept.store.set(...entry);
+      },
+    };
+    const first = build(store);
+    const { taskId } = await first.call('tools/call', { name: 'asks' });
+    await reached(first.call, taskId, 'input_required');
+    await first.server.close();
+    const ask = signal();
+    const { server, call, did } = build(store, {}, { ask: ask.promise });
+    await server.start();
+    await until('it runs', async () => Number((await kept.entry(taskId))['attempts']) === 1);
+    const writes = signal();
+    hold = writes.promise;
+    const answering = call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'early' }) } });
+    ask.give();
+    // Turns enough for the handler to come to rest at its question.
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
+    writes.give();
+    await answering;
+    expect((await call('tasks/get', { taskId }))['status']).not.toBe('input_required');
+    await reached(call, taskId, 'completed');
+    expect(did).toEqual(['early']);
+    const asking = kept.writes.filter(({ status, journal }) => {
+      const { a } = journal as { a: unknown[] };
+      return status === 'input_required' && a.length > 0;
+    });
+    expect(asking, 'writes that ask what is answered').toEqual([]);
+    await server.close();
+  });
+
   it('of two clients are taken once, and neither is told so before it is saved', async () => {
     const kept = keptStore();
     const { call, server, did } = build(kept.store);

@@ -1,4 +1,4 @@
-import { createServer, inProcess, McpError, type Store, tool } from 'fullmcp';
+import { type Context, createServer, inProcess, McpError, type Store, tool } from 'fullmcp';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { signal } from '../../support/signal.js';
@@ -228,6 +228,81 @@ describe('a process that takes up tasks', () => {
     isAway = false;
     await reached(call, taskId, 'input_required');
     await server.close();
+  });
+});
+
+describe('a handler that has changed', () => {
+  /** A server of which each process may have another handler. */
+  function version(store: Store, run: (input: unknown, ctx: Context) => unknown) {
+    const server = createServer({
+      name: 'test',
+      version: '1.0.0',
+      secret: 'x'.repeat(32),
+      log: () => undefined,
+      store,
+      tools: {
+        changes: tool({ task: 'required', run: async (input, ctx) => String(await run(input, ctx)) }),
+      },
+    });
+    return { server, call: inProcess(server, able) };
+  }
+  const files = (count: number) => ({
+    message: `Delete ${count} files?`,
+    schema: z.object({ ok: z.boolean() }),
+  });
+
+  it.each([
+    ['before the handler has come to its question', true],
+    ['after', false],
+  ])('gets an answer only to the question that was shown: %s', async (_, isEarly) => {
+    const kept = keptStore();
+    const first = version(kept.store, (_, ctx) => ctx.ask('sure', files(3)));
+    const { taskId } = await first.call('tools/call', { name: 'changes' });
+    await reached(first.call, taskId, 'input_required');
+    const inputResponses = { sure: accept({ ok: true }) };
+    if (!isEarly) {
+      // It is answered, and the process ends before the handler has done anything with the answer.
+      const { store } = kept;
+      const entry = await kept.entry(taskId);
+      await first.call('tasks/update', { taskId, inputResponses });
+      await reached(first.call, taskId, 'completed');
+      const { journal } = (await kept.entry(taskId)) as { journal: object };
+      await store.set(`task:${taskId}`, { ...entry, open: {}, status: 'working', journal });
+    }
+    await first.server.close();
+    const gate = signal();
+    const done: unknown[] = [];
+    const second = version(kept.store, async (_, ctx) => {
+      await gate.promise;
+      done.push(await ctx.ask('sure', files(3000)));
+    });
+    await second.server.start();
+    if (isEarly) await second.call('tasks/update', { taskId, inputResponses });
+    gate.give();
+    const asked = await reached(second.call, taskId, 'input_required');
+    expect(asked).toMatchObject({ inputRequests: { sure: { params: { message: 'Delete 3000 files?' } } } });
+    expect(done).toEqual([]);
+    await second.call('tasks/update', { taskId, inputResponses });
+    await reached(second.call, taskId, 'completed');
+    expect(done).toEqual([{ ok: true }]);
+    await second.server.close();
+  });
+
+  it('fails the task where it no longer comes to a step that was taken', async () => {
+    const kept = keptStore();
+    const first = version(kept.store, async (_, ctx) => {
+      await ctx.step('charge', () => 7);
+      await ctx.ask('sure', files(3));
+    });
+    const { taskId } = await first.call('tools/call', { name: 'changes' });
+    await reached(first.call, taskId, 'input_required');
+    await first.server.close();
+    const second = version(kept.store, () => 'done');
+    await second.server.start();
+    expect(await reached(second.call, taskId, 'failed')).toMatchObject({
+      error: { message: expect.stringContaining('"charge"') },
+    });
+    await second.server.close();
   });
 });
 
