@@ -65,20 +65,12 @@ export function overHttp(url: URL, { target, http, carrier }: OverHttp): Way {
 
   /** Where nothing speaks MCP, the path is most often wrong, and the right one can be named. */
   async function summary({ errors }: Failures, parts: WayParts): Promise<Summary | undefined> {
-    if (parts.verdict !== undefined || parts.open.signal.aborted) return undefined;
-    const { isNothing, otherPath, reasonOf } = await import('./other-path.js');
-    const { status } = reasonOf(errors[0] as McpError);
-    // With one revision insisted on, only some ways were tried: the server may speak another.
-    if (!errors.every(isNothing) || (parts.revision !== undefined && status !== 404)) return undefined;
-    const nothing = `Nothing at ${target} speaks MCP (${status < 300 ? 'it answers something else' : status}).`;
-    const other = await otherPath(url, parts.open.signal, (at, signal) => probe(at, signal, parts));
-    if (other === undefined) return { sentence: nothing };
-    if (other.found === 'no')
-      return {
-        sentence: `${nothing} Most servers are at /mcp, but nothing at ${other.url} speaks it either.`,
-      };
-    const there = other.found === 'yes' ? ' An MCP server answers there.' : '';
-    return { sentence: `${nothing} Did you mean ${other.url}?${there}`, suggestion: other.url };
+    const { verdict, revision, open: opening } = parts;
+    if (verdict !== undefined || opening.signal.aborted) return undefined;
+    const at = { url, target, errors, insists: revision !== undefined };
+    return import('./other-path.js')
+      .then(({ wrongPath }) => wrongPath(at, opening.signal, (other, signal) => probe(other, signal, parts)))
+      .catch(() => undefined);
   }
 
   // Headers and tokens are not sent: they are for the URL that was given.

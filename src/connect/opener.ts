@@ -1,5 +1,4 @@
 import type { OpenLink } from '../protocol/link.js';
-import { onHearsay } from './hearsay.js';
 import type { ConnectOptions } from './options.js';
 import type { Verdict, VerdictCache } from './verdicts.js';
 import { saysOtherEra, type Way, type WayParts } from './way.js';
@@ -45,6 +44,7 @@ export function opener(way: Way, { key, verdicts, options }: OpenerParts): OpenL
         events.lost(reason);
       };
       const { link } = await way({ events: { ...events, lost }, open, verdict });
+      const { onHearsay } = await import('./hearsay.js');
       return onHearsay(link, {
         timeoutMs,
         ask(signal) {
