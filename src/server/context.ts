@@ -38,7 +38,8 @@ export interface Context<State = unknown, User = unknown> {
 
   /**
    * Asks the user to fill in a form, or sends them to a page. The key names the question in this handler. The run may end
-   * here and begin again from the top once the answer is there: what must happen once belongs into a `step`.
+   * here and begin again from the top when the answer is there: put anything that must happen only once inside `step`. The answer
+   * counts only for the question that was shown.
    */
   readonly elicit: Elicit;
   /** The short form of `elicit`: gives the content, and ends the call if the user does not accept. */
@@ -47,7 +48,10 @@ export interface Context<State = unknown, User = unknown> {
   readonly sample: (key: string, options: SampleOptions) => Promise<Sampled>;
   /** Asks which folders the client has open. */
   readonly roots: (key: string) => Promise<readonly Root[]>;
-  /** Does something once, however often the handler has to run. What the function gives must be JSON. */
+  /**
+   * Runs `work` once in all runs of this call, and keeps its result, which must be JSON. Throws without running `work` when the
+   * run is over: cancelled, out of time, or waiting for an answer.
+   */
   readonly step: <T>(key: string, work: (step: Step) => T | Promise<T>) => Promise<T>;
   /** For handlers that return `inputRequired`: what the client answered and the state that was carried. */
   readonly resumed: { readonly answers: JsonObject; readonly state: unknown } | undefined;
