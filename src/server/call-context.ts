@@ -259,7 +259,12 @@ export class CallContext<State, User> implements Context<State, User> {
 
   /** What `background` does; without it, nothing. */
   onBackground(leave: (asking: Asking) => Promise<void>): void {
-    this.#background = () => leave(this.#questions() as Asking);
+    this.#background = async () => {
+      const asking = this.#questions() as Asking;
+      // Nobody would know of a task that a cancelled call made.
+      if (asking.reason !== undefined) throw asking.reason;
+      await leave(asking);
+    };
   }
 
   get read(): Context['read'] {

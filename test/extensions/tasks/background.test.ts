@@ -1,4 +1,4 @@
-import { createServer, inProcess, tool } from 'fullmcp';
+import { createServer, inProcess, memoryStore, tool } from 'fullmcp';
 import { expect, test } from 'vitest';
 import { until } from '../../support/until.js';
 
@@ -26,6 +26,32 @@ test('a handler may go to the background in its first line', async () => {
   await until('the task is completed', async () => {
     return (await call('tasks/get', { taskId }))['status'] === 'completed';
   });
+});
+
+test('a call that was cancelled makes no task', async () => {
+  const seen: unknown[] = [];
+  const store = memoryStore();
+  const controller = new AbortController();
+  const server = createServer({
+    ...quiet,
+    store,
+    tools: {
+      t: tool({
+        task: whenTold,
+        run: async (_, ctx) => {
+          controller.abort();
+          await ctx.background().catch((error) => {
+            seen.push(error);
+            throw error;
+          });
+        },
+      }),
+    },
+  });
+  const calling = inProcess(server, able)('tools/call', { name: 't' }, { signal: controller.signal });
+  await expect(calling).rejects.toMatchObject({ code: 'cancelled' });
+  expect(seen).toEqual([expect.objectContaining({ code: 'cancelled' })]);
+  for await (const [key] of store.entries('task:')) expect.unreachable(`There is ${key}`);
 });
 
 test('progress of a handler in the background is the status of its task, and is not sent to the call that has ended', async () => {
