@@ -29,8 +29,17 @@ export type { InputRequest, Root, SamplingMessage } from './protocol/input.js';
 export type { LogLevel } from './protocol/log-level.js';
 export type { ClientCapabilities, Implementation, PromptMessage } from './protocol/model.js';
 export { type Revision, revisions } from './protocol/revisions.js';
-export { type Infer, jsonSchema, type Schema, withJsonSchema } from './schema/schema.js';
+export {
+  type Infer,
+  jsonSchema,
+  type NoInput,
+  type Schema,
+  type SchemaLike,
+  type Sent,
+  withJsonSchema,
+} from './schema/schema.js';
 export { SchemaError } from './schema/schema-error.js';
+export type { StandardJsonSchema, StandardSchema } from './schema/standard.js';
 export { type InputRequired, inputRequired } from './server/asking/input-required.js';
 export type {
   Elicited,
@@ -42,35 +51,53 @@ export type {
 } from './server/asking/question.js';
 export type { Step } from './server/asking/run.js';
 export type { Bus, Change, Changed } from './server/bus.js';
-export type { Context } from './server/context.js';
+export type { ClientFacts, Context, Elicit } from './server/context.js';
 export type { Handle } from './server/create-server.js';
 export {
   type Completer,
+  type Completers,
+  type Described,
   type Prompt,
+  type PromptDefinition,
+  type PromptHandler,
+  type PromptOptions,
   type PromptReturn,
   prompt,
   type Resource,
+  type ResourceContext,
+  type ResourceDefinition,
   type ResourceEntry,
+  type ResourceOptions,
+  type ResourceReader,
   resource,
   type Tool,
+  type ToolBehaviour,
+  type ToolDefinition,
+  type ToolOptions,
   type ToolResult,
   tool,
 } from './server/define.js';
 export { DefinitionError } from './server/definitions.js';
 export type { IdempotencyOptions } from './server/idempotency.js';
+export type { Kit } from './server/kit.js';
+export type { Lifespan } from './server/lifespan.js';
 export type { Log } from './server/log.js';
 export type { ErrorAnswer, OnError } from './server/map-error.js';
 export type {
   AskingOptions,
   CallFacts,
   Method,
+  MethodParams,
+  ServerContext,
   ServerDefinition,
   ServerOptions,
   TasksOptions,
 } from './server/options.js';
 export { type MemoryStoreOptions, memoryStore, type Store } from './server/store.js';
 export type { TaskOptions } from './server/task-host.js';
+export type { TemplateValues, VariablesOf } from './server/template-values.js';
 export { ToolError } from './server/tool-error.js';
+export type { Literals, ToolHandler, ToolModule, ToolValue } from './server/tool-handler.js';
 export {
   type InProcess,
   type InProcessOptions,

@@ -1,12 +1,22 @@
-/** The source of a server with `count` tools of five shapes, as a large team would have written it, and of a client that calls each. */
-export function manyTools(count: number): string {
-  const tools = Array.from({ length: count }, (_, i) => `    tool${i}: ${SHAPES[i % SHAPES.length]?.(i)},`);
-  const calls = Array.from(
-    { length: count },
-    (_, i) => `  await client.tool.tool${i}(${ARGUMENTS[i % ARGUMENTS.length]});`,
+/** The source of a server with `count` tools, and the same schemas with plain typed handlers and nothing of the library. */
+export function manyTools(count: number): { readonly tools: string; readonly plain: string } {
+  const shapes = Array.from({ length: count }, (_, i) => ({ i, ...(SHAPES[i % SHAPES.length] as Shape)(i) }));
+  const tools = shapes.map(({ i, input, output, run }) => {
+    const schemas = `${input ? `input: ${input}, ` : ''}${output ? `output: ${output}, ` : ''}`;
+    return `    tool${i}: tool({ ${schemas}run: ${run} }),`;
+  });
+  const plain = shapes.map(({ i, input, output, run }) => {
+    const schemas = `${input ? `const input${i} = ${input};\n` : ''}${output ? `const output${i} = ${output};\n` : ''}`;
+    const given = input ? `input: z.output<typeof input${i}>` : '';
+    const returned = output ? `z.input<typeof output${i}>` : 'number';
+    return `${schemas}const run${i}: (${given}) => ${returned} | Promise<${returned}> = ${run};`;
+  });
+  const listed = shapes.map(
+    ({ i, input, output }) =>
+      `  tool${i}: { ${input ? `input: input${i}, ` : ''}${output ? `output: output${i}, ` : ''}run: run${i} },`,
   );
-  return `import { createServer, tool } from 'fullmcp';
-import { connect } from 'fullmcp/client';
+  return {
+    tools: `import { createServer, tool } from 'fullmcp';
 import { z } from 'zod';
 
 export const server = createServer({
@@ -16,58 +26,46 @@ export const server = createServer({
 ${tools.join('\n')}
   },
 });
+`,
+    plain: `import { z } from 'zod';
 
-export async function main(): Promise<number> {
-  const client = await connect<typeof server>(server);
-${calls.join('\n')}
-  return client.tool.tool0({ a: 1 });
+${plain.join('\n')}
+export const tools = {
+${listed.join('\n')}
+};
+`,
+  };
 }
-`;
-}
 
-const SHAPES: readonly ((i: number) => string)[] = [
-  (i) => `tool({
-      description: 'Adds ${i}',
-      input: z.object({ a: z.number().int(), b: z.number().optional() }),
-      run: ({ a, b = ${i} }) => a + b,
-    })`,
-  (i) => `tool({
-      input: z.object({
-        query: z.string().min(1).max(${i + 10}),
-        sort: z.enum(['asc', 'desc', 'none']).default('none'),
-        filters: z.array(z.object({ field: z.string(), op: z.enum(['eq', 'lt', 'gt']), value: z.unknown() })),
-      }),
-      run: ({ query, sort, filters }) => \`\${query} \${sort} \${filters.map(({ field }) => field.length).join()}\`,
-    })`,
-  () => `tool({
-      input: z.object({ id: z.string().uuid() }),
-      output: z.object({ id: z.string(), tags: z.array(z.string()), owner: z.object({ name: z.string() }).nullable() }),
-      run: ({ id }) => ({ id, tags: ['x'], owner: null }),
-    })`,
-  () => `tool({
-      input: z.object({
-        shape: z.discriminatedUnion('kind', [
-          z.object({ kind: z.literal('circle'), radius: z.number() }),
-          z.object({ kind: z.literal('square'), side: z.number() }),
-          z.object({ kind: z.literal('named'), name: z.string() }),
-        ]),
-      }),
-      run: ({ shape }) => (shape.kind === 'circle' ? shape.radius : shape.kind === 'square' ? shape.side : shape.name.length),
-    })`,
-  (i) => `tool({
-      input: {
-        type: 'object',
-        properties: { path: { type: 'string' }, depth: { type: 'integer', maximum: ${i} } },
-        required: ['path'],
-      },
-      run: () => 'done',
-    })`,
-];
+type Shape = (i: number) => { readonly input?: string; readonly output?: string; readonly run: string };
 
-const ARGUMENTS: readonly string[] = [
-  '{ a: 1 }',
-  "{ query: 'x', filters: [{ field: 'f', op: 'eq', value: 1 }] }",
-  "{ id: 'x' }",
-  "{ shape: { kind: 'circle', radius: 1 } }",
-  "{ path: '.' }",
+const SHAPES: readonly Shape[] = [
+  (i) => ({
+    input: `z.object({ a: z.number().int(), b: z.number().optional(), unit: z.enum(['c', 'f']).default('c') })`,
+    run: `({ a, b = ${i}, unit }) => (unit === 'c' ? a + b : a - b)`,
+  }),
+  (i) => ({
+    input: `z.object({ query: z.string().min(1).max(${i + 10}), sort: z.enum(['asc', 'desc', 'none']).default('none'), filters: z.array(z.object({ field: z.string(), op: z.enum(['eq', 'lt', 'gt']), value: z.number() })), page: z.object({ size: z.number().default(10), from: z.number().optional() }) })`,
+    output: `z.object({ rows: z.array(z.object({ id: z.string(), kind: z.enum(['new', 'old']), score: z.number() })), order: z.enum(['asc', 'desc', 'none']), total: z.number().default(0) })`,
+    run: `({ query, sort, filters, page }) => ({ rows: filters.map(({ field }) => ({ id: field + query, kind: 'new', score: page.size })), order: sort === 'none' ? 'asc' : sort })`,
+  }),
+  () => ({
+    input: `z.object({ id: z.string(), days: z.number().int().default(3), zone: z.string().optional(), detail: z.boolean() })`,
+    output: `z.object({ id: z.string(), sky: z.enum(['clear', 'rain', 'snow']), at: z.tuple([z.number(), z.number()]), source: z.literal('station'), owner: z.object({ name: z.string() }).nullable() })`,
+    run: `({ id, days }) => ({ id, sky: days > 3 ? 'rain' : 'clear', at: [days, 2], source: 'station', owner: null })`,
+  }),
+  () => ({
+    input: `z.object({ shape: z.discriminatedUnion('kind', [z.object({ kind: z.literal('circle'), radius: z.number() }), z.object({ kind: z.literal('square'), side: z.number() }), z.object({ kind: z.literal('named'), name: z.string() })]), scale: z.number(), labels: z.array(z.string()) })`,
+    output: `z.discriminatedUnion('kind', [z.object({ kind: z.literal('area'), area: z.number(), parts: z.array(z.tuple([z.literal('x'), z.number()])) }), z.object({ kind: z.literal('unknown'), reason: z.enum(['named', 'empty']) })])`,
+    run: `({ shape, scale }) => { if (shape.kind === 'named') return { kind: 'unknown', reason: 'named' }; return { kind: 'area', area: scale * (shape.kind === 'circle' ? shape.radius : shape.side), parts: [['x', 1]] }; }`,
+  }),
+  (i) => ({
+    input: `z.object({ path: z.string(), depth: z.number().int().max(${i + 1}), follow: z.boolean().default(false), filter: z.union([z.string(), z.object({ glob: z.string(), not: z.array(z.string()) })]), mode: z.enum(['list', 'tree']), tags: z.record(z.string(), z.string()), since: z.number().optional(), owner: z.object({ name: z.string(), id: z.number() }) })`,
+    output: `z.object({ state: z.literal('done'), entries: z.array(z.object({ name: z.string(), type: z.enum(['file', 'folder']) })) })`,
+    run: `async ({ path, mode }) => ({ state: 'done', entries: [{ name: path, type: mode === 'list' ? 'file' : 'folder' }] })`,
+  }),
+  (i) => ({
+    output: `z.object({ state: z.enum(['up', 'down']), version: z.literal(${i}), since: z.tuple([z.number(), z.literal('s')]) })`,
+    run: `() => ({ state: 'up', version: ${i}, since: [1, 's'] })`,
+  }),
 ];
