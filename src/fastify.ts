@@ -1,6 +1,6 @@
 import { type AppRequest, type Plugin, plugin } from './adapters/fastify/plugin.js';
 import { createEndpoint, type EndpointOptions, type Served } from './http.js';
-import { handlerKeys } from './legacy/handler-keys.js';
+import { foreignHandlerNames, handlerKeys } from './legacy/handler-keys.js';
 import type { Authenticate } from './protocol/caller.js';
 import { checkOptions, type KeysOf } from './protocol/known-keys.js';
 
@@ -16,6 +16,6 @@ export function createPlugin<Req extends AppRequest = AppRequest>(
   server: Served,
   options: PluginOptions<Req> = {},
 ): Plugin {
-  checkOptions('createPlugin', options, handlerKeys satisfies KeysOf<PluginOptions>);
+  checkOptions('createPlugin', options, handlerKeys satisfies KeysOf<PluginOptions>, foreignHandlerNames);
   return plugin(createEndpoint(server, options));
 }

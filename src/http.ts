@@ -1,4 +1,4 @@
-import { handlerKeys } from './legacy/handler-keys.js';
+import { foreignHandlerNames, handlerKeys } from './legacy/handler-keys.js';
 import { httpSessions, type SessionOptions } from './legacy/http.js';
 import type { Auth } from './protocol/call.js';
 import { type Authenticate, toAuth } from './protocol/caller.js';
@@ -44,7 +44,7 @@ export type Served = Pick<Server, 'dispatch'> & Partial<Pick<Server, 'provideSec
 
 /** Serves over HTTP wherever there is `Request` and `Response`: both eras, on whatever path it is mounted. */
 export function createHandler(server: Served, options: HandlerOptions = {}): Handler {
-  checkOptions('createHandler', options, handlerKeys satisfies KeysOf<HandlerOptions>);
+  checkOptions('createHandler', options, handlerKeys satisfies KeysOf<HandlerOptions>, foreignHandlerNames);
   const endpoint = createEndpoint(server, options);
   function handle(request: Request, context?: RequestContext): Promise<Response> {
     const { incoming, answered } = webIncoming(request, context);

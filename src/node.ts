@@ -13,7 +13,7 @@ import {
 import { type Serving, serveOnNode } from './adapters/node/serve.js';
 import { upgrades } from './adapters/node/upgrades.js';
 import { authenticator, createEndpoint, type Served } from './http.js';
-import { handlerKeys } from './legacy/handler-keys.js';
+import { foreignHandlerNames, handlerKeys } from './legacy/handler-keys.js';
 import { checkOptions, type KeysOf } from './protocol/known-keys.js';
 import { checkRuntime } from './protocol/runtime.js';
 import type { Server } from './server/create-server.js';
@@ -59,6 +59,11 @@ export function createNodeHandler<Req extends NodeRequest = NodeRequest>(
   server: Served,
   options: NodeHandlerOptions<Req> = {},
 ): NodeHandler<Req> {
-  checkOptions('createNodeHandler', options, handlerKeys satisfies KeysOf<NodeHandlerOptions>);
+  checkOptions(
+    'createNodeHandler',
+    options,
+    handlerKeys satisfies KeysOf<NodeHandlerOptions>,
+    foreignHandlerNames,
+  );
   return nodeHandler(createEndpoint(server, options));
 }

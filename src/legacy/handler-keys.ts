@@ -1,4 +1,4 @@
-import type { KeysOf } from '../protocol/known-keys.js';
+import type { ForeignNames, KeysOf } from '../protocol/known-keys.js';
 import type { HttpOptions } from '../transports/http/endpoint.js';
 import type { SessionOptions } from './http.js';
 
@@ -24,4 +24,15 @@ export const handlerKeys: KeysOf<HttpOptions & SessionOptions & { sessions: unkn
   sessionMaxAgeMs: true,
   retryMs: true,
   eventLog: true,
+};
+
+/** What people call the options of an HTTP handler before they have read their names. */
+export const foreignHandlerNames: ForeignNames = {
+  timeout: 'requestTimeoutMs',
+  timeoutMs: 'requestTimeoutMs',
+  basePath: 'path',
+  endpoint: 'path',
+  hosts: 'allowedHosts',
+  origins: 'allowedOrigins',
+  cors: 'allowedOrigins',
 };

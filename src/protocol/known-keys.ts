@@ -28,9 +28,9 @@ export function unknownKeys(
       const told = Object.hasOwn(foreign, key) ? foreign[key] : undefined;
       if (told !== undefined && !Object.hasOwn(known, told)) return { key, meant: undefined, hint: told };
       const names = Object.keys(known);
-      const meant = told ?? closestName(key, names) ?? onlyNameAround(key, names);
-      const hint = meant === undefined ? `Known: ${names.join(', ')}.` : `Did you mean "${meant}"?`;
-      return { key, meant, hint };
+      const near = told ?? closestName(key, names);
+      const meant = near === undefined ? namesAround(key, names) : [near];
+      return { key, meant: meant.length === 1 ? meant[0] : undefined, hint: hintFor(meant, names) };
     });
 }
 
@@ -51,15 +51,19 @@ export function checkOptions(
   );
 }
 
-/** Where a name is only a part of another, as in `timeout` and `requestTimeoutMs`. */
-function onlyNameAround(name: string, known: readonly string[]): string | undefined {
-  if (name.length < 3) return undefined;
+function hintFor(meant: readonly string[], known: readonly string[]): string {
+  if (meant.length === 0 || meant.length > 3) return `Known: ${known.join(', ')}.`;
+  return `Did you mean ${meant.map((name) => JSON.stringify(name)).join(' or ')}?`;
+}
+
+/** Names that the name is only a part of, as `timeout` is of `requestTimeoutMs`, or that are a part of it. */
+function namesAround(name: string, known: readonly string[]): readonly string[] {
+  if (name.length < 3) return [];
   const part = name.toLowerCase();
-  const around = known.filter((candidate) => {
+  return known.filter((candidate) => {
     const whole = candidate.toLowerCase();
     return whole.includes(part) || (whole.length >= 4 && part.includes(whole));
   });
-  return around.length === 1 ? around[0] : undefined;
 }
 
 function nameOf(value: unknown): string {

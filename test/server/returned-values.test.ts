@@ -456,6 +456,27 @@ describe('what a method of its own returns', () => {
   });
 });
 
+describe('what a step returns', () => {
+  it('fails where JSON would change it: a later round would get something else', async () => {
+    const { outcome, logged } = await calling(
+      tool({ run: async (_, ctx) => ctx.step('load', () => ({ rows: new Map() })) }),
+    );
+    expect(outcome).toMatchObject({ isError: true });
+    expect(logged).toBe(
+      'The result of the step "load" cannot be kept: rows is a Map. Return Object.fromEntries(map), or [...map] where its keys are not strings.',
+    );
+  });
+
+  it('may be nothing, or a date, which is a string in every round', async () => {
+    const { outcome } = await calling(
+      tool({
+        run: async (_, ctx) => [await ctx.step('a', () => undefined), await ctx.step('b', () => new Date(0))],
+      }),
+    );
+    expect(outcome).toMatchObject({ content: [{ text: '[null,"1970-01-01T00:00:00.000Z"]' }] });
+  });
+});
+
 describe('structured content that is not an object', () => {
   const values = { list: [1, 'a', { b: null }], number: 42, yes: true, none: null, zero: 0 };
   const server = createServer({

@@ -92,7 +92,7 @@ describe('an unknown key in a definition', () => {
           ...base,
           instruction: 'Be brief.',
           capabilities: {},
-          tasks: { max: 3 },
+          tasks: { maximum: 3 },
           asking: { maxAge: 5 },
           resources: {
             'a://b': resource(unchecked({ handler: run })),
@@ -107,7 +107,7 @@ describe('an unknown key in a definition', () => {
       '"instruction" is unknown. Did you mean "instructions"?',
       '"capabilities" is unknown. The capabilities follow from the definitions: leave it out.',
       '"asking.maxAge" is unknown. Did you mean "maxAgeMs"?',
-      '"tasks.max" is unknown. Did you mean "maxTasks"?',
+      '"tasks.maximum" is unknown. Known: ttlMs, pollIntervalMs, maxTasks, maxTasksPerCaller, maxBytesPerCaller, maxTaskBytes, maxAnswerBytes.',
       'resource "a://b": "handler" is unknown. Did you mean "read"?',
       'resource "a://c": "annotations.audiance" is unknown. Did you mean "audience"?',
       'prompt "p": "arguments" is unknown. Did you mean "args"?',

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import process from 'node:process';
 import type { SecureContextOptions } from 'node:tls';
-import { handlerKeys } from '../../legacy/handler-keys.js';
+import { foreignHandlerNames, handlerKeys } from '../../legacy/handler-keys.js';
 import type { SessionOptions } from '../../legacy/http.js';
 import type { Authenticate } from '../../protocol/caller.js';
 import { checkOptions, type KeysOf } from '../../protocol/known-keys.js';
@@ -46,7 +46,7 @@ const serveKeys = {
   exit: true,
 } satisfies KeysOf<ServeOptions>;
 
-const foreignNames = { hostname: 'host', https: 'tls', basePath: 'path', endpoint: 'path' };
+const foreignNames = { ...foreignHandlerNames, hostname: 'host', https: 'tls' };
 
 /** Throws an error that names every unknown option. */
 export function checkServeOptions(options: ServeOptions): void {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import type { InputRequest } from '../../protocol/input.js';
+import { assertJson } from '../../protocol/json-value.js';
 import { type Journal, writeJournal } from './journal.js';
 import type { Question } from './question.js';
 import { questionDigest } from './question-digest.js';
@@ -152,6 +153,7 @@ export class Notes {
 
   /** Keeps what a step gave, as JSON, and gives what later rounds will get. */
   keepResult(key: string, result: unknown): unknown {
+    assertJson(result, `The result of the step "${key}" cannot be kept`);
     const json = JSON.stringify(result) ?? 'null';
     const kept: unknown = JSON.parse(json);
     this.#steps.set(key, kept);
