@@ -60,6 +60,12 @@ export type {
   ServerCapabilities,
 } from '../protocol/model.js';
 export type { Revision } from '../protocol/revisions.js';
+export type {
+  Lookup,
+  LookupAddress,
+  NodeHttpOptions,
+  Pem,
+} from '../transports/http/client/options.js';
 export type { Attempt } from './attempts.js';
 export type { McpConfig } from './config.js';
 export type { Connect } from './connect.js';
