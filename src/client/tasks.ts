@@ -21,10 +21,16 @@ export interface TaskParts {
 }
 
 /** A task that a call has just become. */
-export interface MadeTask {
+interface MadeTask {
   /** The tool. */
   readonly name: string;
   readonly state: TaskState;
+}
+
+/** The task that a call has become. */
+export function madeTask(parts: TaskParts, name: string, outcome: Outcome): TaskHandle {
+  const state = toTaskState(outcome);
+  return taskHandle(parts, state.id, { name, state });
 }
 
 /** A task that the server keeps. */

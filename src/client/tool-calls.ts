@@ -5,8 +5,7 @@ import type { KnownTools } from './known-tools.js';
 import type { CallResult, Client, TaskHandle, ToolCallOptions } from './model.js';
 import type { CallOptions } from './options.js';
 import { completed, toCallResult } from './results.js';
-import { toTaskState } from './task-state.js';
-import { doneHandle, type TaskParts, taskHandle } from './tasks.js';
+import type { TaskParts } from './tasks.js';
 
 export interface ToolCallParts {
   readonly caller: Caller;
@@ -48,8 +47,7 @@ export function toolCalls({
   ): Promise<CallResult | TaskHandle> {
     const outcome = await caller.sendOwn('tools/call', { name, arguments: args }, withKey(options));
     if (outcome.resultType !== 'task') return finish(name, completed(outcome));
-    const state = toTaskState(outcome);
-    return taskHandle(parts, state.id, { name, state });
+    return (await tasks()).madeTask(parts, name, outcome);
   }
 
   async function startTool(
@@ -58,7 +56,7 @@ export function toolCalls({
     options: ToolCallOptions = {},
   ): Promise<TaskHandle> {
     const answered = await send(name, args, options);
-    return 'unwrap' in answered ? doneHandle(answered) : answered;
+    return 'unwrap' in answered ? (await tasks()).doneHandle(answered) : answered;
   }
 
   async function callTool(
@@ -77,7 +75,24 @@ export function toolCalls({
     }
   }
 
-  return { callTool, startTool, task: (id) => taskHandle(parts, id), tool: asFunctions(callTool) };
+  return { callTool, startTool, task: (id) => taskById(parts, id), tool: asFunctions(callTool) };
+}
+
+// Loaded with the first task: most servers have none.
+function tasks(): Promise<typeof import('./tasks.js')> {
+  return import('./tasks.js');
+}
+
+/** A task of an earlier call. */
+function taskById(parts: TaskParts, id: string): TaskHandle {
+  const handle = async (): Promise<TaskHandle> => (await tasks()).taskHandle(parts, id);
+  return {
+    id,
+    status: async (options) => (await handle()).status(options),
+    result: async (options) => (await handle()).result(options),
+    answer: async (answers, options) => (await handle()).answer(answers, options),
+    cancel: async (options) => (await handle()).cancel(options),
+  };
 }
 
 function withKey(options: ToolCallOptions): ToolCallOptions {
