@@ -10,7 +10,7 @@ const OPEN = 10_000;
 const ASKING = 1000;
 const TTL_MS = 10_000;
 /** Far above what a task costs, and far below what a leak of its arguments, its call or its history would. */
-const MOST_BYTES_PER_TASK = 12_000;
+const MOST_BYTES_PER_TASK = 16_000;
 
 const fixture = fileURLToPath(new URL('./fixtures/load-server.mjs', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'fullmcp-load-'));
