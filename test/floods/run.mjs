@@ -10,7 +10,7 @@ import { call, discovered, handshake, pings, post } from './peer.mjs';
 
 const seconds = Number(process.env.FLOOD_SECONDS ?? 60);
 const only = process.env.FLOOD_ONLY ?? '';
-const AT_ONCE = 4;
+const AT_ONCE = Number(process.env.FLOOD_AT_ONCE ?? 4);
 // Far above what was measured, and far below what grows without a limit in a minute.
 const MOST_MB = 700;
 const file = (name) => fileURLToPath(new URL(name, import.meta.url));

@@ -71,6 +71,19 @@ describe('pipelined calls', () => {
     await until('all calls are aborted', () => attacked.aborted('hang') === 20);
   });
 
+  test('that all stream share what one may leave unread', async () => {
+    const { port } = await start();
+    const socket = await rawSocket(port);
+    socket.pause();
+    const flood = modernExchange('tools/call', { name: 'flood' }, { meta: { progressToken: 'p' } });
+    socket.write(request(flood).repeat(50));
+    await until('the calls have begun', () => attacked.begun('flood') > 40);
+    await until('all are aborted', () => attacked.running() === 0, 15_000);
+    // Each alone might leave 4 MB; what the kernel takes comes on top.
+    expect(attacked.sent()).toBeLessThan(60_000_000);
+    socket.destroy();
+  });
+
   test('beyond 10,000 end the connection', async () => {
     const { port } = await start();
     const socket = await rawSocket(port);

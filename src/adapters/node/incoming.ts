@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Auth } from '../../protocol/call.js';
 import {
@@ -9,7 +10,7 @@ import {
   type Outlet,
 } from '../../transports/http/incoming.js';
 import { BodyWatch, type WatchedBody } from './body-watch.js';
-import { hasPipelined, whilePipelined } from './pipelined.js';
+import { hasPipelined, pipelinedOn, whilePipelined } from './pipelined.js';
 
 const bodies = new BodyWatch();
 
@@ -162,7 +163,7 @@ export class NodeIncoming implements Incoming {
     res.writeHead(status, headers);
     res.flushHeaders();
     this.#forgetBody();
-    return new NodeOutlet(res);
+    return new NodeOutlet(res, this.#req.socket);
   }
 
   onGone(listener: () => void): void {
@@ -186,9 +187,11 @@ interface Reading extends WatchedBody {
 
 class NodeOutlet implements Outlet {
   readonly #res: ServerResponse;
+  readonly #connection: Socket;
 
-  constructor(res: ServerResponse) {
+  constructor(res: ServerResponse, connection: Socket) {
     this.#res = res;
+    this.#connection = connection;
   }
 
   write(text: string): void {
@@ -200,11 +203,14 @@ class NodeOutlet implements Outlet {
   }
 
   destroy(): void {
+    // A pipelined answer has no connection to destroy yet, and would keep what it holds.
+    if (this.#res.socket === null) this.#connection.destroy();
     this.#res.destroy();
   }
 
+  /** Pipelined streams share what one may leave unread. */
   buffered(): number {
-    return this.#res.writableLength;
+    return this.#res.writableLength * Math.max(1, pipelinedOn(this.#connection));
   }
 }
 

@@ -32,3 +32,8 @@ export function whilePipelined(socket: Pipelining, gone: () => void): () => void
 export function hasPipelined(socket: Pipelining): boolean {
   return socket[waiting] !== undefined;
 }
+
+/** How many requests wait on this connection for the answer to another. */
+export function pipelinedOn(socket: Pipelining): number {
+  return socket[waiting]?.size ?? 0;
+}
