@@ -6,14 +6,8 @@ import { isObject, type JsonObject } from '../jsonrpc/message.js';
 /** The key of the mark; its value says what was done. */
 export const STRUCTURED = 'fullmcp/structured';
 
-/** The result without its structured content, if its only text is the same value; else the result. */
-export function asPrinted<T extends JsonObject>(result: T): T {
-  const { structuredContent, ...rest } = result;
-  const [block, ...more] = (result['content'] ?? []) as readonly JsonObject[];
-  if (more.length > 0 || block?.['text'] !== JSON.stringify(structuredContent)) return result;
-  const { _meta } = result;
-  return { ...rest, _meta: { ...(isObject(_meta) && _meta), [STRUCTURED]: 'printed' } } as unknown as T;
-}
+/** What `_meta` says of a result whose only text is the JSON of its value. */
+export const PRINTED: Readonly<JsonObject> = { [STRUCTURED]: 'printed' };
 
 /** Whether the result says that its value is there only as text. */
 export function isPrinted({ _meta, structuredContent }: JsonObject): boolean {

@@ -2,7 +2,6 @@ import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import type { Outcome } from '../protocol/call.js';
 import { type ContentBlock, isContentBlock, type TextContent } from '../protocol/content.js';
 import { assertJson } from '../protocol/json-value.js';
-import { asPrinted } from '../protocol/printed-value.js';
 import type { ToolResult } from './define.js';
 import { buriedBlock, readToolResult, UNSENDABLE } from './written-results.js';
 
@@ -35,18 +34,23 @@ export function toToolResult(value: unknown): ToolResult {
 /** Text and structured content from one value, so that they cannot differ. */
 export function structured(value: unknown): ToolResult {
   assertJson(value, UNSENDABLE);
-  return { content: [textBlock(JSON.stringify(value) ?? 'null')], structuredContent: value };
+  const content = [textBlock(JSON.stringify(value) ?? 'null')];
+  return isObject(value) ? { content, structuredContent: value } : new BareValue(content, value);
 }
 
 /**
- * The result as it is sent where no schema tells clients what to expect. Structured content that is not an object is left
- * out then: today's revision allows it, but a bridge that passes it on to a client of the session era breaks the whole
- * result. It is there as text, and our own client reads it from there.
+ * The result of a value that is not an object. Where no schema tells clients what to expect, only its text is sent: today's
+ * revision allows any structured content, but a bridge that passes it on to a client of the session era breaks the whole
+ * result. Our own client reads the value from the text. A class, so that a result which a handler wrote out is another.
  */
-export function withObjectOnly(result: ToolResult): ToolResult {
-  const { structuredContent } = result;
-  if (structuredContent === undefined || isObject(structuredContent)) return result;
-  return asPrinted(result as ToolResult & JsonObject);
+export class BareValue implements ToolResult {
+  readonly content: readonly ContentBlock[];
+  readonly structuredContent: unknown;
+
+  constructor(content: readonly ContentBlock[], value: unknown) {
+    this.content = content;
+    this.structuredContent = value;
+  }
 }
 
 /** What a method of the server's own returned: the fields of its result. */
@@ -81,10 +85,14 @@ function toBlock(item: unknown): ContentBlock {
   return typeof item === 'string' ? textBlock(item) : (item as ContentBlock);
 }
 
+const LONG = 1000;
+
 // An image inside of data would be thousands of tokens of base64 for the model.
 function withoutBuriedBlocks(result: ToolResult): ToolResult {
   const [{ text }] = result.content as readonly [TextContent];
-  const path = text.includes('mimeType":"') ? buriedBlock(result.structuredContent) : undefined;
+  // Of a long text only the first of each list is looked at: a search of the whole would cost more than the block saves.
+  const isLikely = text.length > LONG || text.includes('mimeType":"');
+  const path = isLikely ? buriedBlock(result.structuredContent, text.length > LONG) : undefined;
   if (path === undefined) return result;
   throw new TypeError(
     `${UNSENDABLE}: ${path} is a content block inside of data, which models would read as base64. Return an array of blocks and strings.`,

@@ -1,11 +1,12 @@
 import type { Call, HttpFacts, Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
+import { PRINTED } from '../protocol/printed-value.js';
 import { type InputRequired, isInputRequired } from './asking/input-required.js';
 import type { CallContext, Services } from './call-context.js';
 import type { ToolResult } from './define.js';
 import type { RunOnce } from './idempotency.js';
 import { type Registry, unknownName } from './registry.js';
-import { toolFailure, withObjectOnly } from './results.js';
+import { BareValue, toolFailure } from './results.js';
 import type { Performance, Prepared, Stage } from './stage.js';
 import type { TaskHost, TaskWork } from './task-host.js';
 import { withTimeLimit } from './time-limit.js';
@@ -84,8 +85,10 @@ export function serveTool(parts: ToolParts): ToolServing {
     return tool.output === undefined ? finishUnannounced : finish;
   }
 
+  const { _meta: printed } = complete({}, PRINTED);
   function finishUnannounced(result: ToolResult | InputRequired): Outcome {
-    return finish(isInputRequired(result) ? result : withObjectOnly(result));
+    if (!(result instanceof BareValue)) return finish(result);
+    return { resultType: 'complete', content: result.content, _meta: printed };
   }
 
   function finish(result: ToolResult | InputRequired): Outcome {

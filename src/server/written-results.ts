@@ -101,13 +101,22 @@ function withoutContent(value: object): ToolResult | undefined {
   return undefined;
 }
 
-/** The path to an image or sound inside of data, if there is one. */
-export function buriedBlock(value: unknown, path = ''): string | undefined {
+/** The path to an image or sound inside of data, if there is one. Of a sample, only the first item of each list is looked at. */
+export function buriedBlock(value: unknown, isSample: boolean, path = ''): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
+  if (Array.isArray(value)) {
+    const end = isSample ? Math.min(value.length, 1) : value.length;
+    for (let index = 0; index < end; index++) {
+      const found = buriedBlock(value[index], isSample, `${path}[${index}]`);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
   if (isContentBlock(value) && (value.type === 'image' || value.type === 'audio')) return path;
-  for (const [key, item] of Object.entries(value)) {
-    const inner = Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
-    const found = buriedBlock(item, inner);
+  for (const key in value) {
+    const item = (value as Readonly<Record<string, unknown>>)[key];
+    if (typeof item !== 'object' || item === null) continue;
+    const found = buriedBlock(item, isSample, path === '' ? key : `${path}.${key}`);
     if (found !== undefined) return found;
   }
   return undefined;
