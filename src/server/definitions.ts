@@ -155,7 +155,7 @@ function checkOptionsOf(kind: 'tool' | 'resource' | 'prompt', definition: object
 }
 
 /** Compiles a tool and warns of names that some clients cannot use. */
-export function checkedTool(name: string, tool: Tool, { log, ...defaults }: Defaults): CompiledTool {
+function checkedTool(name: string, tool: Tool, { log, ...defaults }: Defaults): CompiledTool {
   const compiled = compileTool(name, tool, defaults);
   warnOfPatterns(`tool "${name}"`, compiled.input, log);
   if (name.length > 64) log('warning', `tool "${name}": some clients refuse names over 64 characters`);
