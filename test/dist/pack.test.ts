@@ -95,20 +95,28 @@ describe.each(['typescript', 'typescript-5.9'] as const)('the types, with %s,', 
     expect(declared).not.toMatch(/import\("(?!fullmcp|zod)/);
   }, 180_000);
 
-  test('of 200 tools take at most 1.25 times the instantiations of plain typed handlers', async () => {
-    const sources = manyTools(200);
-    const counted = { tools: 0, plain: 0 };
-    for (const name of ['tools', 'plain'] as const) {
-      writeFileSync(join(folder, `${name}.ts`), sources[name]);
-      writeProject(name, [`${name}.ts`], { noEmit: true, skipLibCheck: true });
-      const output = await compile(`tsconfig.${name}.json`, compiler, '--extendedDiagnostics');
-      expect(output).not.toContain('error TS');
-      counted[name] = Number(/Instantiations:\s+(\d+)/.exec(output)?.[1]);
-    }
-    // The count is the same in every run.
-    expect(counted.plain).toBeGreaterThan(50_000);
-    expect(counted.tools / counted.plain).toBeLessThanOrEqual(1.25);
-  }, 180_000);
+  // A tool's signature is resolved when something looks at it. Printing declarations looks at all of them.
+  test.each([
+    ['1.25 times the instantiations of plain typed handlers', { declaration: false }, 1.25],
+    ['2.1 times as many where declarations are printed', { declaration: true }, 2.1],
+  ])(
+    'of 200 tools take at most %s',
+    async (_, declaration, most) => {
+      const sources = manyTools(200);
+      const counted = { tools: 0, plain: 0 };
+      for (const name of ['tools', 'plain'] as const) {
+        writeFileSync(join(folder, `${name}.ts`), sources[name]);
+        writeProject(name, [`${name}.ts`], { noEmit: true, skipLibCheck: true, ...declaration });
+        const output = await compile(`tsconfig.${name}.json`, compiler, '--extendedDiagnostics');
+        expect(output).not.toContain('error TS');
+        counted[name] = Number(/Instantiations:\s+(\d+)/.exec(output)?.[1]);
+      }
+      // The count is the same in every run.
+      expect(counted.plain).toBeGreaterThan(50_000);
+      expect(counted.tools / counted.plain).toBeLessThanOrEqual(most);
+    },
+    180_000,
+  );
 });
 
 function writeProject(name: string, files: readonly string[], compilerOptions: object): void {
