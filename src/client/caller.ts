@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
+import { ByNumber } from '../protocol/by-number.js';
 import { type Auth, type Call, compose, type Dispatch, type Outcome, type Peer } from '../protocol/call.js';
 import { toAuth } from '../protocol/caller.js';
 import { cancelledBy, type McpError } from '../protocol/errors.js';
@@ -53,15 +54,14 @@ const sendKeys: KeysOf<SendOptions & ToolCallOptions> = {
 export class Caller {
   readonly #parts: CallerParts;
   readonly #auth: Auth | undefined;
-  readonly #open = new Map<number, OpenCall>();
+  readonly #open = new ByNumber<OpenCall>();
   readonly #all: Dispatch;
   readonly #bare: Dispatch;
   readonly #renewing: Dispatch;
   readonly #timeoutMs: number;
   readonly #maxTimeoutMs: number;
   readonly #closing = new AbortController();
-  readonly #clock = new Clock();
-  #last = 0;
+  readonly #clock = new Clock(() => this.#open.all());
   #asking = 0;
   #peer: Peer;
 
@@ -99,16 +99,16 @@ export class Caller {
   }
 
   pending(): readonly PendingCall[] {
-    return [...this.#open.values()].map((open) => open.state);
+    return this.#open.all().map((open) => open.state);
   }
 
   /** The time that a user takes to answer counts against no call: the server waits, and so does the user. */
   async whileAsking<T>(ask: () => Promise<T>): Promise<T> {
-    if (this.#asking++ === 0) for (const open of this.#open.values()) open.pause();
+    if (this.#asking++ === 0) for (const open of this.#open.all()) open.pause();
     try {
       return await ask();
     } finally {
-      if (--this.#asking === 0) for (const open of this.#open.values()) open.resume();
+      if (--this.#asking === 0) for (const open of this.#open.all()) open.resume();
     }
   }
 
@@ -129,11 +129,11 @@ export class Caller {
       throw (await import('./option-mistakes.js')).callMistake(method, options);
     const { signal, fresh = false, bare = false, endless = false } = options;
     if (signal?.aborted) throw cancelledBy(signal.reason);
-    const id = ++this.#last;
+    const id = this.#open.next();
     const name = nameOf(method, params);
     const limits = endless ? undefined : { timeoutMs, maxTimeoutMs };
-    const open = new OpenCall(method, name, { limits, clock: this.#clock, hub: this.#parts.hub });
-    this.#open.set(id, open);
+    const open = new OpenCall(id, { method, name, limits, clock: this.#clock, hub: this.#parts.hub });
+    this.#open.add(open);
     const forget = signal && onAbort(signal, () => open.end(cancelledBy(signal.reason)));
     try {
       const call = this.#callOf(id, open, { method, name, params, options });
@@ -145,7 +145,7 @@ export class Caller {
     } finally {
       open.done();
       forget?.();
-      this.#open.delete(id);
+      this.#open.delete(open);
     }
   }
 
@@ -157,7 +157,7 @@ export class Caller {
   /** Ends every open call. */
   close(reason: McpError): void {
     this.#closing.abort(reason);
-    for (const open of this.#open.values()) open.end(reason);
+    for (const open of this.#open.all()) open.end(reason);
     this.#clock.close();
   }
 

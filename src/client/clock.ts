@@ -10,28 +10,36 @@ const MAX_MS = 2 ** 31 - 1;
 
 /** One timer for all calls of a client. Most end long before their time is over, and a timer for each costs as much as the call. */
 export class Clock {
-  readonly #timed = new Set<Timed>();
+  readonly #all: () => readonly Timed[];
+  #size = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #due = Number.POSITIVE_INFINITY;
   #closed = false;
 
-  /** Looks at it in `ms`, or sooner. */
-  add(timed: Timed, ms: number, now: number): void {
-    this.#timed.add(timed);
-    if (now + ms < this.#due) this.#arm(now, ms);
-    // While nothing waits, the timer is no reason for the process to go on; it need not be made again for the next call.
-    else if (this.#timed.size === 1) awake(this.#timer);
+  /** `all` gives what there is to look at; among it may be what has no limit and was never added. */
+  constructor(all: () => readonly Timed[]) {
+    this.#all = all;
   }
 
-  remove(timed: Timed): void {
-    if (!this.#timed.delete(timed) || this.#timed.size > 0 || this.#timer === undefined) return;
+  /** One more: looks in `ms`, or sooner. */
+  add(ms: number, now: number): void {
+    this.#size += 1;
+    if (now + ms < this.#due) this.#arm(now, ms);
+    // While nothing waits, the timer is no reason for the process to go on; it need not be made again for the next call.
+    else if (this.#size === 1) awake(this.#timer);
+  }
+
+  /** One less. */
+  remove(): void {
+    this.#size -= 1;
+    if (this.#size > 0 || this.#timer === undefined) return;
     if (this.#closed || !idle(this.#timer)) this.#stop();
   }
 
   /** Keeps no timer any more for calls to come. Those that come all the same have their time. */
   close(): void {
     this.#closed = true;
-    if (this.#timed.size === 0) this.#stop();
+    if (this.#size === 0) this.#stop();
   }
 
   #stop(): void {
@@ -50,8 +58,8 @@ export class Clock {
     this.#stop();
     const now = performance.now();
     let next = Number.POSITIVE_INFINITY;
-    for (const timed of [...this.#timed]) next = Math.min(next, timed.check(now));
-    if (this.#timed.size > 0 && next < Number.POSITIVE_INFINITY) this.#arm(now, next);
+    for (const timed of this.#all()) next = Math.min(next, timed.check(now));
+    if (this.#size > 0 && next < Number.POSITIVE_INFINITY) this.#arm(now, next);
   }
 }
 

@@ -10,6 +10,9 @@ export interface TimeLimits {
 }
 
 export interface OpenCallParts {
+  readonly method: string;
+  readonly name: string | undefined;
+  /** Without limits it may take for ever, as a subscription does. */
   readonly limits: TimeLimits | undefined;
   readonly clock: Clock;
   /** Knows what odd things happened meanwhile. */
@@ -18,6 +21,7 @@ export interface OpenCallParts {
 
 /** A call under way: it ends with an answer, or when its time is over, its caller gives up, or the client closes. */
 export class OpenCall implements Timed {
+  readonly id: number;
   readonly lifetime: Lifetime = new Lifetime();
   readonly #method: string;
   readonly #name: string | undefined;
@@ -33,15 +37,15 @@ export class OpenCall implements Timed {
   #lastProgress: number | undefined;
   #fail: ((reason: unknown) => void) | undefined;
 
-  /** Without limits it may take for ever, as a subscription does. */
-  constructor(method: string, name: string | undefined, { limits, clock, hub }: OpenCallParts) {
+  constructor(id: number, { method, name, limits, clock, hub }: OpenCallParts) {
+    this.id = id;
     this.#method = method;
     this.#name = name;
     this.#limits = limits;
     this.#clock = clock;
     this.#hub = hub;
     this.#reported = hub.reported;
-    if (limits !== undefined) clock.add(this, Math.min(limits.timeoutMs, limits.maxTimeoutMs), this.#begun);
+    if (limits !== undefined) clock.add(Math.min(limits.timeoutMs, limits.maxTimeoutMs), this.#begun);
   }
 
   /** The outcome of `work`, or the reason for which the call was ended before. */
@@ -61,7 +65,7 @@ export class OpenCall implements Timed {
 
   /** It has its answer. */
   done(): void {
-    this.#clock.remove(this);
+    if (this.#limits !== undefined) this.#clock.remove();
   }
 
   /** The server has shown that it is at work. */
@@ -92,7 +96,8 @@ export class OpenCall implements Timed {
   }
 
   check(now: number): number {
-    const { timeoutMs, maxTimeoutMs } = this.#limits as TimeLimits;
+    if (this.#limits === undefined) return Number.POSITIVE_INFINITY;
+    const { timeoutMs, maxTimeoutMs } = this.#limits;
     if (this.#pausedAt !== undefined) return Math.min(timeoutMs, 1000);
     const silent = this.#seen + timeoutMs - now;
     const total = this.#begun + this.#pausedMs + maxTimeoutMs - now;

@@ -11,6 +11,7 @@ import {
   type RequestId,
   readMessage,
 } from '../jsonrpc/message.js';
+import { ByNumber } from '../protocol/by-number.js';
 import { cancelledBy, fromWire, McpError } from '../protocol/errors.js';
 import { hasEnded, onEnd } from '../protocol/lifetime.js';
 import { progressToken, SUBSCRIPTION_ID, withToken } from '../protocol/meta.js';
@@ -37,10 +38,9 @@ interface OpenRequest {
 
 /** Finds the request that each answer on a shared connection belongs to. The wire starts when somebody first hears. */
 export function wireExchange(wire: Wire): Exchange {
-  const open = new Map<number, OpenRequest>();
+  const open = new ByNumber<OpenRequest>();
   const cancelled = new Set<number>();
   const asked = peerRequests(wire.send);
-  let lastId = 0;
   let events: ExchangeEvents | undefined;
   let ended: McpError | undefined;
   const problem = fewReports((message, cause) => events?.problem(message, cause));
@@ -50,12 +50,12 @@ export function wireExchange(wire: Wire): Exchange {
       const { method, params } = request;
       if (ended !== undefined) return reject(ended);
       if (hasEnded(request)) return reject(cancelledBy(request.signal.reason));
-      const id = ++lastId;
+      const id = open.next();
       const token = params === undefined ? undefined : progressToken(params);
       const text = printCall(id, method, token === undefined ? params : withToken(params as JsonObject, id));
       const unlisten = onEnd(request, () => cancel(entry));
       const entry: OpenRequest = { id, request, token, resolve, reject, unlisten };
-      open.set(id, entry);
+      open.add(entry);
       wire.send(text);
     });
   }
@@ -64,7 +64,7 @@ export function wireExchange(wire: Wire): Exchange {
   function settle(id: unknown): OpenRequest | undefined {
     const entry = find(id);
     if (entry === undefined) return undefined;
-    open.delete(entry.id);
+    open.delete(entry);
     entry.unlisten();
     return entry;
   }
@@ -176,7 +176,7 @@ export function wireExchange(wire: Wire): Exchange {
 
   function end(reason: McpError): void {
     ended = reason;
-    for (const { id, reject } of [...open.values()]) {
+    for (const { id, reject } of open.all()) {
       settle(id);
       reject(reason);
     }
