@@ -1,6 +1,8 @@
 // JSON-RPC 2.0 messages, read strictly: what passes here needs no second check further in.
 
+/** The id of a JSON-RPC request: a string, or an integer. */
 export type RequestId = string | number;
+/** A JSON object. */
 export type JsonObject = { [key: string]: unknown };
 
 export interface RequestMessage {
@@ -28,9 +30,13 @@ interface ErrorMessage {
   readonly error: ErrorObject;
 }
 
+/** An error as JSON-RPC carries it. */
 export interface ErrorObject {
+  /** The JSON-RPC error number, such as -32602. */
   readonly code: number;
+  /** The error in one sentence. */
   readonly message: string;
+  /** More about the error, as JSON. */
   readonly data?: unknown;
 }
 

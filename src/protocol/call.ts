@@ -4,10 +4,10 @@ import type { ClientCapabilities, Implementation } from './model.js';
 import type { Revision } from './revisions.js';
 
 // #region flow
-/** A server, a link to a remote, a proxy, a mock: whatever answers a call. It answers or it throws an `McpError`. */
+/** Answers a call: a server, a link to a server, a proxy or a mock. Resolves with the outcome or throws an `McpError`. */
 export type Dispatch = (call: Call) => Promise<Outcome>;
 
-/** Wraps a Dispatch: sees the call before and the outcome after, and may answer without calling `next`. */
+/** Wraps a `Dispatch`: sees the call before and the outcome after, and may answer without calling `next`. */
 export type Middleware = (call: Call, next: Dispatch) => Promise<Outcome>;
 // #endregion
 
@@ -15,39 +15,51 @@ export type Middleware = (call: Call, next: Dispatch) => Promise<Outcome>;
 export interface Call {
   /** The id the client gave the request; names the subscription that `subscriptions/listen` opens. */
   readonly id: RequestId;
+  /** The protocol's method, such as `tools/call`. */
   readonly method: string;
+  /** The parameters of the request, `_meta` included. */
   readonly params: JsonObject;
+  /** The client's account of itself; not proved by anything. */
   readonly peer: Peer;
+  /** The authenticated caller; undefined when nobody is authenticated. */
   readonly auth?: Auth | undefined;
-  /** What is known of the HTTP request that carried the call. */
+  /** Facts about the HTTP request that carried the call; undefined on other transports. */
   readonly http?: HttpFacts | undefined;
   /** Aborts when the client cancels or goes away, when time runs out, and on shutdown. */
   readonly signal: AbortSignal;
   /** Sends a notification that belongs to this call. After the outcome it does nothing. */
   readonly notify: (method: string, params?: JsonObject) => void;
-  /** Where the client can fetch the answer later: lets its connection go. Absent where it cannot. */
+  /** Releases the client's connection while the call continues; absent when the client could not fetch the answer later. */
   readonly release?: (() => void) | undefined;
 }
 
-/** What the caller says of itself, for this call. */
+/** The client's account of itself, sent with each call. */
 export interface Peer {
+  /** The protocol revision that the client speaks. */
   readonly revision: Revision;
+  /** The client's name and version; undefined when the client does not send them. */
   readonly client: Implementation | undefined;
+  /** The features that the client declares; the server must not use others. */
   readonly capabilities: ClientCapabilities;
   /** Log messages below this level are not wanted; without a level, none are. */
   readonly logLevel: LogLevel | undefined;
 }
 
-/** Who the caller was proved to be. */
+/** The authenticated caller. */
 export interface Auth {
+  /** The caller's name, unique and stable. Tasks, sessions and idempotency keys belong to it. */
   readonly subject: string;
+  /** The permissions that were granted to the caller. */
   readonly scopes: readonly string[];
+  /** Anything else that is known about the caller, such as the claims of its token. */
   readonly claims: Readonly<JsonObject>;
 }
 
+/** Facts about the HTTP request that carried a call. */
 export interface HttpFacts {
   /** Reads a header by its lower-case name. */
   readonly header: (name: string) => string | undefined;
+  /** The IP address at the other end of the connection, which may be a proxy; undefined when the runtime does not tell. */
   readonly remoteAddress: string | undefined;
   /** Reads the headers that must mirror the body; absent where the revision has no such headers. */
   readonly mirrored?: ((name: string) => string | undefined) | undefined;
@@ -55,6 +67,7 @@ export interface HttpFacts {
 
 /** The answer: a result with its type. `complete` ends the call; other types ask for more or come from extensions. */
 export interface Outcome extends JsonObject {
+  /** `complete` ends the call; `input_required` asks the client for input; extensions add other types. */
   resultType: 'complete' | 'input_required' | (string & {});
 }
 

@@ -3,6 +3,7 @@ import type { Auth, Call } from './call.js';
 
 /** Who is calling, as a program gives it: `subject` alone is enough. */
 export interface AuthInit extends Partial<Auth> {
+  /** The caller's name, unique and stable: 1 to 1024 characters. Tasks, sessions and idempotency keys belong to it. */
   readonly subject: string;
 }
 

@@ -4,77 +4,123 @@ import { fieldProblem, isBlockType } from './content-problem.js';
 
 // Content blocks and their constructors.
 
+/** The speaker of a message. */
 export type Role = 'user' | 'assistant';
 
+/** An image that stands for a server, a tool, a resource or a prompt. */
 export interface Icon {
+  /** An `https:` URL or a `data:` URI of the image. */
   readonly src: string;
+  /** The MIME type of the image, for when its URL does not tell. */
   readonly mimeType?: string;
+  /** The sizes at which the image may be used, such as `48x48`, or `any` for a scalable image. */
   readonly sizes?: readonly string[];
+  /** The background that the icon is made for. Default: any. */
   readonly theme?: 'light' | 'dark';
 }
 
+/** Hints for the client on how to use a resource or a content block. */
 export interface Annotations {
+  /** The roles that the content is meant for. */
   readonly audience?: readonly Role[];
-  /** 0 is least important, 1 is required reading. */
+  /** The importance of the content, from 0 (least important) to 1 (required reading). */
   readonly priority?: number;
+  /** The time of the last change, as an ISO 8601 string. */
   readonly lastModified?: string;
 }
 
+/** The fields that all content blocks share. */
 interface Block {
+  /** Hints on who the content is for and how important it is. */
   readonly annotations?: Annotations;
+  /** Metadata of any kind, under prefixed names such as `example.com/name`. */
   readonly _meta?: JsonObject;
 }
 
+/** Text. */
 export interface TextContent extends Block {
+  /** Always `text`. */
   readonly type: 'text';
+  /** The text itself. */
   readonly text: string;
 }
 
+/** An image. */
 export interface ImageContent extends Block {
+  /** Always `image`. */
   readonly type: 'image';
+  /** The bytes of the image, as base64. */
   readonly data: string;
+  /** The MIME type of the image, such as `image/png`. */
   readonly mimeType: string;
 }
 
+/** A sound. */
 export interface AudioContent extends Block {
+  /** Always `audio`. */
   readonly type: 'audio';
+  /** The bytes of the sound, as base64. */
   readonly data: string;
+  /** The MIME type of the sound, such as `audio/wav`. */
   readonly mimeType: string;
 }
 
+/** A link to a resource that the client may read. The resource need not be in the server's list. */
 export interface ResourceLink extends Block {
+  /** Always `resource_link`. */
   readonly type: 'resource_link';
+  /** The URI to read the resource under. */
   readonly uri: string;
+  /** The resource's name, for programs. */
   readonly name: string;
+  /** The resource's name, for people. */
   readonly title?: string;
+  /** A sentence about the resource, for models and people. */
   readonly description?: string;
+  /** The MIME type of the resource's contents. */
   readonly mimeType?: string;
+  /** Images that stand for the resource. */
   readonly icons?: readonly Icon[];
+  /** The size of the contents in bytes, before any encoding. */
   readonly size?: number;
 }
 
+/** The contents of a resource that is text. */
 interface TextResourceContents {
+  /** The URI of these contents. */
   readonly uri: string;
+  /** The MIME type of the text. */
   readonly mimeType?: string;
+  /** The text itself. */
   readonly text: string;
+  /** Metadata of any kind, under prefixed names such as `example.com/name`. */
   readonly _meta?: JsonObject;
 }
 
+/** The contents of a resource that is binary. */
 interface BlobResourceContents {
+  /** The URI of these contents. */
   readonly uri: string;
+  /** The MIME type of the bytes. */
   readonly mimeType?: string;
-  /** Base64. */
+  /** The bytes, as base64. */
   readonly blob: string;
+  /** Metadata of any kind, under prefixed names such as `example.com/name`. */
   readonly _meta?: JsonObject;
 }
 
+/** The contents of a resource: text, or bytes as base64. */
 export type ResourceContents = TextResourceContents | BlobResourceContents;
 
+/** The contents of a resource, carried inside a message or a result. */
 export interface EmbeddedResource extends Block {
+  /** Always `resource`. */
   readonly type: 'resource';
+  /** The resource's URI and contents. */
   readonly resource: ResourceContents;
 }
 
+/** One piece of a tool's result or of a prompt's message. `type` tells the kinds apart. */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;
 
 export function text(value: string, options: Block = {}): TextContent {

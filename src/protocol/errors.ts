@@ -3,7 +3,7 @@ import { closestName } from '../schema/closest-name.js';
 import { within } from './features.js';
 import type { Revision } from './revisions.js';
 
-/** The stable names of what can go wrong. Code compares these; the numbers are for the wire. */
+/** The stable name of an error. Compare these names; the numbers are for the wire. */
 export type ErrorCode =
   | 'parse_error'
   | 'invalid_request'
@@ -56,23 +56,32 @@ const wire: Readonly<Record<ErrorCode, WireError>> = {
   remote_error: { number: -32603, status: 200 },
 };
 
+/** The optional parts of an `McpError`. */
 export interface McpErrorOptions {
+  /** More about the error, as JSON. The peer sees it. */
   readonly data?: unknown;
+  /** The error that led to this one. The peer never sees it. */
   readonly cause?: unknown;
-  /** An HTTP status that says more than the code's own. */
+  /** The HTTP status to reply with, when the code's own status says too little. */
   readonly status?: number;
-  /** A number from the wire that has no name here. */
+  /** The JSON-RPC number to send instead of the code's own. */
   readonly number?: number;
 }
 
 const brand = Symbol.for('fullmcp.McpError');
 
-/** What the protocol calls an error. Its message is shown to the peer; any other error's message never is. */
+/**
+ * An error of the protocol or of the connection. The peer sees its message and data; any other error reaches the peer as
+ * "Internal error".
+ */
 export class McpError extends Error {
+  /** The stable name of the error: compare this, not the message. */
   readonly code: ErrorCode;
+  /** More about the error, as JSON; undefined when there is none. */
   readonly data: unknown;
+  /** The HTTP status that belongs to the error. */
   readonly status: number;
-  /** The JSON-RPC number, where the error came from a peer. */
+  /** The JSON-RPC number that the peer sent; undefined for an error that was made here. */
   readonly number: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: McpErrorOptions = {}) {
@@ -86,12 +95,12 @@ export class McpError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
-  /** True for an McpError of any copy of this package. */
+  /** Tells whether a value is an `McpError`, also one of another copy of this package. */
   static is(value: unknown): value is McpError {
     return typeof value === 'object' && value !== null && brand in value;
   }
 
-  /** The error as `revision` writes it. */
+  /** The error as a JSON-RPC error object, with the number that `revision` gives it. */
   toWire(revision: Revision): ErrorObject {
     const number = this.number ?? errorNumber(this.code, revision);
     return this.data === undefined

@@ -21,6 +21,7 @@ export interface Link {
   readonly close: () => Promise<void>;
 }
 
+/** The transport of a connection. Connections to several servers have names of their own, such as `group`. */
 export type TransportName = 'in-process' | 'http' | 'http+sse' | 'stdio' | 'websocket' | (string & {});
 
 /** What a link tells beside the outcomes of calls. None of these may throw. */
