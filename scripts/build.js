@@ -3,9 +3,10 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, posix } from 'node:path';
 import { rolldown } from 'rolldown';
 import { filesUnder, root } from './files.js';
+import { importsOf, tokenize } from './scan.js';
 
 process.chdir(root);
 const stamp = 'build/.stamp';
@@ -23,6 +24,7 @@ async function build() {
   rmSync('dist', { recursive: true, force: true });
   rmSync('build', { recursive: true, force: true });
   compile('tsconfig.build.json');
+  dropPrivateTypes();
   await join();
   const hasExamples = inputs.some((file) => /^examples\/.*\.ts$/.test(file));
   if (hasExamples && existsSync('examples/tsconfig.json')) compile('examples/tsconfig.json');
@@ -51,6 +53,23 @@ async function join() {
     comments: { legal: true, annotation: true, jsdoc: false },
   });
   await bundle.close();
+}
+
+/** Deletes the types of modules that no entry's types lead to: nobody who installs the package can come to see them. */
+function dropPrivateTypes() {
+  /** @type {Set<string>} */
+  const reached = new Set();
+  /** @param {string} file */
+  const visit = (file) => {
+    if (reached.has(file)) return;
+    reached.add(file);
+    for (const { specifier } of importsOf(tokenize(readFileSync(file, 'utf8')))) {
+      if (specifier.startsWith('.')) visit(posix.join(posix.dirname(file), specifier.replace(/js$/, 'd.ts')));
+    }
+  };
+  const all = filesUnder('dist');
+  for (const file of all) if (/^dist\/[^/]+\.d\.ts$/.test(file)) visit(file);
+  for (const file of all) if (!reached.has(file)) rmSync(file);
 }
 
 /**

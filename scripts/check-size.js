@@ -8,11 +8,11 @@ import { bytesUnder, conclude, filesUnder, kilobytes, readManifest, root } from 
 import { withPackage } from './pack.js';
 import { evalsOf, globalsOf, importsOf, tokenize } from './scan.js';
 
-const UNPACKED_BYTES = 1_100_000;
+const UNPACKED_BYTES = 1_000_000;
 const INSTALLED_PACKAGES = 4;
 const INSTALLED_BYTES = 3_000_000;
 /** What an import of the entry loads, our files and dependencies together, as shipped, and gzipped. */
-const ENTRY_GZIP_BYTES = { 'dist/index.js': 80_000, 'dist/http.js': 45_000 };
+const ENTRY_GZIP_BYTES = { 'dist/index.js': 85_000, 'dist/http.js': 45_000 };
 /** These run on every runtime. */
 const PORTABLE_ENTRIES = [
   'dist/index.js',
@@ -23,7 +23,7 @@ const PORTABLE_ENTRIES = [
 ];
 /** The client for browsers, minified and gzipped: what a page loads to connect, and with all that may be loaded later. */
 const BROWSER_ENTRY = 'dist/client-web.js';
-const BROWSER_GZIP_BYTES = { atOnce: 25_000, inAll: 60_000 };
+const BROWSER_GZIP_BYTES = { atOnce: 25_000, inAll: 70_000 };
 const NODE_ONLY_PACKAGES = ['ws'];
 const PACKED = /^(dist\/.+|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
 const MUST_BE_PACKED = [

@@ -1,10 +1,10 @@
 import { createClient } from '../client/create-client.js';
 import type { Client } from '../client/model.js';
 import { checkOptionsOf } from '../client/option-keys.js';
+import type { Dispatch } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import type { OpenLink, TransportName } from '../protocol/link.js';
 import type { HeaderValues } from '../transports/http/client/options.js';
-import { dispatchLink } from '../transports/memory/link.js';
 import { Failures } from './attempts.js';
 import type { McpConfig } from './config.js';
 import type { GroupClient } from './group.js';
@@ -98,8 +98,7 @@ export function makeConnect(host: Host): Connect {
   }
 
   function openerOf(place: OpenPlace, options: ConnectOptions): OpenLink {
-    if (place.kind === 'in-process')
-      return (_events, open) => dispatchLink(place.dispatch, { open, as: options.as });
+    if (place.kind === 'in-process') return inProcess(place.dispatch, options);
     const key = place.kind === 'process' ? processKey(place.server) : nameOf(place);
     return opener(wayTo(place, options), { key, verdicts: options.verdicts ?? remembered, options });
   }
@@ -126,6 +125,14 @@ export function makeConnect(host: Host): Connect {
   }
 
   return connect as Connect;
+}
+
+// Few pages have a server of their own, and what it takes is loaded then.
+function inProcess(dispatch: Dispatch, { as }: ConnectOptions): OpenLink {
+  return async (_events, open) => {
+    const { dispatchLink } = await import('../transports/memory/link.js');
+    return dispatchLink(dispatch, { open, as });
+  };
 }
 
 type OpenPlace = Extract<Place, { kind: 'http' | 'websocket' | 'process' | 'in-process' }>;

@@ -1,5 +1,4 @@
 import type { ErrorObject } from '../jsonrpc/message.js';
-import { closestName } from '../schema/closest-name.js';
 import { within } from './features.js';
 import type { Revision } from './revisions.js';
 
@@ -121,8 +120,9 @@ function unknownCode(code: unknown): TypeError {
   }
   const shown =
     typeof code === 'string' ? JSON.stringify(code.slice(0, 40)) : `a value of type ${typeof code}`;
-  const meant = code === 'not_found' ? 'resource_not_found' : closestName(String(code), known);
-  const hint = meant === undefined ? `Known: ${known.join(', ')}.` : `Did you mean "${meant}"?`;
+  const part = code === 'not_found' ? 'resource_not_found' : code;
+  const meant = typeof part === 'string' && part.length > 3 && known.find((name) => name.includes(part));
+  const hint = !meant ? `Known: ${known.join(', ')}.` : `Did you mean "${meant}"?`;
   return new TypeError(`An McpError cannot have the code ${shown}. ${hint}`);
 }
 

@@ -38,7 +38,7 @@ export class InFlight {
 
   /** Returns the function that takes the call out again. */
   enter({ long, end }: Served): () => void {
-    const entry: Entry = { long, end, since: Date.now() };
+    const entry: Entry = { long, end, since: performance.now() };
     const slot = this.#free.pop() ?? this.#slots.length;
     this.#slots[slot] = entry;
     const stopTimer = this.#timeoutMs > 0 ? this.#limit(entry) : undefined;
@@ -70,7 +70,7 @@ export class InFlight {
   }
 
   #sweep(): void {
-    const overdue = Date.now() - this.#timeoutMs;
+    const overdue = performance.now() - this.#timeoutMs;
     for (const { long, since, end } of this.#entries()) if (!long && since <= overdue) end(this.#tooLate());
     if (this.size > 0) return;
     clearInterval(this.#timer);

@@ -59,7 +59,7 @@ export class Streams {
 
   open(incoming: Incoming, headers: HeaderFields, owner: StreamOwner): EventStream {
     const outlet = incoming.stream(200, { ...streamHeaders, ...headers });
-    const now = Date.now();
+    const now = performance.now();
     const stream: Open = { outlet, since: now, quietSince: now, owner, timer: undefined };
     this.#open.add(stream);
     stream.timer = this.#startTimer(stream);
@@ -73,7 +73,7 @@ export class Streams {
           return this.#leave(stream, 'unread');
         }
         outlet.write(printEvent(event));
-        stream.quietSince = Date.now();
+        stream.quietSince = performance.now();
       },
       end: () => {
         if (this.#forget(stream)) outlet.end();
@@ -101,7 +101,7 @@ export class Streams {
 
   #look(stream: Open): void {
     const { keepAliveMs, maxAgeMs } = this.#limits;
-    const now = Date.now();
+    const now = performance.now();
     // The owner ends it in its own words: a subscription with its result, a poll with a hint when to come back.
     if (now - stream.since >= maxAgeMs) stream.owner.onEnd('old');
     else if (now - stream.quietSince >= keepAliveMs) {

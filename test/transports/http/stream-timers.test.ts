@@ -3,7 +3,7 @@ import { createHandler } from 'fullmcp/http';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { initialize, modern, post } from '../../examples/wire.js';
 
-beforeEach(() => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] }));
+beforeEach(() => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] }));
 afterEach(() => vi.useRealTimers());
 
 const url = 'http://localhost/mcp';
@@ -70,4 +70,28 @@ test('a stream of a session that is too old is ended, whatever its revision', as
   expect(seen.text).toContain('notifications/progress');
   finish();
   await handle.close();
+});
+
+test('a clock that is set forward ends neither streams nor calls', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance', 'Date'] });
+  let finish: ((value: string) => void) | undefined;
+  const server = createServer({
+    name: 'slow',
+    version: '1.0.0',
+    changes: true,
+    tools: { slow: tool({ run: () => new Promise<string>((resolve) => (finish = resolve)) }) },
+  });
+  const handle = createHandler(server, { requestTimeoutMs: 60_000, maxAgeMs: 60_000, keepAliveMs: 1000 });
+  const stream = reading(await handle(post(url, listen.body, listen.headers)));
+  const call = modern('tools/call', { name: 'slow', arguments: {} });
+  const answer = handle(post(url, call.body, call.headers));
+  await vi.waitFor(() => expect(finish).toBeDefined());
+  vi.setSystemTime(Date.now() + 86_400_000);
+  vi.advanceTimersByTime(2000);
+  finish?.('in time');
+  expect(await (await answer).text()).toContain('in time');
+  server.changed.tools();
+  await handle.close();
+  await stream.ended;
+  expect(stream.text).toContain('notifications/tools/list_changed');
 });
