@@ -14,6 +14,7 @@ import { type RequestContext, webIncoming } from './transports/http/web.js';
 
 export {
   type EventLog,
+  type EventsAfter,
   type LoggedEvent,
   type MemoryEventLogOptions,
   memoryEventLog,

@@ -88,6 +88,8 @@ export type {
   CallFacts,
   Method,
   MethodParams,
+  NeedsState,
+  NeedsUser,
   ServerContext,
   ServerDefinition,
   ServerOptions,

@@ -57,7 +57,7 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** The longest id. It is kept while its request is open, and repeated in whatever belongs to the request. */
-export const MAX_ID_LENGTH = 1024;
+const MAX_ID_LENGTH = 1024;
 const MAX_METHOD_LENGTH = 256;
 
 /** MCP narrows JSON-RPC: an id is a string or an integer, never null, never a fraction. */

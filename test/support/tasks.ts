@@ -2,7 +2,7 @@ import { type inProcess, memoryStore, type Outcome, type Store } from 'fullmcp';
 import { expect } from 'vitest';
 import { until } from './until.js';
 
-export const TASKS = 'io.modelcontextprotocol/tasks';
+const TASKS = 'io.modelcontextprotocol/tasks';
 /** A client that knows tasks and can be asked. */
 export const able = { capabilities: { elicitation: {}, extensions: { [TASKS]: {} } } };
 export const accept = (content: object) => ({ action: 'accept', content });
