@@ -3,11 +3,25 @@ import type { Call, Dispatch, Middleware, Outcome } from '../protocol/call.js';
 
 // Spec 2026-07-28, Caching.
 
-/** What a notification makes stale. */
-export type Stale = { readonly method: string } | { readonly uri: string };
+/** The entries that a notification makes stale. */
+export type Stale =
+  | {
+      /** All results of this method. */
+      readonly method: string;
+    }
+  | {
+      /** The contents of this resource. */
+      readonly uri: string;
+    };
 
+/** The limits of a `ResultCache`. */
 export interface ResultCacheOptions {
+  /** The number of results to keep; beyond it, the least recently used is dropped. Default: 1000. */
   readonly maxEntries?: number;
+  /**
+   * The size of all results together, as JSON; beyond it, the least recently used are dropped. A result larger than a quarter
+   * of it is not cached. Default: 32 MB.
+   */
   readonly maxBytes?: number;
 }
 
@@ -28,7 +42,10 @@ const cacheable = new Set([
   'resources/read',
 ]);
 
-/** Keeps results for as long as their server said. Clients may share one: only public results go from one to another. */
+/**
+ * A cache for lists and resources, each kept for as long as its server allows. Clients may share one: only results that the
+ * server declares public pass from one client to another.
+ */
 export class ResultCache {
   // Oldest first: what is used goes to the end.
   readonly #entries = new Map<string, Entry>();
@@ -42,11 +59,12 @@ export class ResultCache {
     this.#maxBytes = maxBytes;
   }
 
-  /** Changes whenever something becomes stale: what was under way then may be stale too. */
+  /** A number that grows whenever something becomes stale; a result that was requested before then is not cached. */
   get generation(): number {
     return this.#generation;
   }
 
+  /** The result under this key; undefined when there is none or its time is over. */
   get(key: string): Outcome | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
@@ -56,6 +74,7 @@ export class ResultCache {
     return entry.outcome;
   }
 
+  /** Caches a result for its `ttlMs`; ignored when it has none. */
   set(key: string, { method, params }: Call, outcome: Outcome): void {
     const { ttlMs } = outcome;
     if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
@@ -70,7 +89,7 @@ export class ResultCache {
     }
   }
 
-  /** Drops what a server's notification made stale, whoever of its clients heard it. */
+  /** Drops the results that a notification of this server made stale. */
   invalidate(server: string, stale: Stale): void {
     this.#generation++;
     for (const [key, entry] of this.#entries) {

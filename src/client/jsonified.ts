@@ -1,9 +1,9 @@
 // What JSON makes of a value, as a type.
 
 /**
- * What a client gets of a value that a server returns: `Date` and everything else with `toJSON` as what that gives, class
- * instances as their data, fields that may be undefined as optional, functions and symbols not at all. A value that cannot be
- * sent is a sentence that says so.
+ * The value that a client receives for a value that a server returns: `Date` and everything else with `toJSON` as its result,
+ * class instances as their data, fields that may be undefined as optional, functions and symbols not at all. A value that
+ * cannot be sent becomes a sentence that says so.
  */
 export type Jsonified<T> = unknown extends T
   ? T
@@ -27,8 +27,10 @@ export type Jsonified<T> = unknown extends T
                   }
                 >;
 
+/** Values that JSON leaves out. */
 type Dropped = undefined | symbol | ((...given: never) => unknown);
 
+/** Values that cannot be sent as JSON. */
 type Unsendable =
   | bigint
   | ReadonlyMap<unknown, unknown>
@@ -56,4 +58,5 @@ type Missing<T> = {
     : never;
 }[keyof T];
 
+/** The same type, shown as one object. */
 type Flat<T> = { [Key in keyof T]: T[Key] };

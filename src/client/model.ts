@@ -1,7 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { JsonObject } from '../jsonrpc/message.js';
 import type { Outcome } from '../protocol/call.js';
-import type { ContentBlock, ResourceContents } from '../protocol/content.js';
 import type { McpError } from '../protocol/errors.js';
 import type { TransportName } from '../protocol/link.js';
 import type { LogLevel } from '../protocol/log-level.js';
@@ -11,204 +10,186 @@ import type {
   ListedResource,
   ListedTemplate,
   ListedTool,
-  PromptMessage,
   ServerCapabilities,
 } from '../protocol/model.js';
 import type { Revision } from '../protocol/revisions.js';
-import type { CallOptions, LogMessage, Progress } from './options.js';
+import type { CallOptions, LogMessage } from './options.js';
+import type { CallResult, Completion, CompletionRequest, PromptResult, ReadResult } from './result-model.js';
+import type { Interests, SubscribeOptions, Subscription } from './subscription-model.js';
+import type { TaskHandle } from './task-model.js';
 import type { TypedTools } from './typed.js';
 
-/** A client of one server, or of several as if they were one. Ready when `connect` returns it. */
+export type { CallResult, Completion, CompletionRequest, PromptResult, ReadResult } from './result-model.js';
+export type { Change, Interests, SubscribeOptions, Subscription } from './subscription-model.js';
+export type { TaskHandle, TaskState } from './task-model.js';
+
+/**
+ * A client of one server, or of several as if they were one. It is ready when `connect` returns it; `await using` closes it.
+ */
 export interface Client<S = unknown> extends AsyncDisposable {
+  /** The state of the connection now. */
   readonly status: Status;
-  /** What the server said of itself. */
+  /** The server's account of itself: name, capabilities, instructions and revision. */
   readonly server: ServerFacts;
-  /** The server's tools as functions, with the types of `connect<typeof server>`. A failure throws. */
+  /**
+   * The server's tools as functions, with the types of `connect<typeof server>`. Each returns the tool's data, or its text, and
+   * throws when the tool fails.
+   */
   readonly tool: TypedTools<S>;
 
+  /** Lists the tools. A server without tools gives an empty list. */
   readonly tools: (options?: CallOptions) => Listing<ListedTool>;
+  /** Lists the resources that have a fixed URI. */
   readonly resources: (options?: CallOptions) => Listing<ListedResource>;
+  /** Lists the URI templates of resources. */
   readonly templates: (options?: CallOptions) => Listing<ListedTemplate>;
+  /** Lists the prompts. */
   readonly prompts: (options?: CallOptions) => Listing<ListedPrompt>;
 
-  /** Calls a tool and waits for its result, also where it asks first or becomes a task. */
+  /**
+   * Calls a tool and waits for its result, also when the tool asks for input or becomes a task. A tool's own failure is a
+   * result with `isError`, not an exception.
+   */
   readonly callTool: (name: string, args?: object, options?: ToolCallOptions) => Promise<CallResult>;
-  /** Calls a tool and gives what it became: a task under way, or one that is done where the server made none. */
+  /**
+   * Calls a tool and returns a handle as soon as the server has made a task of the call. Without a task, it waits for the
+   * result and returns a handle that is done.
+   */
   readonly startTool: (name: string, args?: object, options?: ToolCallOptions) => Promise<TaskHandle>;
-  /** A task of an earlier call, also of an earlier run of this program. */
+  /** The handle of a task by its id, also of a task that an earlier run of this program started. */
   readonly task: (id: string) => TaskHandle;
+  /** Reads a resource. Fails with `resource_not_found` when the server has none under this URI. */
   readonly readResource: (uri: string, options?: CallOptions) => Promise<ReadResult>;
+  /** Gets a prompt, filled in with its arguments. */
   readonly getPrompt: (
     name: string,
     args?: Readonly<Record<string, string>>,
     options?: CallOptions,
   ) => Promise<PromptResult>;
+  /** Asks for values that complete an argument of a prompt or of a URI template. */
   readonly complete: (what: CompletionRequest, options?: CallOptions) => Promise<Completion>;
 
-  /** Hears of changes until it is closed, also after a reconnect. A text is a resource's URI. */
+  /**
+   * Reports changes until the subscription is closed, also after a reconnect. A string is the URI of a resource. Resolves when
+   * the server has agreed.
+   */
   readonly subscribe: (what: string | Interests, options?: SubscribeOptions) => Promise<Subscription>;
 
-  /** Sends any request. What the protocol does not define is for servers with methods of their own. */
+  /** Sends any request, for methods of your own. The outcome is not interpreted. */
   readonly request: (method: string, params?: JsonObject, options?: CallOptions) => Promise<Outcome>;
-  /** Asks the server for a sign of life; gives the milliseconds it took. */
+  /** Sends the server a small request; returns the milliseconds until its answer. */
   readonly ping: (options?: CallOptions) => Promise<number>;
-  /** From which level on log messages are wanted in the calls to come; `undefined` wants none. */
+  /** Sets the least severe level of log messages for the calls to come; `undefined` asks for none. */
   readonly setLogLevel: (level: LogLevel | undefined) => void;
-  /** Tells a server of the session era that the roots have changed; others ask when they need them. */
+  /**
+   * Tells a server before revision 2026-07-28 that the roots have changed. Does nothing for others, which ask when they need
+   * the roots.
+   */
   readonly rootsChanged: () => Promise<void>;
-  /** The calls that are open. */
+  /** The calls that have no answer yet. */
   readonly pending: () => readonly PendingCall[];
-  /** Everything there is to know of the connection, as JSON: for logs and for finding faults. */
+  /** The state of the connection as JSON, for logs and for finding faults. */
   readonly info: () => ClientInfo;
-  /** Calls `listener` when it happens; the function that is returned ends that. What a listener throws becomes a `problem`. */
+  /**
+   * Calls `listener` with each event; the returned function stops that. An error that a listener throws becomes a `problem`
+   * event.
+   */
   readonly on: <E extends keyof ClientEvents>(
     event: E,
     listener: (value: ClientEvents[E]) => void,
   ) => () => void;
-  /** Ends everything: open calls fail with `connection_closed`. Resolves when nothing is left. */
+  /**
+   * Closes the connection: open calls fail with `connection_closed`, and a process that was started is ended. Resolves when
+   * nothing is left, after 7 s at most.
+   */
   readonly close: () => Promise<void>;
 }
 
+/** The state of a client's connection. Calls made while it is `reconnecting` wait; a `closed` client stays closed. */
 export type Status = 'ready' | 'reconnecting' | 'closed';
 
+/** The events of a client, by name, with the value that a listener receives. */
 export interface ClientEvents {
-  readonly status: { readonly status: Status; readonly reason?: McpError };
+  /** The connection was lost, restored or closed. */
+  readonly status: {
+    /** The new state. */
+    readonly status: Status;
+    /** The error that led to it; absent when the client is ready again or `close` was called. */
+    readonly reason?: McpError;
+  };
+  /** A log message of the server. */
   readonly log: LogMessage;
-  /** Something odd that was put up with: a junk line, a tool that was left out, a listener that threw. */
-  readonly problem: { readonly message: string; readonly cause?: unknown };
-  /** A notification of the server's that belongs to no call. */
-  readonly notification: { readonly method: string; readonly params: JsonObject | undefined };
+  /** Something went wrong without failing a call: an unreadable line, a skipped tool, a listener that threw. */
+  readonly problem: {
+    /** The problem in one sentence. */
+    readonly message: string;
+    /** The error behind it. */
+    readonly cause?: unknown;
+  };
+  /** A notification that is neither progress nor a log message of a call. */
+  readonly notification: {
+    /** The notification's method, such as `notifications/tools/list_changed`. */
+    readonly method: string;
+    /** The notification's parameters. */
+    readonly params: JsonObject | undefined;
+  };
 }
 
+/** The server's account of itself, and the revision that was agreed on. */
 export interface ServerFacts {
-  /** Undefined where the server does not say. */
+  /** The server's name and version; undefined when the server does not send them. */
   readonly info: Implementation | undefined;
+  /** The features that the server declares. */
   readonly capabilities: Readonly<ServerCapabilities>;
+  /** Advice for models on how to use the server. */
   readonly instructions: string | undefined;
+  /** The protocol revision spoken on this connection. */
   readonly revision: Revision;
 }
 
+/** The state of a connection, as JSON. */
 export interface ClientInfo {
+  /** The state of the connection. */
   readonly status: Status;
+  /** The transport that carries the messages. */
   readonly transport: TransportName;
+  /** The server's URL without secrets, or its command. */
   readonly target: string;
+  /** The protocol revision spoken on this connection. */
   readonly revision: Revision;
+  /** The server's account of itself. */
   readonly server: ServerFacts;
+  /** The number of calls that have no answer yet. */
   readonly pending: number;
+  /** The number of times that the client has reconnected. */
   readonly reconnects: number;
-  /** The latest oddities that were put up with. */
+  /** The latest problems, 20 at most, oldest first. */
   readonly problems: readonly string[];
 }
 
+/** A call that has no answer yet. */
 export interface PendingCall {
+  /** The protocol's method, such as `tools/call`. */
   readonly method: string;
-  /** The tool, resource or prompt. */
+  /** The name of the tool or prompt, or the URI of the resource; undefined for other calls. */
   readonly name: string | undefined;
+  /** The time since the call began, in milliseconds. */
   readonly sinceMs: number;
+  /** The latest progress that the server reported. */
   readonly lastProgress: number | undefined;
 }
 
-/** A list that is fetched page by page as it is walked. */
+/** A list, fetched page by page as it is iterated. Each iteration starts anew. */
 export interface Listing<T> extends AsyncIterable<T> {
+  /** Fetches all pages. */
   readonly all: () => Promise<readonly T[]>;
 }
 
+/** The options of one tool call. */
 export interface ToolCallOptions extends CallOptions {
-  /** Lets the call be repeated safely where the server keeps idempotency keys. */
+  /**
+   * A key that marks the call as safe to repeat: the client retries it, and a server that keeps idempotency keys runs it once.
+   * Give one only to servers that do.
+   */
   readonly idempotencyKey?: string;
-}
-
-/** What a tool answered. A tool's own failure is a result: `unwrap` throws it. */
-export interface CallResult {
-  readonly content: readonly ContentBlock[];
-  /** All texts together, a line each. */
-  readonly text: string;
-  /** The structured content, checked against the tool's output schema where the tool was listed with one. */
-  readonly data: unknown;
-  readonly isError: boolean;
-  readonly meta: JsonObject | undefined;
-  /** The data, or the text where there is none; throws `tool_failed` where the tool failed. */
-  readonly unwrap: () => unknown;
-}
-
-export interface ReadResult {
-  readonly contents: readonly ResourceContents[];
-  /** All texts together. */
-  readonly text: string;
-  readonly meta: JsonObject | undefined;
-}
-
-export interface PromptResult {
-  readonly description: string | undefined;
-  readonly messages: readonly PromptMessage[];
-  readonly meta: JsonObject | undefined;
-}
-
-export type CompletionRequest = (
-  | { readonly prompt: string; readonly template?: never }
-  | { readonly template: string; readonly prompt?: never }
-) & {
-  readonly argument: string;
-  readonly value: string;
-  /** The arguments that are filled in already. */
-  readonly filled?: Readonly<Record<string, string>>;
-};
-
-export interface Completion {
-  readonly values: readonly string[];
-  readonly total: number | undefined;
-  readonly hasMore: boolean;
-}
-
-/** What to hear of. */
-export interface Interests {
-  readonly tools?: boolean;
-  readonly prompts?: boolean;
-  readonly resources?: boolean;
-  /** The contents of these resources. */
-  readonly uris?: readonly string[];
-  readonly tasks?: readonly string[];
-}
-
-export type Change =
-  | { readonly kind: 'tools' | 'prompts' | 'resources' }
-  | { readonly kind: 'resource'; readonly uri: string }
-  | { readonly kind: 'task'; readonly id: string; readonly state: TaskState };
-
-export interface SubscribeOptions {
-  readonly onChange?: (change: Change) => void;
-  readonly signal?: AbortSignal;
-}
-
-/** Changes as they come. Two changes of one thing that nobody has looked at yet are one. */
-export interface Subscription extends AsyncIterable<Change>, AsyncDisposable {
-  /** What the server agreed to tell. */
-  readonly accepted: Interests;
-  readonly close: () => Promise<void>;
-}
-
-export interface TaskState {
-  readonly id: string;
-  readonly status: 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
-  readonly statusMessage: string | undefined;
-  /** How far the task is, where the server says so in numbers. */
-  readonly progress: Progress | undefined;
-  readonly createdAt: string;
-  readonly lastUpdatedAt: string;
-  readonly ttlMs: number | null | undefined;
-  readonly pollIntervalMs: number | undefined;
-  /** The questions that are open, by key. */
-  readonly questions: Readonly<Record<string, JsonObject>>;
-}
-
-/** A task: its state now, its answers, its result. */
-export interface TaskHandle {
-  /** Keep it to come back to the task later; undefined where the server made none and the result is there already. */
-  readonly id: string | undefined;
-  readonly status: (options?: CallOptions) => Promise<TaskState>;
-  /** Waits for the result and answers questions on the way with the client's handlers. */
-  readonly result: (options?: CallOptions) => Promise<CallResult>;
-  /** Answers questions by hand, by key. */
-  readonly answer: (answers: Readonly<Record<string, JsonObject>>, options?: CallOptions) => Promise<void>;
-  readonly cancel: (options?: CallOptions) => Promise<void>;
 }

@@ -6,63 +6,109 @@ import type { Implementation } from '../protocol/model.js';
 import type { ResultCache } from './cache.js';
 import type { Handlers } from './handlers.js';
 
+/** The progress of a call or a task, as the server reports it. */
 export interface Progress {
+  /** The progress so far; it grows with each report. */
   readonly progress: number;
+  /** The progress at which the work is done, when the server knows it. */
   readonly total?: number;
+  /** The current step, for people. */
   readonly message?: string;
 }
 
+/** A log message of the server. */
 export interface LogMessage {
+  /** The severity. */
   readonly level: LogLevel;
+  /** The part of the server that logs, when the server names one. */
   readonly logger?: string;
+  /** The message itself: a string or any other JSON. */
   readonly data: unknown;
 }
 
-/** What holds for one call; `connect` takes the same as defaults for all. */
+/** The options of one call. `connect` takes some of them as defaults for all calls. */
 export interface CallOptions {
+  /** Cancels the call: it fails with `cancelled`, and the server is told. */
   readonly signal?: AbortSignal | undefined;
-  /** How long a call may go without a sign of life: an answer or progress. 60 seconds unless told. */
+  /**
+   * The longest time without an answer or progress, in milliseconds; then the call fails with `timeout`. Time spent waiting for
+   * the user does not count. `Infinity`: no limit. Default: 60 s.
+   */
   readonly timeoutMs?: number;
-  /** How long a call may take in all, whatever it reports. Ten minutes unless told. */
+  /**
+   * The longest time for the whole call, whatever progress it reports, in milliseconds; then the call fails with `timeout`.
+   * Time spent waiting for the user does not count. Once the call has become a task, only a limit given with the call applies.
+   * Default: 10 min.
+   */
   readonly maxTimeoutMs?: number;
+  /** Called with each progress report of this call. An error that it throws becomes a `problem` event. */
   readonly onProgress?: (progress: Progress) => void;
-  /** Log messages of this call; they come where `logLevel` asks for them. */
+  /** Called with each log message of this call. Without a `logLevel`, the server is asked for messages from `info` up. */
   readonly onLog?: (message: LogMessage) => void;
+  /**
+   * The least severe level of log messages to ask the server for. Default: the client's level; `info` with `onLog` or `log`;
+   * otherwise none.
+   */
   readonly logLevel?: LogLevel;
-  /** Asks the server, also where a result was kept that is still good. */
+  /** Asks the server even when a cached result is still valid, and caches the new result. Default: false. */
   readonly fresh?: boolean;
-  /** Sent as `_meta` with the request. */
+  /** Fields for the request's `_meta`. */
   readonly meta?: JsonObject;
 }
 
+/** The pauses between attempts to reconnect, and their number. */
 export interface ReconnectOptions {
-  /** How often in a row before the client gives up and closes. No limit unless told. */
+  /** The number of failed attempts in a row after which the client closes. Default: no limit. */
   readonly maxAttempts?: number;
-  /** The first pause; each next one is twice as long, up to `maxMs`, and each is cut by chance to between half and all. */
+  /**
+   * The pause before the first attempt, in milliseconds. Each further pause is twice as long, and each is shortened at random
+   * by up to half. Default: 200 ms.
+   */
   readonly baseMs?: number;
+  /** The longest pause between two attempts, in milliseconds. Default: 30 s. */
   readonly maxMs?: number;
 }
 
-/** How the client behaves, whatever it is connected to. */
+/** The options of a client, whatever it is connected to. */
 export interface ClientOptions
   extends Handlers,
     Omit<CallOptions, 'signal' | 'onProgress' | 'onLog' | 'meta' | 'fresh'> {
-  /** Who this is; servers show and log it. */
+  /** The name and version of your program; servers show and log them. Default: those of fullmcp. */
   readonly client?: Implementation;
-  /** Wraps every call, the first of the list outermost. */
+  /** Middleware around every call, the first of the array outermost. */
   readonly use?: readonly Middleware[];
-  /** Who the calls come from, for a server in the same process: `subject` alone is enough. */
+  /**
+   * The caller's identity for a server in the same process; `subject` alone is enough. Ignored by any other connection: use
+   * `auth` there.
+   */
   readonly as?: AuthInit;
-  /** Gets the server's log messages. Without `logLevel`, from `info` on. */
+  /** Called with each log message of the server. Without a `logLevel`, the server is asked for messages from `info` up. */
   readonly log?: (message: LogMessage) => void;
-  /** Gets every call's progress, with the name of what was called. */
-  readonly progress?: (progress: Progress, call: { readonly method: string; readonly name?: string }) => void;
-  /** What to do when the connection is lost; `false` closes the client. */
+  /** Called with the progress of every call, and with the call's method and name. */
+  readonly progress?: (
+    progress: Progress,
+    call: {
+      /** The protocol's method, such as `tools/call`. */
+      readonly method: string;
+      /** The name of the tool or prompt, or the URI of the resource. */
+      readonly name?: string;
+    },
+  ) => void;
+  /**
+   * Reconnects when the connection is lost, with the pauses given. `false` closes the client instead. A client that is rejected
+   * with `unauthorized` or `forbidden` always closes. Default: true.
+   */
   readonly reconnect?: boolean | ReconnectOptions;
-  /** Keeps results for as long as the server said. `false` keeps none; clients may share one. */
+  /**
+   * Caches lists and resources for as long as the server allows. `false` turns that off; a `ResultCache` can be shared between
+   * clients. Default: true, except for a server in the same process.
+   */
   readonly cache?: boolean | ResultCache;
-  /** How many times one call may ask for input. Ten unless told. */
+  /** The number of times that one call may ask for input; then the call fails. Default: 10. */
   readonly maxRounds?: number;
-  /** How often a call that may safely be repeated is repeated when the connection breaks or the server is busy. Twice unless told. */
+  /**
+   * The number of retries when the connection breaks or the server is busy. Only calls that are safe to repeat, or that the
+   * server never began, are retried. Default: 2.
+   */
   readonly maxRetries?: number;
 }
