@@ -26,8 +26,6 @@ export interface SpawnOptions {
 const DRAIN_MS = 250;
 // How long after one of its pipes a process may end and the end still be told by its exit code.
 const EXIT_CODE_MS = 500;
-/** How much is joined into one write at most. A message that is longer is written alone. */
-const WRITE_AT = 2048;
 
 /** A server as a child process, a message a line. It is started by `start`; a failure to start is told through `closed`. */
 export function spawnWire(server: ServerProcess, options: SpawnOptions = {}): Wire {
@@ -180,11 +178,9 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
       if (queued.length + (stdin?.writableLength ?? 0) > maxBufferedBytes) {
         return lose(whyEnded(server, child, words(), 'does not read its input and was ended'));
       }
-      // The messages of one turn of the event loop leave in few writes. Not in one: the server would wait for the last of
-      // them before it begins with the first.
+      // The messages of one turn of the event loop leave in one write.
       if (queued === '') process.nextTick(flush);
       queued += printLine(text);
-      if (queued.length > WRITE_AT) flush();
     },
     lastWords: said.lines,
     close() {

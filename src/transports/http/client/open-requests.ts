@@ -1,9 +1,16 @@
+import { ByNumber } from '../../../protocol/by-number.js';
 import { cancelledBy, type McpError } from '../../../protocol/errors.js';
 import { hasEnded, Lifetime, onEnd, type WithSignal } from '../../../protocol/lifetime.js';
 
 /** How long a request may use the network. */
 export class Lease extends Lifetime {
+  readonly id: number;
   rest: Promise<unknown> | undefined;
+
+  constructor(id: number) {
+    super();
+    this.id = id;
+  }
 
   /** Prolongs it beyond the answer, for the rest of a stream. */
   after(rest: Promise<unknown>): void {
@@ -13,7 +20,7 @@ export class Lease extends Lifetime {
 
 /** The requests that are open, each with a lease of its own, so that closing ends them all. */
 export class OpenRequests {
-  readonly #open = new Set<Lease>();
+  readonly #open = new ByNumber<Lease>();
   #closed: McpError | undefined;
 
   get closed(): boolean {
@@ -24,7 +31,7 @@ export class OpenRequests {
   run<T>(call: WithSignal, work: (lease: Lease) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     if (hasEnded(call)) return Promise.reject(cancelledBy(call.signal.reason));
-    const lease = new Lease();
+    const lease = new Lease(this.#open.next());
     this.#open.add(lease);
     const unlisten = onEnd(call, () => lease.end(call.signal.reason));
     return new Promise((resolve, reject) => {
@@ -52,7 +59,6 @@ export class OpenRequests {
 
   close(reason: McpError): void {
     this.#closed ??= reason;
-    for (const lease of this.#open) lease.end(reason);
-    this.#open.clear();
+    for (const lease of this.#open.all()) lease.end(reason);
   }
 }
