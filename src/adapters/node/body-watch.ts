@@ -1,51 +1,68 @@
+import { BodyStalled } from '../../transports/http/incoming.js';
+
 /** A body that is being read. */
 export interface WatchedBody {
   /** How much of it has come. */
   bytes: number;
   readonly silenceMs: number;
-  /** Nothing of it has come for `silenceMs`. */
-  readonly stalled: () => void;
+  /** Hears that nothing of it has come for `silenceMs`. */
+  readonly error: (error: Error) => void;
   /** How much had come when somebody last looked and found more than before, and when that was. */
   seen: number;
   seenAt: number;
+  /** Its place among the watched; `UNWATCHED` where it has none. */
+  slot: number;
 }
 
+export const UNWATCHED = -1;
+
 /**
- * Finds bodies that stop arriving. Nearly all are here and gone within a turn of the event loop, so a body costs an entry in a
- * set and no timer of its own.
+ * Finds bodies that stop arriving. Nearly all are here and gone within a turn of the event loop, so a body costs a slot in a
+ * list and no timer of its own. A `Set` of them would make and drop tables all the time, for the collector to clear away.
  */
 export class BodyWatch {
-  readonly #bodies = new Set<WatchedBody>();
+  readonly #slots: (WatchedBody | undefined)[] = [];
+  readonly #free: number[] = [];
   #timer: ReturnType<typeof setInterval> | undefined;
-  #everyMs = Number.POSITIVE_INFINITY;
+  #shortestMs = Number.POSITIVE_INFINITY;
 
   watch(body: WatchedBody): void {
-    this.#bodies.add(body);
-    const everyMs = Math.max(5, body.silenceMs / 4);
-    if (this.#timer !== undefined && everyMs >= this.#everyMs) return;
-    clearInterval(this.#timer);
-    this.#everyMs = everyMs;
-    this.#timer = setInterval(() => this.#look(), everyMs).unref();
+    body.slot = this.#free.pop() ?? this.#slots.length;
+    this.#slots[body.slot] = body;
+    if (body.silenceMs < this.#shortestMs) this.#lookOften(body.silenceMs);
   }
 
   forget(body: WatchedBody): void {
-    this.#bodies.delete(body);
+    const { slot } = body;
+    if (slot === UNWATCHED) return;
+    body.slot = UNWATCHED;
+    this.#slots[slot] = undefined;
+    this.#free.push(slot);
+  }
+
+  #lookOften(silenceMs: number): void {
+    clearInterval(this.#timer);
+    this.#shortestMs = silenceMs;
+    this.#timer = setInterval(() => this.#look(), Math.max(5, silenceMs / 4)).unref();
   }
 
   #look(): void {
     const now = performance.now();
-    for (const body of this.#bodies) {
+    for (const body of this.#slots) {
+      if (body === undefined) continue;
       if (body.bytes !== body.seen) {
         body.seen = body.bytes;
         body.seenAt = now;
       } else if (now - body.seenAt >= body.silenceMs) {
-        this.#bodies.delete(body);
-        body.stalled();
+        this.forget(body);
+        body.error(new BodyStalled(body.silenceMs));
       }
     }
-    if (this.#bodies.size > 0) return;
+    if (this.#free.length < this.#slots.length) return;
+    this.#slots.length = 0;
+    this.#free.length = 0;
     clearInterval(this.#timer);
     this.#timer = undefined;
-    this.#everyMs = Number.POSITIVE_INFINITY;
+    this.#shortestMs = Number.POSITIVE_INFINITY;
   }
 }

@@ -3,13 +3,12 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Auth } from '../../protocol/call.js';
 import {
-  BodyStalled,
   BodyTooLarge,
   type HeaderFields,
   type Incoming,
   type Outlet,
 } from '../../transports/http/incoming.js';
-import { BodyWatch, type WatchedBody } from './body-watch.js';
+import { BodyWatch, UNWATCHED, type WatchedBody } from './body-watch.js';
 import { hasPipelined, pipelinedOn, whilePipelined } from './pipelined.js';
 
 const bodies = new BodyWatch();
@@ -109,17 +108,16 @@ export class NodeIncoming implements Incoming {
         bodies.forget(reading);
         if (!req.complete) reject(new Error('The client went away while sending'));
       };
-      const stalled = (): void => reject(new BodyStalled(silenceMs));
       const reading: Reading = {
         data,
         end,
         error: reject,
         close,
-        stalled,
         silenceMs,
         bytes: 0,
         seen: -1,
         seenAt: 0,
+        slot: UNWATCHED,
       };
       req.on('data', data).on('end', end).on('error', reject).on('close', close);
       this.#reading = reading;
@@ -181,7 +179,6 @@ export class NodeIncoming implements Incoming {
 interface Reading extends WatchedBody {
   readonly data: (chunk: Buffer) => void;
   readonly end: () => void;
-  readonly error: (error: Error) => void;
   readonly close: () => void;
 }
 
