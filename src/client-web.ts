@@ -6,12 +6,19 @@ import { makeOneShots, type OneShots } from './connect/one-shots.js';
 export * from './connect/public.js';
 export type { ServerProcess } from './transports/stdio/spawn.js';
 
+/** Connects to a server by its URL, or to one in the same page. A browser cannot start processes or read files. */
 export const connect: Connect = /* @__PURE__ */ makeConnect({});
 
 const oneShots: OneShots = /* @__PURE__ */ makeOneShots(connect);
+/** Connects, runs `use` with the client, and closes the client, also when `use` throws. */
 export const withClient: OneShots['withClient'] = oneShots.withClient;
+/** Connects, calls one tool, and closes. A tool's own failure is a result: `unwrap` throws it. */
 export const callTool: OneShots['callTool'] = oneShots.callTool;
+/** Connects, lists all tools, and closes. */
 export const listTools: OneShots['listTools'] = oneShots.listTools;
+/** Connects, reads one resource, and closes. */
 export const readResource: OneShots['readResource'] = oneShots.readResource;
+/** Connects, gets one prompt, and closes. */
 export const getPrompt: OneShots['getPrompt'] = oneShots.getPrompt;
+/** Connects, and returns the server's account of itself: name, capabilities, instructions and revision. */
 export const serverInfo: OneShots['serverInfo'] = oneShots.serverInfo;

@@ -2,12 +2,17 @@ import { type ErrorCode, McpError, toMcpError } from '../protocol/errors.js';
 import type { TransportName } from '../protocol/link.js';
 import type { Era } from './verdicts.js';
 
-/** One way that was tried, and what came of it. Plain JSON: `data.attempts` of an error has a list of them. */
+/** One way of connecting that was tried and failed. Plain JSON: `data.attempts` of an error is an array of these. */
 export interface Attempt {
+  /** The server's URL without secrets, or its command. */
   readonly target: string;
+  /** The transport that was tried. */
   readonly transport: TransportName;
+  /** The era that was tried; absent when the attempt failed before that was known. */
   readonly era?: Era;
+  /** The code of the error. */
   readonly code: ErrorCode;
+  /** The message of the error. */
   readonly message: string;
 }
 

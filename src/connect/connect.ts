@@ -17,12 +17,21 @@ import { VerdictCache } from './verdicts.js';
 import type { Way } from './way.js';
 
 /**
- * Connects to a server, whatever it is and whatever it speaks. Ready when it returns; otherwise it throws an `McpError` that
- * says what was tried. Without a target, the environment variable MCP_SERVER_URL names it.
+ * Connects to a server, whatever it is and whatever it speaks. The client is ready when the promise resolves; otherwise it
+ * rejects with an `McpError` that says what was tried. Without a target, the environment variable MCP_SERVER_URL names the
+ * server.
  */
 export interface Connect {
+  /**
+   * Connects to several servers at once, from a config or its `.json` file. Each server is connected when it is first needed.
+   */
   (target: McpConfig | `${string}.json`, options?: ConnectOptions): Promise<GroupClient>;
+  /** Connects to a server in the same process, with the types of its tools. */
   <S extends ServerObject>(target: S, options?: ConnectOptions): Promise<Client<S>>;
+  /**
+   * Connects to a server: a URL, a script, a process, a server object, or an array of targets of which the first that works is
+   * taken. `connect<typeof server>` gives `client.tool` the server's types.
+   */
   <S = unknown>(target?: Target, options?: ConnectOptions): Promise<Client<S>>;
 }
 

@@ -2,12 +2,13 @@ import type { Client, ServerFacts } from '../client/model.js';
 import { McpError } from '../protocol/errors.js';
 import { abortable, limited, named } from './group-waiting.js';
 
-/** How one server of a group is. */
+/** The state of one server of a group. */
 export interface ServerState {
+  /** `idle` has not been needed yet; `failed` is tried again when it is next needed, after a pause of up to 60 s. */
   readonly status: 'idle' | 'connecting' | 'ready' | 'failed' | 'reconnecting' | 'closed';
-  /** Why it failed. */
+  /** The reason why the server failed; absent while it is connected. */
   readonly error?: McpError;
-  /** What it said of itself when it was last connected. */
+  /** The server's account of itself when it was last connected. */
   readonly server?: ServerFacts;
 }
 

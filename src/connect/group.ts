@@ -13,15 +13,18 @@ import { askThrough } from './group-questions.js';
 import type { ConnectOptions } from './options.js';
 import type { Target } from './target.js';
 
-/** A client of several servers. Tools and prompts are called `server_name`; resources keep their URIs. */
+/**
+ * A client of several servers. Tools and prompts are named `server_name`; resources keep their URIs. A server that fails is
+ * left out of lists and reported as a `problem`.
+ */
 export interface GroupClient extends Client {
-  /** The servers by name, as they are now. */
+  /** The state of each server now, by name. */
   readonly servers: ReadonlyMap<string, ServerState>;
-  /** The client of one server, connected when it returns. */
+  /** The client of one server; connects it first if needed. Fails with `invalid_params` for an unknown name. */
   readonly member: (name: string) => Promise<Client>;
-  /** Adds a server. It is connected when it is first needed; who listens hears that the lists changed. */
+  /** Adds a server, which is connected when it is first needed. Subscribers are told that the lists changed. */
   readonly add: (name: string, entry: ServerEntry) => void;
-  /** Closes a server and forgets it: open calls on it fail with `connection_closed`. */
+  /** Closes a server and forgets it: open calls on it fail with `connection_closed`. Does nothing for an unknown name. */
   readonly remove: (name: string) => Promise<void>;
 }
 

@@ -12,36 +12,46 @@ import { connectKeys, oneShotKeys } from './option-keys.js';
 import type { ConnectOptions } from './options.js';
 import type { Target } from './target.js';
 
+/** The options of the connection and of the call, together. */
 export interface OneShotOptions extends ConnectOptions, ToolCallOptions {}
 
-/** Connects, does one thing, and closes, whatever comes of it. Without a target, MCP_SERVER_URL names it. */
+/**
+ * Functions that connect, do one thing, and close, also when it fails. Without a target, the environment variable
+ * MCP_SERVER_URL names the server.
+ */
 export interface OneShots {
+  /** Connects, runs `use` with the client, and closes the client, also when `use` throws. A lost connection is not reopened. */
   readonly withClient: <T>(
     target: Target | undefined,
     use: (client: Client) => T | Promise<T>,
     options?: ConnectOptions,
   ) => Promise<T>;
+  /** Connects, calls one tool, and closes. A tool's own failure is a result: `unwrap` throws it. */
   readonly callTool: (
     target: Target | undefined,
     name: string,
     args?: object,
     options?: OneShotOptions,
   ) => Promise<CallResult>;
+  /** Connects, lists all tools, and closes. */
   readonly listTools: (
     target: Target | undefined,
     options?: OneShotOptions,
   ) => Promise<readonly ListedTool[]>;
+  /** Connects, reads one resource, and closes. */
   readonly readResource: (
     target: Target | undefined,
     uri: string,
     options?: OneShotOptions,
   ) => Promise<ReadResult>;
+  /** Connects, gets one prompt, and closes. */
   readonly getPrompt: (
     target: Target | undefined,
     name: string,
     args?: Readonly<Record<string, string>>,
     options?: OneShotOptions,
   ) => Promise<PromptResult>;
+  /** Connects, and returns the server's account of itself: name, capabilities, instructions and revision. */
   readonly serverInfo: (target?: Target, options?: ConnectOptions) => Promise<ServerFacts>;
 }
 

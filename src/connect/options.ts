@@ -9,25 +9,38 @@ import type { McpConfig } from './config.js';
 import type { OpenCarrier } from './open-http.js';
 import type { Verdict, VerdictCache } from './verdicts.js';
 
+/** The options of `connect`: those of the client, of HTTP, and of connecting. */
 export interface ConnectOptions extends ClientOptions, HttpLinkOptions {
-  /** Gives up connecting. A client that is connected is ended by `close`. */
+  /** Stops connecting. Has no effect once the client is connected: `close` ends it. */
   readonly signal?: AbortSignal | undefined;
-  /** How long connecting may take, for each target of a list. 30 seconds unless told. */
+  /**
+   * The longest time to connect, for each target of an array, in milliseconds; then `connect` fails with `timeout`. Also the
+   * limit of each attempt to reconnect. Default: 30 s.
+   */
   readonly connectTimeoutMs?: number;
   /**
-   * How long a process or a WebSocket may be silent when it is asked for its era, before the handshake of the session era is
-   * tried as well. 5 seconds unless told.
+   * The time that a process or a WebSocket may be silent when it is asked for its revisions, in milliseconds; then the
+   * handshake of older revisions is tried as well. Ignored over HTTP. Default: 5 s.
    */
   readonly probeTimeoutMs?: number;
-  /** Insists on a revision: nothing else is tried. */
+  /**
+   * The only revision to accept; a server that speaks another is rejected with `unsupported_version`. Default: the newest that
+   * both ends speak.
+   */
   readonly revision?: Revision;
-  /** What `verdictOf` said of the server before. With it, a modern server is not asked again before the first call. */
+  /**
+   * The result of `verdictOf` for an earlier connection. A server of revision 2026-07-28 is then not asked again before the
+   * first call. Ignored for a config of several servers.
+   */
   readonly prior?: Verdict;
-  /** Where the eras of servers are remembered; this module's own memory unless told. */
+  /** The cache that remembers the era of each server. Default: one that all connections of this program share. */
   readonly verdicts?: VerdictCache;
-  /** Opens WebSockets where the runtime has none, or in another way. */
+  /** The class that opens WebSockets. Default: the package `ws` on Node, and the runtime's own elsewhere. */
   readonly WebSocket?: WebSocketConstructor;
-  /** What becomes of a process's stderr. By default its first and last lines are kept, for errors. */
+  /**
+   * The destination of a process's stderr: `inherit` shows it, a function receives its lines. The process's own `stderr` comes
+   * first. Default: the first and last lines are kept for errors.
+   */
   readonly stderr?: ServerProcess['stderr'];
 }
 

@@ -5,7 +5,10 @@ import { processName } from '../transports/stdio/process-name.js';
 import type { ServerProcess } from '../transports/stdio/spawn.js';
 import type { McpConfig } from './config.js';
 
-/** What can be connected to: an address, a process to start, a server in this one, several servers, or a list to try in order. */
+/**
+ * Anything that `connect` takes: a URL, the path of a script or of a `.json` config, a process to start, an address with
+ * headers, a server in the same process, a config of several servers, or an array of targets to try in order.
+ */
 export type Target =
   | string
   | URL
@@ -16,14 +19,17 @@ export type Target =
   | McpConfig
   | readonly Target[];
 
-/** A URL with headers of its own, which win over those of the options. */
+/** A URL with headers of its own. */
 export interface Address {
+  /** An `https:`, `http:`, `wss:` or `ws:` URL. */
   readonly url: string | URL;
+  /** Headers for every request; they replace those of the same name in the options. */
   readonly headers?: HeaderValues;
 }
 
 /** A server in the same process. */
 export interface ServerObject {
+  /** Answers calls. */
   readonly dispatch: Dispatch;
 }
 

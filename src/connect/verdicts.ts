@@ -4,13 +4,19 @@ import { SERVER_INFO } from '../protocol/meta.js';
 import type { Discovered } from '../protocol/model.js';
 import type { Revision } from '../protocol/revisions.js';
 
+/**
+ * The way to speak to a server: `modern` since revision 2026-07-28, `session` with a handshake before it, `http+sse` over the
+ * transport of 2024-11-05.
+ */
 export type Era = 'modern' | 'session' | 'http+sse';
 
-/** What was found out of a server. Plain JSON, to be kept by whoever wants to connect again without asking. */
+/** The facts that were found out about a server. Plain JSON: keep it to connect again without asking. */
 export interface Verdict {
+  /** The way to speak to the server. */
   readonly era: Era;
+  /** The revision that was agreed on. */
   readonly revision: Revision;
-  /** Of a modern server: what it said of itself. */
+  /** The account of itself that a modern server gave. */
   readonly discovered?: Discovered;
 }
 
@@ -19,15 +25,22 @@ export class VerdictCache {
   readonly #verdicts = new Map<string, Verdict>();
   readonly #maxEntries: number;
 
-  constructor({ maxEntries = 500 }: { readonly maxEntries?: number } = {}) {
+  /** Keeps `maxEntries` servers; beyond them, the oldest is dropped. Default: 500. */
+  constructor({
+    maxEntries = 500,
+  }: {
+    /** The number of servers to remember; beyond it, the oldest is dropped. Default: 500. */
+    readonly maxEntries?: number;
+  } = {}) {
     this.#maxEntries = maxEntries;
   }
 
+  /** The verdict on a server; undefined when none is remembered. */
   get(key: string): Verdict | undefined {
     return this.#verdicts.get(key);
   }
 
-  /** The oldest goes where there are too many. */
+  /** Remembers a verdict, and drops the oldest when there are too many. */
   set(key: string, { era, revision }: Verdict): void {
     this.#verdicts.delete(key);
     this.#verdicts.set(key, { era, revision });
@@ -39,12 +52,13 @@ export class VerdictCache {
     }
   }
 
+  /** Forgets a server. */
   delete(key: string): void {
     this.#verdicts.delete(key);
   }
 }
 
-/** What is known of a client's server, for the option `prior` of a later `connect`. */
+/** The verdict on a client's server, for the option `prior` of a later `connect`. */
 export function verdictOf(client: Pick<Client, 'server' | 'info'>): Verdict {
   const { revision, info, capabilities, instructions } = client.server;
   if (client.info().transport === 'http+sse') return { era: 'http+sse', revision };

@@ -1,7 +1,7 @@
 import { isObject } from '../jsonrpc/message.js';
 import type { Auth, Call } from './call.js';
 
-/** Who is calling, as a program gives it: `subject` alone is enough. */
+/** The caller's identity as a program gives it: `subject` alone is enough; the rest is empty by default. */
 export interface AuthInit extends Partial<Auth> {
   /** The caller's name, unique and stable: 1 to 1024 characters. Tasks, sessions and idempotency keys belong to it. */
   readonly subject: string;

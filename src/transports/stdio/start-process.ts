@@ -7,14 +7,22 @@ import { commandName } from './process-name.js';
 import { treeOptions } from './process-tree.js';
 import { findWindowsCommand, windowsStart } from './windows-command.js';
 
-/** A server that is started as a process of its own. */
+/** A server to start as a process of its own, which speaks over its stdin and stdout. */
 export interface ServerProcess {
+  /** The program to start: a path, or a name that is looked up in `PATH`. It is not run by a shell. */
   readonly command: string;
+  /** The arguments, each as it is. Default: none. */
   readonly args?: readonly string[];
-  /** Added to the few variables that are passed on: the rest of this process's environment is not. */
+  /**
+   * Environment variables for the process. Only a few others are passed on, such as `PATH` and `HOME`; the rest of this
+   * process's environment is not.
+   */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The working directory. Default: that of this process. */
   readonly cwd?: string;
-  /** 'inherit' shows the server's stderr; a function gets its lines; by default only the first and the last lines are kept, for errors. */
+  /**
+   * `inherit` shows the server's stderr; a function receives its lines. Default: the first and last lines are kept for errors.
+   */
   readonly stderr?: 'inherit' | ((line: string) => void);
 }
 

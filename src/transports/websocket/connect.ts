@@ -4,22 +4,47 @@ import type { Wire, WireEvents } from '../wire.js';
 import { SUBPROTOCOL } from './accept.js';
 import { PeerWatch, type WatchedSocket } from './peer-watch.js';
 
-/** What is needed of a WebSocket; Node's `ws` and every runtime's own have it. */
+/** The parts of a WebSocket that the client uses; the package `ws` and every runtime's own have them. */
 export interface ClientSocket extends WatchedSocket {
+  /** Sends a message. */
   send(text: string): void;
+  /** Closes with a goodbye. */
   close(code?: number, reason?: string): void;
-  /** Ends without a goodbye. Only Node's `ws` has it. */
+  /** Closes without a goodbye. Only the package `ws` has it. */
   terminate?(): void;
-  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
+  /** Listens for messages. */
+  addEventListener(
+    type: 'message',
+    listener: (event: {
+      /** The message: a string, or bytes. */
+      readonly data: unknown;
+    }) => void,
+  ): void;
+  /** Listens for the end. */
   addEventListener(
     type: 'close',
-    listener: (event: { readonly code: number; readonly reason: string }) => void,
+    listener: (event: {
+      /** The close code of RFC 6455. */
+      readonly code: number;
+      /** The reason that the server gives. */
+      readonly reason: string;
+    }) => void,
   ): void;
-  addEventListener(type: 'error', listener: (event: { readonly message?: string }) => void): void;
+  /** Listens for a failure. */
+  addEventListener(
+    type: 'error',
+    listener: (event: {
+      /** The failure in words, when the runtime gives them. */
+      readonly message?: string;
+    }) => void,
+  ): void;
+  /** Listens for the beginning. */
   addEventListener(type: 'open', listener: () => void): void;
+  /** The number of bytes that are not sent yet. */
   readonly bufferedAmount: number;
 }
 
+/** A WebSocket class, such as `globalThis.WebSocket` or that of the package `ws`. */
 export type WebSocketConstructor = new (url: string, protocols?: string | string[]) => ClientSocket;
 
 export interface WebSocketWireOptions {

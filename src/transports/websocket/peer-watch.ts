@@ -1,11 +1,16 @@
 import { idle } from '../../protocol/idle-timer.js';
 
-/** The parts of a WebSocket that only Node's `ws` has. Without them a peer cannot be held back or asked whether it lives. */
+/** The parts of a WebSocket that only the package `ws` has. Without them the peer cannot be slowed down or pinged. */
 export interface WatchedSocket {
+  /** Sends a ping. */
   ping?(): void;
+  /** Stops reading. */
   pause?(): void;
+  /** Continues reading. */
   resume?(): void;
+  /** Listens for pings and pongs. */
   on?(type: 'ping' | 'pong', listener: () => void): unknown;
+  /** The number of bytes that are not sent yet. */
   readonly bufferedAmount?: number;
 }
 

@@ -1,49 +1,63 @@
-/** Headers, in whatever form. The DOM has a name for it, but not every runtime's types have the DOM. */
+/** HTTP headers: a `Headers` object, an object, or an array of pairs. */
 export type HeaderValues =
   | Headers
   | Readonly<Record<string, string>>
   | readonly (readonly [string, string])[];
 
-/** A certificate or key, as PEM. */
+/** A certificate or key, in PEM format. */
 export type Pem = string | Uint8Array;
 
-/** Looks a host name up, as `lookup` of `node:dns` does. */
+/** Resolves a host name, as `lookup` of `node:dns` does. */
 export type Lookup = (
   hostname: string,
-  options: { readonly family?: number | 'IPv4' | 'IPv6'; readonly hints?: number; readonly all?: boolean },
+  options: {
+    /** The version of IP: 4 or 6, or 0 for both. */
+    readonly family?: number | 'IPv4' | 'IPv6';
+    /** Flags of `node:dns`, such as `ADDRCONFIG`. */
+    readonly hints?: number;
+    /** Whether to give all addresses, as an array. */
+    readonly all?: boolean;
+  },
   callback: (error: Error | null, address: string | LookupAddress[], family?: number) => void,
 ) => void;
 
+/** One address of a host. */
 export interface LookupAddress {
+  /** The IP address. */
   address: string;
+  /** The version of IP: 4 or 6. */
   family: number;
 }
 
-/** How connections are opened, on Node. Nothing else can do these, so elsewhere, or beside a `fetch`, they are an error. */
+/** The options for opening connections on Node. On other runtimes, or together with `fetch`, they are an error. */
 export interface NodeHttpOptions {
-  /** The certificate authorities to trust, instead of those that Node trusts. For a server with a certificate of your own. */
+  /** The certificate authorities to trust instead of those that Node trusts, for a server with a certificate of your own. */
   readonly ca?: Pem | readonly Pem[];
   /** The client's own certificate, for servers that ask for one. */
   readonly cert?: Pem | readonly Pem[];
   /** The private key of `cert`. */
   readonly key?: Pem;
-  /**
-   * The proxy to go through, or `false` for none. Default: what the environment variables `HTTPS_PROXY`, `HTTP_PROXY` and
-   * `NO_PROXY` say.
-   */
+  /** The proxy to use, or `false` for none. Default: the environment variables `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. */
   readonly proxy?: string | URL | false;
-  /** Looks host names up; what it gives is what is dialled. It is not asked for an address that is already a number. */
+  /** Resolves host names; the connection goes to the address that it gives. Not called for a host that is an IP address. */
   readonly lookup?: Lookup;
 }
 
+/** The options of a connection over HTTP. Those of headers and size apply to WebSockets too. */
 export interface HttpLinkOptions extends NodeHttpOptions {
-  /** Sends the requests. Default: Node's own HTTP client on Node, and `globalThis.fetch` elsewhere. */
+  /** Sends the requests. Ignored by WebSockets. Default: Node's own HTTP client on Node, and `globalThis.fetch` elsewhere. */
   readonly fetch?: typeof fetch;
-  /** Sent with every request. Those that the protocol sets itself are not replaced. */
+  /**
+   * Headers for every request, or a function that returns them, called before each. Headers that the protocol sets itself are
+   * not replaced.
+   */
   readonly headers?: HeaderValues | (() => HeaderValues | Promise<HeaderValues>);
-  /** A bearer token, or a function that gives one. It is asked before every request. */
+  /** A bearer token, or a function that returns one, called before every request. */
   readonly auth?: string | (() => string | Promise<string>);
-  /** The largest message that is taken. 32 MB unless told. */
+  /**
+   * The largest message to accept from the server, in bytes. Over HTTP a larger one fails the call with `bad_response`; on
+   * stdio and WebSocket it is skipped and reported as a `problem`. Default: 32 MB over HTTP, 16 MB otherwise.
+   */
   readonly maxMessageBytes?: number;
 }
 
