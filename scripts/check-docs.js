@@ -58,7 +58,8 @@ function checkMembers(type, owner) {
     for (const declaration of declarations) checkMember(declaration, `${owner}.${name}`);
   }
   for (const { declaration } of type.getCallSignatures()) {
-    if (declaration && !ts.isJSDocSignature(declaration)) checkMember(declaration, `${owner}()`);
+    // A function type is inherited from a type alias, which has the comment.
+    if (declaration && ts.isCallSignatureDeclaration(declaration)) checkMember(declaration, `${owner}()`);
   }
 }
 

@@ -6,12 +6,23 @@ import { checkOptions, type KeysOf } from './protocol/known-keys.js';
 
 export type { AppRequest, Plugin } from './adapters/fastify/plugin.js';
 
+/** The options of `createPlugin`. */
 export interface PluginOptions<Req extends AppRequest = AppRequest> extends EndpointOptions {
-  /** Says who sent a request, from Fastify's own, before its body is read: what a hook has put on it is there. */
+  /**
+   * Finds out the caller from Fastify's request, with the fields that hooks have put on it, before the body is read. The
+   * caller is in `ctx.auth`, and tasks and sessions belong to it. Default: callers are anonymous.
+   */
   readonly auth?: Authenticate<Req> | undefined;
 }
 
-/** A Fastify plugin: `app.register(createPlugin(server), { prefix: '/mcp' })`. */
+/**
+ * Makes a Fastify plugin that serves over HTTP on its prefix. It closes with the app; close the server yourself.
+ *
+ * @example
+ * const app = fastify();
+ * await app.register(createPlugin(server), { prefix: '/mcp' });
+ * await app.listen({ port: 3000 });
+ */
 export function createPlugin<Req extends AppRequest = AppRequest>(
   server: Served,
   options: PluginOptions<Req> = {},

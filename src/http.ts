@@ -23,27 +23,43 @@ export type { Authenticate, AuthInit } from './protocol/caller.js';
 export { unsafeAnyHost, unsafeAnyOrigin } from './transports/http/guard.js';
 export type { RequestContext } from './transports/http/web.js';
 
+/** The options of every HTTP handler. */
 export interface EndpointOptions extends HttpOptions, SessionOptions {
-  /** Whether clients of 2025 and before are served. They are. */
+  /** Whether clients of 2025-11-25 and before are served. Default: true. */
   readonly sessions?: boolean;
 }
 
+/** The options of `createHandler`. */
 export interface HandlerOptions extends EndpointOptions {
-  /** Says who sent a request, before its body is read. `ctx.auth` has it, and everything that is kept belongs to it. */
+  /**
+   * Finds out the caller before the body is read. The caller is in `ctx.auth`, and tasks and sessions belong to it. A promise
+   * that takes longer than 30 s is an error. Default: callers are anonymous.
+   */
   readonly auth?: Authenticate<Request> | undefined;
 }
 
+/** An HTTP handler for runtimes with `Request` and `Response`. */
 export interface Handler {
-  /** Answers a request. On Workers, hand over the context too: HTTP+SSE answers after its POST was answered. */
+  /** Answers a request. On Workers, pass the context too: HTTP+SSE continues to work after its POST was answered. */
   (request: Request, context?: RequestContext): Promise<Response>;
   /** Ends subscriptions, lets open calls finish until the deadline, and refuses new ones. */
-  readonly close: (options?: { readonly deadlineMs?: number }) => Promise<void>;
+  readonly close: (options?: {
+    /** The time for open calls to finish; then they are ended. Default: 10 s. */
+    readonly deadlineMs?: number;
+  }) => Promise<void>;
 }
 
-/** What a handler needs of a server. One that can ask takes the secret of the options too, where it has none. */
+/** The members of a server that a handler needs. The handler gives its `secret` to a server that has none. */
 export type Served = Pick<Server, 'dispatch'> & Partial<Pick<Server, 'provideSecret' | 'log'>>;
 
-/** Serves over HTTP wherever there is `Request` and `Response`: both eras, on whatever path it is mounted. */
+/**
+ * Makes an HTTP handler for runtimes with `Request` and `Response`: Bun, Deno, Workers, Hono and others. It serves all
+ * revisions, on whatever path it is mounted.
+ *
+ * @example
+ * const handler = createHandler(server, { allowedHosts: ['mcp.example.com'] });
+ * export default { fetch: (request: Request) => handler(request) };
+ */
 export function createHandler(server: Served, options: HandlerOptions = {}): Handler {
   checkOptions('createHandler', options, handlerKeys satisfies KeysOf<HandlerOptions>, foreignHandlerNames);
   const endpoint = createEndpoint(server, options);

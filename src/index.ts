@@ -107,14 +107,17 @@ export {
   type RequestOptions,
 } from './transports/memory/in-process.js';
 
-/** A server, with `fetch` for the runtimes that mount what a module exports by default. */
+/**
+ * A server, with `fetch` for runtimes that mount a module's default export. It is built once and serves any number of clients,
+ * revisions and transports at the same time.
+ */
 export interface Server<State = unknown, User = unknown, T = unknown> extends CoreServer<State, User, T> {
-  /** Answers a request. Workers call it with the environment and a context beside the request. */
+  /** Answers an HTTP request. Workers pass the environment and a context too. */
   readonly fetch: (request: Request, env?: unknown, context?: RequestContext) => Promise<Response>;
 }
 
 /**
- * Builds a server from its definitions. All mistakes in them are reported together, here.
+ * Builds a server from its definitions. Throws a `DefinitionError` that names all mistakes in them at once.
  *
  * @example
  * const server = createServer({
@@ -147,7 +150,7 @@ export function createServer<
   };
 }
 
-/** The functions that `kit({ lifespan, context })` gives: `tool`, `resource`, `prompt` and `createServer`. */
+/** The functions that `kit({ lifespan, context })` returns: `tool`, `resource`, `prompt` and `createServer`. */
 export interface ServerKit<State, User> extends Kit<State, User> {
   /** Builds a server with the kit's `lifespan` and `context`. */
   readonly createServer: <
@@ -161,8 +164,8 @@ export interface ServerKit<State, User> extends Kit<State, User> {
 }
 
 /**
- * Gives the definition functions the types of `ctx.state` and `ctx.user`. Given `lifespan` and `context` themselves it infers
- * both, and hands out `createServer` too; without them, name the types: `kit<{ state: App; user: Account }>()`.
+ * Gives the definition functions the types of `ctx.state` and `ctx.user`, inferred from `lifespan` and `context`. The kit's
+ * `createServer` has both options already. To name the types instead: `kit<{ state: App; user: Account }>()`.
  *
  * @example
  * const { tool, createServer } = kit({
@@ -177,6 +180,14 @@ export interface ServerKit<State, User> extends Kit<State, User> {
 export function kit<State = undefined, User = undefined>(
   context: ServerContext<State, User>,
 ): ServerKit<State, User>;
+/**
+ * Gives the definition functions the types of `ctx.state` and `ctx.user`, for a server whose `lifespan` and `context` are given
+ * to `createServer`.
+ *
+ * @example
+ * const { tool } = kit<{ state: { orders: Map<number, string> }; user: { account: string } }>();
+ * const list = tool({ run: (_input, { state, user }) => `${user.account}: ${state.orders.size}` });
+ */
 export function kit<Types extends { readonly state?: unknown; readonly user?: unknown }>(): Kit<
   Types['state'],
   Types['user']

@@ -25,7 +25,15 @@ export type { NodeHandler, NodeHandlerOptions } from './adapters/node/handler.js
 export type { ServeOptions } from './adapters/node/options.js';
 export type { Serving } from './adapters/node/serve.js';
 
-/** Serves over HTTP and WebSocket on Node. Options that are not given come from the environment, then from sense. */
+/**
+ * Listens on Node for HTTP and WebSocket. Options that are not given come from the environment (`PORT`, `MCP_HOST` and
+ * others), then from the defaults.
+ *
+ * @example
+ * const serving = await serve(server, { port: 3000 });
+ * console.log(`Listening on ${serving.url}`);
+ * await serving.closed;
+ */
 export async function serve(
   server: Served & Pick<Server, 'start' | 'close'> & Partial<Pick<Server, 'drain'>>,
   options: ServeOptions = {},
@@ -54,7 +62,14 @@ export async function serve(
   );
 }
 
-/** A handler for `node:http` and the frameworks that hand out its `req` and `res`. */
+/**
+ * Makes an HTTP handler for `node:http`, Express, Koa and other frameworks that expose its `req` and `res`.
+ *
+ * @example
+ * const app = express();
+ * app.all('/mcp', createNodeHandler(server));
+ * app.listen(3000);
+ */
 export function createNodeHandler<Req extends NodeRequest = NodeRequest>(
   server: Served,
   options: NodeHandlerOptions<Req> = {},

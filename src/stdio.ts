@@ -18,7 +18,14 @@ const stdioKeys = {
   exit: true,
 } satisfies KeysOf<StdioOptions>;
 
-/** Serves on standard input and output: both eras, on one pipe. The process ends when the client is gone. */
+/**
+ * Serves one client on standard input and output, in any revision. The process exits when the client has disconnected.
+ * `console.log` writes to standard error from then on, so that it cannot break the protocol.
+ *
+ * @example
+ * const server = createServer({ name: 'math', version: '1.0.0', tools: { add } });
+ * serveStdio(server);
+ */
 export function serveStdio(
   server: Pick<Server, 'dispatch' | 'close' | 'log' | 'provideSecret'> & Partial<Pick<Server, 'drain'>>,
   options: StdioOptions = {},

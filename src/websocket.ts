@@ -15,14 +15,15 @@ import {
 export type { Socket, WebSocketOptions, WebSocketServing } from './transports/websocket/accept.js';
 export { SUBPROTOCOL };
 
+/** The caller on a WebSocket, and the request that opened it. */
 export interface WebSocketCaller {
-  /** Who opened the socket. Every call on it is made in this name. */
+  /** The caller that opened the socket. Every call on it is made in this name. Default: an anonymous one. */
   readonly auth?: AuthInit | undefined;
-  /** What is known of the request that opened the socket; `ctx.request` has it. */
+  /** The headers and the address of the request that opened the socket, for `ctx.request`. Default: undefined. */
   readonly http?: HttpFacts | undefined;
 }
 
-/** Serves one client on a WebSocket that is open: `ws` on Node, the runtime's own elsewhere. Both eras. */
+/** Serves one client on an open WebSocket, in any revision: Node's `ws`, or the WebSocket of the runtime. */
 export function serveWebSocket(
   server: Pick<Server, 'dispatch'>,
   socket: Socket,

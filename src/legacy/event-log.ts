@@ -1,36 +1,43 @@
 import { checkOptions, type KeysOf } from '../protocol/known-keys.js';
 
-/** Keeps what was sent on streams, so that a client that lost its connection can fetch what it missed. */
+/** Keeps the events of streams, so that a client that lost its connection can fetch those that it missed. */
 export interface EventLog {
-  /** Keeps an event of a stream and returns its id, which begins with the name of the stream. */
+  /** Keeps an event of a stream and returns the event's id, which begins with the name of the stream. */
   append(stream: string, data: string): string;
-  /** The events that followed `id` on its stream, oldest first; undefined where nothing is known of it. */
+  /** Returns the events that followed `id` on its stream, oldest first; undefined if the stream is unknown. */
   after(id: string): EventsAfter | undefined;
-  /** Nobody will ask for this stream again. */
+  /** Removes a stream. Nobody will ask for it again. */
   drop(stream: string): void;
 }
 
-/** What followed an event. */
+/** The events that followed another one. */
 export interface EventsAfter {
+  /** The name of the stream. */
   readonly stream: string;
+  /** The events, oldest first. */
   readonly events: readonly LoggedEvent[];
-  /** Whether events that followed are missing, because the log had no room for them. */
+  /** Whether events are missing because the log had no room for them. */
   readonly gap: boolean;
 }
 
-/** One event as it was sent. */
+/** An event as it was sent. */
 export interface LoggedEvent {
+  /** The id of the event. */
   readonly id: string;
+  /** The message, as JSON. */
   readonly data: string;
 }
 
 /** The limits of an event log in memory. */
 export interface MemoryEventLogOptions {
-  /** Characters that are kept in all. Default: 16 MB. */
+  /**
+   * The size of all events, one byte for a character. At the limit, the sessions that take the most room lose their oldest
+   * events. Default: 16 MB.
+   */
   readonly maxBytes?: number;
-  /** Events that are kept of one stream. Default: 1,000. */
+  /** The number of events of one stream; at the limit, the oldest ones are dropped. Default: 1,000. */
   readonly maxEventsPerStream?: number;
-  /** How long a quiet stream is kept. Default: 5 minutes. */
+  /** The time after which a stream without a new event is dropped. Default: 5 minutes. */
   readonly maxAgeMs?: number;
 }
 
@@ -59,8 +66,8 @@ interface Owner {
 }
 
 /**
- * An event log in memory. A stream belongs to what its name has before the first dot: its session. When the log is full, the
- * sessions that take the most room lose their oldest events, so that a noisy one costs the others nothing.
+ * Makes an event log in memory. A stream belongs to the part of its name before the first dot: its session. When the log is
+ * full, the sessions that take the most room lose their oldest events, so that a noisy one costs the others nothing.
  */
 export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   checkOptions('memoryEventLog', options, eventLogKeys);

@@ -25,16 +25,28 @@ import { sessionIds } from './session-id.js';
 import { sessionRequests } from './session-request.js';
 import { type LiveSession, SessionTable } from './session-table.js';
 
+/** The options of sessions, for clients of 2025-11-25 and before. */
 export interface SessionOptions {
-  /** Signs session ids. Give every process the same one, and sessions survive restarts and changes of process. */
+  /**
+   * Signs session ids, 32 characters or more. With the same secret in every process, sessions survive restarts and changes of
+   * process. Default: `MCP_SECRET` with `serve`, otherwise a random one.
+   */
   readonly secret?: string | undefined;
+  /**
+   * The number of sessions in memory. At the limit, an idle one is removed from memory; if all are busy, a new one is refused
+   * with 503. Default: 10,000.
+   */
   readonly maxSessions?: number;
-  /** What is kept of a session in memory is let go after this long without a request. */
+  /**
+   * The time after which a session without a request is removed from memory. Its client can continue, but loses its log level
+   * and subscriptions. Default: 10 minutes.
+   */
   readonly sessionIdleMs?: number;
-  /** A session is over after this long. */
+  /** The time after which a session expires; its client has to initialize a new one. Default: 24 hours. */
   readonly sessionMaxAgeMs?: number;
-  /** How long a client waits before it comes back to a stream. */
+  /** The time that clients are told to wait before they reconnect to a stream. Default: 1 s. */
   readonly retryMs?: number;
+  /** Keeps the events that clients can fetch after they have lost their connection. Default: `memoryEventLog()`. */
   readonly eventLog?: EventLog;
 }
 

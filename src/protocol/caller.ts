@@ -7,7 +7,10 @@ export interface AuthInit extends Partial<Auth> {
   readonly subject: string;
 }
 
-/** Says who is calling, from the request that carries the call; undefined for nobody. It may throw an `McpError`. */
+/**
+ * Finds out the caller from the request that carries the call; undefined or null for an anonymous one. Throw an `McpError` to
+ * reject the request.
+ */
 export type Authenticate<Request> = (
   request: Request,
 ) => AuthInit | undefined | null | Promise<AuthInit | undefined | null>;

@@ -37,7 +37,7 @@ interface Block {
   readonly _meta?: JsonObject;
 }
 
-/** Text. */
+/** A block of text. Make one with `text()`. */
 export interface TextContent extends Block {
   /** Always `text`. */
   readonly type: 'text';
@@ -45,7 +45,7 @@ export interface TextContent extends Block {
   readonly text: string;
 }
 
-/** An image. */
+/** An image. Make one with `image()`. */
 export interface ImageContent extends Block {
   /** Always `image`. */
   readonly type: 'image';
@@ -55,7 +55,7 @@ export interface ImageContent extends Block {
   readonly mimeType: string;
 }
 
-/** A sound. */
+/** A piece of audio. Make one with `audio()`. */
 export interface AudioContent extends Block {
   /** Always `audio`. */
   readonly type: 'audio';
@@ -112,7 +112,7 @@ interface BlobResourceContents {
 /** The contents of a resource: text, or bytes as base64. */
 export type ResourceContents = TextResourceContents | BlobResourceContents;
 
-/** The contents of a resource, carried inside a message or a result. */
+/** The contents of a resource inside a result. Make one with `embed()`. */
 export interface EmbeddedResource extends Block {
   /** Always `resource`. */
   readonly type: 'resource';
@@ -123,6 +123,7 @@ export interface EmbeddedResource extends Block {
 /** One piece of a tool's result or of a prompt's message. `type` tells the kinds apart. */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;
 
+/** Makes a block of text. Throws a `TypeError` for anything that is not a string. */
 export function text(value: string, options: Block = {}): TextContent {
   if (typeof value !== 'string')
     throw new TypeError(
@@ -131,6 +132,15 @@ export function text(value: string, options: Block = {}): TextContent {
   return { type: 'text', text: value, ...options };
 }
 
+/**
+ * Makes an image block from bytes or a base64 string. Throws a `TypeError` if the data is neither, or without a MIME type.
+ *
+ * @example
+ * const chart = tool({
+ *   description: 'Draws the chart',
+ *   run: async () => image(await readFile('chart.png'), 'image/png'),
+ * });
+ */
 export function image(data: Binary, mimeType: string, options: Block = {}): ImageContent {
   return {
     type: 'image',
@@ -140,6 +150,7 @@ export function image(data: Binary, mimeType: string, options: Block = {}): Imag
   };
 }
 
+/** Makes an audio block from bytes or a base64 string. Throws a `TypeError` if the data is neither, or without a MIME type. */
 export function audio(data: Binary, mimeType: string, options: Block = {}): AudioContent {
   return {
     type: 'audio',
@@ -149,7 +160,7 @@ export function audio(data: Binary, mimeType: string, options: Block = {}): Audi
   };
 }
 
-/** Points at a resource that the client may read. The name defaults to the URI. */
+/** Makes a link to a resource that the client may read. Default of `name`: the URI. */
 export function resourceLink(
   uri: string,
   options: Omit<ResourceLink, 'type' | 'uri' | 'name'> & { readonly name?: string } = {},
@@ -157,7 +168,7 @@ export function resourceLink(
   return { type: 'resource_link', uri, ...options, name: options.name ?? uri };
 }
 
-/** Puts a resource's contents into the result. */
+/** Makes a block with the contents of a resource: a string as text, bytes as base64. */
 export function embed(
   uri: string,
   contents: string | Uint8Array | ArrayBuffer,
@@ -172,12 +183,12 @@ export function embed(
   return { type: 'resource', resource, ...rest };
 }
 
-/** A prompt message from the user. */
+/** Makes a prompt message of the user. A string becomes a text block. */
 export function user(content: string | ContentBlock): { role: 'user'; content: ContentBlock } {
   return { role: 'user', content: typeof content === 'string' ? text(content) : content };
 }
 
-/** A prompt message from the assistant. */
+/** Makes a prompt message of the assistant. A string becomes a text block. */
 export function assistant(content: string | ContentBlock): { role: 'assistant'; content: ContentBlock } {
   return { role: 'assistant', content: typeof content === 'string' ? text(content) : content };
 }

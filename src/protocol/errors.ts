@@ -2,7 +2,32 @@ import type { ErrorObject } from '../jsonrpc/message.js';
 import { within } from './features.js';
 import type { Revision } from './revisions.js';
 
-/** The stable name of an error. Compare these names; the numbers are for the wire. */
+/**
+ * The stable names of protocol errors. Compare these in your code; the JSON-RPC numbers differ between revisions.
+ *
+ * - `parse_error`: the message is not JSON.
+ * - `invalid_request`: the message is not a request, or it is not allowed here.
+ * - `method_not_found`: the server does not have the method.
+ * - `invalid_params`: a parameter is missing or wrong.
+ * - `internal_error`: the handler failed; the server's log has the details.
+ * - `resource_not_found`: the server does not have the resource.
+ * - `header_mismatch`: an HTTP header contradicts the body.
+ * - `missing_capability`: the call needs a capability that the client did not declare.
+ * - `unsupported_version`: the two ends do not share a protocol revision.
+ * - `timeout`: the call took too long.
+ * - `cancelled`: the call was cancelled.
+ * - `overloaded`: a limit is reached; retry later.
+ * - `connection_closed`: the connection or the server was closed during the call.
+ *
+ * Only a client meets these:
+ *
+ * - `connect_failed`: the server cannot be reached.
+ * - `unauthorized`: the server wants to know the caller (HTTP 401).
+ * - `forbidden`: the caller may not do this (HTTP 403).
+ * - `bad_response`: the answer cannot be read.
+ * - `tool_failed`: `unwrap()` of a result with `isError`.
+ * - `remote_error`: the server sent a JSON-RPC number that has no name here; `number` has it.
+ */
 export type ErrorCode =
   | 'parse_error'
   | 'invalid_request'

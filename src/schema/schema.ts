@@ -17,7 +17,7 @@ import { accepts } from './validator.js';
 /** A schema of any library that speaks Standard Schema (zod, valibot, arktype and others), or a plain JSON Schema. */
 export type Schema = StandardSchema | JsonSchema;
 
-/** What a type parameter for a schema is held to: as wide as `Schema`, and much cheaper for the compiler to check. */
+/** The constraint of type parameters for schemas: as wide as `Schema`, and much cheaper for the compiler to check. */
 export type SchemaLike = HasStandard | JsonSchema;
 
 /** The type of a handler's input without a schema. It has no fields, so a handler that reads one does not compile. */
@@ -41,7 +41,7 @@ export type Infer<S> = S extends ZodTyped
         ? T
         : Record<string, unknown>;
 
-/** The type that a schema accepts, before defaults and conversions: what a client sends. */
+/** The type that a schema accepts, before defaults and conversions: the value that a client sends. */
 export type Sent<S> = S extends ZodTyped
   ? S['_zod']['input']
   : [S] extends [undefined]
@@ -55,7 +55,7 @@ export type Sent<S> = S extends ZodTyped
 /** An object of schemas in the place of a schema: the fields of an object without the `z.object` around them. */
 export type RawShape = Readonly<Record<string, HasStandard>>;
 
-/** Marks a plain JSON Schema with the TypeScript type its values have. The type is taken on trust. */
+/** Gives a plain JSON Schema a TypeScript type. Values are validated against the schema; the type itself is taken on trust. */
 export function jsonSchema<T = Record<string, unknown>>(schema: JsonSchema): StandardJsonSchema<T> {
   const document = readDocument(schema);
   function validate(value: unknown): StandardResult<T> {
@@ -70,8 +70,8 @@ export function jsonSchema<T = Record<string, unknown>>(schema: JsonSchema): Sta
 }
 
 /**
- * Pairs a Standard Schema that cannot say itself as JSON Schema (zod 3, plain valibot) with one made elsewhere. The
- * library validates; the JSON Schema is what peers see.
+ * Adds a JSON Schema to a Standard Schema that cannot convert itself to one (zod 3, plain valibot). The library validates;
+ * clients see the JSON Schema.
  */
 export function withJsonSchema<S extends StandardSchema>(
   schema: S,

@@ -13,7 +13,7 @@ export interface StandardProps<Input = unknown, Output = Input> {
   readonly types?: StandardTypes<Input, Output> | undefined;
 }
 
-/** A Standard Schema that can also say itself as JSON Schema (zod >= 4.2, arktype, valibot's `toStandardJsonSchema`). */
+/** A Standard Schema that can also convert itself to JSON Schema (zod >= 4.2, arktype, valibot's `toStandardJsonSchema`). */
 export interface StandardJsonSchema<Input = unknown, Output = Input> {
   readonly '~standard': StandardJsonProps<Input, Output>;
 }

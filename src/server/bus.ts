@@ -1,13 +1,27 @@
-/** Something that clients may want to know of. */
+/** A change that clients may subscribe to. */
 export type Change =
-  | { readonly kind: 'tools' | 'prompts' | 'resources' }
-  | { readonly kind: 'resource'; readonly uri: string }
-  | { readonly kind: 'task'; readonly id: string };
+  | {
+      /** The list that changed. */
+      readonly kind: 'tools' | 'prompts' | 'resources';
+    }
+  | {
+      /** The contents of one resource changed. */
+      readonly kind: 'resource';
+      /** The URI of the resource. */
+      readonly uri: string;
+    }
+  | {
+      /** The state of a task changed. */
+      readonly kind: 'task';
+      /** The id of the task. */
+      readonly id: string;
+    };
 
-/** Carries changes from whoever makes them to whoever listens. One process needs no more than `localBus`. */
+/** Carries changes to subscribers. Implement it over Redis or another broker where several processes serve the same clients. */
 export interface Bus {
+  /** Sends a change to all subscribers, in this process and in others. */
   publish(change: Change): void;
-  /** Returns a function that ends the subscription. */
+  /** Calls `listener` with every change from now on. Returns a function that ends the subscription. */
   subscribe(listener: (change: Change) => void): () => void;
 }
 
@@ -24,12 +38,15 @@ export function localBus(): Bus {
   };
 }
 
-/** Tells clients that something changed. */
+/** Announces changes to subscribed clients. */
 export interface Changed {
+  /** Announces that the list of tools changed. */
   readonly tools: () => void;
+  /** Announces that the list of prompts changed. */
   readonly prompts: () => void;
+  /** Announces that the list of resources or templates changed. */
   readonly resources: () => void;
-  /** The contents of one resource changed. */
+  /** Announces that the contents of one resource changed. */
   readonly resource: (uri: string) => void;
 }
 

@@ -33,9 +33,9 @@ import type { VariablesOf } from './template-values.js';
 import { mask, ToolError } from './tool-error.js';
 import type { Literals, ToolHandler } from './tool-handler.js';
 
-/** Removes a definition that was added to a running server. Clients that listen are told. */
+/** A definition that was added to a running server. */
 export interface Handle {
-  /** Removes the definition. */
+  /** Removes the definition. Subscribed clients are told. */
   readonly remove: () => void;
 }
 
@@ -43,13 +43,13 @@ export interface Handle {
 export interface Server<State = unknown, User = unknown, T = unknown> extends AsyncDisposable {
   /** The name, version and description that clients see. */
   readonly info: Implementation;
-  /** Answers one call. Every transport ends here. */
+  /** Answers one call. Every transport calls it. */
   readonly dispatch: Dispatch;
-  /** Tells subscribed clients that something changed. */
+  /** Announces changes to subscribed clients. */
   readonly changed: Changed;
-  /** Writes to the `log` that the server was given. */
+  /** Writes to the `log` of the options. */
   readonly log: Log;
-  /** Adds a tool to the running server. The name must be free. */
+  /** Adds a tool to the running server. Throws if the name is taken. */
   readonly tool: <
     In extends SchemaLike | undefined = undefined,
     Out extends SchemaLike | undefined = undefined,
@@ -59,27 +59,30 @@ export interface Server<State = unknown, User = unknown, T = unknown> extends As
     options: ToolOptions<In, Out>,
     run: ToolHandler<In, Out, State, User, Returned>,
   ) => Handle;
-  /** Adds a resource, or a template where the URI has braces, to the running server. */
+  /** Adds a resource, or a template if the URI has braces, to the running server. Throws if the URI is taken. */
   readonly resource: <const Uri extends string>(
     uri: Uri,
     options: ResourceOptions<State, User, VariablesOf<Uri>>,
     read: ResourceReader<VariablesOf<Uri>, State, User>,
   ) => Handle;
-  /** Adds a prompt to the running server. The name must be free. */
+  /** Adds a prompt to the running server. Throws if the name is taken. */
   readonly prompt: <Args extends SchemaLike | undefined = undefined>(
     name: string,
     options: PromptOptions<Args, State, User>,
     run: PromptHandler<Args, State, User>,
   ) => Handle;
-  /** Gives the secret that the definition left open; `serve` and `serveStdio` give that of the environment. */
+  /** Sets the secret if the options have none; `serve` and `serveStdio` call it with `MCP_SECRET`. */
   readonly provideSecret: (secret: string) => void;
   /** Runs the lifespan now instead of with the first call. */
   readonly start: () => Promise<void>;
   /**
-   * Lets tasks come to rest for the next process: no step begins any more, and steps that are running may end and are saved, for
-   * `drainMs`. Default: 5 s. `close` does it too; call it first where calls are still served meanwhile.
+   * Pauses tasks so that the next process can resume them: no further step begins, and running steps may finish and are saved.
+   * `close` does it too; call it first if calls are still served meanwhile.
    */
-  readonly drain: (options?: { readonly drainMs?: number }) => Promise<void>;
+  readonly drain: (options?: {
+    /** The time for running steps to finish. Default: 5 s. */
+    readonly drainMs?: number;
+  }) => Promise<void>;
   /** Ends the tasks' run in this process, the lifespan and the store. Close the transports first. */
   readonly close: () => Promise<void>;
   /** Types only: what a typed client reads. */

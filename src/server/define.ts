@@ -10,21 +10,21 @@ import type { Awaitable, Literals, NotASchema, ToolHandler, ToolModule, ToolValu
 
 // What a user writes. A definition is data; `createServer` compiles it once.
 
-/** What every definition may say of itself. */
+/** The fields that every definition may have. */
 export interface Described {
   /** The name that people see. Default: the definition's name. */
   readonly title?: string;
-  /** What it is and when to use it. The model reads this. */
+  /** The purpose of the definition and when to use it. The model reads this. */
   readonly description?: string;
   /** Icons that clients may show, each an `https:` or `data:` URI. */
   readonly icons?: readonly Icon[];
   /** Names to choose definitions by; clients find them in `_meta["fullmcp/tags"]`. */
   readonly tags?: readonly string[];
-  /** Sent as `_meta` with the definition. */
+  /** The `_meta` of the definition. */
   readonly meta?: JsonObject;
 }
 
-/** How a tool behaves. Clients use it to decide when to ask the user first; they must not rely on it. */
+/** Hints about a tool's behaviour. Clients use them to decide when to ask the user first; they must not rely on them. */
 export interface ToolBehaviour {
   /** The tool changes nothing. Default, for clients: false. */
   readonly readOnly?: boolean;
@@ -36,7 +36,7 @@ export interface ToolBehaviour {
   readonly openWorld?: boolean;
 }
 
-/** A tool's result in full. A handler returns one to say more than a value says. */
+/** A tool's result in full. Return one from a handler to send more than a value. */
 export interface ToolResult {
   /** The blocks that the model reads. */
   readonly content: readonly ContentBlock[];
@@ -48,7 +48,7 @@ export interface ToolResult {
   readonly _meta?: JsonObject;
 }
 
-/** What describes a tool, without its handler. */
+/** The description of a tool, without its handler. */
 export interface ToolOptions<In = undefined, Out = undefined> extends Described {
   /** The arguments, as a schema of an object. Default: none are accepted. */
   readonly input?: In;
@@ -72,19 +72,23 @@ export interface ToolOptions<In = undefined, Out = undefined> extends Described 
  * gets; `State` and `User` are what its handler needs in `ctx.state` and `ctx.user`.
  */
 export interface Tool<Signature = unknown, State = unknown, User = unknown> {
+  /** The kind of the definition: `tool`. */
   readonly kind: 'tool';
   /** Types only: what a typed client reads. A function type, which the compiler resolves only when somebody looks at it. */
   readonly '~signature'?: Signature;
+  /** The description of the tool. */
   readonly options: ToolOptions<Schema | undefined, Schema | undefined>;
+  /** The handler, unless the tool has `load`. */
   readonly run?: (input: never, ctx: Context<State, User>) => unknown;
+  /** The import of the handler's module, unless the tool has `run`. */
   readonly load?: () => Promise<ToolModule<(input: never, ctx: Context<State, User>) => unknown>>;
 }
 
-/** A tool as it is written: what describes it, and `run` or, for code that loads on the first call, `load`. */
+/** The argument of `tool()`: the description, and `run` or, for code that loads with the first call, `load`. */
 export interface ToolDefinition<In, Out, State, User, Returned> extends ToolOptions<In, Out> {
-  /** Does the work. What it returns is the result. */
+  /** The handler. The returned value is the result. */
   readonly run?: ToolHandler<In, Out, State, User, Returned>;
-  /** Imports the module that has the handler as `run` or as its default export. It is called once, with the first call. */
+  /** Imports the module that has the handler as `run` or as its default export. Called once, with the first call. */
   readonly load?: () => Promise<ToolModule<ToolHandler<In, Out, State, User, Returned>>>;
 }
 
@@ -120,7 +124,15 @@ export type Completer<State = unknown, User = unknown> = (
   /** The variables or arguments that are already filled in. */
   filled: Readonly<Record<string, string>>,
   ctx: Context<State, User>,
-) => Awaitable<readonly string[] | { readonly values: readonly string[]; readonly total?: number }>;
+) => Awaitable<
+  | readonly string[]
+  | {
+      /** The suggestions. The first 100 are sent. */
+      readonly values: readonly string[];
+      /** The number of all suggestions. Default: the length of `values`. */
+      readonly total?: number;
+    }
+>;
 
 /** Completers by the name of the variable or argument that they complete. */
 export type Completers<Values, State, User> = {
@@ -133,25 +145,25 @@ export interface ResourceEntry extends Described {
   readonly uri: string;
   /** The name that clients show in lists. Default: the URI. */
   readonly name?: string;
-  /** The type of the contents. Default: that of the template. */
+  /** The MIME type of the contents. Default: that of the template. */
   readonly mimeType?: string;
-  /** Who the contents are for, how important they are and when they changed. */
+  /** Hints about the audience and the importance of the contents. */
   readonly annotations?: Annotations;
   /** The size of the contents in bytes, for clients that show it. */
   readonly size?: number;
 }
 
-/** What describes a resource or a template, without the function that reads it. */
+/** The description of a resource or template, without its reader. */
 export interface ResourceOptions<State = unknown, User = unknown, Values = TemplateValues> extends Described {
   /** The name that clients show in lists. Default: the URI. */
   readonly name?: string;
-  /** The type of the contents, such as `application/json`. Default: what the returned value suggests. */
+  /** The MIME type of the contents, such as `application/json`. Default: inferred from the returned value. */
   readonly mimeType?: string;
-  /** Who the contents are for, how important they are and when they changed. */
+  /** Hints about the audience and the importance of the contents. */
   readonly annotations?: Annotations;
   /** The size of the contents in bytes, for clients that show it. */
   readonly size?: number;
-  /** How long clients may keep the contents, in milliseconds. Default: 0. */
+  /** The time for which clients may cache the contents, in milliseconds. Default: 0. */
   readonly ttlMs?: number;
   /** Whether a cache may give the contents to other users (`public`). Default: `private`. */
   readonly cacheScope?: CacheScope;
@@ -166,19 +178,14 @@ export interface ResourceOptions<State = unknown, User = unknown, Values = Templ
 
 /** A defined resource or template. `Values` are the variables that its reader needs from the URI. */
 export interface Resource<State = unknown, User = unknown, Values = TemplateValues> {
+  /** The kind of the definition: `resource`. */
   readonly kind: 'resource';
+  /** The description of the resource. */
   readonly options: ResourceOptions<State, User>;
+  /** The function that reads the resource. */
   readonly read: ResourceReader<Values, State, User>;
   /** Types only: what the reader needs of a server. */
   readonly '~needs'?: (state: State, user: User) => void;
-}
-
-/** The place of a resource in a server's options: its key gives `Values`, and `Found` is what the resource needs. */
-export interface ResourceSlot<State, User, Values, Found> {
-  readonly kind: 'resource';
-  readonly options: ResourceOptions<State, User>;
-  readonly read: ResourceReader<Values, State, User>;
-  readonly '~needs'?: Found;
 }
 
 /**
@@ -196,7 +203,7 @@ export interface ResourceContext<State = unknown, User = unknown> extends Contex
   readonly uri: string;
 }
 
-/** A resource or template as it is written. */
+/** The argument of `resource()`: the description and the reader. */
 export interface ResourceDefinition<State, User, Values> extends ResourceOptions<State, User, Values> {
   /** Reads the resource. `values` are the decoded variables of the template. */
   readonly read: ResourceReader<Values, State, User>;
@@ -220,7 +227,7 @@ export function resource<State = unknown, User = unknown, Values = TemplateValue
   return { kind: 'resource', options: options as ResourceOptions<State, User>, read };
 }
 
-/** What describes a prompt, without the function that makes its messages. */
+/** The description of a prompt, without its handler. */
 export interface PromptOptions<Args = undefined, State = unknown, User = unknown> extends Described {
   /** The arguments, as a schema of an object with fields of strings. Default: none. */
   readonly args?: Args;
@@ -234,7 +241,12 @@ export type PromptReturn =
   | PromptMessage
   | ContentBlock
   | readonly (string | PromptMessage | ContentBlock)[]
-  | { readonly description?: string; readonly messages: readonly PromptMessage[] };
+  | {
+      /** A description of this result. Default: the prompt's. */
+      readonly description?: string;
+      /** The messages. */
+      readonly messages: readonly PromptMessage[];
+    };
 
 /** The function that makes a prompt's messages. */
 export type PromptHandler<Args, State, User> = Args extends RawShape
@@ -248,12 +260,15 @@ type AnyPromptHandler<Args, State, User> = (
 
 /** A defined prompt. */
 export interface Prompt<Args = never, State = unknown, User = unknown> {
+  /** The kind of the definition: `prompt`. */
   readonly kind: 'prompt';
+  /** The description of the prompt. */
   readonly options: PromptOptions<Schema | undefined, State, User>;
+  /** The function that makes the messages. */
   readonly run: (args: Args, ctx: Context<State, User>) => Awaitable<PromptReturn>;
 }
 
-/** A prompt as it is written. */
+/** The argument of `prompt()`: the description and the handler. */
 export interface PromptDefinition<Args, State, User> extends PromptOptions<Args, State, User> {
   /** Makes the messages. A string or a content block becomes a message of the user. */
   readonly run: PromptHandler<Args, State, User>;

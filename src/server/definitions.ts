@@ -8,8 +8,9 @@ import { type CompiledPrompt, compilePrompt } from './prompts.js';
 import { type CompiledResource, type CompiledTemplate, compileResource } from './resources.js';
 import { type CompiledTool, compileTool, type ToolDefaults } from './tools.js';
 
-/** Every mistake in a server's definitions, in one error. */
+/** All mistakes in a server's definitions, in one error. */
 export class DefinitionError extends TypeError {
+  /** The mistakes, one sentence each. */
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {

@@ -11,8 +11,9 @@ import type { Store } from './store.js';
 import { callerPart } from './store-shares.js';
 import { isUnknown } from './unknown-callers.js';
 
+/** The settings of calls that are repeated with the same idempotency key. */
 export interface IdempotencyOptions {
-  /** How long an outcome is kept. Default: 10 minutes. */
+  /** The time for which an outcome is kept; a later repetition runs again. Default: 10 minutes. */
   readonly windowMs?: number;
 }
 

@@ -1,4 +1,4 @@
-/** Where the server tells its operator what happened. Not what clients see: that is `ctx.log`. */
+/** Receives messages for the operator of the server. Clients do not see them; `ctx.log` is for clients. */
 export type Log = (level: 'info' | 'warning' | 'error', message: string, detail?: unknown) => void;
 
 /** Writes to the error console, which on stdio is the one stream that is free. */

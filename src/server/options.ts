@@ -4,7 +4,7 @@ import type { Icon } from '../protocol/content.js';
 import type { Infer, RawShape } from '../schema/schema.js';
 import type { Bus, Change } from './bus.js';
 import type { ClientFacts, Context } from './context.js';
-import type { Given, Prompt, ResourceSlot, Tool } from './define.js';
+import type { Given, Prompt, ResourceOptions, ResourceReader, Tool } from './define.js';
 import type { IdempotencyOptions } from './idempotency.js';
 import type { Lifespan } from './lifespan.js';
 import type { Log } from './log.js';
@@ -57,7 +57,15 @@ export interface NeedsUser {
 /** The type of `ctx.state` or `ctx.user` where nothing gives one. */
 export type OrUndefined<T> = [T] extends [never] ? undefined : T;
 
-/** What a server offers and how it behaves: the options of a server whose `lifespan` and `context` a kit has. */
+/** The place of a resource in a server's options: its key gives `Values`, and `Found` is what the resource needs. */
+interface ResourceSlot<State, User, Values, Found> {
+  readonly kind: 'resource';
+  readonly options: ResourceOptions<State, User>;
+  readonly read: ResourceReader<Values, State, User>;
+  readonly '~needs'?: Found;
+}
+
+/** The options of a server, without the `lifespan` and `context` that a kit has. */
 export interface ServerDefinition<
   State,
   User,
@@ -72,9 +80,9 @@ export interface ServerDefinition<
   readonly version: string;
   /** The server's name, for people. Default: `name`. */
   readonly title?: string;
-  /** What the server is for. */
+  /** The purpose of the server. */
   readonly description?: string;
-  /** A page about the server. */
+  /** The address of a page about the server. */
   readonly websiteUrl?: string;
   /** Icons that clients may show, each an `https:` or `data:` URI. */
   readonly icons?: readonly Icon[];
@@ -92,7 +100,7 @@ export interface ServerDefinition<
   /** Methods of your own beside the protocol's, by name. A name needs a prefix, such as `acme/search`. */
   readonly methods?: { readonly [Name in keyof M]: Method<State, User, M[Name]> };
 
-  /** Wraps every call, the first of the list outermost. */
+  /** Middleware around every call, the first outermost. */
   readonly use?: readonly Middleware[];
   /**
    * Sees every error of a handler, of middleware and of `context` that is neither a `ToolError` nor an `McpError`. Return or throw
@@ -100,34 +108,38 @@ export interface ServerDefinition<
    */
   readonly onError?: OnError;
   /**
-   * The changes this server will announce. Clients hold a stream open for them, so nothing is promised by default; what is
-   * changed all the same is announced from then on.
+   * The changes that this server will announce. Clients keep a stream open for them. Default: none; a change that happens all
+   * the same is announced from then on.
    */
   readonly changes?: true | readonly Change['kind'][];
   /** Carries changes between processes. Implies `changes: true`. */
   readonly bus?: Bus;
 
   /**
-   * Seals what travels through clients while they answer questions: 32 characters or more, the same in every process. Of
-   * several the first seals and all open. `MCP_SECRET` where nothing is given.
+   * Seals the state that travels through clients while they answer questions: 32 characters or more, the same in every
+   * process. Of several secrets the first one seals and all of them open. Default: `MCP_SECRET`, where `serve` or `serveStdio`
+   * is used.
    */
   readonly secret?: string | readonly string[];
   /** Limits of the questions that handlers ask. */
   readonly asking?: AskingOptions;
   /** Limits of the calls that run as tasks. */
   readonly tasks?: TasksOptions;
-  /** Where tasks and outcomes are kept. Closed with the server. Default: in memory, so that they end with the process. */
+  /** The place where tasks and outcomes are kept. Closed with the server. Default: memory, so that they end with the process. */
   readonly store?: Store;
-  /** Whether a call that is sent again gets the outcome of the first, for tools that do not say. Default: false. */
+  /**
+   * Whether a call that is repeated with the same `_meta["fullmcp/idempotencyKey"]` gets the outcome of the first, for tools
+   * without the option. Default: false.
+   */
   readonly idempotency?: boolean | IdempotencyOptions;
 
   /** The number of items in a page of a list. Default: 500. */
   readonly pageSize?: number;
-  /** How long clients may keep lists, in milliseconds. Default: 60 s. */
+  /** The time for which clients may cache lists, in milliseconds. Default: 60 s. */
   readonly listTtlMs?: number;
-  /** Ends a tool's call after this time, for tools that do not say and that are not tasks. Default: no limit. */
+  /** Ends a tool's call after this time, for tools without the option that are not tasks. Default: no limit. */
   readonly timeoutMs?: number;
-  /** Receives errors and warnings. Default: the error console. */
+  /** Receives errors and warnings, for the operator. Default: writes to standard error. */
   readonly log?: Log;
 
   /** Experimental capabilities to advertise, with their settings. */
@@ -136,7 +148,7 @@ export interface ServerDefinition<
   readonly extensions?: Readonly<Record<string, JsonObject>>;
 }
 
-/** What a server is built from. `createServer` takes it. */
+/** The options of `createServer`. */
 export interface ServerOptions<
   State,
   User,
@@ -156,7 +168,7 @@ export type AnyServerOptions = Omit<
   readonly context?: unknown;
 };
 
-/** Where `ctx.state` and `ctx.user` come from. */
+/** The sources of `ctx.state` and `ctx.user`. */
 export interface ServerContext<State, User> {
   /**
    * Opens what the server needs, yields it as `ctx.state`, and closes it when the server closes. It runs once, with the first
@@ -167,57 +179,71 @@ export interface ServerContext<State, User> {
   readonly context?: (facts: CallFacts<State>) => User | Promise<User>;
 }
 
-/** What tasks may take, of time and of room. */
+/** The limits of the time and the space that tasks may take. */
 export interface TasksOptions {
-  /** How long a task and its result are kept, for tools that do not say. Default: 1 hour. */
+  /** The time for which a task and its result are kept, for tools without the option. Default: 1 hour. */
   readonly ttlMs?: number;
-  /** How often clients should poll, for tools that do not say. Default: 1 s. */
+  /** The interval at which clients should poll, for tools without the option. Default: 1 s. */
   readonly pollIntervalMs?: number;
-  /** The number of tasks that may be unfinished at the same time. Default: 10,000. */
+  /**
+   * The number of tasks that may be unfinished at the same time; a further one is rejected with `overloaded`. Default: 10,000.
+   */
   readonly maxTasks?: number;
-  /** The number of tasks that one caller may have unfinished. Default: 1,000. Without authorization nobody is counted. */
+  /**
+   * The number of tasks that one caller may have unfinished; a further one is rejected with `overloaded`. Default: 1,000.
+   * Ignored for calls without `auth`.
+   */
   readonly maxTasksPerCaller?: number;
-  /** Bytes that the tasks of one caller may have in the store, finished ones included. Default: 64 MB. */
+  /**
+   * The bytes that the tasks of one caller may have in the store, finished ones included; beyond that, new tasks and answers
+   * are rejected with `overloaded`. Default: 64 MB. Ignored for calls without `auth`.
+   */
   readonly maxBytesPerCaller?: number;
-  /** Bytes that one task may have in the store: arguments, answers, results of steps, result. Default: 16 MB. */
+  /**
+   * The bytes that one task may have in the store (arguments, answers, results of steps, result); a larger task fails.
+   * Default: 16 MB.
+   */
   readonly maxTaskBytes?: number;
-  /** Bytes that all answers to one task may have. Default: 1 MB. */
+  /** The bytes that all answers to one task may have; further ones are rejected. Default: 1 MB. */
   readonly maxAnswerBytes?: number;
 }
 
-/** The limits of questions. */
+/** The limits of the questions that handlers ask. */
 export interface AskingOptions {
-  /** How long a client may take to answer. Default: 1 hour. */
+  /** The time that a client may take to answer; a later answer is rejected. Default: 1 hour. */
   readonly maxAgeMs?: number;
-  /** The size that answers and step results of one call may have in all. Default: 64 KiB. */
+  /** The size of all answers and step results of one call. Default: 64 KiB. */
   readonly maxBytes?: number;
-  /** Makes every round usable once. What was used is remembered in `store`. Default: false. */
+  /**
+   * Whether the state of a round is rejected when it is sent a second time. Used states are remembered in `store`. Default:
+   * false.
+   */
   readonly once?: boolean;
 }
 
-/** What `context` knows of a call. */
+/** The argument of `context`. */
 export interface CallFacts<State> {
-  /** Who is calling, where the server checks that. */
+  /** The authenticated caller; undefined if the transport has no `auth` or it returned nobody. */
   readonly auth: Auth | undefined;
-  /** What `lifespan` yielded. */
+  /** The value that `lifespan` yielded. */
   readonly state: State;
-  /** What the client said of itself. */
+  /** The client as it describes itself: name, revision and capabilities. */
   readonly client: ClientFacts;
-  /** Headers and address of the HTTP request that carried the call. Undefined over other transports. */
+  /** The headers and the address of the HTTP request that carried the call; undefined over stdio. */
   readonly request: HttpFacts | undefined;
-  /** Aborts when the call is cancelled or its client goes away. */
+  /** Aborts when the call is cancelled or its client disconnects. */
   readonly signal: AbortSignal;
 }
 
 /** A method of your own. */
 export interface Method<State = unknown, User = unknown, Params = unknown> {
-  /** The params, as a schema of an object. Default: they are not checked. */
+  /** The params, as a schema of an object. Default: any object, unchecked. */
   readonly params?: Params;
-  /** Answers the method. The result is an object. */
+  /** The handler. It returns the result, an object. */
   readonly run: (params: MethodParams<Params>, ctx: Context<State, User>) => object | Promise<object>;
 }
 
-/** What a method is given: what its schema gives, or the params as they came. */
+/** The type of a method's params: as its schema gives it, or any object without a schema. */
 export type MethodParams<Params> = unknown extends Params
   ? Readonly<JsonObject>
   : Params extends RawShape

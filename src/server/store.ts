@@ -4,31 +4,42 @@ import { checkOptions, type KeysOf } from '../protocol/known-keys.js';
 import { bytesOf, StoreShares } from './store-shares.js';
 
 /**
- * Where tasks and outcomes are kept. What `set` and `add` wrote is safe when they resolve, and was not written when they reject. A
- * `RangeError` says that the entry can never be written; anything else is worth another try.
+ * Keeps tasks and outcomes. When `set` or `add` resolves, the entry is safe; when it rejects, nothing was written. A
+ * `RangeError` means that the entry can never be written; after any other error the server may retry.
  */
 export interface Store {
+  /** Reads an entry; undefined if there is none or it has expired. */
   get(key: string): Promise<JsonObject | undefined>;
+  /** Writes an entry, replacing the one that is there. `expiresAt` is in milliseconds since 1970. Default: it never expires. */
   set(key: string, value: JsonObject, expiresAt?: number): Promise<void>;
-  /** Sets where nothing is yet; says whether it did. */
+  /** Writes an entry unless there is one, atomically. Returns whether it was written. */
   add(key: string, value: JsonObject, expiresAt?: number): Promise<boolean>;
+  /** Removes an entry. Does nothing if there is none. */
   delete(key: string): Promise<void>;
-  /** All entries whose key begins with the prefix and that have not expired. */
+  /** Iterates over the entries whose key begins with `prefix` and that have not expired. */
   entries(prefix: string): AsyncIterable<readonly [string, JsonObject]>;
+  /** Releases the store. The server calls it when it closes. */
   close(): Promise<void>;
 }
 
+/** The limits of a store in memory. An entry that would exceed one of them is rejected. */
 export interface MemoryStoreOptions {
-  /** Default: 100,000. */
+  /** The number of entries. Default: 100,000. */
   readonly maxEntries?: number;
   /**
-   * Of keys and of values as JSON, as this process holds them: a byte for a character, two in a text with characters beyond
-   * Latin-1. Default: 256 MB.
+   * The bytes of all keys and values, as JSON: one per character, two in a string with characters beyond Latin-1. Default: 256
+   * MB.
    */
   readonly maxBytes?: number;
-  /** What one kind of entries (tasks, outcomes, used answers) may have of both limits. Default: 0.5. */
+  /**
+   * The part of both limits that one kind of entries (tasks, outcomes, used answers) may take, above 0 and at most 1. Default:
+   * 0.5.
+   */
   readonly kindShare?: number;
-  /** What the entries of one kind and one caller may have of both limits. Callers without `auth` count as one. Default: 0.1. */
+  /**
+   * The part of both limits that the entries of one kind and one caller may take. Callers without `auth` count as one.
+   * Default: 0.1.
+   */
   readonly callerShare?: number;
 }
 
@@ -48,7 +59,7 @@ interface Kept {
 // How often expired entries are looked for, at most: each time costs a walk over all.
 const SWEEP_EVERY_MS = 1000;
 
-/** Keeps everything in this process, as text: nobody can change what is kept by changing what they gave. */
+/** Makes a store in this process's memory. The entries are lost when the process ends. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   checkOptions('memoryStore', options, storeKeys);
   const { maxEntries = 100_000, maxBytes = 256 * 1024 * 1024, kindShare = 0.5, callerShare = 0.1 } = options;

@@ -8,17 +8,21 @@ import type { TasksOptions } from './options.js';
 import type { Complete } from './results.js';
 import type { Store } from './store.js';
 
-/** How a tool runs as a task. */
+/** The settings of a tool that runs as a task. */
 export interface TaskOptions {
-  /** `optional`: as a task for clients that know tasks, else at once. `required`: only as a task. */
+  /**
+   * `optional`: as a task for clients that support tasks, as an ordinary call for others. `required`: only as a task; other
+   * clients get an error.
+   */
   readonly support: 'optional' | 'required';
   /**
-   * `at once`: the call is a task from its start. `when told`: it is an ordinary call, which may ask, until the handler awaits
-   * `ctx.background()`.
+   * `at once`: the call is a task from its start. `when told`: it is an ordinary call, which may ask questions, until the
+   * handler awaits `ctx.background()`. Default: `at once`.
    */
   readonly begin?: 'at once' | 'when told';
-  /** How long the task and its result are kept. */
+  /** The time for which the task and its result are kept. Default: the server's `tasks.ttlMs`. */
   readonly ttlMs?: number;
+  /** The interval at which clients should poll. Default: the server's `tasks.pollIntervalMs`. */
   readonly pollIntervalMs?: number;
 }
 

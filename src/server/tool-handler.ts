@@ -40,9 +40,17 @@ export type NotASchema<S, Handler> = [keyof S] extends [never]
   : 'An object of schemas is not a schema: wrap it, for example z.object({ … }).';
 
 /** A module that holds the handler, for tools whose code should load on their first call. */
-export type ToolModule<Run> = { readonly run: Run } | { readonly default: Run };
+export type ToolModule<Run> =
+  | {
+      /** The handler. */
+      readonly run: Run;
+    }
+  | {
+      /** The handler. */
+      readonly default: Run;
+    };
 
-/** The value of a tool before JSON: what the `output` schema makes of it, defaults included, else what the handler returns. */
+/** The type of a tool's value before JSON: as the `output` schema gives it, defaults included, or as the handler returns it. */
 export type ToolValue<Out, Returned> = Out extends ZodTyped
   ? Out['_zod']['output']
   : Out extends StandardTyped | { readonly static: unknown }

@@ -16,8 +16,9 @@ interface App {
   addHook(name: 'preClose', hook: () => Promise<void>): unknown;
 }
 
-/** What is needed of Fastify's request. */
+/** The part of Fastify's request that is needed here. */
 export interface AppRequest {
+  /** The request of `node:http`. */
   readonly raw: IncomingMessage;
 }
 

@@ -10,8 +10,9 @@ import { checkDataFile } from './data-file.js';
 type Lmdb = typeof import('lmdb', { with: { 'resolution-mode': 'require' }});
 type Root = ReturnType<Lmdb['open']>;
 
+/** The options of `lmdbStore`. */
 export interface LmdbStoreOptions {
-  /** How often expired entries are removed. What has expired is never read, removed or not. */
+  /** The interval at which expired entries are removed from the disk. They are never read, removed or not. Default: 60 s. */
   readonly sweepIntervalMs?: number;
 }
 
@@ -26,8 +27,8 @@ const SWEPT_AT_ONCE = 1000;
 const REASON_WITHIN_MS = 100;
 
 /**
- * Keeps everything in a folder on this machine, in an LMDB database, so that it is there after a crash of the process or of
- * the machine. Needs the package `lmdb`. One server at a time: a second one is refused.
+ * Opens a store in a folder on this machine, an LMDB database that survives a crash of the process or of the machine. Needs
+ * the package `lmdb`. Throws if another server has the folder open.
  */
 export function lmdbStore(path: string, options: LmdbStoreOptions = {}): Store {
   checkOptions('lmdbStore', options, storeKeys);

@@ -4,22 +4,37 @@ import type { Authenticate } from '../../protocol/caller.js';
 import type { HttpEndpoint, HttpOptions } from '../../transports/http/endpoint.js';
 import { NodeIncoming } from './incoming.js';
 
+/** A request of `node:http`. */
 export type NodeRequest = IncomingMessage;
 
+/** The options of `createNodeHandler`. */
 export interface NodeHandlerOptions<Req extends NodeRequest = NodeRequest>
   extends HttpOptions,
     SessionOptions {
-  /** Whether clients of 2025 and before are served. They are. */
+  /** Whether clients of 2025-11-25 and before are served. Default: true. */
   readonly sessions?: boolean;
-  /** Says who sent a request, before its body is read: from its headers, or from what a framework has put on it. */
+  /**
+   * Finds out the caller before the body is read: from the headers, or from the fields that a framework has put on the
+   * request. The caller is in `ctx.auth`, and tasks and sessions belong to it. Default: callers are anonymous.
+   */
   readonly auth?: Authenticate<Req> | undefined;
 }
 
+/** An HTTP handler for `node:http` and frameworks that expose its `req` and `res`. */
 export interface NodeHandler<Req extends NodeRequest = NodeRequest> {
-  /** A body that a framework has parsed already may be on `req.body`. */
-  (req: Req & { readonly body?: unknown }, res: ServerResponse): Promise<void>;
+  /** Answers a request. */
+  (
+    req: Req & {
+      /** The body, if a framework has parsed it already. */
+      readonly body?: unknown;
+    },
+    res: ServerResponse,
+  ): Promise<void>;
   /** Ends subscriptions, lets open calls finish until the deadline, and refuses new ones. */
-  readonly close: (options?: { readonly deadlineMs?: number }) => Promise<void>;
+  readonly close: (options?: {
+    /** The time for open calls to finish; then they are ended. Default: 10 s. */
+    readonly deadlineMs?: number;
+  }) => Promise<void>;
 }
 
 /** The endpoint on Node's own `req` and `res`: alone, or inside Express, Fastify, Koa and their like. */

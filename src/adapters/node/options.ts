@@ -11,26 +11,36 @@ import { checkPublicUrl, unsafeAnyHost } from '../../transports/http/guard.js';
 import { checkPath } from '../../transports/http/routes.js';
 import { type WebSocketOptions, webSocketKeys } from '../../transports/websocket/accept.js';
 
+/** The options of `serve`. An environment variable counts only if its option is not given. */
 export interface ServeOptions extends HttpOptions, SessionOptions {
-  /** Whether clients of 2025 and before are served. They are. */
+  /** Whether clients of 2025-11-25 and before are served. Default: true. */
   readonly sessions?: boolean;
-  /** Says who sent a request or opened a WebSocket, before anything of it is read. */
+  /**
+   * Finds out the caller before anything of a request or WebSocket is read. The caller is in `ctx.auth`, and tasks and
+   * sessions belong to it. Default: callers are anonymous.
+   */
   readonly auth?: Authenticate<IncomingMessage> | undefined;
-  /** `PORT`; 3000 unless given, 0 for any free one. */
+  /** The port to listen on; 0 for any free one. Default: `PORT`, then 3000. */
   readonly port?: number;
-  /** `MCP_HOST`; only this machine can connect unless you say otherwise. */
+  /** The name or address to listen on. Default: `MCP_HOST`, then 127.0.0.1, which only this machine can reach. */
   readonly host?: string;
-  /** Certificate and key; the server speaks HTTPS then. */
+  /** The certificate and key. Default: none, and the server speaks plain HTTP. */
   readonly tls?: Pick<SecureContextOptions, 'cert' | 'key' | 'ca' | 'passphrase' | 'pfx'>;
-  /** `MCP_MAX_CONNECTIONS`; sockets that may be open at the same time. */
+  /**
+   * The number of sockets that may be open at the same time; further ones are closed at once. Default: `MCP_MAX_CONNECTIONS`,
+   * then no limit.
+   */
   readonly maxConnections?: number;
-  /** Whether WebSocket connections are taken, on the endpoint's path. They are, with these limits. */
+  /**
+   * The limits of WebSocket connections on the endpoint's path, or `false` to refuse them with 426. Default: they are
+   * accepted.
+   */
   readonly websocket?: false | WebSocketOptions;
-  /** How long open calls, and the steps of tasks, may go on when the server closes. Default: 5 s. */
+  /** The time for open calls and steps of tasks to finish when the server closes. Default: 5 s. */
   readonly drainMs?: number;
-  /** Whether SIGTERM and SIGINT close the server. They do. */
+  /** Whether SIGTERM and SIGINT close the server. Default: true. */
   readonly signals?: boolean;
-  /** Whether the process ends after such a signal, also if a handler does not. Default: `true`. */
+  /** Whether the process exits after such a signal, even if a handler does not end. Default: true. */
   readonly exit?: boolean;
 }
 

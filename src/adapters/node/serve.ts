@@ -10,11 +10,13 @@ import type { ServeOptions } from './options.js';
 import { isWebSocket, serveAsHttp } from './other-protocols.js';
 import { refuse, type Upgrades } from './upgrades.js';
 
+/** A server that listens. */
 export interface Serving extends AsyncDisposable {
-  /** Where to connect. */
+  /** The address to connect to: `publicUrl`, or one made of host, port and path. */
   readonly url: string;
+  /** The port that the server listens on. */
   readonly port: number;
-  /** Stops listening, ends subscriptions, lets calls finish, then closes the server behind it. */
+  /** Stops listening, ends subscriptions, lets open calls finish for `drainMs`, then closes the server behind it. */
   readonly close: () => Promise<void>;
   /** Resolves when everything is closed. */
   readonly closed: Promise<void>;

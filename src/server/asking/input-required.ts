@@ -2,13 +2,18 @@ import type { InputRequest } from '../../protocol/input.js';
 
 const brand = Symbol.for('fullmcp.inputRequired');
 
-/** The raw form of asking: the handler ends with its questions and sees the answers in `ctx.resumed` of the next round. */
+/** The questions that a handler ends with. The answers are in `ctx.resumed` of the next run. Make it with `inputRequired()`. */
 export interface InputRequired {
+  /** The questions by key. */
   readonly requests: Readonly<Record<string, InputRequest>>;
+  /** The value that the next run gets in `ctx.resumed.state`. */
   readonly state: unknown;
 }
 
-/** Ends the call with questions. `state` comes back sealed, in `ctx.resumed.state`. */
+/**
+ * Ends a call with questions, by key: return the result from the handler. `state` travels sealed through the client and is in
+ * `ctx.resumed.state` of the next run.
+ */
 export function inputRequired(
   requests: Readonly<Record<string, InputRequest>>,
   state?: unknown,

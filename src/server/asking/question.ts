@@ -20,26 +20,45 @@ export interface Question<T> {
   readonly read: (response: unknown) => { readonly ok: true; readonly value: T } | { readonly ok: false };
 }
 
-/** What the user did with a form. */
+/** The user's reaction to a form. `content` is there only if the user accepted. */
 export type Elicited<T> =
-  | { readonly action: 'accept'; readonly content: T }
-  | { readonly action: 'decline' | 'cancel' };
+  | {
+      /** The user filled in the form. */
+      readonly action: 'accept';
+      /** The values of the form, validated by its schema. */
+      readonly content: T;
+    }
+  | {
+      /** The user refused (`decline`) or closed the form (`cancel`). */
+      readonly action: 'decline' | 'cancel';
+    };
 
-/** What the user did with a link. */
+/** The user's reaction to a link. */
 export interface Visited {
+  /**
+   * `accept`: the user agreed to open the page, and may not be done there; `decline`: the user refused; `cancel`: the user
+   * closed the question.
+   */
   readonly action: 'accept' | 'decline' | 'cancel';
 }
 
+/** A form for the user to fill in. */
 export interface FormQuestion<S extends Schema> {
+  /** The text above the form, for the user. */
   readonly message: string;
+  /** The fields, as a schema of a flat object of strings, numbers, booleans and choices. It must validate synchronously. */
   readonly schema: S;
+  /** Not for forms: a question has either a `schema` or a `url`. */
   readonly url?: never;
 }
 
+/** A page that the user is sent to. */
 export interface UrlQuestion {
+  /** The reason for the visit, for the user. */
   readonly message: string;
-  /** Where the user does what must not pass through the client: credentials, payments. */
+  /** The address of the page: for credentials, payments and everything else that must not pass through the client. */
   readonly url: string;
+  /** Not for pages: a question has either a `schema` or a `url`. */
   readonly schema?: never;
 }
 
@@ -88,15 +107,19 @@ function actionOf(response: unknown): Visited['action'] | undefined {
   return action === 'accept' || action === 'decline' || action === 'cancel' ? action : undefined;
 }
 
+/** A request to the client's model. */
 export interface SampleOptions extends SamplingSettings {
-  /** The conversation, or one text of the user's. */
+  /** The conversation. A string is one message of the user. */
   readonly messages: string | readonly SamplingMessage[];
 }
 
+/** The answer of the client's model. */
 export interface Sampled extends SamplingMessage {
+  /** The name of the model that answered. */
   readonly model: string;
+  /** The reason why the model stopped, such as `endTurn`, `maxTokens` or `toolUse`. */
   readonly stopReason?: string;
-  /** The text of the answer, all its text blocks together. */
+  /** The text of the answer: all its text blocks together, empty if there is none. */
   readonly text: string;
 }
 

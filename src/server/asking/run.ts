@@ -2,8 +2,9 @@ import { McpError } from '../../protocol/errors.js';
 import { idle } from '../../protocol/idle-timer.js';
 import type { Question } from './question.js';
 
-/** What each step's function is given: a key that is the same however often the step has to run. */
+/** The argument of a step's function. */
 export interface Step {
+  /** A key that is the same however often the step has to run. Send it to services that accept an idempotency key. */
   readonly idempotencyKey: string;
 }
 

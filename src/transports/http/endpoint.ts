@@ -22,14 +22,17 @@ import { checkHeaders } from './mirrored-headers.js';
 import { type Routes, routeOf } from './routes.js';
 import { type StreamLimits, Streams } from './streams.js';
 
+/** The options of an HTTP endpoint. */
 export interface HttpOptions extends GuardOptions, Partial<StreamLimits>, Routes {
+  /** The largest body that is read, in bytes; a larger one is refused with 413. Default: 4 MB. */
   readonly maxBodyBytes?: number;
+  /** The deepest nesting of a body's JSON; a deeper one is refused with 400. Default: 128. */
   readonly maxDepth?: number;
   /** A request whose body stops arriving for this long is refused with 408. Default: 30 s. */
   readonly bodyTimeoutMs?: number;
-  /** A client that takes nothing of an answer for this long is disconnected. Default: 30 s. */
+  /** A client that reads nothing of an answer for this long is disconnected. Default: 30 s. */
   readonly writeTimeoutMs?: number;
-  /** A call that takes longer is ended with an error. */
+  /** A call that takes longer is ended with the error `timeout`. Subscriptions are exempt. Default: 10 minutes. */
   readonly requestTimeoutMs?: number;
 }
 

@@ -3,17 +3,25 @@ import type { HeaderFields, Incoming } from './incoming.js';
 
 // Who may talk to this endpoint: the host it is addressed by, and the web page that a browser speaks for.
 
-/** Turns the check of the Host header off. Only for a server that something in front of it protects. */
+/** Turns off the check of the Host header, for `allowedHosts`. Only for a server behind a proxy that checks it. */
 export const unsafeAnyHost: unique symbol = Symbol('fullmcp.unsafeAnyHost');
-/** Lets the pages of any website call this server. Only for public data. */
+/** Lets the pages of any website call this server, for `allowedOrigins`. Only for public data. */
 export const unsafeAnyOrigin: unique symbol = Symbol('fullmcp.unsafeAnyOrigin');
 
+/** The hosts and web pages that may call an HTTP endpoint. */
 export interface GuardOptions {
-  /** Host names to answer to, without port, beside those that follow from where the server listens. */
+  /**
+   * The host names that requests may be addressed to, without the port. Loopback names and the host of `publicUrl` are always
+   * allowed, and so are IP addresses and, over TLS, all names on connections from other machines. Other requests are refused
+   * with 403.
+   */
   readonly allowedHosts?: readonly string[] | typeof unsafeAnyHost;
-  /** Origins of web pages that may call, such as `https://app.example.com`. */
+  /**
+   * The origins of web pages that may call, such as `https://app.example.com`. Pages of the server's own host are always
+   * allowed; those of other origins are refused with 403.
+   */
   readonly allowedOrigins?: readonly string[] | typeof unsafeAnyOrigin;
-  /** Where the server can be reached from outside; its host and origin are allowed. */
+  /** The address of the endpoint as clients see it. Its host and origin are allowed. */
   readonly publicUrl?: string | undefined;
 }
 

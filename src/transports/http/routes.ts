@@ -2,8 +2,9 @@ export type Route = 'mcp' | 'sse' | 'messages' | 'health' | 'ready';
 
 export interface Routes {
   /**
-   * The path of the endpoint. The paths beside it (`sse`, `messages`, `health`, `ready`) are its neighbours. Without it any
-   * path is the endpoint, for handlers that a router has mounted already, and a neighbour is known by its last segment.
+   * The path of the endpoint. `sse`, `messages`, `health` and `ready` are served beside it. Default: with `serve`, `MCP_PATH`,
+   * then `/mcp`; elsewhere every path is the endpoint, for handlers that a router has mounted, and the others are recognised
+   * by the last segment.
    */
   readonly path?: string;
 }

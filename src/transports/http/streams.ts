@@ -2,12 +2,13 @@ import { printComment, printEvent } from '../../jsonrpc/event-stream.js';
 import { idle } from '../../protocol/idle-timer.js';
 import type { HeaderFields, Incoming, Outlet } from './incoming.js';
 
+/** The limits of event streams. */
 export interface StreamLimits {
-  /** A comment is sent after this long without an event, so that nothing in between closes the connection. */
+  /** A comment is sent after this long without an event, so that proxies keep the connection open. Default: 15 s. */
   readonly keepAliveMs: number;
-  /** A stream older than this is ended; its client may open another. */
+  /** A stream that has been open for this long is ended; its client may open another. Default: 1 hour. */
   readonly maxAgeMs: number;
-  /** A client that leaves more than this unread is let go. */
+  /** A client that leaves more than this unread is disconnected. Default: 4 MB. */
   readonly maxBufferedBytes: number;
 }
 

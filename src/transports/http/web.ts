@@ -1,8 +1,8 @@
 import { BodyTooLarge, type HeaderFields, type Incoming, type Outlet } from './incoming.js';
 
-/** What Workers and their like hand over beside a request. */
+/** The context that Workers and similar runtimes pass beside a request. */
 export interface RequestContext {
-  /** Lets work go on after the request was answered. */
+  /** Keeps the runtime alive until the work is done, after the request was answered. */
   readonly waitUntil?: (work: Promise<unknown>) => void;
 }
 

@@ -14,9 +14,9 @@ export interface InProcessOptions {
   readonly client?: Implementation;
   /** The capabilities that the server sees. Default: none. */
   readonly capabilities?: ClientCapabilities;
-  /** The least level of the log messages that are sent. Default: none are sent. */
+  /** The least severe level of the log messages that are sent. Default: none are sent. */
   readonly logLevel?: LogLevel;
-  /** Who calls: `subject` alone is enough. */
+  /** The caller: `subject` alone is enough. Default: an anonymous one. */
   readonly auth?: AuthInit;
 }
 
@@ -31,14 +31,14 @@ const optionKeys = {
 export interface RequestOptions {
   /** Cancels the call. */
   readonly signal?: AbortSignal;
-  /** Hears what is said before the answer: progress, log messages, changes. */
+  /** Receives the notifications that precede the answer: progress, log messages, changes. */
   readonly onNotification?: (method: string, params: JsonObject | undefined) => void;
 }
 
-/** Asks a server in the same process: a function call, without ids and queues. */
+/** Sends a request to a server in the same process and returns the outcome. */
 export type InProcess = (method: string, params?: JsonObject, options?: RequestOptions) => Promise<Outcome>;
 
-/** Makes the function that asks a server in the same process, without a client. */
+/** Makes a function that sends requests to a server in the same process, without a client and a transport. */
 export function inProcess(
   { dispatch }: { readonly dispatch: Dispatch },
   options: InProcessOptions = {},

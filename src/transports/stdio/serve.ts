@@ -5,27 +5,30 @@ import { type ChannelOptions, openChannel } from '../channel.js';
 import { onClientGone } from './lifecycle.js';
 import { reserveStdout } from './reserved-stdout.js';
 
+/** The options of `serveStdio`. */
 export interface StdioOptions {
-  /** The longest message that is read. */
+  /** The largest message that is read, in bytes; a larger one is dropped and answered with an error. Default: 16 MB. */
   readonly maxMessageBytes?: number;
   /**
-   * A client that leaves more than this unread of what it did not ask for is disconnected. Answers wait: while a client does
-   * not read them, nothing more is read from it. Default: 64 MB.
+   * A client that leaves more than this unread of messages that it did not ask for is disconnected. Answers wait: while the
+   * client does not read them, nothing more is read from it. Default: 64 MB.
    */
   readonly maxBufferedBytes?: number;
-  /** How many calls may be open at the same time. While they are, nothing more is read. Default: 1,000. */
+  /** The number of calls that may be open at the same time. At the limit, nothing more is read. Default: 1,000. */
   readonly maxOpenCalls?: number;
-  /** How long open calls, and the steps of tasks, may go on when the client is gone. Default: 1 s. */
+  /** The time for open calls and steps of tasks to finish after the client has disconnected. Default: 1 s. */
   readonly drainMs?: number;
-  /** How long closing may take after that. The process ends then, whatever is still open. */
+  /** The time for the lifespan and the last writes to end after that; then the process exits all the same. Default: 500 ms. */
   readonly closeMs?: number;
-  /** Whether the process ends with the connection. */
+  /** Whether the process exits with the connection. Default: true. */
   readonly exit?: boolean;
 }
 
+/** A server that runs on standard input and output. */
 export interface StdioServing {
-  /** Resolves when the client is gone and everything is closed. */
+  /** Resolves when the client has disconnected and everything is closed. */
   readonly closed: Promise<void>;
+  /** Stops reading, lets open calls finish for `drainMs`, and closes the server. */
   readonly close: () => Promise<void>;
 }
 

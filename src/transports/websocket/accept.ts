@@ -5,30 +5,48 @@ import { type ChannelOptions, openChannel } from '../channel.js';
 import { Unread } from '../unread.js';
 import { PeerWatch, type WatchedSocket } from './peer-watch.js';
 
-/** What is needed of a WebSocket; Node's `ws` and every runtime's own have it. */
+/** The methods that are needed of a WebSocket. Node's `ws` and the WebSocket of every runtime have them. */
 export interface Socket extends WatchedSocket {
+  /** Sends a message. */
   send(text: string): void;
+  /** Begins the closing handshake. */
   close(code?: number, reason?: string): void;
-  /** Ends without a goodbye. Only Node's `ws` has it. */
+  /** Closes the connection without a handshake. Only Node's `ws` has it. */
   terminate?(): void;
-  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
+  /** Listens for messages. */
+  addEventListener(
+    type: 'message',
+    listener: (event: {
+      /** The message, a string if the frame was text. */
+      readonly data: unknown;
+    }) => void,
+  ): void;
+  /** Listens for the end of the connection. */
   addEventListener(type: 'close' | 'error', listener: () => void): void;
 }
 
+/** The limits of a WebSocket connection. */
 export interface WebSocketOptions {
+  /** The largest message that is read, in bytes; a larger one closes the connection with 1009. Default: 4 MB. */
   readonly maxMessageBytes?: number;
   /**
-   * A client that leaves more than this unread of what it did not ask for is disconnected. Answers wait: while a client does
-   * not read them, nothing more is read from it, where the socket can be paused. Default: 4 MB.
+   * A client that leaves more than this unread of messages that it did not ask for is disconnected. Answers wait: while the
+   * client does not read them, nothing more is read from it, if the socket can be paused. Default: 4 MB.
    */
   readonly maxBufferedBytes?: number;
-  /** How many calls may be open at the same time. Further calls wait, or are refused where the socket cannot be paused. Default: 1,000. */
+  /**
+   * The number of calls that may be open at the same time. Further calls wait, or are rejected if the socket cannot be paused.
+   * Default: 1,000.
+   */
   readonly maxOpenCalls?: number;
-  /** How often the client is pinged; one that does not answer is disconnected. 0: never. Default: 30 s. Needs Node's `ws`. */
+  /**
+   * The interval of pings; a client that does not respond is disconnected. 0: never. Default: 30 s. Ignored unless the socket
+   * is one of Node's `ws`.
+   */
   readonly pingMs?: number;
-  /** A client that has sent nothing for this long, and has no call open, is disconnected. 0: never. Default: 1 h. */
+  /** A client that has sent nothing for this long and has no call open is disconnected. 0: never. Default: 1 hour. */
   readonly idleMs?: number;
-  /** A connection that has been open for this long is closed, its calls being given 10 s to end. 0: never. Default: 24 h. */
+  /** A connection that has been open for this long is closed after its calls had 10 s to end. 0: never. Default: 24 hours. */
   readonly maxAgeMs?: number;
 }
 
@@ -41,9 +59,14 @@ export const webSocketKeys: KeysOf<WebSocketOptions> = {
   maxAgeMs: true,
 };
 
+/** A client that is served on a WebSocket. */
 export interface WebSocketServing {
-  readonly close: (options: { readonly deadlineMs: number }) => Promise<void>;
-  /** Resolves when the socket is closed, by whichever side. */
+  /** Accepts no further calls, lets open ones finish until the deadline, and closes the socket. */
+  readonly close: (options: {
+    /** The time for open calls to finish; then they are cancelled. */
+    readonly deadlineMs: number;
+  }) => Promise<void>;
+  /** Resolves when the socket is closed, by either side. */
   readonly closed: Promise<void>;
 }
 
@@ -53,7 +76,7 @@ interface Parts {
   readonly caller?: Caller | undefined;
 }
 
-/** The subprotocol that MCP clients ask for. */
+/** The WebSocket subprotocol of MCP, for your `handleProtocols`. */
 export const SUBPROTOCOL = 'mcp';
 
 const GOING_AWAY = 1001;
