@@ -138,7 +138,12 @@ export function printNotification(method: string, params: JsonObject | undefined
 }
 
 export function printRequest(id: RequestId, method: string, params: JsonObject | undefined): string {
-  const paramsField = params === undefined ? '' : `,"params":${JSON.stringify(params)}`;
+  return joinRequest(id, method, params === undefined ? undefined : JSON.stringify(params));
+}
+
+/** A request whose parameters were printed before. */
+export function joinRequest(id: RequestId, method: string, paramsJson: string | undefined): string {
+  const paramsField = paramsJson === undefined ? '' : `,"params":${paramsJson}`;
   return `{"jsonrpc":"2.0","id":${printId(id)},"method":${JSON.stringify(method)}${paramsField}}`;
 }
 

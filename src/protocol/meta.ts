@@ -32,6 +32,21 @@ export function withPeer(params: JsonObject, peer: Peer, revision: Revision = pe
   });
 }
 
+/** What a client says of itself with every request: as long as it says the same, the text is made once. */
+export interface PrintedPeer {
+  readonly peer: Peer;
+  readonly revision: Revision;
+  /** The members of `_meta`, without the braces. */
+  readonly members: string;
+}
+
+/** Gives `earlier` where nothing has changed since. */
+export function printPeer(peer: Peer, revision: Revision, earlier: PrintedPeer | undefined): PrintedPeer {
+  if (earlier?.peer === peer && earlier.revision === revision) return earlier;
+  const members = JSON.stringify(withPeer({}, peer, revision)['_meta']).slice(1, -1);
+  return { peer, revision, members };
+}
+
 /** The parameters with another progress token. */
 export function withToken(params: JsonObject, token: RequestId): JsonObject {
   return withMeta(params, (meta) => {

@@ -3,7 +3,7 @@ import type { Call, Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import { withSignalOf } from '../protocol/lifetime.js';
 import type { Link, TransportName } from '../protocol/link.js';
-import { SUBSCRIPTION_ID, withPeer } from '../protocol/meta.js';
+import { type PrintedPeer, printPeer, SUBSCRIPTION_ID } from '../protocol/meta.js';
 import type { Discovered } from '../protocol/model.js';
 import type { Revision } from '../protocol/revisions.js';
 import type { Exchange } from './exchange.js';
@@ -17,17 +17,18 @@ export interface ExchangeLinkParts {
 /** A link to a modern server on a connection that its calls share. Who opened the exchange hears its events. */
 export function exchangeLink(exchange: Exchange, parts: ExchangeLinkParts): Link {
   const { transport, revision, discovered } = parts;
+  let self: PrintedPeer | undefined;
 
   function dispatch(call: Call): Promise<Outcome> {
-    const { method } = call;
-    const params = withPeer(call.params, call.peer, revision);
+    const { method, params } = call;
+    self = printPeer(call.peer, revision, self);
     // A subscription is named by its request's id, and that is another one on the wire.
     const isNamed = method === 'subscriptions/listen';
     const notified: Call['notify'] = isNamed
       ? (name, said) => call.notify(name, named(call, said))
       : call.notify;
-    const answer = exchange.request(withSignalOf(call, { method, params, notified }));
-    return answer.then((result) => readOutcome(isNamed ? named(call, result) : result));
+    const answer = exchange.request(withSignalOf(call, { method, params, self, notified }));
+    return isNamed ? answer.then((result) => readOutcome(named(call, result))) : answer.then(readOutcome);
   }
 
   return { transport, revision, discovered, dispatch, close: exchange.close };

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../jsonrpc/message.js';
 import type { McpError } from '../protocol/errors.js';
+import type { PrintableCall } from './print-call.js';
 
 /** Requests and answers between two JSON-RPC peers, whatever lies between them. Links of either era are built on one. */
 export interface Exchange {
@@ -13,9 +14,7 @@ export interface Exchange {
   readonly close: () => Promise<void>;
 }
 
-export interface OutgoingRequest {
-  readonly method: string;
-  readonly params?: JsonObject | undefined;
+export interface OutgoingRequest extends PrintableCall {
   /** Cancels it: the peer is told, and the request is rejected with the signal's reason. */
   readonly signal: AbortSignal;
   /**

@@ -14,7 +14,7 @@ import {
 import { ByNumber } from '../protocol/by-number.js';
 import { cancelledBy, fromWire, McpError } from '../protocol/errors.js';
 import { hasEnded, onEnd } from '../protocol/lifetime.js';
-import { progressToken, SUBSCRIPTION_ID, withToken } from '../protocol/meta.js';
+import { progressToken, SUBSCRIPTION_ID } from '../protocol/meta.js';
 import type { Exchange, ExchangeEvents, OutgoingRequest } from './exchange.js';
 import { excerpt, fewReports } from './few-reports.js';
 import { peerRequests } from './peer-requests.js';
@@ -47,12 +47,12 @@ export function wireExchange(wire: Wire): Exchange {
 
   function request(request: OutgoingRequest): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
-      const { method, params } = request;
+      const { params } = request;
       if (ended !== undefined) return reject(ended);
       if (hasEnded(request)) return reject(cancelledBy(request.signal.reason));
       const id = open.next();
       const token = params === undefined ? undefined : progressToken(params);
-      const text = printCall(id, method, token === undefined ? params : withToken(params as JsonObject, id));
+      const text = printCall(id, request, token === undefined ? undefined : id);
       const unlisten = onEnd(request, () => cancel(entry));
       const entry: OpenRequest = { id, request, token, resolve, reject, unlisten };
       open.add(entry);

@@ -6,7 +6,7 @@ import {
   type RequestMessage,
 } from '../../jsonrpc/message.js';
 import { cancelledBy, McpError } from '../../protocol/errors.js';
-import { progressToken, withToken } from '../../protocol/meta.js';
+import { progressToken } from '../../protocol/meta.js';
 import type { Exchange, ExchangeEvents, OutgoingRequest } from '../../transports/exchange.js';
 import { fewReports } from '../../transports/few-reports.js';
 import type { HttpCarrier, HttpReply } from '../../transports/http/client/carrier.js';
@@ -76,17 +76,15 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
     }
   }
 
-  async function ask(
-    { method, params, notified }: OutgoingRequest,
-    { id, heard, sending, lease }: Asking,
-  ): Promise<JsonObject> {
+  async function ask(outgoing: OutgoingRequest, { id, heard, sending, lease }: Asking): Promise<JsonObject> {
+    const { method, params, notified } = outgoing;
     const { ready } = session;
     if (ready !== undefined) await ready;
     if (lease.ended) throw cancelledBy(lease.signal.reason);
     const mine = session;
     const token = params === undefined ? undefined : progressToken(params);
     if (token !== undefined) progress.set(id, { token, notified });
-    const body = printCall(id, method, token === undefined ? params : withToken(params as JsonObject, id));
+    const body = printCall(id, outgoing, token === undefined ? undefined : id);
     sending();
     const reply = await target.send({ headers: sessionHeaders(mine), body, until: lease });
     if (!isOk(reply)) throw unlessLost(mine, await refusal(reply, target));

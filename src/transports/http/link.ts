@@ -4,7 +4,7 @@ import { McpError } from '../../protocol/errors.js';
 import { modernRevisions, mutual } from '../../protocol/features.js';
 import { encodeHeaderValue } from '../../protocol/header-mirror.js';
 import type { Link, LinkEvents, OpenOptions } from '../../protocol/link.js';
-import { withPeer } from '../../protocol/meta.js';
+import { type PrintedPeer, printPeer } from '../../protocol/meta.js';
 import { nameParam } from '../../protocol/methods.js';
 import type { Discovered } from '../../protocol/model.js';
 import type { Revision } from '../../protocol/revisions.js';
@@ -47,6 +47,7 @@ export async function openHttpLink(
   const tools = new ToolHeaders(events.problem);
   let revision = known?.revision ?? (modernRevisions[0] as Revision);
   let lastId = 0;
+  let self: PrintedPeer | undefined;
 
   const dispatch: Dispatch = async function dispatchOverHttp(call) {
     try {
@@ -60,10 +61,12 @@ export async function openHttpLink(
   async function attempt(call: Call): Promise<Outcome> {
     const { method, params, peer, notify } = call;
     const id = ++lastId;
+    self = printPeer(peer, revision, self);
+    const sent = { method, params, self };
     const result = await requests.run(call, async (lease) => {
       const response = await target.send({
         headers: mirrorHeaders(method, params),
-        body: printCall(id, method, withPeer(params, peer, revision)),
+        body: printCall(id, sent),
         until: lease,
         lane: method === 'subscriptions/listen' ? 'stream' : 'call',
       });
