@@ -3,16 +3,20 @@ import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import { McpError } from '../protocol/errors.js';
 
 /**
- * What a user or a model would say. To a form: what is filled in; to a page: anything; to a model: a text, or a whole answer.
- * An object with an `action` is what the user did. A function gets the question.
+ * An answer of a user or a model. To a form: the fields, or the value of a form's only field, named like the key. To a page:
+ * anything accepts. To a model's request: a string, or a whole `SamplingAnswer`. An object with an `action` is sent as it is; a
+ * function receives the question.
  */
 export type TestAnswer =
   | Readonly<JsonObject>
   | string
   | boolean
-  | ((question: { readonly message: string }) => Readonly<JsonObject> | string | boolean);
+  | ((question: {
+      /** The question: a form's or page's message, or the last message of a model's request as JSON. */
+      readonly message: string;
+    }) => Readonly<JsonObject> | string | boolean);
 
-/** Answers by the keys under which a server asks. */
+/** Answers by the key under which the server asks. A question without an answer fails, unless a handler takes it. */
 export type TestAnswers = Readonly<Record<string, TestAnswer>>;
 
 /** Handlers that give those answers. A question that has none goes to `otherwise`, or is an error that names it. */

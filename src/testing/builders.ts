@@ -7,12 +7,21 @@ import { toolFailure, toToolResult } from '../server/results.js';
 
 // Values of the protocol, for tests of what takes or gives them.
 
-/** A call that keeps what is notified in it. */
+/** A call that records its notifications. */
 export interface BuiltCall extends Call {
-  readonly notified: readonly { readonly method: string; readonly params: JsonObject | undefined }[];
+  /** The notifications that were sent in the call so far, in order. */
+  readonly notified: readonly {
+    /** The notification's method, such as `notifications/progress`. */
+    readonly method: string;
+    /** The notification's parameters. */
+    readonly params: JsonObject | undefined;
+  }[];
 }
 
-/** A whole call, to hand to a Dispatch or a Middleware directly. */
+/**
+ * Builds a whole call to hand to a `Dispatch` or a `Middleware` directly: of the newest revision, without capabilities or
+ * authentication, unless `overrides` says otherwise.
+ */
 export function callOf(method: string, params: JsonObject = {}, overrides: Partial<Call> = {}): BuiltCall {
   const notified: { method: string; params: JsonObject | undefined }[] = [];
   return {
@@ -32,7 +41,7 @@ export function callOf(method: string, params: JsonObject = {}, overrides: Parti
   };
 }
 
-/** A tool's result, from what a handler would return; an Error makes a failure. */
+/** Builds a tool's result from a value that a handler would return; an `Error` makes a failure. */
 export function toolResult(value: unknown): ToolResult & Outcome {
   return {
     resultType: 'complete',
@@ -40,7 +49,7 @@ export function toolResult(value: unknown): ToolResult & Outcome {
   };
 }
 
-/** A tool as it is listed. It takes anything unless told. */
+/** Builds a tool as a server lists it. It takes any object, unless `overrides` says otherwise. */
 export function listedTool(name: string, overrides: Partial<ListedTool> = {}): ListedTool {
   return { name, inputSchema: { type: 'object' }, ...overrides };
 }

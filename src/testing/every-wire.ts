@@ -3,8 +3,18 @@ import { type TestClientOptions, type TestedServer, testClient } from './test-cl
 import { carriesHeaders, type TestWire, wires } from './wires.js';
 
 /**
- * Runs a test over every wire and revision, one after another, each with a client of its own. A function in the server's place
- * makes a new server for each. What the test throws says over which wire. With `headers`, only wires that have any are tried.
+ * Runs a test over every transport and revision, one after another, each with a client of its own. A function as `server` makes
+ * a new server for each. The message of an error begins with the transport and revision. With `headers` only transports that
+ * carry headers are used, and with `faults` only those that can fail.
+ * @example
+ * ```ts
+ * const greet = tool({ description: 'Greets.', run: () => 'hello' });
+ * const server = createServer({ name: 'greeter', version: '1.0.0', tools: { greet } });
+ * await everyWire(server, async (client) => {
+ *   const { text } = await client.callTool('greet');
+ *   assert.equal(text, 'hello');
+ * });
+ * ```
  */
 export async function everyWire<S extends TestedServer>(
   server: S | (() => S | Promise<S>),

@@ -1,59 +1,72 @@
 import { checkOptions, type KeysOf } from '../protocol/known-keys.js';
 import { derivedSeed, seeded } from './seeded.js';
 
-/** What goes wrong on the way, each with a probability from 0 to 1 that it happens to a message. */
+/** The faults of a network, each with the probability from 0 to 1 that it happens to a message. Default of each: 0. */
 export interface FaultPlan {
-  /** The same seed gives the same faults for the same sequence of messages. */
+  /** The seed of all randomness: the same seed gives the same faults for the same sequence of messages. */
   readonly seed: number;
   /** The message never arrives. */
   readonly drop?: number;
-  /** The message arrives late, and what is behind it too. */
+  /** The message arrives late, and so do those behind it. */
   readonly delay?: number;
+  /** The message arrives twice. */
   readonly duplicate?: number;
   /** Only the beginning of the message arrives. */
   readonly truncate?: number;
-  /** Some characters of the message are others when it arrives. */
+  /** One to five characters of the message are replaced. */
   readonly garble?: number;
   /** The connection breaks. */
   readonly close?: number;
-  /** The connection stays open, but nothing comes through any more. */
+  /** The connection stays open, but nothing passes any more until `calm`. */
   readonly stall?: number;
-  /** The longest delay. 20 milliseconds unless told. */
+  /** The longest delay, in milliseconds. Default: 20 ms. */
   readonly maxDelayMs?: number;
-  /** How many messages of each direction pass before anything happens: to connect in peace. None unless told. */
+  /** The number of messages in each direction that pass before any fault, so that the client can connect. Default: 0. */
   readonly after?: number;
 }
 
 /** The order is that of precedence: of several faults that a message draws, the first happens. */
 const kinds = ['close', 'stall', 'drop', 'truncate', 'garble', 'duplicate'] as const;
 
+/**
+ * A fault that can happen to a message. Of several at once, only the first in this order happens: close, stall, drop, truncate,
+ * garble, duplicate.
+ */
 export type FaultKind = (typeof kinds)[number];
+/** The direction of a message, as the client sees it. */
 export type Direction = 'sent' | 'received';
 
-/** What happens to one message. */
+/** The fate of one message. */
 export interface Fate {
+  /** The fault that happens; undefined for none. */
   readonly fault: FaultKind | undefined;
+  /** The delay before anything else happens, in milliseconds. */
   readonly delayMs: number;
-  /** For what the fault leaves open: where to cut, what to change. */
+  /** Random numbers from 0 to 1 for the details of the fault: where to cut, what to change. */
   readonly random: () => number;
 }
 
-/** A fault that has happened. `message` counts the messages of its direction from 1. */
+/** A fault that has happened. */
 export interface FaultEvent {
+  /** The direction of the message. */
   readonly direction: Direction;
+  /** The number of the message in its direction, counted from 1. */
   readonly message: number;
+  /** The fault, or `delay`. */
   readonly fault: FaultKind | 'delay';
 }
 
-/** A plan under way. One for all connections of a client: what happened on the first does not happen again on the second. */
+/** A plan in progress. One serves all connections of a client, so that a fault of the first does not repeat on the second. */
 export interface Faults {
+  /** The plan that was started. */
   readonly plan: FaultPlan;
-  /** Everything that went wrong so far: what to print when a seed finds a bug. */
+  /** The faults so far, in order. Print them when a seed finds a bug. */
   readonly happened: readonly FaultEvent[];
-  /** Ends the faults. What was stalled goes on, and messages come through as they are. */
+  /** Ends the faults: stalled messages continue, and further ones pass unharmed. */
   readonly calm: () => void;
-  /** Resolves with `calm`. */
+  /** Resolves when `calm` is called. */
   readonly calmed: Promise<void>;
+  /** Draws the fate of the next message; for transports of your own. */
   readonly next: (direction: Direction) => Fate;
 }
 
@@ -72,6 +85,7 @@ const planKeys = {
   after: true,
 } satisfies KeysOf<FaultPlan>;
 
+/** Starts a plan, to watch its faults and to end them with `calm`. Faults that are already started are returned as they are. */
 export function startFaults(plan: FaultPlan | Faults): Faults {
   if ('next' in plan) return plan;
   checkOptions('The plan of faults', plan, planKeys);
@@ -103,7 +117,7 @@ export function startFaults(plan: FaultPlan | Faults): Faults {
   return { plan, happened, calm, calmed, next };
 }
 
-/** A plan with one to three kinds of faults, some rare and some frequent: for tests that try a thousand of them. */
+/** Makes a plan with one to three kinds of faults, some rare and some frequent, for tests that try many seeds. */
 export function randomPlan(seed: number): FaultPlan {
   const random = seeded(derivedSeed(seed, 2, 0));
   const among = ['delay', ...kinds];

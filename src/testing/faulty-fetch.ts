@@ -2,11 +2,12 @@ import { type Fate, type FaultPlan, type Faults, garbled, startFaults, truncated
 import { faultyEvents } from './faulty-events.js';
 import { bodyOf, networkError, pause, unlessAborted, withBody } from './network.js';
 
+/** The type of the global `fetch`. */
 type Fetch = typeof globalThis.fetch;
 
 /**
- * A `fetch` on which things go wrong as the plan says. A request is a message, and so is an answer; of an event stream, each
- * event. What would not come on a network is rejected with a `TypeError`, or does not come until it is aborted.
+ * Wraps a `fetch` so that things go wrong as the plan says. Each request, each answer and each event of a stream is a message.
+ * A lost message rejects with a `TypeError`, as on a network, or never arrives until the request is aborted.
  */
 export function faultyFetch(inner: Fetch, plan: FaultPlan | Faults): Fetch {
   const faults = startFaults(plan);

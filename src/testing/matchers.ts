@@ -5,45 +5,59 @@ import { printedValue } from '../protocol/printed-value.js';
 
 // Matchers for `expect.extend(matchers)`, in Vitest, Jest and Bun. What they take is what the client gives, or the raw result.
 
+/** The result of a matcher. */
 interface Verdict {
+  /** Whether the value matches. */
   readonly pass: boolean;
+  /** Describes the mismatch. */
   readonly message: () => string;
 }
 
+/** The parts of a test runner's state that the matchers use. */
 interface MatcherState {
+  /** Whether the matcher was called with `.not`. */
   readonly isNot?: boolean;
+  /** The test runner's own comparison. Default: a comparison as JSON. */
   readonly equals?: (a: unknown, b: unknown) => boolean;
 }
 
+/** A matcher as `expect.extend` takes it. */
 type Matcher<Expected extends readonly unknown[]> = (
   this: MatcherState,
   received: unknown,
   ...expected: Expected
 ) => Verdict;
 
-/** What the matchers add to `expect(…)`. */
+/** The matchers that are added to `expect(…)`, for the declaration of your test runner's types. */
 export interface McpMatchers<R = unknown> {
-  /** The result of a tool that failed; with a text, its message contains that. */
+  /** Expects the result of a tool that failed, with a text that contains `messageIncludes`. */
   toBeToolError(messageIncludes?: string): R;
-  /** The texts of a tool's, resource's or prompt's result: all of it, or what a regular expression finds. */
+  /** Expects the text of a tool's, resource's or prompt's result: all of it as a string, or a part as a regular expression. */
   toHaveText(text: string | RegExp): R;
-  /** The structured content of a tool's result. */
+  /** Expects the structured content of a tool's result. */
   toHaveData(data: unknown): R;
-  /** A list of tools, or what `all()` of one gave, has a tool of that name. */
+  /** Expects an array of tools, or the raw result of `tools/list`, to have a tool of that name. */
   toHaveTool(name: string): R;
-  /** An `McpError`, with that code if one is given. */
+  /** Expects an `McpError`, with that code if one is given. */
   toBeMcpError(code?: ErrorCode): R;
 }
 
 // An alias: only those are taken where an index signature is asked for.
+/** The matchers by name. */
 type Matchers = {
+  /** Expects the result of a tool that failed, with a text that contains `messageIncludes`. */
   readonly toBeToolError: Matcher<[messageIncludes?: string]>;
+  /** Expects the text of a tool's, resource's or prompt's result: all of it as a string, or a part as a regular expression. */
   readonly toHaveText: Matcher<[text: string | RegExp]>;
+  /** Expects the structured content of a tool's result. */
   readonly toHaveData: Matcher<[data: unknown]>;
+  /** Expects an array of tools, or the raw result of `tools/list`, to have a tool of that name. */
   readonly toHaveTool: Matcher<[name: string]>;
+  /** Expects an `McpError`, with that code if one is given. */
   readonly toBeMcpError: Matcher<[code?: ErrorCode]>;
 };
 
+/** The matchers for `expect.extend(matchers)` in Vitest, Jest and Bun. They take results of the client and raw results. */
 export const matchers: Matchers = {
   toBeToolError(received, messageIncludes = '') {
     const failed = field(received, 'isError') === true;

@@ -18,58 +18,74 @@ import {
 import { toolFailure } from '../server/results.js';
 import { ownSecret } from './secret.js';
 
-/** A value that is always given, an error that is always thrown, or a function that makes one. */
+/** A value that is always returned, an error that is always thrown, or a function that makes one or the other. */
 export type Mock<Input, T = MockValue> = T | Error | ((input: Input, ctx: Context) => T | Promise<T>);
 
-/** Whatever a handler may return. Not `unknown`, which would hide from the compiler that it may be a function. */
+/** Any value that a handler may return. Not `unknown`, which would hide from the compiler that it may be a function. */
 type MockValue = string | number | boolean | null | undefined | object;
 
+/** The arguments of a mock, unchecked. */
 // biome-ignore lint/suspicious/noExplicitAny: whoever writes a mock knows what it will be called with
 type AnyArguments = any;
 
-/** A tool by what it answers, or with how it is listed. */
+/** A tool by its result, or with the fields that it is listed with. */
 export type MockTool = Mock<AnyArguments> | DescribedTool;
 
+/** A tool with the fields that it is listed with. */
 interface DescribedTool {
+  /** The description in the list. */
   readonly description?: string;
+  /** The JSON Schema of the arguments, which are checked against it. Default: any object. */
   readonly inputSchema?: JsonObject;
+  /** The JSON Schema of the structured content. */
   readonly outputSchema?: JsonObject;
+  /** The result: a value, an error, or a function. */
   readonly result: Mock<AnyArguments>;
 }
 
+/** The answers of a mock server. */
 export interface MockDefinition {
+  /** The server's name. Default: `mock`. */
   readonly name?: string;
+  /** The server's instructions for models. */
   readonly instructions?: string;
+  /** Tools by name. */
   readonly tools?: Readonly<Record<string, MockTool>>;
-  /** By URI, or by URI template. */
+  /** Resources by URI or by URI template. */
   readonly resources?: Readonly<Record<string, Mock<AnyArguments>>>;
+  /** Prompts by name. */
   readonly prompts?: Readonly<Record<string, Mock<AnyArguments, PromptReturn>>>;
+  /** Methods of your own, by name. */
   readonly methods?: Readonly<Record<string, Mock<AnyArguments, object>>>;
 }
 
-/** A call that has come in. */
+/** A call that the mock server received. */
 export interface MockCall {
+  /** The protocol's method, such as `tools/call`. */
   readonly method: string;
-  /** The tool, resource or prompt. */
+  /** The name of the tool or prompt, or the URI of the resource; undefined for other calls. */
   readonly name: string | undefined;
+  /** The parameters of the request. */
   readonly params: JsonObject;
-  /** The arguments of a tool or prompt. */
+  /** The arguments of a tool or prompt; empty for other calls. */
   readonly args: JsonObject;
 }
 
-/** A server for tests of clients. It goes wherever a server goes. */
+/** A server for tests of clients. Use it wherever a server is taken. */
 export interface MockServer extends Server {
-  /** Everything it was asked, in order. */
+  /** Every call so far, in order. */
   readonly calls: readonly MockCall[];
-  /** The calls of one tool, resource or prompt. */
+  /** The calls of one tool, prompt or resource, in order. */
   readonly callsTo: (name: string) => readonly MockCall[];
-  /** Makes a tool, resource, prompt or method fail from now on. A tool's failure is a result, unless it is an `McpError`. */
+  /**
+   * Makes a tool, resource, prompt or method fail from now on. A tool's failure is a result, unless the error is an `McpError`.
+   */
   readonly fail: (name: string, error: Error | string) => void;
-  /** The same for one call. */
+  /** Makes the next call fail, as `fail` does, and those after it succeed. */
   readonly failOnce: (name: string, error: Error | string) => void;
   /** Never answers, until the call is cancelled. */
   readonly hang: (name: string) => void;
-  /** Ends what `fail`, `failOnce` and `hang` began. */
+  /** Ends the effect of `fail`, `failOnce` and `hang`. */
   readonly heal: (name: string) => void;
 }
 
@@ -86,7 +102,18 @@ const definitionKeys = {
   methods: true,
 } satisfies KeysOf<MockDefinition>;
 
-/** Makes a server of fixed answers and functions. It is a real one: only its schemas let everything through. */
+/**
+ * Makes a server from fixed answers and functions. It is a real server, except that its schemas accept any arguments by
+ * default.
+ * @example
+ * ```ts
+ * const server = mockServer({ tools: { weather: { temperature: 21 }, add: ({ a, b }) => a + b } });
+ * await using client = await connect(server);
+ * await client.callTool('weather', { city: 'Rome' });
+ * server.callsTo('weather'); // [{ method: 'tools/call', args: { city: 'Rome' }, … }]
+ * server.fail('weather', 'no data');
+ * ```
+ */
 export function mockServer(definition: MockDefinition = {}): MockServer {
   checkOptions('mockServer', definition, definitionKeys);
   const { name = 'mock', tools = {}, resources = {}, prompts = {}, methods = {} } = definition;

@@ -4,22 +4,26 @@ import { toMcpError } from '../protocol/errors.js';
 import { checkOptions, type KeysOf } from '../protocol/known-keys.js';
 import { type Entry, HEADER, printEntry, redactedNames, without } from './recording.js';
 
+/** The options of a recorder. */
 export interface RecorderOptions {
-  /** More names whose values are not written down, beside passwords, tokens, secrets, keys and `authorization`. */
+  /**
+   * Names of fields whose values are replaced by `***`, besides passwords, tokens, secrets, API keys and `authorization`. Case,
+   * `_` and `-` do not matter.
+   */
   readonly redact?: readonly string[];
-  /** Gets each line as it is written, the first included, to append it to a file. */
+  /** Called with each line as it is written, the header included, to append it to a file. */
   readonly onLine?: (line: string) => void;
 }
 
 const optionKeys = { redact: true, onLine: true } satisfies KeysOf<RecorderOptions>;
 
-/** Middleware, for a server's `use` or a client's, that writes down what goes by. */
+/** Middleware for the `use` of a server or a client, which records the calls that pass. */
 export interface Recorder extends Middleware {
-  /** What was written so far, for `replay`. */
+  /** The recording so far, as text for `replay`. */
   readonly recording: string;
 }
 
-/** Writes down calls, what was notified, and outcomes: a line of JSON each. */
+/** Makes middleware that records calls, notifications, outcomes and errors: one line of JSON each. */
 export function recorder(options: RecorderOptions = {}): Recorder {
   checkOptions('recorder', options, optionKeys);
   const { redact = [], onLine } = options;

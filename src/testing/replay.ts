@@ -10,8 +10,8 @@ import { canonical } from '../server/asking/canonical.js';
 import { type RecordedCall, type Recording, readRecording, redacted, without } from './recording.js';
 
 /**
- * Answers from a recording: a call with the same method and parameters gets the recorded outcome, the second call of the same
- * the second outcome, and the last outcome goes on being given.
+ * Answers from a recording. A call with the same method and parameters gets the recorded outcome; repeated calls get the
+ * recorded outcomes in order, and then the last one again. A call that was not recorded fails.
  */
 export function replay(text: string): Dispatch {
   const recording = readRecording(text);

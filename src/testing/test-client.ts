@@ -13,26 +13,31 @@ import { ownSecret } from './secret.js';
 import { serveInMemory } from './serving.js';
 import { type Over, wireFor } from './wires.js';
 
-/** What can be tested: a server, or anything else that answers calls. */
+/** Anything that can be tested: a server, or any other object that answers calls. */
 export interface TestedServer {
+  /** Answers calls. */
   readonly dispatch: Dispatch;
+  /** Takes a secret for sealing state, when the server has none. */
   readonly provideSecret?: (secret: string) => void;
 }
 
+/** The options of `testClient`: those of a client, and those of the test. */
 export interface TestClientOptions extends Omit<ClientOptions, 'as'> {
-  /** What carries the messages. In-process unless told, or whatever has the `revision`. */
+  /** The transport. Default: `in-process`; `http` with `headers`; with a `revision`, the first transport that has it. */
   readonly over?: Over;
-  /** What the messages are those of. The newest that the wire has unless told. */
+  /** The protocol revision. Default: the newest that the transport carries. */
   readonly revision?: Revision;
-  /** Who calls, as the server sees it. */
+  /** The authenticated caller as the server sees it. Default of `subject`: `test`. */
   readonly auth?: Partial<Auth>;
-  /** Sent with every request. Over HTTP unless told then; stdio and in-process have no headers. */
+  /** Headers for every request. With a transport that has none (`stdio`, `in-process`) they are an error. */
   readonly headers?: HeaderValues;
-  /** What is answered when the server asks, by key. */
+  /** Answers to the server's questions, by key. Other questions go to the handlers. */
   readonly answers?: TestAnswers;
-  /** What goes wrong on the way. */
+  /** The faults of the network: a plan, or started faults. In-process they are an error. */
   readonly faults?: FaultPlan | Faults;
+  /** Stops connecting. */
   readonly signal?: AbortSignal;
+  /** The longest time to connect, in milliseconds; then `testClient` fails with `timeout`. Default: 30 s. */
   readonly connectTimeoutMs?: number;
 }
 
@@ -49,7 +54,17 @@ const optionKeys = {
   connectTimeoutMs: true,
 } satisfies KeysOf<TestClientOptions>;
 
-/** A client of this server, ready to use: no port, no process. Over a wire, everything but the socket or pipe is real. */
+/**
+ * Makes a client of this server, ready to use, without a port or a process. Over a transport other than `in-process`,
+ * everything but the socket or pipe is real.
+ * @example
+ * ```ts
+ * const greet = tool({ description: 'Greets.', run: () => 'hello' });
+ * const server = createServer({ name: 'greeter', version: '1.0.0', tools: { greet } });
+ * await using client = await testClient(server, { auth: { subject: 'alice' } });
+ * assert.equal(await client.tool.greet(), 'hello');
+ * ```
+ */
 export async function testClient<S extends TestedServer>(
   server: S,
   options: TestClientOptions = {},

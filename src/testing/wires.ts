@@ -1,13 +1,16 @@
 import { modernRevisions, sessionRevisions } from '../protocol/features.js';
 import type { Revision } from '../protocol/revisions.js';
 
+/** The transport of a test. `http+sse` is that of revision 2024-11-05. */
 export type Over = 'in-process' | 'http' | 'http+sse' | 'stdio' | 'websocket';
 
-/** A way from a client to a server: what carries the messages, and what they say. */
+/** A transport and a revision to test over. */
 export interface TestWire {
+  /** The transport. */
   readonly over: Over;
+  /** The protocol revision. */
   readonly revision: Revision;
-  /** Both in words, for the names of tests. */
+  /** Both in words, such as `http 2026-07-28`, for the names of tests. */
   readonly name: string;
 }
 
@@ -24,7 +27,7 @@ const revisionsOf: Readonly<Record<Over, readonly Revision[]>> = {
   websocket: all,
 };
 
-/** Every way there is, the newest revision first: for `test.each(wires)`. */
+/** Every combination of transport and revision, for `test.each(wires)`: by transport, the newest revision first. */
 export const wires: readonly TestWire[] = (
   Object.entries(revisionsOf) as [Over, readonly Revision[]][]
 ).flatMap(([over, revisions]) =>
