@@ -1,4 +1,4 @@
-import { kit } from 'fullmcp';
+import { kit, McpError } from 'fullmcp';
 
 export interface Order {
   readonly id: number;
@@ -28,11 +28,16 @@ export class Orders {
 }
 
 // #region kit
-/** What `lifespan` yields, and what `context` makes for each call. */
-export interface Types {
-  readonly state: { readonly orders: Orders };
-  readonly user: { readonly account: string };
-}
-
-export const { tool, resource, prompt } = kit<Types>();
+export const { tool, resource, prompt, createServer } = kit({
+  lifespan: async function* () {
+    const orders = new Orders();
+    yield { orders };
+    orders.close();
+  },
+  context: ({ request }) => {
+    const account = request?.header('x-account');
+    if (account === undefined) throw new McpError('invalid_request', 'Who are you? Send X-Account.');
+    return { account };
+  },
+});
 // #endregion

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { resource, tool } from './app.js';
 
 export const listOrders = tool({
-  description: 'The orders of whoever is calling',
+  description: 'The orders of the caller',
   run: (_input, { state, user }) => state.orders.of(user.account),
 });
 
