@@ -23,14 +23,37 @@ import type { Way } from './way.js';
  */
 export interface Connect {
   /**
-   * Connects to several servers at once, from a config or its `.json` file. Each server is connected when it is first needed.
+   * Connects to several servers as if they were one, from a config or its `.json` file. Each server is connected when it is
+   * first needed, and its tools and prompts are named `server_name`.
+   * @example
+   * ```ts
+   * await using client = await connect({
+   *   mcpServers: { files: { command: 'npx', args: ['files-server'] }, web: { url: 'https://example.com/mcp' } },
+   * });
+   * const { text } = await client.callTool('web_search', { query: 'weather' });
+   * ```
    */
   (target: McpConfig | `${string}.json`, options?: ConnectOptions): Promise<GroupClient>;
-  /** Connects to a server in the same process, with the types of its tools. */
+  /**
+   * Connects to a server in the same process, with the types of its tools. The client is ready when the promise resolves.
+   * @example
+   * ```ts
+   * await using client = await connect(server);
+   * const sum = await client.tool.add({ a: 1, b: 2 });
+   * ```
+   */
   <S extends ServerObject>(target: S, options?: ConnectOptions): Promise<Client<S>>;
   /**
    * Connects to a server: a URL, a script, a process, a server object, or an array of targets of which the first that works is
-   * taken. `connect<typeof server>` gives `client.tool` the server's types.
+   * taken. The client is ready when the promise resolves; otherwise it rejects with an `McpError` that says what was tried.
+   * Without a target, the environment variable MCP_SERVER_URL names the server. `connect<typeof server>` gives `client.tool`
+   * the server's types.
+   * @example
+   * ```ts
+   * await using client = await connect('https://example.com/mcp', { auth: 'my-token' });
+   * const tools = await client.tools().all();
+   * const { text } = await client.callTool('search', { query: 'weather' });
+   * ```
    */
   <S = unknown>(target?: Target, options?: ConnectOptions): Promise<Client<S>>;
 }

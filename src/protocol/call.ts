@@ -65,7 +65,7 @@ export interface HttpFacts {
   readonly mirrored?: ((name: string) => string | undefined) | undefined;
 }
 
-/** The answer: a result with its type. `complete` ends the call; other types ask for more or come from extensions. */
+/** The answer to a call: a result with its type. */
 export interface Outcome extends JsonObject {
   /** `complete` ends the call; `input_required` asks the client for input; extensions add other types. */
   resultType: 'complete' | 'input_required' | (string & {});

@@ -4,9 +4,11 @@ import type { ListedTool } from './model.js';
 
 // What a server may ask its client for, in whatever era: a user's input, a model's answer, the open folders.
 
-/** A request that the client is to fulfil. */
+/** A request of a server for input, which the client fulfils. */
 export interface InputRequest {
+  /** The kind of input: from the user, from a model, or the open folders. */
   readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list';
+  /** The parameters of the request. */
   readonly params?: JsonObject;
 }
 
