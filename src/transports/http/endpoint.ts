@@ -101,7 +101,7 @@ export function httpEndpoint(
         });
       if (authenticate !== undefined) incoming.auth = await authenticate(incoming);
       if (incoming.method === 'POST' && route === 'mcp')
-        return await post(incoming, await read(incoming), headers);
+        return await post(incoming, parse(await text(incoming)), headers);
       if (sessions !== undefined) return await sessions.other(incoming, route, headers);
       refuse(incoming, 405, `${incoming.method} is not served here`, { ...headers, allow: 'POST, OPTIONS' });
     } catch (error) {
@@ -110,11 +110,18 @@ export function httpEndpoint(
   }
 
   async function read(incoming: Incoming): Promise<unknown> {
+    return parse(await text(incoming));
+  }
+
+  function text(incoming: Incoming): Promise<string> {
     const type = incoming.header('content-type');
     if (type === undefined || !isJson(type)) {
       throw new McpError('invalid_request', 'Content-Type must be application/json', { status: 415 });
     }
-    const text = await incoming.text(maxBodyBytes, bodyTimeoutMs);
+    return incoming.text(maxBodyBytes, bodyTimeoutMs);
+  }
+
+  function parse(text: string): unknown {
     let value: unknown;
     try {
       value = JSON.parse(text);
