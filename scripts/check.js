@@ -17,6 +17,7 @@ const STEPS = [
   { name: 'snippets', command: 'node scripts/check-snippets.js' },
   { name: 'dead code', command: 'knip --no-config-hints' },
   { name: 'package', command: 'node scripts/check-package.js', after: 'build' },
+  { name: 'doc comments', command: 'node scripts/check-docs.js', after: 'build' },
   { name: 'size', command: 'node scripts/check-size.js', after: 'build' },
 ];
 

@@ -54,7 +54,7 @@ export interface ToolOptions<In = undefined, Out = undefined> extends Described 
   readonly input?: In;
   /** The result, as a schema. What the handler returns is checked against it and sent as structured content. */
   readonly output?: Out;
-  /** How the tool behaves, for clients that ask the user before some calls. */
+  /** Hints about the tool's behaviour, for clients that ask the user before some calls. */
   readonly annotations?: ToolBehaviour;
   /** Ends the call with an error after this time; the handler sees `ctx.signal` abort. Default: the server's `timeoutMs`. */
   readonly timeoutMs?: number;

@@ -3,7 +3,7 @@ import { McpError } from '../protocol/errors.js';
 import type { Log } from './log.js';
 import { ToolError } from './tool-error.js';
 
-/** What an operator may make of an unexpected error: an error that is written for the peer, or nothing. */
+/** The result of `onError`: an error for the peer, or nothing, and the unexpected error is masked. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that only looks at errors returns nothing.
 export type ErrorAnswer = ToolError | McpError | undefined | void;
 

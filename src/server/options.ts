@@ -46,11 +46,13 @@ type Accepting<State, User> = [
 
 /** A definition of this server reads `ctx.state`, so `lifespan` has to be given. */
 export interface NeedsState {
+  /** Opens the state that a definition of this server reads. */
   readonly lifespan: unknown;
 }
 
 /** A definition of this server reads `ctx.user`, so `context` has to be given. */
 export interface NeedsUser {
+  /** Makes the user that a definition of this server reads. */
   readonly context: unknown;
 }
 
