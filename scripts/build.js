@@ -44,6 +44,8 @@ async function join() {
     ),
     external: (id) => !/^[./]/.test(id) && !id.startsWith('build/'),
     platform: 'neutral',
+    // Without it, a comment before each module names a file that is not in the package.
+    experimental: { attachDebugInfo: 'none' },
   });
   await bundle.write({
     dir: 'dist',
