@@ -14,7 +14,10 @@ export interface StdioOptions {
    * client does not read them, nothing more is read from it. Default: 64 MB.
    */
   readonly maxBufferedBytes?: number;
-  /** The number of calls that may be open at the same time. At the limit, nothing more is read. Default: 1,000. */
+  /**
+   * The number of calls that may be open at the same time. At the limit, nothing more is read; if no call ends for a second,
+   * further calls are rejected with `overloaded`. Default: 1,000.
+   */
   readonly maxOpenCalls?: number;
   /** The time for open calls and steps of tasks to finish after the client has disconnected. Default: 1 s. */
   readonly drainMs?: number;

@@ -35,8 +35,8 @@ export interface WebSocketOptions {
    */
   readonly maxBufferedBytes?: number;
   /**
-   * The number of calls that may be open at the same time. Further calls wait, or are rejected if the socket cannot be paused.
-   * Default: 1,000.
+   * The number of calls that may be open at the same time. At the limit, nothing more is read; if no call ends for a second,
+   * or the socket cannot be paused, further calls are rejected with `overloaded`. Default: 1,000.
    */
   readonly maxOpenCalls?: number;
   /**
