@@ -13,6 +13,8 @@ export function closestName(name: string, known: readonly string[]): string | un
     const named = plain(candidate);
     // Most names differ too much in length alone; the distance costs the square of it.
     if (Math.abs(named.length - wanted.length) >= bestDistance) continue;
+    // Of two letters, only one that was left off at the end is likely.
+    if (wanted.length < 3 && !named.startsWith(wanted)) continue;
     const distance = editDistance(wanted, named);
     if (distance < bestDistance) {
       best = candidate;
@@ -22,9 +24,9 @@ export function closestName(name: string, known: readonly string[]): string | un
   return best;
 }
 
-/** A guess about a name of one or two letters would be noise. */
+/** A guess about a name of one letter would be noise. */
 function tolerance(name: string): number {
-  if (name.length < 3) return 0;
+  if (name.length < 2) return 0;
   return name.length < 6 ? 1 : 2;
 }
 

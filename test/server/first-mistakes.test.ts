@@ -108,6 +108,8 @@ describe('a name that nothing has', () => {
     await expect(call('tools/call', { name: 'addd' })).rejects.toThrow(
       'Unknown tool: addd. Did you mean "add"?',
     );
+    await expect(call('tools/call', { name: 'ad' })).rejects.toThrow('Unknown tool: ad. Did you mean "add"?');
+    await expect(call('tools/call', { name: 'da' })).rejects.toThrow(/^Unknown tool: da$/);
     await expect(call('tools/call', { name: 'listIssues' })).rejects.toThrow('Did you mean "list_issues"?');
     await expect(call('prompts/get', { name: 'reveiw' })).rejects.toThrow('Did you mean "review"?');
     await expect(call('tools/call', { name: 'zzzzz' })).rejects.toThrow(/^Unknown tool: zzzzz$/);
