@@ -23,7 +23,7 @@ const PORTABLE_ENTRIES = [
 ];
 /** The client for browsers, minified and gzipped: what a page loads to connect, and with all that may be loaded later. */
 const BROWSER_ENTRY = 'dist/client-web.js';
-const BROWSER_GZIP_BYTES = { atOnce: 25_000, inAll: 70_000 };
+const BROWSER_GZIP_BYTES = { atOnce: 25_000, inAll: 72_000 };
 const NODE_ONLY_PACKAGES = ['ws'];
 const PACKED = /^(dist\/.+|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
 const MUST_BE_PACKED = [

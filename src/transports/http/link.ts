@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { modernRevisions, mutual } from '../../protocol/features.js';
-import { encodeHeaderValue } from '../../protocol/header-mirror.js';
+import { encodeHeaderValue } from '../../protocol/header-value.js';
 import type { Link, LinkEvents, OpenOptions } from '../../protocol/link.js';
 import { type PrintedPeer, printPeer } from '../../protocol/meta.js';
 import { nameParam } from '../../protocol/methods.js';

@@ -1,11 +1,9 @@
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import type { Outcome } from '../../../protocol/call.js';
-import {
-  encodeHeaderValue,
-  findMirrors,
-  type Mirror,
-  mirroredValue,
-} from '../../../protocol/header-mirror.js';
+import type { Mirror } from '../../../protocol/header-mirror.js';
+import { encodeHeaderValue } from '../../../protocol/header-value.js';
+
+type Mirroring = typeof import('../../../protocol/header-mirror.js');
 
 const MAX_TOOLS = 10_000;
 
@@ -14,6 +12,8 @@ export class ToolHeaders {
   readonly #mirrors = new Map<string, readonly Mirror[]>();
   readonly #leftOut = new Set<string>();
   readonly #problem: (message: string) => void;
+  /** Few servers want headers, and what that takes is loaded for the first that does. */
+  #mirroring: Mirroring | undefined;
 
   constructor(problem: (message: string) => void) {
     this.#problem = problem;
@@ -23,9 +23,10 @@ export class ToolHeaders {
    * Learns from a result of `tools/list`. Spec 2026-07-28, Streamable HTTP, Custom Headers: a tool whose annotations are
    * invalid is left out, so that nobody calls it.
    */
-  learn(outcome: Outcome): Outcome {
+  async learn(outcome: Outcome): Promise<Outcome> {
     const { tools } = outcome;
     if (!Array.isArray(tools)) return outcome;
+    if (tools.some(wantsHeaders)) this.#mirroring ??= await import('../../../protocol/header-mirror.js');
     const kept = tools.filter((tool) => this.#learnTool(tool));
     return kept.length === tools.length ? outcome : { ...outcome, tools: kept };
   }
@@ -35,8 +36,8 @@ export class ToolHeaders {
     const { name, inputSchema } = tool;
     if (typeof name !== 'string' || !isObject(inputSchema)) return true;
     this.#mirrors.delete(name);
-    if (!JSON.stringify(inputSchema).includes('"x-mcp-header"')) return true;
-    const { mirrors, problems } = findMirrors(inputSchema);
+    if (this.#mirroring === undefined || !wantsHeaders(tool)) return true;
+    const { mirrors, problems } = this.#mirroring.findMirrors(inputSchema);
     if (problems.length > 0) {
       this.#report(name.slice(0, 128), problems.join(' ').slice(0, 1000));
       return false;
@@ -57,10 +58,10 @@ export class ToolHeaders {
   /** The headers that a call of this tool must carry. */
   headers({ name, arguments: args }: JsonObject): Record<string, string> | undefined {
     const mirrors = this.#mirrors.get(name as string);
-    if (mirrors === undefined) return undefined;
+    if (mirrors === undefined || this.#mirroring === undefined) return undefined;
     const headers: Record<string, string> = {};
     for (const mirror of mirrors) {
-      const value = mirroredValue(mirror, args);
+      const value = this.#mirroring.mirroredValue(mirror, args);
       // What has another type than the schema says is for the server to refuse.
       if (value !== undefined && typeof value !== 'object') {
         headers[`Mcp-Param-${mirror.name}`] = encodeHeaderValue(value as string | number | boolean);
@@ -68,4 +69,12 @@ export class ToolHeaders {
     }
     return headers;
   }
+}
+
+function wantsHeaders(tool: unknown): boolean {
+  return (
+    isObject(tool) &&
+    isObject(tool['inputSchema']) &&
+    JSON.stringify(tool['inputSchema']).includes('"x-mcp-header"')
+  );
 }
