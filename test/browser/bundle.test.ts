@@ -27,8 +27,8 @@ describeInChromium('of the client', () => {
     const always = await loadedBy({ do: 'call' });
     const more = async (asked: Readonly<Record<string, string>>): Promise<string> =>
       [...(await loadedBy(asked)).keys()].filter((name) => !always.has(name)).join(' ');
-    expect(await more({ do: 'header', listed: 'yes' })).toMatch(/^header-mirror-\S+/);
-    expect(await more({ do: 'output' })).toMatch(/^output-check-\S+( closest-name-\S+)?$/);
+    expect(await more({ do: 'header', listed: 'yes' })).toContain('header-mirror');
+    expect(await more({ do: 'output' })).toContain('output-check');
     expect(await more({ do: 'call', revision: '2025-11-25' })).toContain('session-era');
     expect(await more({ do: 'call', url: world.url('ws') })).toContain('open-web-socket');
   });
