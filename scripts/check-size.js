@@ -8,7 +8,7 @@ import { bytesUnder, conclude, filesUnder, kilobytes, readManifest, root } from 
 import { withPackage } from './pack.js';
 import { evalsOf, globalsOf, importsOf, tokenize } from './scan.js';
 
-const UNPACKED_BYTES = 1_000_000;
+const UNPACKED_BYTES = 1_030_000;
 const INSTALLED_PACKAGES = 4;
 const INSTALLED_BYTES = 3_000_000;
 /** What an import of the entry loads, our files and dependencies together, as shipped, and gzipped. */

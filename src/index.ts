@@ -96,6 +96,7 @@ export type {
   TasksOptions,
 } from './server/options.js';
 export { type MemoryStoreOptions, memoryStore, type Store } from './server/store.js';
+export type { StoreLimits } from './server/store-shares.js';
 export type { TaskOptions } from './server/task-host.js';
 export type { TemplateValues, VariablesOf } from './server/template-values.js';
 export { ToolError } from './server/tool-error.js';

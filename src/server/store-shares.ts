@@ -6,13 +6,25 @@ interface Amount {
   bytes: number;
 }
 
-export interface ShareLimits {
-  readonly maxEntries: number;
-  readonly maxBytes: number;
-  /** What one kind of entries may have of both, between 0 and 1. */
-  readonly kindShare: number;
-  /** What one caller's entries of a kind may have of both, between 0 and 1. */
-  readonly callerShare: number;
+/** The limits of a store. An entry that would exceed one of them is rejected. */
+export interface StoreLimits {
+  /** The number of entries. Default: 100,000 in memory, 1,000,000 on disk. */
+  readonly maxEntries?: number;
+  /**
+   * The bytes of all keys and values, as JSON: one per character, two in a string with characters beyond Latin-1. Default: 256
+   * MB in memory, 4 GB on disk.
+   */
+  readonly maxBytes?: number;
+  /**
+   * The part of both limits that one kind of entries (tasks, outcomes, used answers) may take, above 0 and at most 1. Default:
+   * 0.5.
+   */
+  readonly kindShare?: number;
+  /**
+   * The part of both limits that the entries of one kind and one caller may take. Callers without `auth` count as one.
+   * Default: 0.1.
+   */
+  readonly callerShare?: number;
 }
 
 /**
@@ -20,16 +32,38 @@ export interface ShareLimits {
  * and no caller can take what the others need.
  */
 export class StoreShares {
-  readonly #limits: ShareLimits;
+  readonly #limits: Required<StoreLimits>;
   readonly #all: Amount = { entries: 0, bytes: 0 };
   readonly #groups = new Map<string, Amount>();
 
-  constructor(limits: ShareLimits) {
-    this.#limits = limits;
+  constructor(limits: StoreLimits, defaults: { readonly maxEntries: number; readonly maxBytes: number }) {
+    const { maxEntries = defaults.maxEntries, maxBytes = defaults.maxBytes } = limits;
+    const { kindShare = 0.5, callerShare = 0.1 } = limits;
+    for (const [name, share] of Object.entries({ kindShare, callerShare }))
+      if (!(share > 0 && share <= 1)) throw new TypeError(`"${name}" must be a number above 0, at most 1.`);
+    this.#limits = { maxEntries, maxBytes, kindShare, callerShare };
+  }
+
+  /**
+   * Counts an entry that takes `bytes`, in place of one that took `before`. Throws where it does not fit, also after `makeRoom`,
+   * which is called only then: a `RangeError` if it never will. Returns what takes it back.
+   */
+  replace(key: string, bytes: number, before: () => number | undefined, makeRoom: () => void): () => void {
+    const problem = (): string | undefined => {
+      const had = before();
+      return this.#problem(key, had === undefined ? 1 : 0, bytes - (had ?? 0));
+    };
+    if (problem() !== undefined) makeRoom();
+    const full = problem();
+    const { maxBytes, kindShare } = this.#limits;
+    const most = key.includes(':') ? maxBytes * kindShare : maxBytes;
+    if (full !== undefined) throw bytes > most ? new RangeError(full) : new Error(full);
+    const had = before();
+    return this.add(key, had === undefined ? 1 : 0, bytes - (had ?? 0));
   }
 
   /** Why the entry may not grow by this much, or undefined if it may. */
-  problem(key: string, entries: number, bytes: number): string | undefined {
+  #problem(key: string, entries: number, bytes: number): string | undefined {
     const { maxEntries, maxBytes, kindShare, callerShare } = this.#limits;
     const [kind, caller] = groupsOf(key);
     const fits = (amount: Amount | undefined, share: number): 'entries' | 'bytes' | undefined => {
@@ -47,7 +81,8 @@ export class StoreShares {
     return undefined;
   }
 
-  add(key: string, entries: number, bytes: number): void {
+  /** Counts entries and bytes, without a limit. Returns what takes it back. */
+  add(key: string, entries: number, bytes: number): () => void {
     grow(this.#all, entries, bytes);
     for (const group of groupsOf(key)) {
       const amount = this.#groups.get(group) ?? { entries: 0, bytes: 0 };
@@ -55,6 +90,7 @@ export class StoreShares {
       if (amount.entries === 0) this.#groups.delete(group);
       else this.#groups.set(group, amount);
     }
+    return () => void this.add(key, -entries, -bytes);
   }
 
   clear(): void {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../jsonrpc/message.js';
 import { idle } from '../protocol/idle-timer.js';
 import { checkOptions, type KeysOf } from '../protocol/known-keys.js';
-import { bytesOf, StoreShares } from './store-shares.js';
+import { bytesOf, type StoreLimits, StoreShares } from './store-shares.js';
 
 /**
  * Keeps tasks and outcomes. When `set` or `add` resolves, the entry is safe; when it rejects, nothing was written. A
@@ -22,26 +22,8 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** The limits of a store in memory. An entry that would exceed one of them is rejected. */
-export interface MemoryStoreOptions {
-  /** The number of entries. Default: 100,000. */
-  readonly maxEntries?: number;
-  /**
-   * The bytes of all keys and values, as JSON: one per character, two in a string with characters beyond Latin-1. Default: 256
-   * MB.
-   */
-  readonly maxBytes?: number;
-  /**
-   * The part of both limits that one kind of entries (tasks, outcomes, used answers) may take, above 0 and at most 1. Default:
-   * 0.5.
-   */
-  readonly kindShare?: number;
-  /**
-   * The part of both limits that the entries of one kind and one caller may take. Callers without `auth` count as one.
-   * Default: 0.1.
-   */
-  readonly callerShare?: number;
-}
+/** The options of `memoryStore`. */
+export interface MemoryStoreOptions extends StoreLimits {}
 
 const storeKeys = {
   maxEntries: true,
@@ -62,11 +44,8 @@ const SWEEP_EVERY_MS = 1000;
 /** Makes a store in this process's memory. The entries are lost when the process ends. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   checkOptions('memoryStore', options, storeKeys);
-  const { maxEntries = 100_000, maxBytes = 256 * 1024 * 1024, kindShare = 0.5, callerShare = 0.1 } = options;
-  for (const [name, share] of Object.entries({ kindShare, callerShare }))
-    if (!(share > 0 && share <= 1)) throw new TypeError(`"${name}" must be a number above 0, at most 1.`);
   const kept = new Map<string, Kept>();
-  const shares = new StoreShares({ maxEntries, maxBytes, kindShare, callerShare });
+  const shares = new StoreShares(options, { maxEntries: 100_000, maxBytes: 256 * 1024 * 1024 });
   let earliest = Number.POSITIVE_INFINITY;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let nextSweep = Number.POSITIVE_INFINITY;
@@ -89,20 +68,15 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     const json = JSON.stringify(value);
     const bytes = bytesOf(key) + bytesOf(json);
     // What is there stays where its successor does not fit. A walk over all entries is worth it only if one has expired.
-    if (problem(key, bytes) !== undefined && earliest <= Date.now()) sweep();
-    const full = problem(key, bytes);
-    const most = key.includes(':') ? maxBytes * kindShare : maxBytes;
-    if (full !== undefined) throw bytes > most ? new RangeError(full) : new Error(full);
-    const before = kept.get(key);
-    shares.add(key, before === undefined ? 1 : 0, bytes - (before?.bytes ?? 0));
+    shares.replace(
+      key,
+      bytes,
+      () => kept.get(key)?.bytes,
+      () => earliest <= Date.now() && sweep(),
+    );
     kept.set(key, { json, bytes, expiresAt });
     earliest = Math.min(earliest, expiresAt);
     sweepAt(expiresAt);
-  }
-
-  function problem(key: string, bytes: number): string | undefined {
-    const before = kept.get(key);
-    return shares.problem(key, before === undefined ? 1 : 0, bytes - (before?.bytes ?? 0));
   }
 
   function sweep(): void {

@@ -84,6 +84,53 @@ describe('a disk that is full', () => {
   });
 });
 
+describe('a disk that fills and empties while entries are written', () => {
+  // Now and then the room ends between an entry and the page that makes it count, after which LMDB must be opened again.
+  it('lets each write end, and loses none that succeeded', async () => {
+    const path = fresh();
+    const then = `
+      const kept = new Map();
+      let failures = 0;
+      let isOver = false;
+      process.stdin.once('data', () => { isOver = true; });
+      async function lane(name) {
+        for (let n = 0; !isOver || n < 10; n++) {
+          const key = 'outcome:' + name + ':' + n % 50;
+          const value = { n, text: 'x'.repeat(100 * (n % 7)) };
+          try {
+            await store.set(key, value);
+            kept.set(key, JSON.stringify(value));
+          } catch {
+            failures++;
+            await store.get(key);
+          }
+        }
+      }
+      console.log('begun');
+      await Promise.all(['a', 'b', 'c'].map(lane));
+      await lane('d');
+      let missing = 0;
+      for (const [key, value] of kept) if (JSON.stringify(await store.get(key)) !== value) missing++;
+      await store.close();
+      console.log(JSON.stringify({ failures, missing }));
+      process.exit(0);`;
+    const child = spawn(process.execPath, program(path, then), { stdio: ['pipe', 'pipe', 'ignore'] });
+    const lines = createInterface({ input: child.stdout });
+    const limit = (size: string) => run('prlimit', [`--fsize=${size}:unlimited`, '--pid', String(child.pid)]);
+    await once(lines, 'line');
+    for (let round = 0; round < 60; round++) {
+      await limit('1');
+      await limit('unlimited');
+    }
+    const end = once(lines, 'line');
+    child.stdin.write('\n');
+    const { failures, missing } = JSON.parse(((await end) as [string])[0]);
+    expect(missing).toBe(0);
+    expect(failures).toBeGreaterThan(0);
+    await lmdbStore(path).close();
+  });
+});
+
 describe('a damaged data file', () => {
   async function filled(entries: number): Promise<{ path: string; file: string }> {
     const path = fresh();

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { lmdbStore } from 'fullmcp/lmdb';
 import { afterAll, describe, expect, it } from 'vitest';
 import { storeContract } from '../../contracts/store.js';
+import { storeLimitsContract } from '../../contracts/store-limits.js';
 import { until } from '../../support/until.js';
 
 type Lmdb = typeof import('lmdb', { with: { 'resolution-mode': 'require' }});
@@ -21,6 +22,7 @@ const fresh = (): string => join(folder, `store-${++made}`);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 storeContract('on disk', () => lmdbStore(fresh()));
+storeLimitsContract('on disk', (limits) => lmdbStore(fresh(), limits));
 
 describe('the store on disk', () => {
   it('is there when it is opened again', async () => {
@@ -35,6 +37,30 @@ describe('the store on disk', () => {
     await until('it has expired', async () => (await second.get('gone')) === undefined);
     expect(await second.add('b', {})).toBe(false);
     await second.close();
+  });
+
+  it('knows what it has when it is opened again', async () => {
+    const path = fresh();
+    const limits = { maxEntries: 20 };
+    const first = lmdbStore(path, limits);
+    await first.set('outcome:ann:1', { n: 1 });
+    await first.set('outcome:ann:2', { n: 1 });
+    await first.close();
+    const second = lmdbStore(path, limits);
+    await expect(second.set('outcome:ann:3', { n: 1 })).rejects.toThrow('The store is full for one caller');
+    await second.delete('outcome:ann:2');
+    await second.set('outcome:ann:3', { n: 1 });
+    await second.close();
+  });
+
+  it('refuses one write of those that share a transaction, and keeps the others', async () => {
+    const store = lmdbStore(fresh(), { maxEntries: 20 });
+    const writes = ['ann:1', 'ann:2', 'ann:3', 'bob:1'].map((key) => store.set(`outcome:${key}`, { n: 1 }));
+    const ends = await Promise.allSettled(writes);
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    expect(await store.get('outcome:ann:3')).toBeUndefined();
+    expect(await store.get('outcome:bob:1')).toEqual({ n: 1 });
+    await store.close();
   });
 
   it('removes what has expired, and what only said when', async () => {

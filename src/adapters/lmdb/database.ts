@@ -1,0 +1,206 @@
+import { createRequire } from 'node:module';
+import process from 'node:process';
+import { setTimeout } from 'node:timers/promises';
+import { checkDataFile } from './data-file.js';
+
+// The package's types for ES modules are not valid TypeScript; those for CommonJS are.
+type Lmdb = typeof import('lmdb', { with: { 'resolution-mode': 'require' }});
+type Root = ReturnType<Lmdb['open']>;
+type Table<V, K extends string | [number, string]> = import('lmdb', { with: {
+  'resolution-mode': 'require',
+}}).Database<V, K>;
+
+/** An entry as it is written: when it expires, if it does, a space, and its JSON. */
+export type Kept = `${number | ''} ${string}`;
+
+interface Tables {
+  readonly root: Root;
+  /** The order of expiry. A row outlives the entry it was written for when that is set anew with another expiry. */
+  readonly expiries: Table<true, [number, string]>;
+  readonly entries: Table<Kept, string>;
+}
+
+interface Write {
+  readonly work: () => unknown;
+  readonly resolve: (result: never) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+const REASON_WITHIN_MS = 100;
+
+/**
+ * An open database. A commit that fails can leave LMDB's environment unusable, and then a transaction that is handed to it never
+ * ends. So one transaction is under way at a time, with everything that was waiting for its turn, and after a failure the
+ * environment is opened again if it needs it.
+ */
+export class Database {
+  readonly #path: string;
+  readonly #lmdb: Lmdb;
+  #tables: Tables;
+  #waiting: Write[] = [];
+  #writing: Promise<void> | undefined;
+  #isBroken = false;
+  #reopening: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#lmdb = load(path);
+    this.#tables = openTables(this.#lmdb, path);
+  }
+
+  get entries(): Tables['entries'] {
+    return this.#tables.entries;
+  }
+
+  get expiries(): Tables['expiries'] {
+    return this.#tables.expiries;
+  }
+
+  /** Resolves when the tables can be read, until the next turn of the event loop. */
+  async ready(): Promise<void> {
+    this.#ensureOpen();
+    if (!this.#isBroken) return;
+    await this.#reopened();
+    this.#ensureOpen();
+  }
+
+  /** Runs `work` in a transaction. Durable when it resolves: without overlapping syncs a commit ends when the disk has it. */
+  write<T>(work: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#ensureOpen();
+      this.#waiting.push({ work, resolve, reject });
+      this.#writing ??= this.#writeAll();
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      await this.#writing;
+      await this.#reopening?.catch(() => undefined);
+      await this.#tables.root.close();
+    })();
+    return this.#closing;
+  }
+
+  async #writeAll(): Promise<void> {
+    await null; // What is written in the same turn shares a transaction.
+    while (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0));
+    this.#writing = undefined;
+  }
+
+  async #commit(writes: readonly Write[]): Promise<void> {
+    const ends: (() => void)[] = [];
+    try {
+      if (this.#isBroken) await this.#reopened();
+      await this.#tables.root.transaction(() => {
+        for (const write of writes) ends.push(attempt(write));
+      });
+      for (const end of ends) end();
+    } catch (error) {
+      const reason = await reasonOf(error);
+      this.#isBroken ||= !this.#works();
+      for (const { reject } of writes) reject(reason);
+    }
+  }
+
+  // An empty transaction writes nothing, and fails if the environment is unusable.
+  #works(): boolean {
+    try {
+      this.#tables.root.transactionSync(() => undefined);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #reopened(): Promise<void> {
+    this.#reopening ??= (async () => {
+      await this.#tables.root.close();
+      this.#tables = openTables(this.#lmdb, this.#path);
+      this.#isBroken = false;
+    })().finally(() => {
+      this.#reopening = undefined;
+    });
+    return this.#reopening;
+  }
+
+  #ensureOpen(): void {
+    if (this.#closing !== undefined) throw new Error(`The store at ${this.#path} is closed`);
+  }
+}
+
+/** How the promise of a write is to be settled, once the transaction has ended. */
+function attempt({ work, resolve, reject }: Write): () => void {
+  try {
+    const result = work();
+    return () => resolve(result as never);
+  } catch (error) {
+    return () => reject(error);
+  }
+}
+
+function openTables(lmdb: Lmdb, path: string): Tables {
+  // With batching by turns of the event loop, a commit that fails leaves a rejected promise that nobody can reach.
+  const root = lmdb.open({
+    path,
+    noSubdir: false,
+    overlappingSync: false,
+    maxDbs: 2,
+    eventTurnBatching: false,
+  });
+  const expiries = root.openDB<true, [number, string]>({ name: 'expiries', encoding: 'json' });
+  const entries = root.openDB<Kept, string>({ name: 'entries', encoding: 'string' });
+  ensureAlone(root, path);
+  return { root, expiries, entries };
+}
+
+/** Why a commit failed. lmdb keeps it in a promise of its own, which is unhandled unless somebody looks. */
+async function reasonOf(error: unknown): Promise<unknown> {
+  const { commitError } = error as { readonly commitError?: Promise<never> };
+  if (commitError === undefined) return error;
+  const unknown = new AbortController();
+  const late = setTimeout(REASON_WITHIN_MS, undefined, { signal: unknown.signal }).catch(() => undefined);
+  const reason = await Promise.race([commitError.catch((cause: unknown) => cause), late]);
+  unknown.abort();
+  if (reason === undefined) return error;
+  const why = reason instanceof Error ? reason.message : String(reason);
+  return new Error(`The store could not write to its disk: ${why}`, { cause: reason });
+}
+
+// A process is in LMDB's table of readers from its first read until it ends, however it ends: the kernel holds its place.
+// The read must come after all databases are open, since opening one gives the place up. Whoever is there before that read
+// has the store open, also under our own number: this process, or another container's process that has the same number, and
+// beside that one the read would wait until it is gone.
+function ensureAlone(db: Root, path: string): void {
+  const before = readersOf(db);
+  if (before.length === 0) db.get('');
+  const others = before.length > 0 ? before : readersOf(db).filter((pid) => pid !== process.pid);
+  if (others.length === 0) return;
+  void db.close();
+  const who = others.map((pid) =>
+    pid === process.pid ? `${pid} (this one, or one with the same number in another container)` : `${pid}`,
+  );
+  throw new Error(
+    `The store at ${path} is in use by process ${[...new Set(who)].join(', ')}. One server at a time may use it.`,
+  );
+}
+
+function readersOf(db: Root): readonly number[] {
+  db.readerCheck();
+  // A line of headings, then a line for each: process, thread, transaction.
+  const lines = db.readerList().split('\n').slice(1);
+  return lines.map((line) => Number.parseInt(line, 10)).filter((pid) => !Number.isNaN(pid));
+}
+
+function load(path: string): Lmdb {
+  const require = createRequire(import.meta.url);
+  let lmdb: Lmdb;
+  try {
+    lmdb = require('lmdb') as Lmdb;
+  } catch (error) {
+    throw new Error('lmdbStore needs the package "lmdb". Install it: npm install lmdb', { cause: error });
+  }
+  checkDataFile(path, require.resolve('lmdb'));
+  return lmdb;
+}
