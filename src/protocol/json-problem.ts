@@ -12,7 +12,13 @@ const MAX_LEVELS = 1000;
 
 /** The first value that JSON cannot carry, or undefined. */
 export function jsonProblem(value: unknown): JsonProblem | undefined {
-  return look(value, '', new Map());
+  return look(value, '', new Map()) ?? nothingOf(value);
+}
+
+// Inside of an object undefined is left out, as everybody expects. Alone, it is not JSON.
+function nothingOf(value: unknown): JsonProblem | undefined {
+  if (typeof value !== 'object' || value === null || JSON.stringify(value) !== undefined) return undefined;
+  return problem('', 'has a toJSON() that returns nothing. Return what it stands for.');
 }
 
 function look(value: unknown, path: string, ancestors: Map<object, string>): JsonProblem | undefined {
@@ -115,7 +121,7 @@ const byTag: Readonly<Record<string, string>> = {
 };
 
 function adviceOnObject(value: object): string | undefined {
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'is an invalid Date.' : undefined;
+  if (isDate(value)) return Number.isNaN(value.getTime()) ? 'is an invalid Date.' : undefined;
   if (ArrayBuffer.isView(value)) return `is a ${tagOf(value)}, which holds bytes. ${BYTES}`;
   if (value instanceof Error) return byTag['Error'];
   const known = byTag[tagOf(value)];
@@ -123,7 +129,7 @@ function adviceOnObject(value: object): string | undefined {
   const { then, next, toJSON, pipe } = value as Record<string, unknown>;
   if (typeof toJSON === 'function') return undefined;
   if (typeof then === 'function') return byTag['Promise'];
-  if (isPlainObject(value)) return undefined;
+  if (isPlainObject(value)) return adviceOnSymbols(value);
   if (typeof next === 'function') return 'is an iterator. Collect its values in an array first.';
   if (typeof pipe === 'function') return byTag['ReadableStream'];
   return adviceOnInstance(value);
@@ -131,7 +137,8 @@ function adviceOnObject(value: object): string | undefined {
 
 // Boxed scalars print as what they hold. Of any other instance JSON sees the fields of its own.
 function adviceOnInstance(value: object): string | undefined {
-  if (['String', 'Number', 'Boolean', 'BigInt'].includes(tagOf(value))) return undefined;
+  if (tagOf(value) === 'Number') return advice(Number(value));
+  if (['String', 'Boolean', 'BigInt'].includes(tagOf(value))) return undefined;
   const name = nameOf(value);
   const plain = `Return a plain object, or give ${name} a toJSON().`;
   const getters = gettersOf(value);
@@ -140,6 +147,14 @@ function adviceOnInstance(value: object): string | undefined {
   if (Object.keys(value).length === 0)
     return `is an instance of ${name} without a field that JSON can see. ${plain}`;
   return undefined;
+}
+
+// Of an object whose keys are all symbols nothing would be left.
+function adviceOnSymbols(value: object): string | undefined {
+  if (Object.keys(value).length > 0 || Object.getOwnPropertySymbols(value).length === 0) return undefined;
+  if (Symbol.asyncIterator in value) return 'is an async iterable. Collect its values in an array first.';
+  if (Symbol.iterator in value) return 'is an iterable. Return [...iterable].';
+  return 'has only symbols as keys, which JSON leaves out. Use strings.';
 }
 
 function gettersOf(value: object): readonly string[] {
@@ -159,6 +174,11 @@ function gettersOf(value: object): readonly string[] {
 function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+// Also of another realm, such as that of node:vm.
+function isDate(value: object): value is Date {
+  return value instanceof Date || tagOf(value) === 'Date';
 }
 
 function isClass(value: unknown): boolean {

@@ -53,7 +53,9 @@ function isPlain(value: object, levels: number): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === Date.prototype) return !Number.isNaN((value as Date).getTime());
   if (prototype !== Object.prototype && prototype !== null) return false;
+  let empty = true;
   for (const key in value) {
+    empty = false;
     const item: unknown = (value as Record<string, unknown>)[key];
     switch (typeof item) {
       case 'string':
@@ -70,5 +72,6 @@ function isPlain(value: object, levels: number): boolean {
         return false;
     }
   }
-  return true;
+  // An iterable that was written out has no other keys than symbols.
+  return !empty || Object.getOwnPropertySymbols(value).length === 0;
 }

@@ -60,7 +60,10 @@ function toPart(
   { uri, mimeType }: Source,
 ): ResourceContents {
   if (typeof value === 'string') return { uri, mimeType: mimeType ?? 'text/plain', text: value };
-  if (!isBytes(value)) return value;
+  if (!isBytes(value)) {
+    assertJson(value, UNSENDABLE);
+    return value;
+  }
   const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : value;
   return { uri, mimeType: mimeType ?? 'application/octet-stream', blob: encodeBase64(bytes) };
 }

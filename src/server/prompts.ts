@@ -7,7 +7,7 @@ import { type CompiledSchema, compileSchema } from '../schema/compile.js';
 import type { Context } from './context.js';
 import type { Completer, Prompt } from './define.js';
 import { listDescription } from './described.js';
-import { UNSENDABLE } from './written-results.js';
+import { checkMeta, UNSENDABLE } from './written-results.js';
 
 export interface CompiledPrompt {
   readonly name: string;
@@ -68,7 +68,7 @@ export function toPromptResult(value: unknown, description: string | undefined):
     const { description: own, messages, _meta } = value;
     if (own !== undefined && typeof own !== 'string')
       throw new TypeError(`${UNSENDABLE}: "description" must be a string.`);
-    if (_meta !== undefined) assertJson(_meta, `${UNSENDABLE}, in "_meta"`);
+    if (_meta !== undefined) checkMeta(_meta);
     return {
       ...described,
       ...(value as object),
@@ -80,7 +80,8 @@ export function toPromptResult(value: unknown, description: string | undefined):
 }
 
 function toMessage(item: unknown, where: string): PromptMessage {
-  if (typeof item === 'string' || isContentBlock(item)) return user(item);
+  if (typeof item === 'string') return user(item);
+  if (isContentBlock(item)) return user(checked(item, where));
   if (!isObject(item) || !('role' in item))
     throw new TypeError(
       `${UNSENDABLE}: ${where} is not a message. A prompt returns a string, a message made with user() or assistant(), a content block, or an array of those.`,
@@ -89,9 +90,14 @@ function toMessage(item: unknown, where: string): PromptMessage {
   if (role !== 'user' && role !== 'assistant')
     throw new TypeError(`${UNSENDABLE}: ${where} has a "role" that is neither "user" nor "assistant".`);
   if (typeof content === 'string') return { ...item, role, content: text(content) };
-  if (isContentBlock(content)) return item as unknown as PromptMessage;
+  if (isContentBlock(content)) return checked(item as unknown as PromptMessage, where);
   const problem = Array.isArray(content)
     ? 'is an array. A message has one block: return one message for each.'
     : contentProblem(content);
   throw new TypeError(`${UNSENDABLE}: the content of ${where} ${problem}`);
+}
+
+function checked<T extends object>(value: T, where: string): T {
+  assertJson(value, where === 'it' ? UNSENDABLE : `${UNSENDABLE}, in ${where}`);
+  return value;
 }

@@ -25,17 +25,23 @@ export function toToolResult(value: unknown): ToolResult {
   if (typeof value === 'string') return { content: [textBlock(value)] };
   if (value === undefined) return { content: [] };
   if (typeof value !== 'object' || value === null) return structured(value);
-  if (isContentBlock(value)) return { content: [value] };
-  const content = Array.isArray(value) ? blocksOf(value) : undefined;
-  if (content !== undefined) return { content };
+  const content = isContentBlock(value) ? [value] : Array.isArray(value) ? blocksOf(value) : undefined;
+  if (content !== undefined) {
+    // A block's own fields, such as `_meta`, may hold anything.
+    assertJson(value, UNSENDABLE);
+    return { content };
+  }
   return readToolResult(value) ?? withoutBuriedBlocks(structured(value));
 }
 
 /** Text and structured content from one value, so that they cannot differ. */
 export function structured(value: unknown): ToolResult {
   assertJson(value, UNSENDABLE);
-  const content = [textBlock(JSON.stringify(value) ?? 'null')];
-  return isObject(value) ? { content, structuredContent: value } : new BareValue(content, value);
+  const json = JSON.stringify(value) ?? 'null';
+  const content = [textBlock(json)];
+  if (!isObject(value)) return new BareValue(content, value);
+  // A Date is an object here, and a string to every client.
+  return json[0] === '{' ? { content, structuredContent: value } : new BareValue(content, JSON.parse(json));
 }
 
 /**

@@ -52,11 +52,26 @@ export function readResultWith(output: CompiledSchema, value: unknown): ToolResu
 
 /** What a full result carries beside its content has to be JSON as well. */
 function checked(result: ToolResult): ToolResult {
-  assertJson(result.structuredContent, `${UNSENDABLE}, in "structuredContent"`);
-  if (result.isError !== undefined && typeof result.isError !== 'boolean')
+  const { content, structuredContent, isError, _meta } = result;
+  assertJson(structuredContent, `${UNSENDABLE}, in "structuredContent"`);
+  if (content !== undefined) assertJson(content, `${UNSENDABLE}, in "content"`);
+  if (isError !== undefined && typeof isError !== 'boolean')
     throw new TypeError(`${UNSENDABLE}: "isError" must be true or false.`);
-  if (result._meta !== undefined) assertJson(result._meta, `${UNSENDABLE}, in "_meta"`);
-  return result;
+  if (_meta !== undefined) checkMeta(_meta);
+  const { resultType = 'complete' } = result as { readonly resultType?: unknown };
+  if (resultType !== 'complete')
+    throw new TypeError(
+      `${UNSENDABLE}: "resultType" of a handler's result can only be "complete". Leave it out. To ask, use ctx.ask().`,
+    );
+  if (!isObject(structuredContent) || typeof structuredContent['toJSON'] !== 'function') return result;
+  // What prints itself may be no object to a client, as a Date is not.
+  return { ...result, structuredContent: JSON.parse(JSON.stringify(structuredContent)) };
+}
+
+/** Metadata is an object of JSON values. */
+export function checkMeta(meta: unknown): void {
+  if (!isObject(meta)) throw new TypeError(`${UNSENDABLE}: "_meta" must be an object.`);
+  assertJson(meta, `${UNSENDABLE}, in "_meta"`);
 }
 
 // Strings beside blocks are captions. Anything else is a mistake.

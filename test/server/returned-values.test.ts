@@ -1,8 +1,11 @@
+import { runInNewContext } from 'node:vm';
 import { createServer, image, inProcess, prompt, resource, ToolError, text, tool, user } from 'fullmcp';
 import { connect } from 'fullmcp/client';
+import { serve } from 'fullmcp/node';
 import { everyWire } from 'fullmcp/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import { openSession } from '../support/sessions.js';
 
 /** Runs a handler once, and gives the outcome and what the operator's log says. */
 async function returning(value: unknown): Promise<{ outcome: Record<string, unknown>; logged: string }> {
@@ -121,6 +124,31 @@ describe('a value that JSON would change without a word', () => {
     ['a key that is not a name', { 'a b': { '"': new Set() } }, '["a b"]["\\""] is a Set.'],
     ['a value from toJSON', { toJSON: () => ({ at: new Map() }) }, 'at is a Map.'],
     ['a value that is too deep', nested(2000), 'is nested deeper than 1000 levels.'],
+    [
+      'an async iterable that was written out',
+      { rows: { async *[Symbol.asyncIterator]() {} } },
+      'rows is an async iterable. Collect its values in an array first.',
+    ],
+    ['an iterable that was written out', { *[Symbol.iterator]() {} }, 'it is an iterable.'],
+    ['an object of symbols', { [Symbol('a')]: 1 }, 'it has only symbols as keys, which JSON leaves out.'],
+    ['an invalid Date of another realm', { at: runInNewContext('new Date("x")') }, 'at is an invalid Date.'],
+    ['a boxed NaN', { n: Object(Number.NaN) }, 'n is NaN, a number that JSON does not have.'],
+    ['a toJSON() that returns nothing', { toJSON() {} }, 'it has a toJSON() that returns nothing.'],
+    [
+      'a Map in the metadata of a block',
+      { ...text('x'), _meta: { at: new Map([[1, 2]]) } },
+      '_meta.at is a Map.',
+    ],
+    [
+      'a BigInt in a block among others',
+      ['a', { ...text('x'), _meta: { id: 1n } }],
+      '[1]._meta.id is a BigInt.',
+    ],
+    [
+      'NaN in annotations',
+      [text('x', { annotations: { priority: Number.NaN } })],
+      '[0].annotations.priority is NaN',
+    ],
   ])('%s fails, and the log says where it is and what to write', async (_, value, sentence) => {
     const { outcome, logged } = await returning(value);
     expect(outcome).toMatchObject({
@@ -129,6 +157,60 @@ describe('a value that JSON would change without a word', () => {
     });
     expect(logged).toContain('The returned value cannot be sent: ');
     expect(logged).toContain(sentence);
+  });
+
+  it.each<[string, object, string]>([
+    [
+      'a promise in a block',
+      { content: [{ ...text('x'), _meta: Promise.resolve({}) }] },
+      'in "content": [0]._meta is a promise.',
+    ],
+    [
+      'a circle in a block',
+      { content: [{ ...text('x'), _meta: circular }] },
+      'in "content": [0]._meta.a.parent refers back',
+    ],
+    ['metadata that is a string', { content: [text('x')], _meta: 'trace' }, '"_meta" must be an object.'],
+    ['metadata that is an array', { content: [text('x')], _meta: [1] }, '"_meta" must be an object.'],
+    [
+      'the type of a task',
+      { content: [text('x')], resultType: 'task' },
+      '"resultType" of a handler\'s result can only be "complete".',
+    ],
+    [
+      'the type of a question',
+      { content: [text('x')], resultType: 'input_required' },
+      '"resultType" of a handler\'s result',
+    ],
+  ])('%s in a result that was written out fails, and the log says so', async (_, value, sentence) => {
+    const { outcome, logged } = await returning(value);
+    expect(outcome).toMatchObject({ isError: true, resultType: 'complete' });
+    expect(logged).toContain(sentence);
+  });
+
+  it('fails in the blocks of a prompt and in the contents of a resource too', async () => {
+    const log = vi.fn();
+    const _meta = { at: new Map([[1, 2]]) };
+    const server = createServer({
+      name: 'x',
+      version: '1',
+      log,
+      prompts: {
+        block: prompt({ run: () => ({ ...text('x'), _meta }) }),
+        message: prompt({ run: () => [{ ...user('x'), _meta }] }),
+      },
+      resources: { 'a://b': resource({ read: () => ({ uri: 'a://b', text: 'x', _meta }) }) },
+    });
+    const call = inProcess(server);
+    await expect(call('prompts/get', { name: 'block' })).rejects.toMatchObject({ code: 'internal_error' });
+    await expect(call('prompts/get', { name: 'message' })).rejects.toMatchObject({ code: 'internal_error' });
+    await expect(call('resources/read', { uri: 'a://b' })).rejects.toMatchObject({ code: 'internal_error' });
+    const logged = log.mock.calls.map(([, , error]) => (error as Error).message);
+    expect(logged).toEqual([
+      expect.stringContaining('cannot be sent: _meta.at is a Map.'),
+      expect.stringContaining('cannot be sent, in [0]: _meta.at is a Map.'),
+      expect.stringContaining('cannot be sent: _meta.at is a Map.'),
+    ]);
   });
 
   it('is named in the log with its cause where it is an error', async () => {
@@ -512,6 +594,34 @@ describe('structured content that is not an object', () => {
 
   it('is there for a handler that calls the tool', async () => {
     expect(await call('inner')).toMatchObject({ structuredContent: { got: values.list } });
+  });
+
+  it.each<[string, unknown, unknown]>([
+    ['a Date', new Date(0), '1970-01-01T00:00:00.000Z'],
+    ['a URL', new URL('a://b'), 'a://b'],
+    ['a value that prints itself as a number', { toJSON: () => 5 }, 5],
+    [
+      'a Date that was written out',
+      { content: [text('see')], structuredContent: new Date(0) },
+      '1970-01-01T00:00:00.000Z',
+    ],
+  ])('is %s too: what counts is what JSON makes of it', async (_, value, data) => {
+    const server = createServer({
+      name: 'x',
+      version: '1',
+      tools: { it: tool({ run: () => value as never }) },
+    });
+    await everyWire(server, async (client) => {
+      const told = await client.callTool('it');
+      // Before 2025-06-18 there is only the text, and a result that was written out has its own.
+      if (told.text !== 'see') expect(told).toMatchObject({ data, isError: false });
+    });
+    const { outcome } = await returning(value);
+    expect(typeof outcome['structuredContent']).not.toBe('object');
+    await using serving = await serve(server, { port: 0, signals: false });
+    const older = await openSession(serving.url, '2025-06-18');
+    const { text } = await older.request('tools/call', { name: 'it' });
+    expect(JSON.parse(text).result.structuredContent).toEqual({ result: data });
   });
 
   it('is given to a client of ours as the value, over every wire', async () => {
