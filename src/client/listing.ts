@@ -5,6 +5,8 @@ import type { Listing } from './model.js';
 
 /** A server whose pages never end is not followed for ever. */
 const MAX_PAGES = 10_000;
+/** What all pages but the first may have together, as JSON: whoever wants the whole list has to keep it. */
+const MAX_LENGTH = 128 * 1024 * 1024;
 
 export interface ListingParts {
   readonly fetchPage: (params: JsonObject) => Promise<Outcome>;
@@ -16,9 +18,16 @@ export function listing<T>(field: string, { fetchPage, problem }: ListingParts):
   async function* items(): AsyncGenerator<T, void, undefined> {
     let cursor: unknown;
     const seen = new Set<unknown>();
+    let length = 0;
     for (let page = 0; page < MAX_PAGES; page++) {
       const outcome = await fetchPage(cursor === undefined ? {} : { cursor });
       const list = outcome[field];
+      if (page > 0) length += JSON.stringify(outcome).length;
+      if (length > MAX_LENGTH)
+        throw new McpError(
+          'bad_response',
+          `The server's list of ${field} is larger than ${MAX_LENGTH} characters`,
+        );
       if (!Array.isArray(list)) throw new McpError('bad_response', `The server's list has no "${field}"`);
       const entries = list.filter(isObject);
       if (entries.length < list.length)

@@ -38,6 +38,21 @@ describe('lists', () => {
     await expect(client.tools().all()).rejects.toMatchObject({ code: 'bad_response' });
   });
 
+  test('a server whose pages never end is followed only as far as its list may be large', async () => {
+    const description = 'x'.repeat(16 * 1024 * 1024);
+    let pages = 0;
+    const endless: Dispatch = async (call) =>
+      call.method === 'tools/list'
+        ? { resultType: 'complete', tools: [{ name: `t${pages}`, description }], nextCursor: `${pages++}` }
+        : many.dispatch(call);
+    await using client = await inProcessClient({ dispatch: endless });
+    await expect(client.tools().all()).rejects.toMatchObject({
+      code: 'bad_response',
+      message: expect.stringContaining('list of tools is larger than'),
+    });
+    expect(pages).toBeLessThan(12);
+  });
+
   test('an entry that is none is left out and reported, and harms no other', async () => {
     const odd: Dispatch = async (call) => {
       const outcome = await many.dispatch(call);

@@ -296,6 +296,11 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
       ['nothing at all', '', (socket: Socket) => socket.end()],
       ['something else than HTTP', '220 mail.example ESMTP\r\n', (socket: Socket) => socket.end()],
       ['half a head', 'HTTP/1.1 200 OK\r\ncontent-', (socket: Socket) => socket.destroy()],
+      [
+        'that it speaks another protocol now',
+        'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n',
+        () => undefined,
+      ],
     ])('a server that says %s is an error', async (_what, bytes, then) => {
       expect(await failure(post(await say(bytes, then)))).toBeInstanceOf(Error);
     });

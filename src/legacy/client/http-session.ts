@@ -49,14 +49,17 @@ export function unlessLost({ id }: HttpSession, error: McpError): McpError {
 
 /** Where a stream is to be taken up again, and when. */
 export class Cursor {
+  /** As the header has it. */
   lastEventId: string | undefined;
   retryMs: number | undefined;
 
   /** Takes over what a stream said of itself. True if it got further than where it was taken up. */
   moved(reader: EventStreamReader): boolean {
-    const { lastEventId, retryMs } = reader;
+    const { retryMs } = reader;
+    const lastEventId = reader.lastEventId === undefined ? undefined : asHeader(reader.lastEventId);
     const further = lastEventId !== undefined && lastEventId !== this.lastEventId;
-    this.lastEventId = lastEventId ?? this.lastEventId;
+    // After an id that cannot be sent, an older one would bring again what has come since.
+    if (reader.lastEventId !== undefined) this.lastEventId = lastEventId;
     this.retryMs = retryMs === undefined ? this.retryMs : Math.min(retryMs, MAX_RETRY_MS);
     return further;
   }
@@ -67,6 +70,20 @@ export class Cursor {
     const backoff = Math.min(1000 * 2 ** Math.max(failures - 1, 0), MAX_BACKOFF_MS);
     return Math.max(this.retryMs ?? 0, backoff * (0.75 + Math.random() / 2));
   }
+}
+
+/** The longest id of an event that is sent back: servers read 16 kB of headers in all, or less. */
+const MAX_ID_BYTES = 4096;
+
+/** An event's id in UTF-8 (WHATWG HTML, Server-sent events, the `Last-Event-ID` header). Undefined where no header can carry it. */
+function asHeader(id: string): string | undefined {
+  if (id.length > MAX_ID_BYTES) return undefined;
+  let bytes = '';
+  for (const byte of new TextEncoder().encode(id)) {
+    if (byte < 0x20 || byte === 0x7f) return undefined;
+    bytes += String.fromCharCode(byte);
+  }
+  return bytes.length > MAX_ID_BYTES ? undefined : bytes;
 }
 
 const MAX_RETRY_MS = 3_600_000;

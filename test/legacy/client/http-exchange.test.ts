@@ -263,6 +263,30 @@ test('a stream that cannot be opened now is tried again; one that does not exist
   expect(tries).toBe(2);
 });
 
+test.each([
+  ['in any script is sent back in UTF-8', 'größe-日本', 'größe-日本'],
+  ['that no header can carry is not sent back', 'a\u0001b', undefined],
+  ['that is longer than servers read is not sent back', 'x'.repeat(100_000), undefined],
+])('an event id %s, and the stream is opened again', async (_, id, sentBack) => {
+  let streams = 0;
+  await using server = await scriptedServer(
+    sessions((request, response) => {
+      if (request.method !== 'GET') return status(response, 200);
+      streams += 1;
+      const { say } = stream(response);
+      if (streams === 1) response.end(`retry: 1\nid: ${id}\ndata:\n\n`);
+      else say({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+    }),
+  );
+  const opened = open(server.url);
+  await shakeHands(opened);
+  await until('the second stream is heard', () => opened.notifications.length > 0);
+  const header = server.received.filter(({ method }) => method === 'GET')[1]?.headers['last-event-id'];
+  expect(header === undefined ? undefined : Buffer.from(String(header), 'latin1').toString()).toBe(sentBack);
+  expect(opened.problems).toEqual([]);
+  await opened.exchange.close();
+});
+
 test('an answer is waited for across streams: retry is kept exactly, and a break resumes too', async () => {
   let closedAt = 0;
   await using server = await scriptedServer(

@@ -51,7 +51,10 @@ describe('what comes back', () => {
     ['ends without the answer', empty],
     [
       'has only the answer to another request',
-      (request, response) => json(response, { ...result(request, {}), id: 77 }),
+      (request, response) => {
+        stream(response).say({ ...result(request, {}), id: 77 });
+        response.end();
+      },
     ],
     [
       'breaks off',
@@ -162,6 +165,25 @@ describe('what comes back', () => {
       /something else than JSON/,
     ],
     [
+      'the answer to another request',
+      (request, response) => json(response, { ...result(request, {}), id: 77 }),
+      { code: 'bad_response', data: { status: 200 } },
+      /with JSON that does not answer the request\. An answer with the id 77 was skipped/,
+    ],
+    [
+      'JSON that is not a message',
+      text(200, '{"ok":true}', { 'content-type': 'application/json' }),
+      { code: 'bad_response' },
+      /does not answer the request\..*"jsonrpc" must be "2\.0"/,
+    ],
+    ['an empty batch', text(200, '[]'), { code: 'bad_response' }, /does not answer the request\. Is this/],
+    [
+      '401 whose body never comes',
+      (_, response) => response.writeHead(401, { 'content-length': 100 }).write('x'),
+      { code: 'unauthorized', status: 401 },
+      /`auth`/,
+    ],
+    [
       'JSON without a floor',
       text(200, `{"jsonrpc":"2.0","id":1,"result":${'['.repeat(5000)}${']'.repeat(5000)}}`, {
         'content-type': 'application/json',
@@ -216,6 +238,30 @@ test("a fetch of the user's own may throw what it likes", async () => {
   expect((await failure(call(second.link, 'tools/list'))).code).toBe('connect_failed');
 });
 
+test.each(['application/json', 'text/event-stream'])(
+  'an id that comes back as a string is the same: %s',
+  async (type) => {
+    await using server = await scriptedServer((request, response) => {
+      const answer = JSON.stringify({ ...result(request, { ok: true }), id: String(request.body?.id) });
+      response.writeHead(200, { 'content-type': type });
+      response.end(type === 'application/json' ? answer : `data: ${answer}\n\n`);
+    });
+    const { link, problems } = await open(server.url);
+    expect(await call(link, 'tools/list')).toMatchObject({ ok: true });
+    expect(problems).toEqual([]);
+  },
+);
+
+test('a redirection whose body never comes is followed', async () => {
+  await using server = await scriptedServer((request, response) =>
+    request.path === '/mcp'
+      ? response.writeHead(307, { location: '/other', 'content-length': 10 }).write('x')
+      : json(response, result(request, { ok: true })),
+  );
+  const { link } = await open(server.url);
+  expect(await call(link, 'tools/list')).toMatchObject({ ok: true });
+});
+
 test('a compressed answer is read', async () => {
   await using server = await scriptedServer((request, response) => {
     response.writeHead(200, {
@@ -256,6 +302,7 @@ describe('redirections', () => {
     ['as a GET', to(302, '/login'), /connect to http:\/\/127\.0\.0\.1:\d+\/login directly/],
     ['to nowhere', text(301, ''), /Where to is not said/],
     ['to nonsense', to(307, 'http://['), /cannot be read/],
+    ['to a script', to(307, 'javascript:alert(1)'), /not one of HTTP\.$/],
   ])('refused: %s', async (_, reply, words) => {
     const thrown = await failing(reply);
     expect(thrown.code).toBe('bad_response');

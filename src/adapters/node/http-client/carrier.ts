@@ -124,6 +124,12 @@ export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeH
         reply = new NodeReply(message, { url, idleMs, over });
         resolve(reply);
       });
+      // Nobody asked for another protocol. Node closes such a connection, and says nothing of it.
+      sent.on('close', () => {
+        if (reply !== undefined) return;
+        over();
+        reject(hungUp());
+      });
       sent.on('error', (error) => {
         if (reply !== undefined) return;
         over();
@@ -162,6 +168,10 @@ interface RequestArgs extends http.RequestOptions {
 function isBeyondAscii(text: string): boolean {
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return true;
   return false;
+}
+
+function hungUp(): Error {
+  return Object.assign(new Error('The connection ended without a reply'), { code: 'ECONNRESET' });
 }
 
 function noHead(ms: number): Error {

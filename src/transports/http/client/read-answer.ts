@@ -57,7 +57,7 @@ async function readBody(
   reply: HttpReply,
   { shown, maxBytes, conceal }: HttpTarget,
   expecting: Expecting,
-): Promise<Answer | undefined> {
+): Promise<Answer> {
   const { status } = reply;
   const text = await reply.text(maxBytes).catch((error: unknown) => {
     throw incomplete(shown, error);
@@ -82,7 +82,15 @@ async function readBody(
   }
   // It is all that will come: to call it incomplete would let it be asked for again.
   if (isTooDeep(value, text.length)) throw odd(`with JSON that nests deeper than ${MAX_DEPTH} levels`);
-  return pick(value, text.length, expecting);
+  let why: string | undefined;
+  const problem: Problem = (message) => {
+    why ??= message;
+  };
+  const answer = pick(value, text.length, { ...expecting, problem });
+  if (answer === undefined)
+    throw odd(`with JSON that does not answer the request${why ? `. ${why.slice(0, -1)}` : ''}`);
+  if (why !== undefined) expecting.problem(why);
+  return answer;
 }
 
 /** Finds the answer among the events of a stream; what else is in them is heard, or reported. */
@@ -115,11 +123,16 @@ function pick(value: unknown, size: number, { id, heard, problem }: Expecting): 
     if (message.kind === 'invalid') problem(`Something that is no message was skipped: ${message.reason}.`);
     else if (message.kind === 'request' || message.kind === 'notification') heard(message);
     // An error without an id can only be about what was asked here.
-    else if (id !== undefined && (message.id ?? id) === id) return message;
+    else if (id !== undefined && isSame(message.id ?? id, id)) return message;
     else
       problem(`An answer with the id ${JSON.stringify(message.id)?.slice(0, 64)} was skipped: nobody asked.`);
   }
   return undefined;
+}
+
+// The ids are integers. Some peers give one back as a string.
+function isSame(given: RequestId, id: RequestId): boolean {
+  return given === id || given === String(id);
 }
 
 interface Reading<T> {

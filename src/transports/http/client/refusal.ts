@@ -1,7 +1,7 @@
 import { type ErrorObject, readMessage } from '../../../jsonrpc/message.js';
 import { fromWire, McpError } from '../../../protocol/errors.js';
 import type { HttpReply } from './carrier.js';
-import { mediaType } from './read-body.js';
+import { mediaType, textInTime } from './read-body.js';
 import type { HttpTarget } from './target.js';
 
 const MAX_REFUSAL_BYTES = 64 * 1024;
@@ -12,7 +12,7 @@ type Told = Pick<HttpTarget, 'shown' | 'conceal'>;
 /** What an answer that is no success means. Its body is read or let go. */
 export async function refusal(reply: HttpReply, { shown, conceal }: Told): Promise<McpError> {
   const { status } = reply;
-  const text = (await reply.text(MAX_REFUSAL_BYTES).catch(() => '')) ?? '';
+  const text = await textInTime(reply, MAX_REFUSAL_BYTES);
   const error = readError(text);
   const said = error === undefined ? describeBody(reply, text) : error.message.slice(0, 200);
   const says = `${shown} answered ${status}${said === '' ? '' : `: ${conceal(said)}`}`;

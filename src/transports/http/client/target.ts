@@ -129,7 +129,8 @@ function follow(reply: HttpReply, from: URL, { method, redirects }: Hop): URL {
   if (location === undefined)
     throw refuse('Where to is not said, or not shown in a browser: connect to it directly.');
   const to = URL.canParse(location, from.href) ? withoutCredentials(new URL(location, from)) : undefined;
-  if (to === undefined) throw refuse('The address that it gives cannot be read.');
+  if (to === undefined || !/^https?:$/.test(to.protocol))
+    throw refuse('The address that it gives cannot be read, or is not one of HTTP.');
   const direct = `If you trust it, connect to ${show(to)} directly.`;
   if (to.origin !== from.origin) throw refuse(`Other origins are not followed. ${direct}`);
   if (method !== 'GET' && status !== 307 && status !== 308) {
