@@ -74,6 +74,7 @@ export class CallContext<State, User> implements Context<State, User> {
   #inner = 0;
   #limit: TimeLimit | undefined;
   #background: (() => Promise<void>) | undefined;
+  #leaving: Promise<void> | undefined;
 
   constructor(call: Call, services: Services, given: Given<State, User>) {
     this.#call = call;
@@ -249,11 +250,11 @@ export class CallContext<State, User> implements Context<State, User> {
     this.#asking?.close();
   }
 
+  // A second time it waits for the first.
   get background(): () => Promise<void> {
     return async () => {
-      const leave = this.#background;
-      this.#background = undefined;
-      await leave?.();
+      this.#leaving ??= this.#background?.();
+      await this.#leaving;
     };
   }
 

@@ -102,9 +102,17 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
       const ended = new Promise<Outcome>((settle) => {
         end = settle;
       });
-      ctx.onBackground(async (asking) => resolve(await background({ ctx, asking, ended })));
+      let leaving: Promise<void> | undefined;
+      ctx.onBackground((asking) => {
+        leaving = background({ ctx, asking, ended }).then(resolve);
+        return leaving;
+      });
       end(run(call, ctx, performance));
-      ended.then(resolve, reject);
+      // A handler may end while its task is saved. Then the client must know of the task.
+      const settle = (): void => void ended.then(resolve, reject);
+      ended
+        .catch(() => undefined)
+        .then(() => (leaving === undefined ? settle() : leaving.then(settle, settle)));
     });
   }
 

@@ -4,12 +4,13 @@ import { keptAuth, principalOf } from '../../protocol/caller.js';
 import { McpError } from '../../protocol/errors.js';
 import { TASKS } from '../../protocol/extensions.js';
 import { idle } from '../../protocol/idle-timer.js';
+import { timerMs } from '../../protocol/timer-ms.js';
 import { newJournal } from '../../server/asking/journal.js';
 import type { RunningCall, TaskHost, TaskPluginParts, TaskWork } from '../../server/task-host.js';
 import { CallerQuota } from './caller-quota.js';
 import { LiveTask, type LiveTaskParts } from './live-task.js';
+import { Resumption } from './resumption.js';
 import { shuttingDown, unsaved } from './saving-errors.js';
-import { takeUp } from './take-up.js';
 import { detailed, isTerminal, readTask, remainingMs, summary, type Task } from './task.js';
 
 const PREFIX = 'task:';
@@ -27,8 +28,16 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
   const quota = new CallerQuota({ maxTasksPerCaller, maxBytesPerCaller });
   const live = new Map<string, LiveTask>();
   let timer: ReturnType<typeof setInterval> | undefined;
-  let resuming: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
+  const resumption = new Resumption({
+    entries: () => store.entries(PREFIX),
+    idOf: (key) => key.slice(PREFIX.length),
+    isLive: (id) => live.has(id),
+    admit,
+    workOf: parts.workOf,
+    log,
+  });
+  const { resume } = resumption;
 
   const liveParts: LiveTaskParts = {
     async save({ task, json, bytes }, expiresAt) {
@@ -67,7 +76,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     if (live.size >= maxTasks) throw new McpError('overloaded', 'Too many tasks are open: try again later');
     quota.check(principal, { newTask: true });
     const now = Date.now();
-    const task = new LiveTask(liveParts, {
+    const fresh: Task = {
       id: crypto.randomUUID(),
       principal,
       ...(call.auth && { auth: keptAuth(call.auth) }),
@@ -85,17 +94,17 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
       journal: running === undefined ? newJournal(work.runId) : running.asking.journal(running.ctx.said),
       result: undefined,
       error: undefined,
-    });
-    const made = summary(task.task);
-    const { id } = task.task;
+    };
+    const task = new LiveTask(liveParts, fresh, running?.asking);
+    const made = summary(fresh);
+    const { id } = fresh;
     watch(task);
     quota.hold(principal, id, { bytes: 0, expiresAt: now, isFinished: false });
     try {
       // Spec: not before the task can be found.
       await task.save();
     } catch (error) {
-      forget(id);
-      quota.release(principal, id);
+      await abandon(task);
       throw unsaved('The task could not be saved', error);
     }
     if (running !== undefined) task.adopt(running);
@@ -103,8 +112,20 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     return complete({ resultType: 'task', ...made });
   }
 
+  // A write that was reported as failed may have reached the store all the same. The caller is told that there is no task, so
+  // the next process must not find one.
+  async function abandon(task: LiveTask): Promise<void> {
+    const { id, principal } = task.task;
+    await task
+      .abandon()
+      .catch((error) => log('error', `Task ${id} was refused and could not be removed`, error));
+    quota.release(principal, id);
+    forget(id);
+  }
+
   function forget(id: string): void {
     live.delete(id);
+    resumption.ended(id);
     if (live.size > 0) return;
     clearInterval(timer);
     timer = undefined;
@@ -183,42 +204,19 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     return complete({});
   }
 
-  function resume(): Promise<void> {
-    if (closing !== undefined) return Promise.resolve();
-    resuming ??= resumeAll().catch((error) => {
-      resuming = undefined;
-      log('error', 'Unfinished tasks could not be taken up', error);
-    });
-    return resuming;
-  }
-
-  async function resumeAll(): Promise<void> {
-    const unfinished: LiveTask[] = [];
-    for await (const [key, json] of store.entries(PREFIX)) {
-      const task = readEntry(key, json);
-      if (task === undefined || live.has(task.id)) continue;
-      const { id, principal } = task;
-      const held = { bytes: JSON.stringify(json).length, expiresAt: Date.now() + remainingMs(task) };
-      quota.hold(principal, id, { ...held, isFinished: isTerminal(task) });
-      if (isTerminal(task)) continue;
-      const resumed = new LiveTask(liveParts, task);
-      watch(resumed);
-      unfinished.push(resumed);
-    }
-    void takeUp(unfinished, { workOf: parts.workOf, isClosing: () => closing !== undefined });
-  }
-
-  // One entry that cannot be read must not keep the others from being taken up.
-  function readEntry(key: string, json: JsonObject): Task | undefined {
-    try {
-      return readTask(json, key.slice(PREFIX.length));
-    } catch (error) {
-      log('error', `The entry ${key.slice(0, 64)} cannot be read, and is left alone`, error);
-      return undefined;
-    }
+  /** A task of an earlier process; undefined if it has ended. */
+  function admit(task: Task, json: JsonObject): LiveTask | undefined {
+    const { id, principal } = task;
+    const held = { bytes: JSON.stringify(json).length, expiresAt: Date.now() + remainingMs(task) };
+    quota.hold(principal, id, { ...held, isFinished: isTerminal(task) });
+    if (isTerminal(task)) return undefined;
+    const resumed = new LiveTask(liveParts, task);
+    watch(resumed);
+    return resumed;
   }
 
   async function close(drainMs: number): Promise<void> {
+    resumption.close();
     clearInterval(timer);
     let late: ReturnType<typeof setTimeout> | undefined;
     const isLate = new Promise<void>((resolve) => {
@@ -247,7 +245,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
       return task && detailed(task);
     },
     close({ drainMs = DRAIN_MS } = {}) {
-      closing ??= close(drainMs);
+      closing ??= close(timerMs('drainMs', drainMs));
       return closing;
     },
   };

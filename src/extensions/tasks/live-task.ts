@@ -30,18 +30,23 @@ export class LiveTask {
   readonly #parts: LiveTaskParts;
   readonly #saved: SavedTask;
   readonly #lifetime = new Lifetime();
-  #asking: Asking;
+  readonly #asking: Asking;
   /** The run has come to its end, saved or not. */
   #ended = false;
   #left = false;
   /** Whether the attempts include one of this process. */
   #isCounted = false;
+  /** Whether the steps that end are saved by themselves. */
+  #isFollowed = false;
+  /** How many steps had ended when the task was first saved. */
+  #begunWith = 0;
   #answers: TaskAnswers | undefined;
   #tellLife: (() => void) | undefined;
 
-  constructor(parts: LiveTaskParts, task: Task) {
+  /** `asking` is that of a handler which runs already, as an ordinary call. */
+  constructor(parts: LiveTaskParts, task: Task, asking?: Asking) {
     this.#parts = parts;
-    this.#asking = new Asking(task.journal, { waiting: this.#waiting });
+    this.#asking = asking ?? new Asking(task.journal, { waiting: this.#waiting });
     this.#saved = new SavedTask(parts, task, {
       journal: () => this.#journal(),
       onEnd: (ended) => this.#over(ended),
@@ -65,7 +70,15 @@ export class LiveTask {
   /** Saves a task that is new. It must not begin before: a crash must not leave effects of no task. */
   save(): Promise<void> {
     this.#isCounted = true;
+    this.#begunWith = this.#journal().steps.size;
     return this.#saved.attempt();
+  }
+
+  /** Forgets a task that could not be saved, which has not begun. */
+  async abandon(): Promise<void> {
+    this.#ended = true;
+    await this.#saved.close(new McpError('cancelled', 'The task could not be saved'));
+    await this.#parts.remove(this.task);
   }
 
   /** Saves the task soon, since the clock by which it expires was set. */
@@ -101,12 +114,11 @@ export class LiveTask {
   }
 
   /** Takes over a handler that ran as an ordinary call until now. */
-  adopt({ ctx, asking, ended }: RunningCall): void {
-    this.#asking = asking;
+  adopt({ ctx, ended }: RunningCall): void {
     ctx.continueAs(this.#call());
-    asking.waitWith(this.#waiting);
+    this.#asking.waitWith(this.#waiting);
     // What ended beside `ctx.background()`, while the task was saved.
-    if (this.#journal().steps.size > this.task.journal.steps.size) this.#saved.keep().catch(ignore);
+    if (this.#journal().steps.size > this.#begunWith) this.#saved.keep().catch(ignore);
     this.#follow(ended);
   }
 
@@ -140,7 +152,7 @@ export class LiveTask {
       // It has come to where it can only wait: nothing that it does can end this process.
       this.#saved.change({ open: requestsOf(open), status: 'input_required', attempts: 0 });
       this.#tellLife?.();
-      this.#saved.keep().catch(ignore);
+      this.#saved.keep().catch((error) => this.#neverShown(error));
     },
     record: async () => {
       this.task.attempts = Math.min(this.task.attempts, 1);
@@ -149,7 +161,15 @@ export class LiveTask {
     },
   };
 
+  // Nobody can answer a question that nobody can see.
+  #neverShown(error: unknown): void {
+    if (!(error instanceof NeverKept)) return;
+    this.#asking.end(new McpError('internal_error', `The question cannot be kept. ${error.message}`));
+    this.#saved.change({ open: {}, status: 'working' });
+  }
+
   #follow(ended: Promise<Outcome>): void {
+    this.#isFollowed = true;
     ended.then(
       (outcome) => {
         const { resultType, ...result } = outcome;
@@ -165,6 +185,12 @@ export class LiveTask {
     const known = toMcpError(error);
     if (known !== error) this.#parts.log('error', `Task ${this.task.id} (${this.task.tool}) failed`, error);
     this.#finish({ status: 'failed', error: known.toWire(newestRevision) });
+  }
+
+  /** Fails a task that cannot be saved with all that it has: its journal is given up. */
+  failBare(error: McpError): void {
+    this.#saved.bare = true;
+    this.fail(error);
   }
 
   // Until its end is saved the task is shown as it was, and stays here.
@@ -204,6 +230,8 @@ export class LiveTask {
     this.#ensureHere();
     const goOn = (): void => {
       this.#saved.cancelling = undefined;
+      // A store may have written what it says it has not.
+      this.#saved.saveSoon();
     };
     while (!isTerminal(this.shown)) {
       // A task that has come to its end by itself is not cancelled any more: its end is saved.
@@ -235,12 +263,15 @@ export class LiveTask {
     this.#left = true;
     const reason = shuttingDown();
     this.#asking.end(reason);
-    await Promise.race([this.#asking.idle(), late]);
-    this.#lifetime.end(reason);
-    // This attempt ends in an orderly way, and does not count.
+    // This attempt ends in an orderly way, and does not count. That is written at once: a step may take all the time there is.
     const isCounted = this.#isCounted && this.task.attempts > 0;
     if (isCounted) this.task.attempts--;
-    if (isCounted || this.#ended) await Promise.race([this.#saved.attempt().catch(ignore), late]);
+    const uncounted = isCounted ? this.#saved.attempt().catch(ignore) : undefined;
+    await Promise.race([this.#asking.idle(), late]);
+    this.#lifetime.end(reason);
+    await Promise.race([uncounted, late]);
+    if (this.#ended || (this.#isCounted && !this.#isFollowed))
+      await Promise.race([this.#saved.attempt().catch(ignore), late]);
     await Promise.race([this.#saved.close(reason), late]);
     this.#tellLife?.();
   }

@@ -2,6 +2,7 @@ import { McpError } from '../../protocol/errors.js';
 import { idle } from '../../protocol/idle-timer.js';
 import type { TaskWork } from '../../server/task-host.js';
 import type { LiveTask } from './live-task.js';
+import { NeverKept } from './saving-errors.js';
 import type { Task } from './task.js';
 
 /** A task that so many processes have ended with, without getting any further, is not run again. */
@@ -49,11 +50,17 @@ export async function takeUp(tasks: readonly LiveTask[], { workOf, isClosing }: 
     if (task.attempts >= MOST_ATTEMPTS) return live.fail(tooOften(task));
     try {
       await live.countAttempt();
-    } catch {
-      return; // It was cancelled, has expired, or is left to the next process.
+    } catch (error) {
+      // Otherwise it was cancelled, has expired, or is left to the next process.
+      if (error instanceof NeverKept) live.failBare(tooLarge(error));
+      return;
     }
     await live.start(() => workOf(task));
   }
+}
+
+function tooLarge({ message }: NeverKept): McpError {
+  return new McpError('internal_error', `The task cannot be taken up, since it cannot be saved. ${message}`);
 }
 
 function tooOften({ attempts }: Task): McpError {

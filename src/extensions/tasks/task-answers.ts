@@ -46,6 +46,8 @@ export class TaskAnswers {
       if (isEnded()) return;
       const reopened = Object.entries(before).filter(([key]) => taken.has(key));
       saved.change({ open: { ...Object.fromEntries(reopened), ...task.open }, status: 'input_required' });
+      // A store may have written what it says it has not.
+      saved.saveSoon();
     };
     this.#checkSize(undo);
     this.#closeQuestions([...taken.keys()]);

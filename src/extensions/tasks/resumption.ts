@@ -1,0 +1,94 @@
+import type { JsonObject } from '../../jsonrpc/message.js';
+import { idle } from '../../protocol/idle-timer.js';
+import type { Log } from '../../server/log.js';
+import type { TaskWork } from '../../server/task-host.js';
+import type { LiveTask } from './live-task.js';
+import { pauseAfter } from './pause-after.js';
+import { takeUp } from './take-up.js';
+import { readTask, type Task } from './task.js';
+
+export interface ResumptionParts {
+  /** What the store has of tasks. */
+  readonly entries: () => AsyncIterable<readonly [string, JsonObject]>;
+  readonly idOf: (key: string) => string;
+  readonly isLive: (id: string) => boolean;
+  /** Makes a live task of what the store has; undefined if the task has ended. */
+  readonly admit: (task: Task, json: JsonObject) => LiveTask | undefined;
+  readonly workOf: (task: Task) => Promise<TaskWork>;
+  readonly log: Log;
+}
+
+const MOST_PAUSE_MS = 60_000;
+
+/** Takes up what an earlier process left unfinished, once. While the store cannot be read, it is tried again with pauses. */
+export class Resumption {
+  readonly #parts: ResumptionParts;
+  #resuming: Promise<void> | undefined;
+  #failures = 0;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #closed = false;
+  /** The tasks that ended here while the entries were read: what was read of them may be older than their end. */
+  #endedMeanwhile: Set<string> | undefined;
+
+  constructor(parts: ResumptionParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when everything was read, or could not be. */
+  readonly resume = (): Promise<void> => {
+    if (this.#closed) return Promise.resolve();
+    clearTimeout(this.#retry);
+    this.#resuming ??= this.#readAll().catch((error) => this.#retryLater(error));
+    return this.#resuming;
+  };
+
+  /** A task has ended in this process. */
+  ended(id: string): void {
+    this.#endedMeanwhile?.add(id);
+  }
+
+  /** Takes up nothing more. */
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+  }
+
+  async #readAll(): Promise<void> {
+    const { entries, idOf, isLive, admit, workOf } = this.#parts;
+    const ended = new Set<string>();
+    this.#endedMeanwhile = ended;
+    const unfinished: LiveTask[] = [];
+    try {
+      for await (const [key, json] of entries()) {
+        if (this.#closed) return;
+        const task = this.#read(key, idOf(key), json);
+        if (task === undefined || isLive(task.id) || ended.has(task.id)) continue;
+        const resumed = admit(task, json);
+        if (resumed !== undefined) unfinished.push(resumed);
+      }
+    } finally {
+      this.#endedMeanwhile = undefined;
+      // Also where the store failed before the last entry: those that were read are not looked at again.
+      void takeUp(unfinished, { workOf, isClosing: () => this.#closed });
+    }
+  }
+
+  // One entry that cannot be read must not keep the others from being taken up.
+  #read(key: string, id: string, json: JsonObject): Task | undefined {
+    try {
+      return readTask(json, id);
+    } catch (error) {
+      this.#parts.log('error', `The entry ${key.slice(0, 64)} cannot be read, and is left alone`, error);
+      return undefined;
+    }
+  }
+
+  #retryLater(error: unknown): void {
+    this.#resuming = undefined;
+    if (this.#closed) return;
+    this.#failures++;
+    this.#parts.log('error', 'Unfinished tasks could not be taken up', error);
+    this.#retry = setTimeout(() => void this.resume(), pauseAfter(this.#failures, MOST_PAUSE_MS));
+    idle(this.#retry);
+  }
+}

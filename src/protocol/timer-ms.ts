@@ -1,0 +1,9 @@
+/** No timer can wait longer than this; one that is set to more fires at once. */
+const LONGEST_TIMER_MS = 0x7fffffff;
+
+/** Milliseconds for a timer: at most what a timer can wait, which is 24 days. Throws a RangeError where it is not a time. */
+export function timerMs(name: string, value: number): number {
+  if (typeof value !== 'number' || !(value >= 0))
+    throw new RangeError(`"${name}" must be a number of milliseconds, 0 or more.`);
+  return Math.min(value, LONGEST_TIMER_MS);
+}
