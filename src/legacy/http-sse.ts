@@ -31,7 +31,7 @@ export function httpSse({ dispatch, streams, read, maxConnections }: HttpSseOpti
     const id = crypto.randomUUID();
     const leave = (): void => {
       open.delete(id);
-      void channel.close({ deadlineMs: 0 });
+      void channel.abandon('The client went away');
     };
     const stream = streams.open(incoming, headers, {
       onEnd: () => {

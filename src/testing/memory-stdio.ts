@@ -31,7 +31,7 @@ export function memoryStdio(dispatch: Dispatch): Wire {
     // What was written before the end of the input is read.
     toServer.end();
     toClient.end();
-    await channel.close({ deadlineMs: 0 });
+    await channel.abandon('The client went away');
   }
 
   return {

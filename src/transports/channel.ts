@@ -12,6 +12,7 @@ import {
 import { type Dispatch, printOutcome } from '../protocol/call.js';
 import type { Caller } from '../protocol/caller.js';
 import { isModern } from '../protocol/era.js';
+import { McpError } from '../protocol/errors.js';
 import { readPeer } from '../protocol/meta.js';
 import { type Input, Intake } from './intake.js';
 import { OpenCalls } from './open-calls.js';
@@ -30,6 +31,8 @@ export interface Channel {
   readonly settled: () => Promise<void>;
   /** Ends subscriptions, waits for calls until the deadline, then ends those too. Nothing is sent after it. */
   readonly close: (options: { readonly deadlineMs: number }) => Promise<void>;
+  /** Ends every call at once: the peer is gone, so that nobody would read an answer. */
+  readonly abandon: (reason: string) => Promise<void>;
 }
 
 /** Serves what is no modern message: the session of this connection, where the session era is wanted. */
@@ -122,6 +125,13 @@ export function openChannel(options: ChannelOptions): Channel {
       sessionEra?.close();
       await drained;
       intake.stop();
+    },
+    async abandon(reason) {
+      intake.stop();
+      // Before the session ends: a call whose question fails with it would end as if it had been answered.
+      const ended = calls.end(new McpError('connection_closed', reason));
+      sessionEra?.close();
+      await ended;
     },
   };
 }

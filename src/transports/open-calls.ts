@@ -170,11 +170,16 @@ export class OpenCalls {
       await Promise.race([this.settled(), late]);
       clearTimeout(timer);
     }
+    await this.end(shutdown);
+  }
+
+  /** Ends every call at once. None of them is answered. */
+  async end(reason: McpError): Promise<void> {
     this.#closed = true;
     const rest = [...this.#open.values()];
     this.#open.clear();
     this.#emptied();
-    await inSlices(rest, ({ lifetime }) => lifetime.end(shutdown));
+    await inSlices(rest, ({ lifetime }) => lifetime.end(reason));
   }
 
   /** Resolves when no call is open. */

@@ -11,8 +11,9 @@ import {
   type Wire,
   wires,
 } from '../support/asking-wires.js';
+import { openEvents, send } from '../support/http.js';
 import { modern } from '../support/modern.js';
-import { initializeMessage, openSession } from '../support/sessions.js';
+import { initializeMessage, jsonHeaders, openSession } from '../support/sessions.js';
 import { until } from '../support/until.js';
 import { openWebSocket } from '../support/web-socket.js';
 import { askingServer } from './fixtures/asking-server.js';
@@ -210,6 +211,12 @@ describe('a client of a session', () => {
     };
   }
 
+  // The answer to a call keeps a distance from what was sent last, so that a call which fails later ends in another order.
+  async function olderThan(ageMs: number): Promise<void> {
+    const asked = performance.now();
+    await until(`the question is ${ageMs} ms old`, () => performance.now() - asked >= ageMs);
+  }
+
   test('that cannot answer one of two questions is told to forget the other, however often', async () => {
     const client = await webSocket();
     for (let id = 1; id <= 120; id++) {
@@ -227,14 +234,31 @@ describe('a client of a session', () => {
     client.socket.close();
   });
 
-  test('that goes away while it is asked ends the call', async () => {
+  test.each([0, 20])('that goes away %i ms after it was asked ends the call', async (ageMs) => {
     const client = await webSocket();
     client.call(1, 'sure');
     expect(await client.next()).toMatchObject({ method: 'elicitation/create' });
+    await olderThan(ageMs);
     expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
     client.socket.terminate();
     await until('the call has ended', () => signals.every(({ aborted }) => aborted));
-    expect(signals).toHaveLength(1);
+    expect(signals.map(({ reason }) => reason.message)).toEqual(['The client went away']);
+  });
+
+  test('that closes its event stream long after it was asked ends the call', async () => {
+    const events = await openEvents(serving.url.replace('/mcp', '/sse'), { method: 'GET' });
+    const next = async (): Promise<Message> => JSON.parse(String((await events.next())?.data));
+    const endpoint = new URL(String((await events.next())?.data), serving.url).href;
+    const say = (message: object): Promise<unknown> =>
+      send(endpoint, { headers: jsonHeaders, body: JSON.stringify(message) });
+    await say(initializeMessage('2025-06-18', everything));
+    await next();
+    await say({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'sure', arguments: {} } });
+    expect(await next()).toMatchObject({ method: 'elicitation/create' });
+    await olderThan(20);
+    events.drop();
+    await until('the call has ended', () => signals.every(({ aborted }) => aborted));
+    expect(signals.map(({ reason }) => reason.message)).toEqual(['The client went away']);
   });
 
   test('that cancels a call while it is asked is not asked any further', async () => {

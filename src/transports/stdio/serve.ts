@@ -2,7 +2,7 @@ import process from 'node:process';
 import { LineReader } from '../../jsonrpc/ndjson.js';
 import type { Dispatch } from '../../protocol/call.js';
 import { type ChannelOptions, openChannel } from '../channel.js';
-import { onClientGone } from './lifecycle.js';
+import { type Gone, onClientGone } from './lifecycle.js';
 import { reserveStdout } from './reserved-stdout.js';
 
 /** The options of `serveStdio`. */
@@ -52,7 +52,7 @@ export function serveOverStdio(
 ): StdioServing {
   const { maxMessageBytes = 16 * 1024 * 1024, maxBufferedBytes = 64 * 1024 * 1024 } = options;
   const { drainMs = 1000, closeMs = 500, exit = true } = options;
-  const stdout = reserveStdout({ maxBufferedBytes, onUnread: () => void close(0) });
+  const stdout = reserveStdout({ maxBufferedBytes, onUnread: () => void close('lost') });
   const { send, reply, full: outputFull } = stdout;
   let reading = true;
   const input = {
@@ -72,7 +72,7 @@ export function serveOverStdio(
     session: session?.(send),
   });
   const reader = new LineReader({ maxBytes: maxMessageBytes });
-  const stopWatching = onClientGone((why) => void close(why === 'lost' ? 0 : drainMs));
+  const stopWatching = onClientGone((why) => void close(why));
 
   function take(lines: ReturnType<LineReader['push']>): void {
     for (const line of lines) {
@@ -93,27 +93,29 @@ export function serveOverStdio(
     finished = resolve;
   });
   let closing: Promise<void> | undefined;
-  function close(deadlineMs = drainMs): Promise<void> {
-    closing ??= shutDown(deadlineMs).then(finished);
+  function close(why: Gone): Promise<void> {
+    closing ??= shutDown(why).then(finished);
     return closing;
   }
 
   // In order, each step with its own time: the calls, then the server and what is still to be written, then the process.
-  async function shutDown(deadlineMs: number): Promise<void> {
+  async function shutDown(why: Gone): Promise<void> {
     // The last line may have come with the end of the input.
     await new Promise((resolve) => setImmediate(resolve));
     reading = false;
     process.stdin.off('data', onData).off('end', onEnd);
     process.stdin.pause();
+    const calls =
+      why === 'lost' ? channel.abandon('The client went away') : channel.close({ deadlineMs: drainMs });
     // A task's step may finish also where nobody is left to read answers.
-    await Promise.all([channel.close({ deadlineMs }), drain?.({ drainMs })]);
+    await Promise.all([calls, drain?.({ drainMs })]);
     await Promise.all([inTime(onClose(), closeMs, onProblem), inTime(stdout.flushed(), closeMs, onProblem)]);
     stdout.restore();
     stopWatching();
     if (exit) process.exit(process.exitCode ?? 0);
   }
 
-  return { closed, close: () => close() };
+  return { closed, close: () => close('finished') };
 }
 
 async function inTime(work: Promise<void>, ms: number, onProblem: Parts['onProblem']): Promise<void> {

@@ -155,13 +155,13 @@ export function serveOverWebSocket(
     if (!open) return;
     socket.close(POLICY, reason);
     socket.terminate?.();
-    leave();
+    leave(reason);
   }
 
-  function leave(): void {
+  function leave(reason: string): void {
     open = false;
     watch.stop();
-    void channel.close({ deadlineMs: 0 }).then(left);
+    void channel.abandon(reason).then(left);
   }
 
   let ending: Promise<void> | undefined;
@@ -182,8 +182,9 @@ export function serveOverWebSocket(
     clearTimeout(timer);
   }
 
-  socket.addEventListener('close', leave);
-  socket.addEventListener('error', leave);
+  const gone = (): void => leave('The client went away');
+  socket.addEventListener('close', gone);
+  socket.addEventListener('error', gone);
   return { closed, close: (deadline) => end(deadline, 'The server is shutting down') };
 }
 
