@@ -267,9 +267,13 @@ describe('answers', () => {
     const writes = signal();
     hold = writes.promise;
     const answering = call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'early' }) } });
+    // A question is open for all to see when its timer fires.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     ask.give();
-    // Turns enough for the handler to come to rest at its question.
-    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
+    await quiet();
+    expect(vi.getTimerCount(), 'questions that the handler has come to').toBe(1);
+    await vi.advanceTimersToNextTimerAsync();
+    vi.useRealTimers();
     writes.give();
     await answering;
     expect((await call('tasks/get', { taskId }))['status']).not.toBe('input_required');
