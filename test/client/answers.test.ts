@@ -1,8 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createServer, tool } from '../../src/index.js';
 import type { Dispatch } from '../../src/protocol/call.js';
 import { inProcessClient } from '../support/in-process-client.js';
+import { slowUser } from '../support/slow-user.js';
+
+afterEach(() => void vi.useRealTimers());
 
 const server = createServer({
   name: 'asks',
@@ -84,9 +87,13 @@ describe('questions', () => {
   });
 
   test('the time that the user takes counts against no call', async () => {
+    const userTakes = slowUser();
     await using client = await inProcessClient(server, {
-      timeoutMs: 60,
-      elicit: () => new Promise((resolve) => setTimeout(() => resolve({ action: 'decline' }), 200)),
+      timeoutMs: 10_000,
+      elicit: async () => {
+        await userTakes(30_000);
+        return { action: 'decline' };
+      },
     });
     expect((await client.callTool('ask')).text).toBe('decline');
   });

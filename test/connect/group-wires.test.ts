@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { connect } from '../../src/client.js';
 import type { GroupClient } from '../../src/connect/group.js';
 import { createServer, resource, tool } from '../../src/index.js';
 import { serve } from '../../src/node.js';
+import { slowUser } from '../support/slow-user.js';
 import { until } from '../support/until.js';
 import { startServer } from './fixtures/http-servers.js';
 import { script } from './fixtures/processes.js';
@@ -14,6 +15,7 @@ import { namesOf } from './group-servers.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fullmcp-group-'));
 afterAll(() => rmSync(folder, { recursive: true }));
+afterEach(() => void vi.useRealTimers());
 
 function isAlive(pid: number): boolean {
   try {
@@ -121,13 +123,14 @@ describe('a group over real wires', () => {
         },
       });
       await using http = await serve(server, { port: 0, signals: false });
+      const userTakes = slowUser();
       await using group = await connect(
         { mcpServers: { web: { url: http.url }, local: { target: local } } },
         {
           revision,
-          timeoutMs: 500,
+          timeoutMs: 10_000,
           async elicit() {
-            await new Promise((resolve) => setTimeout(resolve, 1200));
+            await userTakes(30_000);
             return { action: 'accept', content: { name: 'Ada' } };
           },
         },

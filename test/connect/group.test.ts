@@ -1,7 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createServer, prompt, resource, type Server, tool } from '../../src/index.js';
+import { slowUser } from '../support/slow-user.js';
 import { groupOf, namesOf, serverWith } from './group-servers.js';
+
+afterEach(() => void vi.useRealTimers());
 
 describe('names', () => {
   test('of tools and prompts carry their server, in the order of the config', async () => {
@@ -267,13 +270,14 @@ describe('a call through a member', () => {
 
   test('is answered by the program’s handlers, and the user’s time counts against no call', async () => {
     const keys: unknown[] = [];
+    const userTakes = slowUser();
     await using set = await groupOf(
       { w: worker, other: serverWith('other', 'x') },
       {
-        timeoutMs: 150,
+        timeoutMs: 10_000,
         elicit: async (_, { key }) => {
           keys.push(key);
-          await new Promise((resolve) => setTimeout(resolve, 400));
+          await userTakes(30_000);
           return { action: 'accept', content: { name: 'Ada' } };
         },
         sample: () => ({ role: 'assistant', content: { type: 'text', text: 'roses' }, model: 'm' }),
