@@ -21,9 +21,10 @@ import {
 } from './asking/question.js';
 import { checkKey, InnerRun, type Run, unattended } from './asking/run.js';
 import type { Changed } from './bus.js';
-import { logOf } from './call-log.js';
+import { loggable, logOf } from './call-log.js';
 import type { ClientFacts, Context, Elicit, Log } from './context.js';
 import type { ToolResult } from './define.js';
+import { readProgress } from './progress.js';
 import type { TimeLimit } from './time-limit.js';
 import { ToolError } from './tool-error.js';
 
@@ -148,16 +149,12 @@ export class CallContext<State, User> implements Context<State, User> {
 
   get progress(): Context['progress'] {
     return (done, total, message) => {
+      const reached = readProgress({ done, total, message });
       const token = progressToken(this.#call.params);
       // The value must grow with each notification (spec, Progress).
-      if (token === undefined || !(done > this.#reached)) return;
+      if (token === undefined || reached === undefined || !(done > this.#reached)) return;
       this.#reached = done;
-      this.#call.notify('notifications/progress', {
-        progressToken: token,
-        progress: done,
-        ...(total !== undefined && { total }),
-        ...(message !== undefined && { message }),
-      });
+      this.#call.notify('notifications/progress', { progressToken: token, ...reached });
     };
   }
 
@@ -167,7 +164,8 @@ export class CallContext<State, User> implements Context<State, User> {
       if (wanted === undefined || !atLeast(level, wanted)) return;
       // What an earlier round has said is not said again.
       if (++this.#logged <= (this.#given.said?.logged ?? 0)) return;
-      this.#call.notify('notifications/message', { level, ...(logger !== undefined && { logger }), data });
+      const params = { level, ...(logger !== undefined && { logger }), data: loggable(data) };
+      this.#call.notify('notifications/message', params);
     });
   }
 

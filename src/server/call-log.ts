@@ -1,3 +1,4 @@
+import { assertJson } from '../protocol/json-value.js';
 import type { LogLevel } from '../protocol/log-level.js';
 import type { Log } from './context.js';
 
@@ -17,4 +18,18 @@ export function logOf(say: (level: LogLevel, data: unknown, logger: string | und
     alert: at('alert'),
     emergency: at('emergency'),
   };
+}
+
+/**
+ * What is sent of the data. Whether anybody listens is the client's choice, so that data which JSON cannot carry must not end a
+ * tool: an error is sent as its text, and of anything else what is wrong with it.
+ */
+export function loggable(data: unknown): unknown {
+  if (data === undefined) return null;
+  try {
+    assertJson(data, 'The data of this log message cannot be sent');
+    return data;
+  } catch (error) {
+    return data instanceof Error ? String(data) : String(error);
+  }
 }

@@ -51,7 +51,74 @@ describe('progress', () => {
   });
 });
 
+describe('progress that is not a number', () => {
+  it('is skipped where it is a quotient that has no value, and the tool goes on', async () => {
+    const { seen, onNotification } = recorder();
+    const server = withTool(({ progress }) => {
+      progress(0 / 0);
+      progress(1 / 0, 0 / 0);
+      progress(1, 0 / 0, 'one');
+      return 'done';
+    });
+    const outcome = await inProcess(server)(
+      'tools/call',
+      { name: 'it', _meta: { progressToken: 7 } },
+      { onNotification },
+    );
+    expect(outcome).toMatchObject({ content: [{ text: 'done' }] });
+    expect(seen).toEqual([['notifications/progress', { progressToken: 7, progress: 1, message: 'one' }]]);
+  });
+
+  it.each<[string, readonly unknown[], string]>([
+    ['a string', ['5'], 'the first argument must be a number, not a value of type string'],
+    ['a BigInt', [5n], 'the first argument must be a number, not a value of type bigint'],
+    ['a string as the total', [1, '5'], 'the total must be a number'],
+    ['an object as the message', [1, 2, {}], 'the message must be a string'],
+  ])('is a mistake where it is %s, also where nobody listens', async (_, given, sentence) => {
+    const log = vi.fn();
+    const server = withTool(({ progress }) => Reflect.apply(progress, undefined, given), { log });
+    expect(await inProcess(server)('tools/call', { name: 'it' })).toMatchObject({ isError: true });
+    expect(String(log.mock.calls[0]?.[2])).toContain(sentence);
+  });
+});
+
 describe('log messages', () => {
+  it.each<[string, () => unknown, unknown]>([
+    ['an error', () => new RangeError('too far'), 'RangeError: too far'],
+    ['nothing', () => undefined, null],
+    ['a Map', () => ({ at: new Map() }), expect.stringContaining('at is a Map. Return Object.fromEntries')],
+    ['a BigInt', () => 1n, expect.stringContaining('it is a BigInt')],
+    [
+      'a circle',
+      () => {
+        const circle: Record<string, unknown> = {};
+        circle['self'] = circle;
+        return circle;
+      },
+      expect.stringContaining('self refers back'),
+    ],
+    [
+      'a getter that throws',
+      () => ({
+        get at(): never {
+          throw new Error('not now');
+        },
+      }),
+      'Error: not now',
+    ],
+  ])('with %s as their data do not end the tool, and say what there was', async (_, data, sent) => {
+    const { seen, onNotification } = recorder();
+    const server = withTool(({ log }) => {
+      log.error(data());
+      return 'done';
+    });
+    const call = inProcess(server, { logLevel: 'debug' });
+    expect(await call('tools/call', { name: 'it' }, { onNotification })).toMatchObject({
+      content: [{ text: 'done' }],
+    });
+    expect(seen).toEqual([['notifications/message', { level: 'error', data: sent }]]);
+  });
+
   const server = withTool(({ log }) => {
     log.debug('d');
     log.warning({ code: 7 }, 'db');
