@@ -32,6 +32,7 @@ export function faultyWire(wire: Wire, plan: FaultPlan | Faults): Wire {
       hearer = events;
       wire.start({
         message: (text) => incoming.push(text),
+        tooLong: events.tooLong,
         problem: events.problem,
         // What is late still comes before the end.
         closed: (reason) =>

@@ -25,8 +25,8 @@ export interface Channel {
   readonly look: () => void;
   /** How many calls are open. */
   readonly openCalls: () => number;
-  /** Says that a message was refused before it could be read. */
-  readonly refuse: (reason: string) => void;
+  /** Says that a message was refused before it could be read, and which one where its id is known. */
+  readonly refuse: (reason: string, id?: RequestId) => void;
   /** Resolves when no call is open: everything that was received so far has been answered. */
   readonly settled: () => Promise<void>;
   /** Ends subscriptions, waits for calls until the deadline, then ends those too. Nothing is sent after it. */
@@ -113,8 +113,8 @@ export function openChannel(options: ChannelOptions): Channel {
 
   return {
     receive: (text) => intake.take(text),
-    refuse(reason) {
-      refuse(reason);
+    refuse(reason, id) {
+      refuse(reason, id);
       intake.look();
     },
     settled: () => calls.settled(),

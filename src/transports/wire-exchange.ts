@@ -190,6 +190,14 @@ export function wireExchange(wire: Wire): Exchange {
       if (started || ended !== undefined) return;
       wire.start({
         message: receive,
+        tooLong(reason, answers) {
+          const entry = answers === undefined ? undefined : settle(answers);
+          if (entry === undefined) return events?.problem(reason);
+          const why = `${reason} Ask for less, or raise \`maxMessageBytes\`.`;
+          entry.reject(
+            new McpError('bad_response', `The answer to ${entry.request.method} was not read. ${why}`),
+          );
+        },
         // The wire counts what it reports itself.
         problem: (message, cause) => events?.problem(message, cause),
         closed(reason) {

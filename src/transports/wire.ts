@@ -1,3 +1,4 @@
+import type { RequestId } from '../jsonrpc/message.js';
 import type { McpError } from '../protocol/errors.js';
 
 /**
@@ -18,7 +19,9 @@ export interface Wire {
 export interface WireEvents {
   /** One message. It may be anything: a text that is no JSON is the reader's to skip and report. */
   readonly message: (text: string) => void;
-  /** Something odd that was put up with: a line that is too long. */
+  /** A message that was too long to be read. `answers` is the id of the request that it answers, where that could be seen. */
+  readonly tooLong: (reason: string, answers: RequestId | undefined) => void;
+  /** Something odd that was put up with: a line that is not a message. */
   readonly problem: (message: string, cause?: unknown) => void;
   /** It has ended without `close`. Called once at most; nothing comes after it. The reason is for people to read. */
   readonly closed: (reason: McpError) => void;

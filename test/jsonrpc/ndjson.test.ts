@@ -81,10 +81,43 @@ describe('LineReader', () => {
     expect(texts(read(bytes('123456\n12345\n'), [], 5))).toEqual(['too long', '12345']);
   });
 
+  const long = 'x'.repeat(5000);
+  it.each<[string, string, unknown]>([
+    ['a result, id first', `{"jsonrpc":"2.0","id":7,"result":{"a":"${long}"}}`, { isRequest: false, id: 7 }],
+    [
+      'an error, with blanks',
+      `{ "jsonrpc": "2.0", "id": "a-7", "error": {"a":"${long}"}}`,
+      { isRequest: false, id: 'a-7' },
+    ],
+    [
+      'a request',
+      `{"jsonrpc":"2.0","id":7,"method":"m","params":{"a":"${long}"}}`,
+      { isRequest: true, id: 7 },
+    ],
+    ['a result, id last', `{"result":{"a":"${long}"},"jsonrpc":"2.0","id":7}`, { isRequest: false, id: 7 }],
+    [
+      'a result, id before the version',
+      `{"result":{"a":"${long}"},"id":7,"jsonrpc":"2.0"}`,
+      { isRequest: false, id: 7 },
+    ],
+    ['a request, id last', `{"method":"m","params":{"a":"${long}"},"id":7}\r`, { isRequest: true, id: 7 }],
+    ['an id inside of a result', `{"result":{"a":"${long}","id":7}}`, undefined],
+    ['an id inside of a string', `{"jsonrpc":"2.0","result":{"a":"${long},\\"id\\":7}"}}`, undefined],
+    ['an id in the middle', `{"result":{"a":"${long}"},"id":7,"more":"${long}"}`, undefined],
+    ['an id that is a fraction', `{"jsonrpc":"2.0","id":7.5,"result":{"a":"${long}"}}`, undefined],
+    ['something else', long, undefined],
+  ])('tells which message was too long where its ends show that: %s', (_, line, ends) => {
+    for (const cuts of [[], [10], [100], [3000], [line.length - 1], [line.length - 3, line.length - 2]])
+      expect(read(bytes(`${line}\nnext\n`), cuts, 2000)).toEqual([
+        { tooLong: true, bytes: expect.any(Number), ends },
+        { tooLong: false, text: 'next' },
+      ]);
+  });
+
   it('reports a line that is too long as soon as the cap is passed, once, and serves the next', () => {
     const reader = new LineReader({ maxBytes: 10 });
     expect(reader.push(bytes('12345678'))).toEqual([]);
-    expect(reader.push(bytes('9012'))).toEqual([{ tooLong: true, bytes: 12 }]);
+    expect(reader.push(bytes('9012'))).toEqual([{ tooLong: true, bytes: 12, ends: undefined }]);
     for (let more = 0; more < 100; more++) expect(reader.push(bytes('xxxxxxxxxxxxxxxxxxxx'))).toEqual([]);
     expect(reader.push(bytes('end\nnext\n'))).toEqual([{ tooLong: false, text: 'next' }]);
     expect(reader.end()).toBeUndefined();

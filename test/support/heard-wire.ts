@@ -25,6 +25,7 @@ export function hear(wire: Wire): HeardWire {
   let given = 0;
   wire.start({
     message: (text) => messages.push(text),
+    tooLong: (reason) => problems.push(reason),
     problem: (message) => problems.push(message),
     closed: (reason) => closed.push(reason),
   });

@@ -37,6 +37,7 @@ function run(plan: FaultPlan, messages = 200) {
   const lost: McpError[] = [];
   wire.start({
     message: (text) => received.push(text),
+    tooLong: () => undefined,
     problem: () => undefined,
     closed: (reason) => lost.push(reason),
   });

@@ -77,7 +77,11 @@ export function serveOverStdio(
   function take(lines: ReturnType<LineReader['push']>): void {
     for (const line of lines) {
       if (!line.tooLong) channel.receive(line.text);
-      else channel.refuse(`The message has more than ${maxMessageBytes} bytes and was dropped`);
+      else {
+        const { ends } = line;
+        const reason = `The message has more than ${maxMessageBytes} bytes and was dropped`;
+        channel.refuse(reason, ends?.isRequest ? ends.id : undefined);
+      }
     }
   }
 

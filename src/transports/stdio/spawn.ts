@@ -120,7 +120,9 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
   function take(line: Line): void {
     if (over) return;
     if (line.tooLong) {
-      events.problem(`The server wrote a message of more than ${maxMessageBytes} bytes. It was skipped.`);
+      const { ends } = line;
+      const reason = `The server wrote a message of more than ${maxMessageBytes} bytes. It was skipped.`;
+      events.tooLong(reason, ends?.isRequest === false ? ends.id : undefined);
     } else if (isMessage(line.text)) events.message(line.text);
     else {
       printed.keep(line.text);

@@ -1,3 +1,4 @@
+import { END_BYTES, idAtHead, idAtTail } from '../../jsonrpc/long-message.js';
 import { McpError } from '../../protocol/errors.js';
 import { excerpt } from '../few-reports.js';
 import type { Wire, WireEvents } from '../wire.js';
@@ -130,7 +131,10 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
     if (typeof data !== 'string') events?.problem('The server sent a binary message. It was skipped.');
     // UTF-16 units: never more than the bytes, so that what passes here is bounded either way.
     else if (data.length > maxMessageBytes) {
-      events?.problem(`The server sent a message of more than ${maxMessageBytes} bytes. It was skipped.`);
+      const head = data.slice(0, END_BYTES);
+      const ends = idAtHead(head) ?? idAtTail(head, data.slice(-END_BYTES));
+      const reason = `The server sent a message of more than ${maxMessageBytes} bytes. It was skipped.`;
+      events?.tooLong(reason, ends?.isRequest === false ? ends.id : undefined);
     } else events?.message(data);
   }
 

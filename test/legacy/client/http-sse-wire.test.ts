@@ -22,6 +22,7 @@ function start(url: URL, http: HttpLinkOptions = {}): Started {
   const started: Started = { wire, messages: [], problems: [], closed: [] };
   wire.start({
     message: (text) => started.messages.push(JSON.parse(text)),
+    tooLong: (reason) => started.problems.push(reason),
     problem: (message) => started.problems.push(message),
     closed: (reason) => started.closed.push(reason),
   });

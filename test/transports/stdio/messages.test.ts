@@ -211,6 +211,7 @@ describe('framing', () => {
     }
     server.write('"}\n');
     expect(await server.next()).toMatchObject({
+      id: 9,
       error: { code: -32600, message: expect.stringContaining('16777216') },
     });
     // What is kept is at most twice the limit of 16 MB. The rest is room for chunks that were read and not collected yet,

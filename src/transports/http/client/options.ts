@@ -55,8 +55,8 @@ export interface HttpLinkOptions extends NodeHttpOptions {
   /** A bearer token, or a function that returns one, called before every request. */
   readonly auth?: string | (() => string | Promise<string>);
   /**
-   * The largest message to accept from the server, in bytes. Over HTTP a larger one fails the call with `bad_response`; on
-   * stdio and WebSocket it is skipped and reported as a `problem`. Default: 32 MB over HTTP, 16 MB otherwise.
+   * The largest message to accept from the server, in bytes. A larger one fails its call with `bad_response`, or is reported as
+   * a `problem` if it is not known whose it is. Default: 32 MB over HTTP, 16 MB otherwise.
    */
   readonly maxMessageBytes?: number;
 }
