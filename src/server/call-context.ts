@@ -21,7 +21,7 @@ import {
 } from './asking/question.js';
 import { checkKey, InnerRun, type Run, unattended } from './asking/run.js';
 import type { Changed } from './bus.js';
-import { loggable, logOf } from './call-log.js';
+import { LogCount, loggable, logOf } from './call-log.js';
 import type { ClientFacts, Context, Elicit, Log } from './context.js';
 import type { ToolResult } from './define.js';
 import { readProgress } from './progress.js';
@@ -39,7 +39,7 @@ export interface Services {
 
 /** A call that a handler makes inside its own: its questions are the outer call's. */
 export interface Inner {
-  readonly given: Pick<Given<never, never>, 'state' | 'user'>;
+  readonly given: Pick<Given<never, never>, 'state' | 'user' | 'logs'>;
   readonly call: Call;
   readonly asking: Run;
 }
@@ -52,6 +52,8 @@ export interface Given<State, User> {
   readonly resumed?: Context['resumed'];
   /** What earlier rounds have said already. */
   readonly said?: Said | undefined;
+  /** The count of the outer call's log messages, where this call is inside another one. */
+  readonly logs?: LogCount | undefined;
 }
 
 export interface Said {
@@ -71,7 +73,7 @@ export class CallContext<State, User> implements Context<State, User> {
   #left = false;
   #unlisten: (() => void) | undefined;
   #reached: number;
-  #logged = 0;
+  #logs: LogCount | undefined;
   #inner = 0;
   #limit: TimeLimit | undefined;
   #background: (() => Promise<void>) | undefined;
@@ -93,7 +95,7 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   get said(): Said {
-    const logged = Math.max(this.#logged, this.#given.said?.logged ?? 0);
+    const logged = Math.max(this.#logs?.logged ?? 0, this.#given.said?.logged ?? 0);
     return { logged, reached: this.#reached === Number.NEGATIVE_INFINITY ? undefined : this.#reached };
   }
 
@@ -163,10 +165,15 @@ export class CallContext<State, User> implements Context<State, User> {
       const wanted = this.#call.peer.logLevel;
       if (wanted === undefined || !atLeast(level, wanted)) return;
       // What an earlier round has said is not said again.
-      if (++this.#logged <= (this.#given.said?.logged ?? 0)) return;
+      if (!this.#logCount().isNew()) return;
       const params = { level, ...(logger !== undefined && { logger }), data: loggable(data) };
       this.#call.notify('notifications/message', params);
     });
+  }
+
+  #logCount(): LogCount {
+    this.#logs ??= this.#given.logs ?? new LogCount(this.#given.said?.logged ?? 0);
+    return this.#logs;
   }
 
   get elicit(): Elicit {
@@ -208,7 +215,7 @@ export class CallContext<State, User> implements Context<State, User> {
       checkDeclared(requiredBy(question.request), this.#call.peer.capabilities);
       return this.#questions().ask(key, question);
     } catch (error) {
-      return Promise.reject(error);
+      return unattended(Promise.reject(error));
     }
   }
 
@@ -278,7 +285,8 @@ export class CallContext<State, User> implements Context<State, User> {
     const prefix = `${name}#${++this.#inner}/`;
     const outer = { find: () => this.#asking, make: () => this.#questions() };
     const call = this.#limit === undefined ? this.#call : { ...this.#call, signal: this.#limit.signal };
-    return { given: this.#given as Given<never, never>, call, asking: new InnerRun(outer, prefix) };
+    const given = { ...this.#given, logs: this.#logCount() } as Given<never, never>;
+    return { given, call, asking: new InnerRun(outer, prefix) };
   }
 
   get release(): () => void {

@@ -33,3 +33,18 @@ export function loggable(data: unknown): unknown {
     return data instanceof Error ? String(data) : String(error);
   }
 }
+
+/** Counts the log messages of a run, those of its inner calls included. The first ones were sent by earlier rounds. */
+export class LogCount {
+  readonly #sent: number;
+  logged = 0;
+
+  constructor(sent: number) {
+    this.#sent = sent;
+  }
+
+  /** Counts a message; false if an earlier round has sent it. */
+  isNew(): boolean {
+    return ++this.logged > this.#sent;
+  }
+}

@@ -218,6 +218,8 @@ function sealOptions(
     maxAgeMs,
     maxBytes,
     used: once ? store : undefined,
+    onUnrecorded: (error) =>
+      log('error', 'Answers were refused: the store could not record their state as used', error),
     onEphemeral: () =>
       log(
         'warning',

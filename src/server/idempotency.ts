@@ -88,13 +88,18 @@ export function runOnce({ name, store, log, hasContext }: RunOnceParts): RunOnce
     const key = keyOf(call);
     if (key === undefined) return repeatable.run(call);
     if (isUnknown(call, hasContext)) throw callersUnknown();
-    const place = await placeOf(call, tool, key);
-    for (;;) {
-      const other = running.get(place.key);
-      if (other === undefined) return begin(place, repeatable);
-      const entry = await other;
-      if (entry !== undefined) return sameOutcome(entry, place);
-      // It ended without an outcome to share: then the next in line runs.
+    const leave = calls.enter(call);
+    try {
+      const place = await placeOf(call, tool, key);
+      for (;;) {
+        const other = running.get(place.key);
+        if (other === undefined) return await begin(place, repeatable);
+        const entry = await other;
+        if (entry !== undefined) return sameOutcome(entry, place);
+        // It ended without an outcome to share: then the next in line runs.
+      }
+    } finally {
+      leave();
     }
   }
 

@@ -18,7 +18,6 @@ export class KeyedCalls {
 
   /** Does the work for a call, with the call as it is without its connection, and the lifetime that it has instead. */
   async run(call: Call, work: (call: Call, lifetime: Lifetime) => Promise<Outcome>): Promise<Outcome> {
-    const leave = this.#enter(principalOf(call));
     const lifetime = new Lifetime();
     const follow = (): void => {
       const { reason } = call.signal;
@@ -37,11 +36,12 @@ export class KeyedCalls {
     } finally {
       unfollow();
       this.#open.delete(lifetime);
-      leave();
     }
   }
 
-  #enter(principal: string): () => void {
+  /** Counts a call of the caller's, which runs or waits for another with its key, until the function that is returned is called. */
+  enter(call: Call): () => void {
+    const principal = principalOf(call);
     const count = this.#running.get(principal) ?? 0;
     if (count >= MAX_RUNNING)
       throw new McpError(

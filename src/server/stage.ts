@@ -29,7 +29,7 @@ export interface Performance<T> extends What {
 }
 
 /** What a handler is given beside its call: made once, also where it calls others. */
-export type Prepared = Pick<Given<never, never>, 'state' | 'user'>;
+export type Prepared = Pick<Given<never, never>, 'state' | 'user' | 'logs'>;
 
 /** Where handlers run: with their state, their user, and their questions. */
 export interface Stage {
@@ -148,8 +148,8 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
     run: (ctx: CallContext<never, never>) => Promise<T>,
     prepared?: Prepared,
   ): Promise<T> {
-    const { state, user } = prepared ?? (await prepare(call));
-    const ctx = new CallContext(call, services(), { state, user, asking });
+    const { state, user, logs } = prepared ?? (await prepare(call));
+    const ctx = new CallContext(call, services(), { state, user, logs, asking });
     try {
       return await run(ctx);
     } finally {

@@ -3,6 +3,7 @@ import type { Call } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import { checkMirrors, findMirrors, type Mirror } from '../protocol/header-mirror.js';
 import type { ListedTool, ToolAnnotations } from '../protocol/model.js';
+import { checkCounts, timerMs } from '../protocol/number-options.js';
 import { type CompiledSchema, compileSchema } from '../schema/compile.js';
 import { explain } from '../schema/explain.js';
 import { type InputRequired, isInputRequired } from './asking/input-required.js';
@@ -60,6 +61,7 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
   const task = typeof options.task === 'string' ? { support: options.task } : options.task;
   // A task is there to take its time: only a limit of its own ends it.
   const timeoutMs = options.timeoutMs ?? (task === undefined ? defaults.timeoutMs : undefined);
+  checkCounts('task', { ttlMs: task?.ttlMs, pollIntervalMs: task?.pollIntervalMs });
   return {
     name,
     listed: withExecution(listTool(name, tool, { input, output }), task),
@@ -67,7 +69,7 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
     output,
     mirrors,
     run,
-    timeoutMs,
+    timeoutMs: timeoutMs === undefined ? undefined : timerMs('timeoutMs', timeoutMs),
     task,
     idempotencyMs: windowOf(options.idempotency, defaults.idempotency),
     harmless: options.annotations?.idempotent === true || options.annotations?.readOnly === true,

@@ -1,4 +1,4 @@
-import { createServer, DefinitionError, prompt, resource, tool } from 'fullmcp';
+import { createServer, DefinitionError, inProcess, prompt, resource, tool } from 'fullmcp';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 
@@ -107,5 +107,36 @@ describe('mistakes in definitions', () => {
       tools: { 'a.b': tool({ run: () => 1 }), ['x'.repeat(65)]: tool({ run: () => 1 }) },
     });
     expect(log.mock.calls.map(([level]) => level)).toEqual(['warning', 'warning']);
+  });
+});
+
+describe('limits of time', () => {
+  it.each([Number.NaN, -1, '5' as unknown as number])('of %s ms are refused', (timeoutMs) => {
+    const tools = { t: tool({ timeoutMs, run: () => 1 }) };
+    expect(problemsOf(() => createServer({ ...quiet, tools }))).toEqual([
+      'tool "t": "timeoutMs" must be a number of milliseconds, 0 or more.',
+    ]);
+  });
+
+  it.each([2 ** 31, 2 ** 40, Number.POSITIVE_INFINITY])(
+    'of %s ms do not end a call at once',
+    async (timeoutMs) => {
+      const slow = () => new Promise((resolve) => setTimeout(resolve, 20, 'done'));
+      const server = createServer({ ...quiet, tools: { t: tool({ timeoutMs, run: slow }) } });
+      expect(await inProcess(server)('tools/call', { name: 't' })).toMatchObject({
+        content: [{ text: 'done' }],
+      });
+    },
+  );
+
+  it.each([Number.NaN, -1, 0, 1.5, Number.POSITIVE_INFINITY])('of tasks of %s are refused', (value) => {
+    const task = { support: 'optional', ttlMs: value } as const;
+    expect(problemsOf(() => createServer({ ...quiet, tools: { t: tool({ task, run: () => 1 }) } }))).toEqual([
+      'tool "t": "task.ttlMs" must be a whole number, 1 or more.',
+    ]);
+    for (const name of ['ttlMs', 'pollIntervalMs', 'maxTasks', 'maxTaskBytes'])
+      expect(() => createServer({ ...quiet, tasks: { [name]: value } })).toThrow(
+        `"tasks.${name}" must be a whole number, 1 or more.`,
+      );
   });
 });

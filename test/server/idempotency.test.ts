@@ -350,6 +350,37 @@ describe('a call that is sent again', () => {
   });
 });
 
+describe('a caller', () => {
+  it('can have 1,000 keyed calls that run or wait for one that runs, and others are served', async () => {
+    const { as, ran, gate } = build();
+    const open = signal();
+    gate.opens = open.promise;
+    const [ann, bob] = [as('ann'), as('bob')];
+    const waiting = Array.from({ length: 1000 }, (_, n) =>
+      ann('tools/call', keyed('slow', `k${n % 2}`, { n: n % 2 })),
+    );
+    await expect(ann('tools/call', keyed('slow', 'k0', { n: 0 }))).rejects.toMatchObject({
+      code: 'overloaded',
+    });
+    await bob('tools/call', keyed('pay', 'k0', { n: 0 }));
+    open.give();
+    await Promise.all(waiting);
+    await ann('tools/call', keyed('slow', 'k0', { n: 0 }));
+    expect(ran.filter((call) => call.startsWith('slow'))).toEqual(['slow 0', 'slow 1']);
+  });
+
+  it('whose arguments are too deep for a digest is told so', async () => {
+    const { server, call } = build();
+    server.tool('any', { idempotency: true, input: { type: 'object' } }, () => 'ran');
+    let deep: unknown = 1;
+    for (let level = 0; level < 20_000; level++) deep = [deep];
+    await expect(call('tools/call', keyed('any', 'k', { deep }))).rejects.toMatchObject({
+      code: 'invalid_params',
+      message: 'The arguments have more than 1000 levels of arrays and objects',
+    });
+  });
+});
+
 describe('idempotency', () => {
   it('is off unless the tool or the server turns it on', async () => {
     const twice = async (name: string, options = {}): Promise<number> => {

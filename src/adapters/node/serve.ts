@@ -3,6 +3,7 @@ import { createServer as createHttpServer, type Server as HttpServer } from 'nod
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
+import { timerMs } from '../../protocol/number-options.js';
 import type { HttpEndpoint } from '../../transports/http/endpoint.js';
 import { nodeHandler } from './handler.js';
 import { listen } from './listen.js';
@@ -47,10 +48,11 @@ export async function serveOnNode(
     path = '/mcp',
     tls,
     maxConnections,
-    drainMs = 5000,
+    drainMs: givenDrainMs = 5000,
     signals = true,
     exit = true,
   } = options;
+  const drainMs = timerMs('drainMs', givenDrainMs);
   await start();
   const handle = nodeHandler(endpoint);
   const http: HttpServer = tls === undefined ? createHttpServer() : createHttpsServer(tls);
@@ -117,5 +119,5 @@ export async function serveOnNode(
 
 // A process in which nothing is left to do ends before.
 function exitAfter(ms: number): void {
-  setTimeout(() => process.exit(), ms).unref();
+  setTimeout(() => process.exit(), timerMs('drainMs', ms)).unref();
 }

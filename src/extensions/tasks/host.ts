@@ -4,7 +4,7 @@ import { keptAuth, principalOf } from '../../protocol/caller.js';
 import { McpError } from '../../protocol/errors.js';
 import { TASKS } from '../../protocol/extensions.js';
 import { idle } from '../../protocol/idle-timer.js';
-import { timerMs } from '../../protocol/timer-ms.js';
+import { checkCounts, timerMs } from '../../protocol/number-options.js';
 import { newJournal } from '../../server/asking/journal.js';
 import type { RunningCall, TaskHost, TaskPluginParts, TaskWork } from '../../server/task-host.js';
 import { CallerQuota } from './caller-quota.js';
@@ -22,6 +22,7 @@ const required = { extensions: { [TASKS]: {} } };
 /** The extension `io.modelcontextprotocol/tasks`. */
 export function taskHost(parts: TaskPluginParts): TaskHost {
   const { store, complete, publish, log, limits } = parts;
+  checkCounts('tasks', { ...limits });
   const { ttlMs = 3_600_000, pollIntervalMs = 1000, maxTasks = 10_000 } = limits;
   const { maxTasksPerCaller = 1000, maxBytesPerCaller = 64 * 1024 * 1024 } = limits;
   const { maxTaskBytes = 16 * 1024 * 1024, maxAnswerBytes = 1024 * 1024 } = limits;

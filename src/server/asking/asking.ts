@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { InputRequest } from '../../protocol/input.js';
 import { type Journal, newJournal } from './journal.js';
-import { divergence, Notes } from './notes.js';
+import { divergence, insideStep, Notes } from './notes.js';
 import type { Question } from './question.js';
 import { handlerEnded, isSuspension, type Run, refused, type Step, suspension, unattended } from './run.js';
 
@@ -54,6 +54,8 @@ export class Asking implements Run {
   /** How to refuse each question whose answer the handler does not have yet. */
   readonly #unanswered = new Map<string, (reason: Error) => void>();
   #busy = 0;
+  /** The step whose function is being called. What the function does after its first `await` cannot be told from the rest. */
+  #inside: string | undefined;
   #idlers: (() => void)[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #reason: Error | undefined;
@@ -191,11 +193,7 @@ export class Asking implements Run {
 
   step<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
     if (this.#reason !== undefined) return this.#refuse(this.#reason);
-    const done: Promise<T> = this.#perform(key, work).catch((error) => {
-      if (this.#reason !== undefined) unattended(done);
-      throw error;
-    });
-    return done;
+    return unattended(this.#perform(key, work));
   }
 
   async #perform<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
@@ -206,7 +204,7 @@ export class Asking implements Run {
     if (known !== undefined) return known.value as T;
     this.#busy++;
     try {
-      const result = await work({ idempotencyKey: this.#notes.idempotencyKey(key) });
+      const result = await this.#begin(key, work);
       // What later rounds will get, this round gets too.
       const kept = this.#notes.keepResult(key, result);
       await this.#record();
@@ -221,7 +219,18 @@ export class Asking implements Run {
     return this.#refuse(this.#reason);
   }
 
+  #begin<T>(key: string, work: (step: Step) => T | Promise<T>): T | Promise<T> {
+    const outer = this.#inside;
+    this.#inside = key;
+    try {
+      return work({ idempotencyKey: this.#notes.idempotencyKey(key) });
+    } finally {
+      this.#inside = outer;
+    }
+  }
+
   #take(key: string, request?: InputRequest): void {
+    if (this.#inside !== undefined) throw insideStep(key, this.#inside);
     // What begins now could not be kept. Whatever the handler makes of that, nothing more may begin.
     const full = this.#notes.full(key);
     if (full !== undefined) {

@@ -209,6 +209,14 @@ export class Notes {
 export function divergence(key: string): McpError {
   return new McpError(
     'internal_error',
-    `The handler did not come to "${key}" again, which an earlier run of the same call did. It must ask the same in every run: decide by the input, by answers and by the results of steps.`,
+    `The handler did not come to "${key}" again, which an earlier run of the same call did. It must ask the same in every run: decide by the input, by answers and by the results of steps, and begin nothing inside a step, which runs only once.`,
+  );
+}
+
+/** A question or step that was begun by the function of a step. */
+export function insideStep(key: string, outer: string): McpError {
+  return new McpError(
+    'internal_error',
+    `"${key}" was begun inside the step "${outer}", which runs only once, so that later runs would not come to it. Begin it before or after that step.`,
   );
 }

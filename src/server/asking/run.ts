@@ -57,7 +57,7 @@ export function handlerEnded(): McpError {
   );
 }
 
-/** The end of a run is not a failure, also where the handler has not come to awaiting this promise. */
+/** A handler may begin a question or step and await it later. A rejection before that must not end the process. */
 export function unattended<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;
@@ -108,18 +108,11 @@ export class InnerRun implements Run {
 
   #begin<T>(begin: () => Promise<T>): Promise<T> {
     if (this.#reason !== undefined) return refused(this.#reason, ++this.#refusals);
-    const done = begin().then(
-      (value) => {
-        if (this.#reason === undefined) return value;
-        unattended(done);
-        throw this.#reason;
-      },
-      (error) => {
-        if (this.reason !== undefined) unattended(done);
-        throw error;
-      },
-    );
-    return done;
+    const done = begin().then((value) => {
+      if (this.#reason === undefined) return value;
+      throw this.#reason;
+    });
+    return unattended(done);
   }
 
   end(reason: Error = suspension()): void {

@@ -26,6 +26,8 @@ export interface SealOptions {
   readonly used?: Pick<Store, 'add'> | undefined;
   /** Called when a state is sealed with a secret that nobody gave. */
   readonly onEphemeral: () => void;
+  /** Called when it could not be remembered that a state was used. */
+  readonly onUnrecorded?: (error: unknown) => void;
 }
 
 export interface Seal {
@@ -50,7 +52,7 @@ const encoder = new TextEncoder();
 
 /** Seals what travels through the client (AES-256-GCM). What is bound is not in the text: it is what the text is checked with. */
 export function createSeal(options: SealOptions): Seal {
-  const { server, maxAgeMs, maxBytes, used, onEphemeral } = options;
+  const { server, maxAgeMs, maxBytes, used, onEphemeral, onUnrecorded } = options;
   check(options);
   let secrets = options.secrets;
   let ephemeral: string | undefined;
@@ -100,7 +102,11 @@ export function createSeal(options: SealOptions): Seal {
     checkAnswersFit(answers, { kept: plain.byteLength, maxBytes });
     if (used !== undefined) {
       const name = `${USED}${await callerPart(binding.principal)}:${iv}`;
-      if (!(await used.add(name, {}, content['e']))) throw refused();
+      const isFirst = await used.add(name, {}, content['e']).catch((error: unknown) => {
+        onUnrecorded?.(error);
+        throw unrecorded(error);
+      });
+      if (!isFirst) throw refused();
     }
     return content;
   }
@@ -130,6 +136,14 @@ function refused(): McpError {
   return new McpError(
     'invalid_params',
     'params.requestState was refused. It must come back unchanged, from the same caller, with the same method, name and arguments, to a server of the same name and secret, and only once if the server says so. Call again without it.',
+  );
+}
+
+function unrecorded(cause: unknown): McpError {
+  return new McpError(
+    'overloaded',
+    'The answers were not used: it could not be recorded that params.requestState is used. Try again later with the same answers and state.',
+    { cause },
   );
 }
 

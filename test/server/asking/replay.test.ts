@@ -210,6 +210,50 @@ describe('asking in a straight line', () => {
     });
   });
 
+  it('does not send the log messages of nested tools again', async () => {
+    const server = createServer({
+      ...quiet,
+      tools: {
+        inner: tool({
+          run: async (_, ctx) => {
+            ctx.log.info('inner before');
+            await ctx.ask('ok', { message: '?', schema: z.object({ ok: z.boolean() }) });
+            ctx.log.info('inner after');
+          },
+        }),
+        outer: tool({
+          run: async (_, ctx) => {
+            ctx.log.info('outer before');
+            await ctx.call('inner');
+            ctx.log.info('outer between');
+            await ctx.call('inner');
+            ctx.log.info('outer after');
+          },
+        }),
+      },
+    });
+    const heard: unknown[] = [];
+    const call = inProcess(server, { ...able, logLevel: 'info' });
+    const listening: Call = (method, params) =>
+      call(method, params, {
+        onNotification: (kind, notified) =>
+          void (kind === 'notifications/message' && heard.push(notified?.['data'])),
+      });
+    const { rounds } = await drive(listening, 'tools/call', { name: 'outer' }, (requests) =>
+      Object.fromEntries(Object.keys(requests).map((key) => [key, accept({ ok: true })])),
+    );
+    expect(rounds).toHaveLength(2);
+    expect(heard).toEqual([
+      'outer before',
+      'inner before',
+      'inner after',
+      'outer between',
+      'inner before',
+      'inner after',
+      'outer after',
+    ]);
+  });
+
   it('lets a nested tool ask through the outer one', async () => {
     const server = createServer({
       ...quiet,

@@ -192,6 +192,23 @@ describe('a sealed state', () => {
     expect(await once.open(third, binding)).toMatchObject({ j: 3 });
   });
 
+  test('is not used up where its use cannot be recorded, and the client is told to try again', async () => {
+    const memory = memoryStore({ maxEntries: 1 });
+    await memory.add('somebody else', {});
+    const onUnrecorded = vi.fn();
+    const once = sealed({ used: memory, onUnrecorded });
+    const state = await once.close({ j: 1 }, binding);
+    for (let n = 0; n < 2; n++)
+      await expect(once.open(state, binding)).rejects.toMatchObject({
+        code: 'overloaded',
+        message: expect.stringMatching(/^The answers were not used.* Try again later with the same answers/),
+      });
+    expect(onUnrecorded).toHaveBeenCalledTimes(2);
+    await memory.delete('somebody else');
+    expect(await once.open(state, binding)).toMatchObject({ j: 1 });
+    await refused(once.open(state, binding));
+  });
+
   test('is not used up by answers that are too large for it', async () => {
     const once = sealed({ used: memoryStore(), maxBytes: 200 });
     const state = await once.close({ j: 'x'.repeat(100) }, binding);

@@ -1,5 +1,5 @@
 import { type Context, createServer, type InProcess, inProcess, ToolError, tool } from 'fullmcp';
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 
 const able = { capabilities: { elicitation: {} } };
@@ -106,5 +106,97 @@ describe('a handler that returns although it had asked', () => {
     );
     expect((await call('tools/call', { name: 't' })).resultType).toBe('input_required');
     expect(log).not.toHaveBeenCalled();
+  });
+});
+
+describe('what is begun early and awaited late', () => {
+  const unhandled = vi.fn();
+  beforeEach(() => void process.on('unhandledRejection', unhandled));
+  afterEach(() => {
+    process.off('unhandledRejection', unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+  });
+
+  test('may be a step that throws while a question is open', async () => {
+    const { call } = build(async (_, ctx) => {
+      const mailed = ctx.step('mail', () => {
+        throw new ToolError('The mail server is away');
+      });
+      await ctx.ask('sure', sure);
+      return mailed;
+    });
+    const done = await answer(call, await call('tools/call', { name: 't' }));
+    expect(done).toMatchObject({ isError: true, content: [{ text: 'The mail server is away' }] });
+  });
+
+  test('may be a step of a tool that another tool calls', async () => {
+    const server = createServer({
+      name: 'test',
+      version: '1.0.0',
+      tools: {
+        inner: tool({
+          run: async (_, ctx) => {
+            const mailed = ctx.step('mail', () => Promise.reject(new ToolError('The mail server is away')));
+            await new Promise((resolve) => setTimeout(resolve, 1));
+            return mailed;
+          },
+        }),
+        outer: tool({ run: (_, ctx) => ctx.call('inner') }),
+      },
+    });
+    expect(await inProcess(server)('tools/call', { name: 'outer' })).toMatchObject({ isError: true });
+  });
+
+  test('may be a question that the client cannot be asked', async () => {
+    const server = createServer({
+      name: 'test',
+      version: '1.0.0',
+      tools: {
+        t: tool({
+          run: async (_, ctx) => {
+            const asked = ctx.ask('sure', sure);
+            await ctx.step('work', () => new Promise((resolve) => setTimeout(resolve, 1)));
+            return asked;
+          },
+        }),
+      },
+    });
+    await expect(inProcess(server)('tools/call', { name: 't' })).rejects.toMatchObject({
+      code: 'missing_capability',
+    });
+  });
+});
+
+describe('the function of a step', () => {
+  test.each(['step', 'ask'] as const)('cannot begin with ctx.%s, and is told so at once', async (what) => {
+    const { call } = build((_, ctx) =>
+      ctx.step('outer', async () => {
+        await (what === 'step' ? ctx.step('inner', () => 1) : ctx.ask('inner', sure));
+      }),
+    );
+    await expect(call('tools/call', { name: 't' })).rejects.toMatchObject({
+      message: expect.stringMatching(/^"inner" was begun inside the step "outer"/),
+    });
+  });
+
+  test('may stand beside others that begin in the same moment', async () => {
+    const { call } = build(async (_, ctx) => {
+      const all = ['a', 'b', 'c'].map((key) => ctx.step(key, () => key));
+      return (await Promise.all(all)).join('');
+    });
+    expect(await call('tools/call', { name: 't' })).toMatchObject({ content: [{ text: 'abc' }] });
+  });
+
+  test('that takes a step later is told what was wrong when its result is known', async () => {
+    const { call } = build(async (_, ctx) => {
+      await ctx.step('outer', async () => {
+        await null;
+        return ctx.step('inner', () => 1);
+      });
+      await ctx.ask('sure', sure);
+    });
+    await expect(answer(call, await call('tools/call', { name: 't' }))).rejects.toMatchObject({
+      message: expect.stringMatching(/did not come to "inner" again.* begin nothing inside a step/),
+    });
   });
 });

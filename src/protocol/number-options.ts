@@ -7,3 +7,11 @@ export function timerMs(name: string, value: number): number {
     throw new RangeError(`"${name}" must be a number of milliseconds, 0 or more.`);
   return Math.min(value, LONGEST_TIMER_MS);
 }
+
+/** Throws a RangeError where one of these options is not a whole number, 1 or more. Those that are not given are left out. */
+export function checkCounts(where: string, counts: Readonly<Record<string, number | undefined>>): void {
+  for (const [name, value] of Object.entries(counts)) {
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 1))
+      throw new RangeError(`"${where}.${name}" must be a whole number, 1 or more.`);
+  }
+}
