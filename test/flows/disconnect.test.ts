@@ -19,7 +19,7 @@ let url: string;
 
 beforeEach(async () => {
   attacked = attackedServer();
-  serving = await serve(attacked.server, { port: 0, signals: false, drainMs: 3000 });
+  serving = await serve(attacked.server, { port: 0, signals: false, drainMs: 60_000 });
   url = serving.url;
 });
 
@@ -29,8 +29,8 @@ afterEach(async () => {
   const from = performance.now();
   await serving.close();
   // Nothing was left that a drain would wait for.
-  expect(performance.now() - from).toBeLessThan(1500);
-});
+  expect(performance.now() - from).toBeLessThan(30_000);
+}, 40_000);
 
 const half = `${head([
   'POST /mcp HTTP/1.1',
@@ -162,11 +162,11 @@ describe('a slow body', () => {
   });
 
   test('does not hold up the closing of a server', async () => {
-    const other = await serve(attackedServer().server, { port: 0, signals: false, drainMs: 3000 });
+    const other = await serve(attackedServer().server, { port: 0, signals: false, drainMs: 60_000 });
     const socket = await rawSocket(other.port);
     socket.write(half);
     await until('the server serves', async () => (await callText(other.url, 'echo', { text: 'a' })) === 'a');
-    await soon('The end', other.close(), 1500);
+    await soon('The end', other.close());
     expect(await soon('The end of the connection', readAll(socket))).toBe('');
   });
 });
@@ -216,7 +216,7 @@ describe('a body that is too large', () => {
 
 describe('closing', () => {
   test('does not wait for a WebSocket that never says goodbye, nor for an upgrade that was refused', async () => {
-    const other = await serve(attackedServer().server, { port: 0, signals: false, drainMs: 3000 });
+    const other = await serve(attackedServer().server, { port: 0, signals: false, drainMs: 60_000 });
     const upgrade = (path: string): string =>
       head([
         `GET ${path} HTTP/1.1`,
@@ -233,14 +233,14 @@ describe('closing', () => {
     const [accepted] = (await once(rude, 'data')) as [Buffer];
     expect(accepted.toString()).toContain('101 Switching');
     await once(refused, 'data');
-    await soon('The end', other.close(), 2500);
+    await soon('The end', other.close());
     rude.destroy();
     refused.destroy();
   });
 
   test('lets the calls of every transport finish', async () => {
     const own = attackedServer();
-    const other = await serve(own.server, { port: 0, signals: false, drainMs: 10_000 });
+    const other = await serve(own.server, { port: 0, signals: false, drainMs: 60_000 });
     const gated = { name: 'gated', arguments: { to: 1 } };
     const modern = send(other.url, modernExchange('tools/call', gated));
     const session = await openSession(other.url);
@@ -260,7 +260,7 @@ describe('closing', () => {
     expect((await inSession).text).toContain('through');
     expect(JSON.stringify(await client.next())).toContain('through');
     expect((await events.next())?.data).toContain('through');
-    await soon('The end', closing, 4000);
+    await soon('The end', closing);
     expect(own.aborted('gated')).toBe(0);
   });
 });

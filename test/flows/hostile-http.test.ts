@@ -46,16 +46,16 @@ function request({ headers, body }: Raw, target = '/mcp'): string {
 const call = (name: string, args = {}): Raw => modernExchange('tools/call', { name, arguments: args });
 
 describe('pipelined calls', () => {
-  test('of a connection that goes away are all aborted: 10,000', async () => {
+  test('of a connection that goes away are all aborted: 2,000', async () => {
     const { port } = await start();
     const socket = await rawSocket(port);
     const one = request(call('hang'));
-    for (let at = 0; at < 100; at++) {
+    for (let at = 0; at < 20; at++) {
       if (!socket.write(one.repeat(100))) await once(socket, 'drain');
     }
-    await until('all calls have begun', () => attacked.begun('hang') === 10_000, 15_000);
+    await until('all calls have begun', () => attacked.begun('hang') === 2000);
     socket.destroy();
-    await until('all calls are aborted', () => attacked.aborted('hang') === 10_000, 15_000);
+    await until('all calls are aborted', () => attacked.aborted('hang') === 2000);
   });
 
   test('of a session are aborted too', async () => {
@@ -84,7 +84,7 @@ describe('pipelined calls', () => {
     socket.destroy();
   });
 
-  test('beyond 10,000 end the connection', async () => {
+  test('beyond 10,000 end the connection', { timeout: 90_000 }, async () => {
     const { port } = await start();
     const socket = await rawSocket(port);
     const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -92,8 +92,8 @@ describe('pipelined calls', () => {
     for (let at = 0; at < 110 && !socket.destroyed; at++) {
       if (!socket.write(one.repeat(100))) await Promise.race([once(socket, 'drain'), closed]);
     }
-    await soon('The end', closed, 15_000);
-    await until('all calls are aborted', () => attacked.running() === 0, 15_000);
+    await soon('The end', closed, 40_000);
+    await until('all calls are aborted', () => attacked.running() === 0, 40_000);
     expect(attacked.aborted('hang')).toBe(attacked.begun('hang'));
     expect(attacked.begun('hang')).toBeLessThan(10_100);
   });

@@ -31,7 +31,7 @@ export function leaveNothingBehind({ everyTimer = true }: LeakOptions = {}): voi
       return more.length === 0;
     };
     try {
-      await until('nothing is left behind', isClean, 3000).catch((error: Error) => {
+      await until('nothing is left behind', isClean, 9000).catch((error: Error) => {
         throw new Error(`${error.message}: ${more.join('; ')}`);
       });
     } finally {

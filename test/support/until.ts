@@ -1,8 +1,14 @@
+/**
+ * How long a test waits for something that comes at once on a machine with nothing else to do. On a busy one a process may take
+ * ten times as long to start. It is shorter than the time of a test, so that the sentence is seen.
+ */
+const PATIENCE_MS = 15_000;
+
 /** Waits until a condition holds; fails with a sentence that names it when that takes too long. */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  withinMs = 5000,
+  withinMs = PATIENCE_MS,
 ): Promise<void> {
   const deadline = Date.now() + withinMs;
   while (!(await condition())) {
@@ -12,7 +18,7 @@ export async function until(
 }
 
 /** Fails with a sentence instead of waiting forever. */
-export async function soon<T>(what: string, promise: Promise<T>, withinMs = 5000): Promise<T> {
+export async function soon<T>(what: string, promise: Promise<T>, withinMs = PATIENCE_MS): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`${what} did not come within ${withinMs} ms`)), withinMs);

