@@ -123,25 +123,27 @@ describe('an answer that is wrong', () => {
     expect((await client.callTool('twice')).text).toBe('the first');
   });
 
-  test.each<[string, Act]>([
+  test.each<[how: string, code: string, act: Act]>([
     [
       'a body',
+      'bad_response',
       (_request, response) => json(response, { jsonrpc: '2.0', id: 4711, result: content('wrong') }),
     ],
     [
       'a stream',
+      'connection_closed',
       (_request, response) => {
         stream(response).say({ jsonrpc: '2.0', id: 4711, result: content('wrong') });
         response.end();
       },
     ],
-  ])('of another request (%s): it is not taken for this one', async (_how, act) => {
+  ])('of another request (%s): it is not taken for this one', async (_how, code, act) => {
     const server = await start({ wrong: act });
     const client = await meet(server);
     const error = await failure(client.callTool('wrong'));
-    expect(error.code).toBe('connection_closed');
+    expect(error.code).toBe(code);
     expect(error.message).toContain(server.url);
-    expect(client.info().problems.join('\n')).toContain('id 4711');
+    expect([error.message, ...client.info().problems].join('\n')).toContain('id 4711');
   });
 
   test('garbage in a stream is skipped and reported', async () => {
