@@ -75,6 +75,7 @@ export class Caller {
     const { use = [], maxRounds = 10, maxRetries = 2, logLevel = options.log && 'info' } = options;
     this.#peer = { revision: newestRevision, ...parts.peer, logLevel };
     const isRepeatable = (name: unknown): boolean => known.isRepeatable(name);
+    const keepsKeys = (name: unknown): boolean => known.keepsKeys(name);
     const asking = answering({
       answer: (request, asked) => this.whileAsking(() => answer(request, asked)),
       maxRounds,
@@ -85,7 +86,7 @@ export class Caller {
           ...use,
           asking,
           ...(parts.caching ? [caching(parts.caching, { renew })] : []),
-          retrying({ maxRetries, isRepeatable, problem: parts.hub.problem }),
+          retrying({ maxRetries, isRepeatable, keepsKeys, problem: parts.hub.problem }),
         ],
         dispatch,
       );

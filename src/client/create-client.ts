@@ -140,6 +140,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     known,
     answer,
     maxRounds,
+    maxTimeoutMs: options.maxTimeoutMs,
     problem: hub.problem,
   });
 

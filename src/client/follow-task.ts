@@ -23,7 +23,7 @@ export interface FollowedTask {
 export async function followTask(task: FollowedTask): Promise<JsonObject> {
   const { id, name, made, parts, options, get, update } = task;
   // The time of all polls together is limited here; a single one has only `timeoutMs`.
-  const { onProgress: _, maxTimeoutMs = Number.POSITIVE_INFINITY, ...each } = options;
+  const { onProgress: _, maxTimeoutMs = parts.maxTimeoutMs ?? Number.POSITIVE_INFINITY, ...each } = options;
   const limit = new TimeLimit(maxTimeoutMs, () => late(id, maxTimeoutMs));
   const signals = [parts.closing, limit.signal];
   if (options.signal !== undefined) signals.push(options.signal);

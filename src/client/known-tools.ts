@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import { McpError } from '../protocol/errors.js';
+import { KEEPS_KEYS } from '../protocol/idempotency.js';
 import type { ListedTool } from '../protocol/model.js';
 
 /** Says what is wrong with a value, or undefined. */
@@ -7,6 +8,8 @@ export type OutputCheck = (value: unknown) => string | undefined;
 
 interface Known {
   readonly repeatable: boolean;
+  /** Whether a call with an idempotency key runs once, however often it is sent. */
+  readonly keepsKeys: boolean;
   readonly outputSchema: JsonObject | undefined;
   check?: Promise<OutputCheck | undefined>;
 }
@@ -26,12 +29,13 @@ export class KnownTools {
     if (!Array.isArray(tools)) return;
     for (const tool of tools as ListedTool[]) {
       if (!isObject(tool) || typeof tool.name !== 'string') continue;
-      const { outputSchema, annotations } = tool;
+      const { outputSchema, annotations, _meta } = tool;
       if (this.#tools.get(tool.name)?.outputSchema === outputSchema && outputSchema !== undefined) continue;
       if (this.#tools.size >= MAX_TOOLS && !this.#tools.has(tool.name)) return;
       const { readOnlyHint, idempotentHint } = isObject(annotations) ? annotations : {};
       this.#tools.set(tool.name, {
         repeatable: readOnlyHint === true || idempotentHint === true,
+        keepsKeys: isObject(_meta) && isObject(_meta[KEEPS_KEYS]),
         outputSchema: isObject(outputSchema) ? outputSchema : undefined,
       });
     }
@@ -39,6 +43,10 @@ export class KnownTools {
 
   isRepeatable(name: unknown): boolean {
     return this.#tools.get(name as string)?.repeatable === true;
+  }
+
+  keepsKeys(name: unknown): boolean {
+    return this.#tools.get(name as string)?.keepsKeys === true;
   }
 
   /**

@@ -188,8 +188,8 @@ export interface Listing<T> extends AsyncIterable<T> {
 /** The options of one tool call. */
 export interface ToolCallOptions extends CallOptions {
   /**
-   * A key that marks the call as safe to repeat: the client retries it, and a server that keeps idempotency keys runs it once.
-   * Give one only to servers that do.
+   * A key that makes a call and its repetitions one, for servers that keep idempotency keys. The client retries such a call
+   * itself if the tool was listed as one that keeps keys.
    */
   readonly idempotencyKey?: string;
 }

@@ -1,6 +1,7 @@
 import { isObject } from '../jsonrpc/message.js';
 import type { Call, Middleware } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
+import { IDEMPOTENCY_KEY } from '../protocol/idempotency.js';
 import { backoff, pause } from './pause.js';
 
 const safeMethods = new Set([
@@ -23,17 +24,19 @@ export interface RetryingParts {
   readonly maxRetries: number;
   /** Whether the server said that calling this tool twice is like calling it once. */
   readonly isRepeatable: (tool: unknown) => boolean;
+  /** Whether the server said that this tool runs once for an idempotency key. */
+  readonly keepsKeys: (tool: unknown) => boolean;
   /** Hears that a server asks for patience: a caller may have less than it wants. */
   readonly problem: (message: string, cause: McpError) => void;
 }
 
 /** Makes a call again that broke off, where that cannot do harm. */
-export function retrying({ maxRetries, isRepeatable, problem }: RetryingParts): Middleware {
+export function retrying({ maxRetries, isRepeatable, keepsKeys, problem }: RetryingParts): Middleware {
   function isSafe({ method, params }: Call): boolean {
     if (safeMethods.has(method)) return true;
     if (method !== 'tools/call') return false;
-    const meta = params['_meta'];
-    return (isObject(meta) && 'fullmcp/idempotencyKey' in meta) || isRepeatable(params['name']);
+    const { _meta, name } = params;
+    return (isObject(_meta) && IDEMPOTENCY_KEY in _meta && keepsKeys(name)) || isRepeatable(name);
   }
 
   function waitFor(error: unknown, call: Call, attempt: number): number | undefined {

@@ -11,6 +11,8 @@ export interface TaskParts {
   readonly request: (method: string, params: JsonObject, options?: CallOptions) => Promise<Outcome>;
   readonly answer: Answer;
   readonly maxRounds: number;
+  /** How long to wait where a call says nothing; undefined for no limit. */
+  readonly maxTimeoutMs: number | undefined;
   /** Aborts when the client closes. */
   readonly closing: AbortSignal;
   /** Tells how far a tool is. */

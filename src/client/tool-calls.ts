@@ -1,4 +1,5 @@
 import type { JsonObject } from '../jsonrpc/message.js';
+import { IDEMPOTENCY_KEY } from '../protocol/idempotency.js';
 import type { Answer } from './answering.js';
 import type { Caller } from './caller.js';
 import type { KnownTools } from './known-tools.js';
@@ -12,6 +13,8 @@ export interface ToolCallParts {
   readonly known: KnownTools;
   readonly answer: Answer;
   readonly maxRounds: number;
+  /** The limit of whole calls that the client was given, for waiting for tasks; undefined where none was given. */
+  readonly maxTimeoutMs: number | undefined;
   readonly problem: (message: string, cause?: unknown) => void;
 }
 
@@ -21,12 +24,14 @@ export function toolCalls({
   known,
   answer,
   maxRounds,
+  maxTimeoutMs,
   problem,
 }: ToolCallParts): Pick<Client, 'tool' | 'callTool' | 'startTool' | 'task'> {
   const parts: TaskParts = {
     request: (method, params, options) => caller.sendOwn(method, params, options),
     answer: (request, asked) => caller.whileAsking(() => answer(request, asked)),
     maxRounds,
+    maxTimeoutMs,
     progress: (progress, name, { onProgress }) =>
       caller.progressed(progress, { method: 'tools/call', name, onProgress }),
     problem,
@@ -98,7 +103,7 @@ function taskById(parts: TaskParts, id: string): TaskHandle {
 function withKey(options: ToolCallOptions): ToolCallOptions {
   const { idempotencyKey } = options;
   if (idempotencyKey === undefined) return options;
-  return { ...options, meta: { ...options.meta, 'fullmcp/idempotencyKey': idempotencyKey } };
+  return { ...options, meta: { ...options.meta, [IDEMPOTENCY_KEY]: idempotencyKey } };
 }
 
 function asFunctions(callTool: Client['callTool']): Client['tool'] {

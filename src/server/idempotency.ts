@@ -3,6 +3,7 @@ import { encodeBase64Url } from '../protocol/base64.js';
 import type { Call, Outcome } from '../protocol/call.js';
 import { principalOf } from '../protocol/caller.js';
 import { McpError } from '../protocol/errors.js';
+import { IDEMPOTENCY_KEY } from '../protocol/idempotency.js';
 import { hasEnded } from '../protocol/lifetime.js';
 import { canonical } from './asking/canonical.js';
 import { KeyedCalls } from './keyed-calls.js';
@@ -16,9 +17,6 @@ export interface IdempotencyOptions {
   /** The time for which an outcome is kept; a later repetition runs again. Default: 10 minutes. */
   readonly windowMs?: number;
 }
-
-/** Where a client puts the key that makes a call and its repetitions one. */
-const IDEMPOTENCY_KEY = 'fullmcp/idempotencyKey';
 
 const MAX_KEY_LENGTH = 256;
 const PREFIX = 'outcome:';

@@ -2,6 +2,7 @@ import { isObject } from '../jsonrpc/message.js';
 import type { Call } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import { checkMirrors, findMirrors, type Mirror } from '../protocol/header-mirror.js';
+import { KEEPS_KEYS } from '../protocol/idempotency.js';
 import type { ListedTool, ToolAnnotations } from '../protocol/model.js';
 import { checkCounts, timerMs } from '../protocol/number-options.js';
 import { type CompiledSchema, compileSchema } from '../schema/compile.js';
@@ -62,16 +63,17 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
   // A task is there to take its time: only a limit of its own ends it.
   const timeoutMs = options.timeoutMs ?? (task === undefined ? defaults.timeoutMs : undefined);
   checkCounts('task', { ttlMs: task?.ttlMs, pollIntervalMs: task?.pollIntervalMs });
+  const idempotencyMs = windowOf(options.idempotency, defaults.idempotency);
   return {
     name,
-    listed: withExecution(listTool(name, tool, { input, output }), task),
+    listed: withExecution(keepingKeys(listTool(name, tool, { input, output }), idempotencyMs), task),
     input,
     output,
     mirrors,
     run,
     timeoutMs: timeoutMs === undefined ? undefined : timerMs('timeoutMs', timeoutMs),
     task,
-    idempotencyMs: windowOf(options.idempotency, defaults.idempotency),
+    idempotencyMs,
     harmless: options.annotations?.idempotent === true || options.annotations?.readOnly === true,
   };
 }
@@ -89,6 +91,13 @@ function listTool(
     ...(schemas.output && { outputSchema: { ...schemas.output.json } }),
     ...(annotations && { annotations: toHints(annotations) }),
   };
+}
+
+// A client may repeat a call with a key only where the tool says that it honours keys.
+function keepingKeys(listed: ListedTool, windowMs: number | undefined): ListedTool {
+  return windowMs === undefined
+    ? listed
+    : { ...listed, _meta: { ...listed._meta, [KEEPS_KEYS]: { windowMs } } };
 }
 
 // Only 2025-11-25 lists it, so that only its translator looks for it.

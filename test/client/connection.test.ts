@@ -160,7 +160,7 @@ describe('calls that broke off', () => {
     expect(tries).toBe(1);
   });
 
-  test('a tool is called again that says so, that has an idempotency key, or that the server never got', async () => {
+  test('a tool is called again that says so, that keeps idempotency keys and has one, or that the server never got', async () => {
     const script = scripted();
     await using client = await script.client;
     let failures = 0;
@@ -170,7 +170,11 @@ describe('calls that broke off', () => {
         const inputSchema = { type: 'object' };
         return {
           resultType: 'complete',
-          tools: [{ name: 'read', inputSchema, annotations: { readOnlyHint: true } }],
+          tools: [
+            { name: 'read', inputSchema, annotations: { readOnlyHint: true } },
+            { name: 'keyed', inputSchema, _meta: { 'fullmcp/idempotency': { windowMs: 1000 } } },
+            { name: 'pay', inputSchema },
+          ],
         };
       }
       if (failures-- > 0) throw reason;
@@ -180,7 +184,14 @@ describe('calls that broke off', () => {
     failures = 1;
     await client.callTool('read');
     failures = 1;
-    await client.callTool('pay', {}, { idempotencyKey: 'k' });
+    await client.callTool('keyed', {}, { idempotencyKey: 'k' });
+    failures = 1;
+    await expect(client.callTool('keyed')).rejects.toBe(lost);
+    // This server may ignore the key: then the tool would run twice.
+    failures = 1;
+    await expect(client.callTool('pay', {}, { idempotencyKey: 'k' })).rejects.toBe(lost);
+    failures = 1;
+    await expect(client.callTool('unlisted', {}, { idempotencyKey: 'k' })).rejects.toBe(lost);
     failures = 1;
     reason = new McpError('connect_failed', 'refused', { data: { unsent: true } });
     await client.callTool('pay');

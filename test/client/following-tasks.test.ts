@@ -159,6 +159,19 @@ describe('a task whose server is away', () => {
     expect(server.polls()).toBeLessThan(20);
   });
 
+  test('is given up at the maxTimeoutMs of the client, unless the call has its own', async () => {
+    const server = tasks((poll) => (poll > 30 ? done : {}));
+    await using client = await inProcessClient(server, { maxTimeoutMs: 50 });
+    await expect(client.callTool('t')).rejects.toMatchObject({
+      code: 'timeout',
+      message: expect.stringContaining('is not done after 50 ms (maxTimeoutMs)'),
+      data: { taskId: 'task-1' },
+    });
+    await expect(client.task('task-1').result()).rejects.toMatchObject({ code: 'timeout' });
+    const own = await client.callTool('t', {}, { maxTimeoutMs: 60_000 });
+    expect(own.text).toBe('done');
+  });
+
   test('is given up at once by the signal and at its limit by maxTimeoutMs, with its id in the error', async () => {
     const server = tasks(() => {
       throw refused();

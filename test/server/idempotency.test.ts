@@ -1,4 +1,5 @@
 import { createServer, inProcess, McpError, memoryStore, type Store, tool } from 'fullmcp';
+import { everyWire } from 'fullmcp/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { signal } from '../support/signal.js';
@@ -404,5 +405,25 @@ describe('idempotency', () => {
       expect(() =>
         createServer({ ...quiet, tools: { t: tool({ idempotency: { windowMs }, run: () => 1 }) } }),
       ).toThrow(message);
+  });
+});
+
+it('is declared in the list of tools, on every wire, so that clients know which calls they may repeat', async () => {
+  const run = () => 1;
+  const server = createServer({
+    ...quiet,
+    tools: {
+      own: tool({ idempotency: { windowMs: 5000 }, meta: { 'example.com/kept': 1 }, run }),
+      without: tool({ meta: { 'example.com/kept': 2 }, run }),
+      byDefault: tool({ idempotency: true, run }),
+    },
+  });
+  await everyWire(server, async (client) => {
+    const listed = await client.tools().all();
+    expect(Object.fromEntries(listed.map(({ name, _meta }) => [name, _meta]))).toEqual({
+      own: { 'example.com/kept': 1, 'fullmcp/idempotency': { windowMs: 5000 } },
+      without: { 'example.com/kept': 2 },
+      byDefault: { 'fullmcp/idempotency': { windowMs: 600_000 } },
+    });
   });
 });
