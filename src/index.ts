@@ -1,8 +1,9 @@
 import { taskHost } from './extensions/tasks/host.js';
 import type { Handler, RequestContext } from './http.js';
 import { type Server as CoreServer, createServer as createCore } from './server/create-server.js';
+import type { AllSources, Certain, OrUndefined, Present } from './server/fitting.js';
 import { createKit, type Kit } from './server/kit.js';
-import type { Needs, OrUndefined, ServerContext, ServerDefinition, ServerOptions } from './server/options.js';
+import type { ServerContext, ServerDefinition, ServerOptions } from './server/options.js';
 
 export type { Auth, Call, Dispatch, HttpFacts, Middleware, Outcome, Peer } from './protocol/call.js';
 export type { Authenticate, AuthInit } from './protocol/caller.js';
@@ -78,6 +79,7 @@ export {
   tool,
 } from './server/define.js';
 export { DefinitionError } from './server/definitions.js';
+export type { NeedsState, NeedsUser, OrUndefined } from './server/fitting.js';
 export type { IdempotencyOptions } from './server/idempotency.js';
 export type { Kit } from './server/kit.js';
 export type { Lifespan } from './server/lifespan.js';
@@ -88,8 +90,6 @@ export type {
   CallFacts,
   Method,
   MethodParams,
-  NeedsState,
-  NeedsUser,
   ServerContext,
   ServerDefinition,
   ServerOptions,
@@ -136,8 +136,9 @@ export function createServer<
   R = Record<never, never>,
   P = Record<never, never>,
   M = Record<never, never>,
+  Sources = AllSources,
 >(
-  options: ServerOptions<State, User, T, R, P, M> & Needs<T, R, P>,
+  options: ServerOptions<State, User, T, R, P, M, Sources> & Present<Sources> & Certain<T, R, P, Sources>,
 ): Server<OrUndefined<State>, OrUndefined<User>, T> {
   const core = createCore<OrUndefined<State>, OrUndefined<User>, T>(options, { tasks: taskHost });
   let handler: Promise<Handler> | undefined;

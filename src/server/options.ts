@@ -4,7 +4,16 @@ import type { Icon } from '../protocol/content.js';
 import type { Infer, RawShape } from '../schema/schema.js';
 import type { Bus, Change } from './bus.js';
 import type { ClientFacts, Context } from './context.js';
-import type { Given, Prompt, ResourceOptions, ResourceReader, Tool } from './define.js';
+import type { Given, Prompt } from './define.js';
+import type {
+  AllInferred,
+  AllSources,
+  FittingPrompts,
+  FittingResources,
+  FittingTools,
+  GivenBy,
+  ResourceSlot,
+} from './fitting.js';
 import type { IdempotencyOptions } from './idempotency.js';
 import type { Lifespan } from './lifespan.js';
 import type { Log } from './log.js';
@@ -12,60 +21,6 @@ import type { OnError } from './map-error.js';
 import type { Store } from './store.js';
 import type { VariablesOf } from './template-values.js';
 import type { NotASchema } from './tool-handler.js';
-
-/**
- * What `tools`, `resources` or `prompts` must be beside what they were inferred as. They are looked at as a whole first, which
- * is cheap; only where something does not fit is each looked at, and a sentence put in the place of those that do not.
- */
-type Fitting<All, Wanted, OfAnyServer> =
-  All extends Readonly<Record<string, Wanted>>
-    ? unknown
-    : {
-        readonly [Name in keyof All]: All[Name] extends Wanted
-          ? unknown
-          : All[Name] extends OfAnyServer
-            ? 'This needs a ctx.state or ctx.user that the lifespan or context of this server does not give.'
-            : 'This is not a definition of the right kind. Make one with tool({ … }), resource({ … }) or prompt({ … }).';
-      };
-
-/**
- * Requires `lifespan` and `context` where a definition needs what they give. It cannot be a part of `Fitting`: the compiler
- * looks at tools before it looks at a `context` with parameters, and until then cannot tell it from one that is missing.
- */
-export type Needs<T, R, P> =
-  [T, R, P] extends Accepting<never, never>
-    ? ([T, R, P] extends Accepting<undefined, never> ? unknown : NeedsState) &
-        ([T, R, P] extends Accepting<never, undefined> ? unknown : NeedsUser)
-    : unknown;
-
-type Accepting<State, User> = [
-  Readonly<Record<string, Tool<unknown, State, User>>>,
-  Readonly<Record<string, (state: State, user: User) => void>>,
-  Readonly<Record<string, Prompt<never, State, User>>>,
-];
-
-/** A definition of this server reads `ctx.state`, so `lifespan` has to be given. */
-export interface NeedsState {
-  /** Opens the state that a definition of this server reads. */
-  readonly lifespan: unknown;
-}
-
-/** A definition of this server reads `ctx.user`, so `context` has to be given. */
-export interface NeedsUser {
-  /** Makes the user that a definition of this server reads. */
-  readonly context: unknown;
-}
-
-/** The type of `ctx.state` or `ctx.user` where nothing gives one. */
-export type OrUndefined<T> = [T] extends [never] ? undefined : T;
-
-/** The place of a resource in a server's options: its key gives `Values`, and `Found` is what the resource needs. */
-interface ResourceSlot<State, User, Values, Found> {
-  readonly kind: 'resource';
-  readonly options: ResourceOptions<State, User>;
-  readonly read: ResourceReader<Values, State, User>;
-  readonly '~needs'?: Found;
-}
 
 /** The options of a server, without the `lifespan` and `context` that a kit has. */
 export interface ServerDefinition<
@@ -75,6 +30,7 @@ export interface ServerDefinition<
   R = Readonly<Record<string, unknown>>,
   P = Readonly<Record<string, Prompt<never, State, User>>>,
   M = Readonly<Record<string, unknown>>,
+  Inferred = true,
 > {
   /** The server's name, for programs. */
   readonly name: string;
@@ -92,13 +48,13 @@ export interface ServerDefinition<
   readonly instructions?: string;
 
   /** The tools by name. Make each with `tool({ … })`. */
-  readonly tools?: T & Fitting<T, Tool<unknown, State, User>, Tool<unknown, never, never>>;
+  readonly tools?: T & FittingTools<T, State, User, Inferred>;
   /** The resources by URI, or by URI template where it has braces. Make each with `resource({ … })`. */
-  readonly resources?: {
-    readonly [Uri in keyof R]: ResourceSlot<State, User, VariablesOf<Uri & string>, R[Uri]>;
+  readonly resources?: FittingResources<Given<R>, State, User, Inferred> & {
+    readonly [Uri in keyof R]: ResourceSlot<State, User, VariablesOf<Uri & string>, R[Uri], Inferred>;
   };
   /** The prompts by name. Make each with `prompt({ … })`. */
-  readonly prompts?: P & Fitting<P, Prompt<never, State, User>, Prompt<never, never, never>>;
+  readonly prompts?: P & FittingPrompts<P, State, User, Inferred>;
   /** Methods of your own beside the protocol's, by name. A name needs a prefix, such as `acme/search`. */
   readonly methods?: { readonly [Name in keyof M]: Method<State, User, M[Name]> };
 
@@ -158,7 +114,16 @@ export interface ServerOptions<
   R = Readonly<Record<string, unknown>>,
   P = Readonly<Record<string, Prompt<never, State, User>>>,
   M = Readonly<Record<string, unknown>>,
-> extends ServerDefinition<Given<State>, Given<User>, T, R, P, M>,
+  Sources = AllSources,
+> extends ServerDefinition<
+      GivenBy<'lifespan', State, Sources>,
+      GivenBy<'context', User, Sources>,
+      T,
+      R,
+      P,
+      M,
+      AllInferred<GivenBy<'lifespan', State, Sources>, GivenBy<'context', User, Sources>>
+    >,
     ServerContext<State, User> {}
 
 /** The options of any server, for the code that does not look at their types. */

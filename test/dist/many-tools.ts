@@ -1,5 +1,8 @@
-/** The source of a server with `count` tools, and the same schemas with plain typed handlers and nothing of the library. */
-export function manyTools(count: number): { readonly tools: string; readonly plain: string } {
+/**
+ * The source of a server with `count` tools, and the same schemas with plain typed handlers and nothing of the library: exported
+ * as they are, and as the functions that a client calls.
+ */
+export function manyTools(count: number): Readonly<Record<'tools' | 'plain' | 'functions', string>> {
   const shapes = Array.from({ length: count }, (_, i) => ({ i, ...(SHAPES[i % SHAPES.length] as Shape)(i) }));
   const tools = shapes.map(({ i, input, output, run }) => {
     const schemas = `${input ? `input: ${input}, ` : ''}${output ? `output: ${output}, ` : ''}`;
@@ -15,6 +18,10 @@ export function manyTools(count: number): { readonly tools: string; readonly pla
     ({ i, input, output }) =>
       `  tool${i}: { ${input ? `input: input${i}, ` : ''}${output ? `output: output${i}, ` : ''}run: run${i} },`,
   );
+  const functions = shapes.map(({ i, input, output }) => {
+    const sent = input ? `input${i}` : 'z.record(z.string(), z.never())';
+    return `  tool${i}: called(${sent}, ${output ? `output${i}` : 'z.number()'}, run${i}),`;
+  });
   return {
     tools: `import { createServer, tool } from 'fullmcp';
 import { z } from 'zod';
@@ -32,6 +39,21 @@ ${tools.join('\n')}
 ${plain.join('\n')}
 export const tools = {
 ${listed.join('\n')}
+};
+`,
+    functions: `import { z } from 'zod';
+
+// A constraint of z.ZodType would nearly double the count.
+interface Typed { readonly _zod: { readonly input: unknown; readonly output: unknown } }
+declare function called<In extends Typed, Out extends Typed>(
+  input: In,
+  output: Out,
+  run: unknown,
+): (args: In['_zod']['input']) => Out['_zod']['output'];
+
+${plain.join('\n')}
+export const tools = {
+${functions.join('\n')}
 };
 `,
   };

@@ -91,23 +91,30 @@ describe.each(compilers)('the types, with %s,', (compiler) => {
     180_000,
   );
 
-  test('can all be named in declarations, and 22 mistakes do not compile', async () => {
+  test('can all be named in declarations, and 40 mistakes do not compile', async () => {
     writeProject('strict', ['kit.ts', 'mistakes.ts'], { declaration: true, outDir: `out-${compiler}` });
     expect(await compile('tsconfig.strict.json', compiler)).toBe('');
     const declared = readFileSync(join(folder, `out-${compiler}/kit.d.ts`), 'utf8');
     expect(declared).not.toMatch(/import\("(?!fullmcp|zod)/);
   }, 180_000);
 
-  // A tool's signature is resolved when something looks at it. Printing declarations looks at all of them.
+  // Printing declarations resolves what a client sends to each tool and gets from it. Handlers look at neither, so most of that
+  // cost is the schema library's: plain code that prints the same functions has it too.
   test.each([
-    ['1.25 times the instantiations of plain typed handlers', { declaration: false }, 1.25],
-    ['2.1 times as many where declarations are printed', { declaration: true }, 2.1],
-  ])(
+    ['1.25 times the instantiations of plain typed handlers', 'plain', { declaration: false }, 1.25],
+    [
+      '1.25 times those of plain code that prints the same functions',
+      'functions',
+      { declaration: true },
+      1.25,
+    ],
+    ['2.1 times those of plain code that prints its schemas', 'plain', { declaration: true }, 2.1],
+  ] as const)(
     'of 200 tools take at most %s',
-    async (_, declaration, most) => {
+    async (_, floor, declaration, most) => {
       const sources = manyTools(200);
-      const counted = { tools: 0, plain: 0 };
-      for (const name of ['tools', 'plain'] as const) {
+      const counted = { tools: 0, plain: 0, functions: 0 };
+      for (const name of ['tools', floor] as const) {
         writeFileSync(join(folder, `${name}.ts`), sources[name]);
         writeProject(name, [`${name}.ts`], { noEmit: true, skipLibCheck: true, ...declaration });
         const output = await compile(`tsconfig.${name}.json`, compiler, '--extendedDiagnostics');
@@ -115,8 +122,8 @@ describe.each(compilers)('the types, with %s,', (compiler) => {
         counted[name] = Number(/Instantiations:\s+(\d+)/.exec(output)?.[1]);
       }
       // The count is the same in every run.
-      expect(counted.plain).toBeGreaterThan(50_000);
-      expect(counted.tools / counted.plain).toBeLessThanOrEqual(most);
+      expect(counted[floor]).toBeGreaterThan(50_000);
+      expect(counted.tools / counted[floor]).toBeLessThanOrEqual(most);
     },
     180_000,
   );

@@ -1,5 +1,5 @@
 // Compiled with `declaration: true`: every type that is inferred here has to have a name that can be imported.
-import { kit } from 'fullmcp';
+import { createServer, kit, type Lifespan } from 'fullmcp';
 import { connect } from 'fullmcp/client';
 import { z } from 'zod';
 
@@ -41,3 +41,8 @@ export const server = values.createServer({
 
 export const client = connect<typeof server>(server);
 export const found = client.then(({ tool: { find: call } }) => call({ id: 'x' }));
+
+/** A server whose state is not known yet, so that its type is printed as it is written. */
+export function serverWith<State>(lifespan: Lifespan<State>) {
+  return createServer({ name: 'kit', version: '1.0.0', lifespan });
+}

@@ -1,0 +1,129 @@
+import type { Given, Prompt, ResourceContext, Tool } from './define.js';
+
+// Types only: whether the definitions of a server fit its `lifespan` and `context`. A sentence takes the place of each one that
+// does not, so that the compiler reports the misfit there, and in words. All are looked at as a whole first, which is cheap;
+// each is looked at only where something does not fit.
+
+/** What `tools` must be beside what they were inferred as. */
+export type FittingTools<T, State, User, Inferred> =
+  T extends Readonly<Record<string, Tool<unknown, Wanted<State, Inferred>, Wanted<User, Inferred>>>>
+    ? unknown
+    : {
+        readonly [Name in keyof T]: T[Name] extends Tool<unknown, never, never>
+          ? T[Name] extends Tool<unknown, Wanted<State, Inferred>, never>
+            ? T[Name] extends Tool<unknown, never, Wanted<User, Inferred>>
+              ? unknown
+              : UserMisfit<'tool', User>
+            : StateMisfit<'tool', State>
+          : NotOfKind<'tool'>;
+      };
+
+/** What `prompts` must be beside what they were inferred as. */
+export type FittingPrompts<P, State, User, Inferred> =
+  P extends Readonly<Record<string, Prompt<never, Wanted<State, Inferred>, Wanted<User, Inferred>>>>
+    ? unknown
+    : {
+        readonly [Name in keyof P]: P[Name] extends Prompt<never, never, never>
+          ? P[Name] extends Prompt<never, Wanted<State, Inferred>, never>
+            ? P[Name] extends Prompt<never, never, Wanted<User, Inferred>>
+              ? unknown
+              : UserMisfit<'prompt', User>
+            : StateMisfit<'prompt', State>
+          : NotOfKind<'prompt'>;
+      };
+
+/** What `resources` must be beside the place that their key gives them. `R` is what each of them needs. */
+export type FittingResources<R, State, User, Inferred> =
+  R extends Readonly<Record<string, Needs<Wanted<State, Inferred>, Wanted<User, Inferred>>>>
+    ? unknown
+    : {
+        readonly [Uri in keyof R]: R[Uri] extends Needs<never, never>
+          ? R[Uri] extends Needs<Wanted<State, Inferred>, never>
+            ? R[Uri] extends Needs<never, Wanted<User, Inferred>>
+              ? unknown
+              : UserMisfit<'resource', User>
+            : StateMisfit<'resource', State>
+          : unknown;
+      };
+
+type Needs<State, User> = (state: State, user: User) => void;
+
+/** The place of a resource in a server's options: its key gives `Values`, and `Found` is what the resource needs. */
+export interface ResourceSlot<State, User, Values, Found, Inferred> {
+  readonly kind: 'resource';
+  readonly options: object;
+  /** From a context of `never`, unlike from one with a state of `never`, the compiler infers nothing. */
+  readonly read: (
+    values: Values,
+    ctx: Inferred extends true ? ResourceContext<State, User> : never,
+  ) => unknown;
+  readonly '~needs'?: Found;
+}
+
+/** Any state and user will do until those of the server are inferred. */
+type Wanted<T, Inferred> = Inferred extends true ? T : never;
+
+type StateMisfit<Kind extends string, State> = [State] extends [undefined]
+  ? `This ${Kind} needs ctx.state, but the server has no lifespan. Add lifespan: async function* () { yield … } to the options of createServer or kit.`
+  : `This ${Kind} needs another ctx.state than the lifespan of this server yields. Yield what the ${Kind} needs, or define the ${Kind} with this server's kit.`;
+
+type UserMisfit<Kind extends string, User> = [User] extends [undefined]
+  ? `This ${Kind} needs ctx.user, but the server has no context. Add context: (facts) => … to the options of createServer or kit.`
+  : `This ${Kind} needs another ctx.user than the context of this server returns. Return what the ${Kind} needs, or define the ${Kind} with this server's kit.`;
+
+type NotOfKind<Kind extends string> = `This is not a ${Kind}. Make one with ${Kind}({ … }).`;
+
+/**
+ * Infers `Sources`, an object with those of `lifespan` and `context` that the options of a server have. The compiler looks at
+ * tools before it looks at a `context` with parameters, and until then only its key tells it from one that is missing.
+ */
+export type Present<Sources> = { readonly [Key in keyof Sources & keyof AllSources]?: unknown };
+
+/** The sources of a server that has both. */
+export type AllSources = Record<'lifespan' | 'context', unknown>;
+
+/**
+ * Requires a `lifespan` or `context` that may be missing, such as one of a conditional spread, where a definition needs what it
+ * gives. `Sources` does not show that it may.
+ */
+export type Certain<T, R, P, Sources> = ('lifespan' extends keyof Sources
+  ? NeededBy<[T, R, P], Accepting<undefined, never>, NeedsState>
+  : unknown) &
+  ('context' extends keyof Sources ? NeededBy<[T, R, P], Accepting<never, undefined>, NeedsUser> : unknown);
+
+type NeededBy<Definitions, Accepted, Needed> =
+  Definitions extends Accepting<never, never> ? (Definitions extends Accepted ? unknown : Needed) : unknown;
+
+type Accepting<State, User> = [
+  Readonly<Record<string, Tool<unknown, State, User>>>,
+  Readonly<Record<string, Needs<State, User>>>,
+  Readonly<Record<string, Prompt<never, State, User>>>,
+];
+
+/** A definition of this server reads `ctx.state`, so `lifespan` must not be optional. */
+export interface NeedsState {
+  /** Opens the state that a definition of this server reads. */
+  readonly lifespan: unknown;
+}
+
+/** A definition of this server reads `ctx.user`, so `context` must not be optional. */
+export interface NeedsUser {
+  /** Makes the user that a definition of this server reads. */
+  readonly context: unknown;
+}
+
+/** The type of `ctx.state` or `ctx.user` where the option that gives it is present, and undefined where it is not. */
+export type GivenBy<Option, T, Sources> = Has<Option, Sources> extends true ? Given<T> : undefined;
+
+/** `never` stands for sources that are not inferred yet. */
+type Has<Option, Sources> = [Sources] extends [never] ? true : Option extends keyof Sources ? true : false;
+
+/** Whether state and user are inferred. To report a misfit sooner would make the compiler report others that are not there. */
+export type AllInferred<State, User> = [State] extends [never]
+  ? false
+  : [User] extends [never]
+    ? false
+    : true;
+
+/** The type of `ctx.state` or `ctx.user` of a server where nothing gives one. */
+export type OrUndefined<T> = [T] extends [never] ? undefined : T;
