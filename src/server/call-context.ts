@@ -1,8 +1,9 @@
 import type { JsonObject } from '../jsonrpc/message.js';
 import type { Auth, Call, HttpFacts } from '../protocol/call.js';
 import type { ResourceContents } from '../protocol/content.js';
+import { copyCall } from '../protocol/direct.js';
 import { cancelledBy } from '../protocol/errors.js';
-import { hasEnded, onEnd, withSignalOf } from '../protocol/lifetime.js';
+import { hasEnded, onEnd, withSignal, withSignalOf } from '../protocol/lifetime.js';
 import { atLeast } from '../protocol/log-level.js';
 import { progressToken } from '../protocol/meta.js';
 import type { Schema } from '../schema/schema.js';
@@ -284,7 +285,7 @@ export class CallContext<State, User> implements Context<State, User> {
   #within(name: string): Inner {
     const prefix = `${name}#${++this.#inner}/`;
     const outer = { find: () => this.#asking, make: () => this.#questions() };
-    const call = this.#limit === undefined ? this.#call : { ...this.#call, signal: this.#limit.signal };
+    const call = this.#limit === undefined ? this.#call : withSignal(copyCall(this.#call), this.#limit);
     const given = { ...this.#given, logs: this.#logCount() } as Given<never, never>;
     return { given, call, asking: new InnerRun(outer, prefix) };
   }

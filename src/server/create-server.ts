@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { type Call, compose, type Dispatch, type Outcome } from '../protocol/call.js';
+import { type Call, compose, type Dispatch, type Middleware, type Outcome } from '../protocol/call.js';
+import { fromDirect } from '../protocol/direct.js';
 import { McpError } from '../protocol/errors.js';
 import type { Implementation } from '../protocol/model.js';
 import type { SchemaLike } from '../schema/schema.js';
@@ -141,17 +142,30 @@ export function createServer<State, User, T>(
       throw new McpError('method_not_found', `Method not found: ${call.method.slice(0, 128)}`);
     return handler(call);
   }
-  // Middleware is promised a promise; without any, one fewer is made.
-  const { use = [] } = options;
-  const inner = use.length === 0 ? route : compose(use, async (call) => route(call));
 
-  async function dispatch(call: Call): Promise<Outcome> {
+  function answer(call: Call): Outcome | Promise<Outcome> {
     registry.inUse = true;
     try {
-      return await inner(call);
+      const outcome = route(call);
+      return outcome instanceof Promise ? outcome.catch((error) => failed(error, call)) : outcome;
     } catch (error) {
       return failed(error, call);
     }
+  }
+
+  // Middleware is promised a promise, and a call that it may spread.
+  const { use = [] } = options;
+  const dispatch = use.length === 0 ? fromDirect(answer) : throughMiddleware(use);
+  function throughMiddleware(middleware: readonly Middleware[]): Dispatch {
+    const inner = compose(middleware, async (call) => route(call));
+    return async function dispatch(call) {
+      registry.inUse = true;
+      try {
+        return await inner(call);
+      } catch (error) {
+        return failed(error, call);
+      }
+    };
   }
 
   // A handler's errors are dealt with where it runs: these come from middleware, `context`, prompts and resources.

@@ -1,5 +1,6 @@
 import type { Call, Outcome } from '../protocol/call.js';
 import { principalOf } from '../protocol/caller.js';
+import { copyCall } from '../protocol/direct.js';
 import { McpError } from '../protocol/errors.js';
 import { hasEnded, Lifetime, onEnd, withSignal } from '../protocol/lifetime.js';
 
@@ -25,8 +26,7 @@ export class KeyedCalls {
     };
     if (hasEnded(call)) follow();
     const unfollow = onEnd(call, follow);
-    const { signal, ...rest } = call;
-    const running = work(withSignal(rest, lifetime), lifetime);
+    const running = work(withSignal(copyCall(call), lifetime), lifetime);
     this.#open.set(
       lifetime,
       running.catch(() => undefined),

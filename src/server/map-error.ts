@@ -1,4 +1,5 @@
 import type { Call } from '../protocol/call.js';
+import { copyCall } from '../protocol/direct.js';
 import { McpError } from '../protocol/errors.js';
 import type { Log } from './log.js';
 import { ToolError } from './tool-error.js';
@@ -17,7 +18,8 @@ export function mapErrors(onError: OnError | undefined, log: Log): MapError {
   if (onError === undefined) return async () => undefined;
   return async function mapError(error, call) {
     try {
-      const answer = await onError(error, call);
+      // The program may spread the call.
+      const answer = await onError(error, copyCall(call));
       return isForPeer(answer) ? answer : undefined;
     } catch (thrown) {
       if (isForPeer(thrown)) return thrown;

@@ -62,7 +62,7 @@ export function methodTable(parts: ServerParts): MethodTable {
     callTool: tools.within,
   };
 
-  function getPrompt(call: Call): Promise<Outcome> {
+  function getPrompt(call: Call): Outcome | Promise<Outcome> {
     const { name, arguments: args = {} } = call.params;
     if (typeof name !== 'string') throw new McpError('invalid_params', 'params.name must be a string');
     const prompt = registry.prompts.get(name);
@@ -83,7 +83,7 @@ export function methodTable(parts: ServerParts): MethodTable {
     });
   }
 
-  function read(call: Call): Promise<Outcome> {
+  function read(call: Call): Outcome | Promise<Outcome> {
     const { uri } = call.params;
     if (typeof uri !== 'string') throw new McpError('invalid_params', 'params.uri must be a string');
     return stage.perform(call, {

@@ -1,4 +1,5 @@
 import type { Call, HttpFacts, Outcome } from '../protocol/call.js';
+import { copyCall } from '../protocol/direct.js';
 import { McpError } from '../protocol/errors.js';
 import { PRINTED } from '../protocol/printed-value.js';
 import { type InputRequired, isInputRequired } from './asking/input-required.js';
@@ -55,11 +56,16 @@ export function serveTool(parts: ToolParts): ToolServing {
       tool: tool.name,
       windowMs,
       harmless: tool.harmless,
-      run: (keyed, runId) => answer(tool, input.value, keyed, runId),
+      run: async (keyed, runId) => answer(tool, input.value, keyed, runId),
     });
   }
 
-  function answer(tool: CompiledTool, input: unknown, call: Call, runId?: string): Promise<Outcome> {
+  function answer(
+    tool: CompiledTool,
+    input: unknown,
+    call: Call,
+    runId?: string,
+  ): Outcome | Promise<Outcome> {
     const host = tool.task && tasks();
     if (host === undefined) return stage.perform(call, performance(tool, input, call, runId));
     return host.serve(call, workOf(tool, input, { call, runId }));
@@ -109,7 +115,7 @@ export function serveTool(parts: ToolParts): ToolServing {
           stage.keeping(origin.call);
         }),
       async run(call, asking, onRunning) {
-        const work = (ctx: CallContext<never, never>): Promise<ToolResult | InputRequired> => {
+        const work = async (ctx: CallContext<never, never>): Promise<ToolResult | InputRequired> => {
           onRunning();
           return run(tool, input, call, ctx);
         };
@@ -119,7 +125,7 @@ export function serveTool(parts: ToolParts): ToolServing {
         if (!result.isError) asking.checkResult();
         return finishFor(tool)(result);
       },
-      inline: (background) => {
+      inline: async (background) => {
         if (origin === undefined) throw new TypeError('A task that is taken up has no call to answer');
         const { call, runId } = origin;
         return stage.perform(call, performance(tool, input, call, runId), background);
@@ -147,10 +153,15 @@ export function serveTool(parts: ToolParts): ToolServing {
     args: object,
   ): Promise<ToolResult> {
     const tool = findTool(name);
-    const inner: Call = { ...call, params: { name, arguments: args }, http: withoutMirror(call.http) };
+    const inner = copyCall(call, { params: { name, arguments: args }, http: withoutMirror(call.http) });
     const input = await readArguments(tool, inner);
     if (!input.ok) return input.failure;
-    const result = await stage.within(inner, asking, (ctx) => run(tool, input.value, inner, ctx), given);
+    const result = await stage.within(
+      inner,
+      asking,
+      async (ctx) => run(tool, input.value, inner, ctx),
+      given,
+    );
     if (isInputRequired(result))
       throw new TypeError(`${name} returns inputRequired and cannot be called from a handler`);
     return result;
@@ -161,11 +172,11 @@ export function serveTool(parts: ToolParts): ToolServing {
     input: unknown,
     call: Call,
     ctx: CallContext<never, never>,
-  ): Promise<ToolResult | InputRequired> {
+  ): ToolResult | InputRequired | Promise<ToolResult | InputRequired> {
     const { timeoutMs } = tool;
-    if (timeoutMs === undefined) return runTool(tool, input, ctx, call, parts);
+    if (timeoutMs === undefined) return runTool({ tool, input, ctx, call }, parts);
     return withTimeLimit<ToolResult | InputRequired>(call, timeoutMs, {
-      work: (limit) => runTool(tool, input, ctx.limitedBy(limit), call, parts),
+      work: async (limit) => runTool({ tool, input, ctx: ctx.limitedBy(limit), call }, parts),
       late: () => {
         const why = `${tool.name} took longer than ${timeoutMs} ms and was stopped`;
         ctx.end(new McpError('timeout', why));

@@ -24,7 +24,7 @@ export interface StageParts {
 
 /** A handler to run for a call, and what to make of its value. */
 export interface Performance<T> extends What {
-  readonly run: (ctx: CallContext<never, never>) => Promise<T>;
+  readonly run: (ctx: CallContext<never, never>) => T | Promise<T>;
   readonly finish: (value: T) => Outcome;
 }
 
@@ -33,8 +33,12 @@ export type Prepared = Pick<Given<never, never>, 'state' | 'user' | 'logs'>;
 
 /** Where handlers run: with their state, their user, and their questions. */
 export interface Stage {
-  /** Runs a handler that may ask. */
-  readonly perform: <T>(call: Call, performance: Performance<T>, background?: Background) => Promise<Outcome>;
+  /** Runs a handler that may ask. The outcome is there at once where nothing had to be awaited. */
+  readonly perform: <T>(
+    call: Call,
+    performance: Performance<T>,
+    background?: Background,
+  ) => Outcome | Promise<Outcome>;
   /** Makes the state and the user of a call, for a handler that runs later. */
   readonly prepare: (call: Call) => Promise<Prepared>;
   /** Called when something of a call is kept for later. */
@@ -46,6 +50,17 @@ export interface Stage {
     run: (ctx: CallContext<never, never>) => Promise<T>,
     prepared?: Prepared,
   ) => Promise<T>;
+}
+
+/** How a handler's run ended: with a value, or with an error. */
+interface Ended<T> {
+  readonly performance: Performance<T>;
+  readonly value?: T;
+  readonly error?: unknown;
+}
+
+function threwNothing(): Error {
+  return new Error('The handler threw nothing');
 }
 
 const nothingGiven: Given<never, never> = { state: undefined as never, user: undefined as never };
@@ -73,7 +88,11 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
   }
 
   // A handler that asks nothing, on a server that prepares nothing, is run without a promise more than its own.
-  function perform<T>(call: Call, performance: Performance<T>, background?: Background): Promise<Outcome> {
+  function perform<T>(
+    call: Call,
+    performance: Performance<T>,
+    background?: Background,
+  ): Outcome | Promise<Outcome> {
     if (unprepared && background === undefined && performance.runId === undefined && !isContinued(call)) {
       return run(call, new CallContext(call, services(), nothingGiven), performance);
     }
@@ -97,7 +116,7 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
     if (background === undefined) return run(call, ctx, performance);
     // The call ends when the handler does, or when it goes on without it.
     return new Promise((resolve, reject) => {
-      let end!: (outcome: Promise<Outcome>) => void;
+      let end!: (outcome: Outcome | Promise<Outcome>) => void;
       // Made before the handler runs: `ctx.background()` may be its first line.
       const ended = new Promise<Outcome>((settle) => {
         end = settle;
@@ -116,18 +135,42 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
     });
   }
 
-  async function run<T>(
+  function run<T>(
     call: Call,
     ctx: CallContext<never, never>,
     performance: Performance<T>,
-  ): Promise<Outcome> {
-    let value: T | undefined;
-    let error: unknown;
+  ): Outcome | Promise<Outcome> {
+    let value: T | Promise<T>;
     try {
-      value = await performance.run(ctx);
+      value = performance.run(ctx);
     } catch (thrown) {
-      error = thrown ?? new Error('The handler threw nothing');
+      return conclude(call, ctx, { performance, error: thrown ?? threwNothing() });
     }
+    return value instanceof Promise
+      ? settle(call, ctx, performance, value)
+      : conclude(call, ctx, { performance, value });
+  }
+
+  async function settle<T>(
+    call: Call,
+    ctx: CallContext<never, never>,
+    performance: Performance<T>,
+    running: Promise<T>,
+  ): Promise<Outcome> {
+    let value: T;
+    try {
+      value = await running;
+    } catch (thrown) {
+      return conclude(call, ctx, { performance, error: thrown ?? threwNothing() });
+    }
+    return conclude(call, ctx, { performance, value });
+  }
+
+  function conclude<T>(
+    call: Call,
+    ctx: CallContext<never, never>,
+    { performance, value, error }: Ended<T>,
+  ): Outcome | Promise<Outcome> {
     ctx.leave();
     if (ctx.asking === undefined && error === undefined && !isInputRequired(value)) {
       return performance.finish(value as T);

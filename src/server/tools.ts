@@ -1,4 +1,4 @@
-import { isObject } from '../jsonrpc/message.js';
+import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import type { Call } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import { checkMirrors, findMirrors, type Mirror } from '../protocol/header-mirror.js';
@@ -7,6 +7,7 @@ import type { ListedTool, ToolAnnotations } from '../protocol/model.js';
 import { checkCounts, timerMs } from '../protocol/number-options.js';
 import { type CompiledSchema, compileSchema } from '../schema/compile.js';
 import { explain } from '../schema/explain.js';
+import type { Checked } from '../schema/issue.js';
 import { type InputRequired, isInputRequired } from './asking/input-required.js';
 import type { CallContext } from './call-context.js';
 import type { Context } from './context.js';
@@ -139,19 +140,22 @@ export type Input =
 export function readArguments(tool: CompiledTool, call: Call): Input | Promise<Input> {
   const args = call.params['arguments'] ?? {};
   if (!isObject(args)) throw new McpError('invalid_params', 'params.arguments must be an object');
-  const mismatch = call.http?.mirrored && checkMirrors(tool.mirrors, args, call.http.mirrored);
-  if (mismatch) throw new McpError('header_mismatch', `Header mismatch: ${mismatch}`);
+  if (tool.mirrors.length > 0) checkMirrored(tool, args, call);
   const checked = tool.input.validate(args);
-  const read = (result: Awaited<typeof checked>): Input =>
-    result.ok
-      ? result
-      : {
-          ok: false,
-          failure: toolFailure(
-            `Invalid arguments for ${tool.name}. ${explain(result.issues, tool.input, args)}`,
-          ),
-        };
-  return checked instanceof Promise ? checked.then(read) : read(checked);
+  return checked instanceof Promise
+    ? checked.then((found) => toInput(tool, args, found))
+    : toInput(tool, args, checked);
+}
+
+function checkMirrored({ mirrors }: CompiledTool, args: JsonObject, { http }: Call): void {
+  const mismatch = http?.mirrored && checkMirrors(mirrors, args, http.mirrored);
+  if (mismatch) throw new McpError('header_mismatch', `Header mismatch: ${mismatch}`);
+}
+
+function toInput(tool: CompiledTool, args: JsonObject, checked: Checked<unknown>): Input {
+  if (checked.ok) return checked;
+  const problem = explain(checked.issues, tool.input, args);
+  return { ok: false, failure: toolFailure(`Invalid arguments for ${tool.name}. ${problem}`) };
 }
 
 /** What becomes of a handler's errors. */
@@ -160,31 +164,59 @@ export interface ToolFailing {
   readonly mapError: MapError;
 }
 
-/** Runs the handler. What it throws becomes a result, but for what the protocol calls an error. */
-export async function runTool(
-  tool: CompiledTool,
-  input: unknown,
-  ctx: CallContext<never, never>,
-  call: Call,
-  { log, mapError }: ToolFailing,
-): Promise<ToolResult | InputRequired> {
+/** One run of a tool's handler. */
+export interface ToolRun {
+  readonly tool: CompiledTool;
+  readonly input: unknown;
+  readonly ctx: CallContext<never, never>;
+  readonly call: Call;
+}
+
+type ToolValue = ToolResult | InputRequired;
+
+/**
+ * Runs the handler. What it throws becomes a result, but for what the protocol calls an error. A handler that is synchronous
+ * has its result at once.
+ */
+export function runTool(run: ToolRun, failing: ToolFailing): ToolValue | Promise<ToolValue> {
+  const { tool, input, ctx } = run;
   try {
     const returned = tool.run(input, ctx);
     // Query builders are thenables too.
-    const value = isThenable(returned) ? await returned : returned;
-    if (isInputRequired(value)) return value;
-    return tool.output === undefined ? toToolResult(value) : await checkOutput(tool.output, value);
+    if (isThenable(returned)) return awaitTool(run, returned, failing);
+    const result = toResult(tool, returned);
+    return result instanceof Promise ? result.catch((error) => failTool(run, error, failing)) : result;
   } catch (error) {
-    // A run that was ended is not a failure of the handler, whatever the handler made of it.
-    if (ctx.over !== undefined) throw ctx.over;
-    if (McpError.is(error)) throw error;
-    // Who gave up on the call need not hear how the handler took it.
-    if (ctx.signal.aborted) throw new McpError('cancelled', 'The call was ended', { cause: error });
-    if (ToolError.is(error)) return toolFailure(error.message);
-    const mapped = await mapError(error, call);
-    if (McpError.is(mapped)) throw mapped;
-    return toolFailure(mapped?.message ?? mask(error, `Tool "${tool.name}"`, log));
+    return failTool(run, error, failing);
   }
+}
+
+async function awaitTool(
+  run: ToolRun,
+  returned: PromiseLike<unknown>,
+  failing: ToolFailing,
+): Promise<ToolValue> {
+  try {
+    return await toResult(run.tool, await returned);
+  } catch (error) {
+    return failTool(run, error, failing);
+  }
+}
+
+async function failTool(
+  { tool, ctx, call }: ToolRun,
+  error: unknown,
+  failing: ToolFailing,
+): Promise<ToolResult> {
+  // A run that was ended is not a failure of the handler, whatever the handler made of it.
+  if (ctx.over !== undefined) throw ctx.over;
+  if (McpError.is(error)) throw error;
+  // Who gave up on the call need not hear how the handler took it.
+  if (ctx.signal.aborted) throw new McpError('cancelled', 'The call was ended', { cause: error });
+  if (ToolError.is(error)) return toolFailure(error.message);
+  const mapped = await failing.mapError(error, call);
+  if (McpError.is(mapped)) throw mapped;
+  return toolFailure(mapped?.message ?? mask(error, `Tool "${tool.name}"`, failing.log));
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
@@ -194,11 +226,26 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   );
 }
 
+function toResult({ output }: CompiledTool, value: unknown): ToolValue | Promise<ToolResult> {
+  if (isInputRequired(value)) return value;
+  return output === undefined ? toToolResult(value) : checkOutput(output, value);
+}
+
 // With an output schema every success has structured content that fits it; a failure needs none.
-async function checkOutput(output: CompiledSchema, value: unknown): Promise<ToolResult> {
+function checkOutput(output: CompiledSchema, value: unknown): ToolResult | Promise<ToolResult> {
   const full = readResultWith(output, value);
   if (full?.isError) return full;
-  const checked = await output.validate(full ? full.structuredContent : value);
+  const checked = output.validate(full ? full.structuredContent : value);
+  return checked instanceof Promise
+    ? checked.then((found) => fitting(output, value, { full, checked: found }))
+    : fitting(output, value, { full, checked });
+}
+
+function fitting(
+  output: CompiledSchema,
+  value: unknown,
+  { full, checked }: { readonly full: ToolResult | undefined; readonly checked: Checked<unknown> },
+): ToolResult {
   if (!checked.ok) {
     throw new TypeError(
       `The handler's value does not fit its output schema. ${explain(checked.issues, output, value)}`,

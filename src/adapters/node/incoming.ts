@@ -138,7 +138,12 @@ export class NodeIncoming implements Incoming {
     if (res.headersSent || res.destroyed) return;
     // An explicit length lets Node send head and body in one write.
     if (body === undefined) res.writeHead(status, headers).end();
-    else res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+    else {
+      const bytes = Buffer.byteLength(body);
+      res.writeHead(status, { ...headers, 'content-length': bytes });
+      // ASCII is the same in both, and latin1 is copied where UTF-8 is encoded.
+      res.end(body, bytes === body.length ? 'latin1' : 'utf8');
+    }
     // What the kernel has taken at once is not unread. A pipelined answer has no connection yet.
     if (res.socket === null) res.once('socket', () => setImmediate(() => this.#limitWriting()));
     else if (res.socket.writableLength > 0) this.#limitWriting();

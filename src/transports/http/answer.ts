@@ -1,25 +1,32 @@
+import { printError, type RequestId } from '../../jsonrpc/message.js';
+import { McpError } from '../../protocol/errors.js';
+import type { Lifetime } from '../../protocol/lifetime.js';
+import { newestRevision } from '../../protocol/revisions.js';
 import type { HeaderFields, Incoming } from './incoming.js';
-import type { EventStream, Streams } from './streams.js';
+import type { EventStream, StreamOwner, Streams } from './streams.js';
 
-export interface AnswerOptions {
-  readonly streams: Streams;
-  readonly headers: HeaderFields;
-  /** The client went away, never reads, or has held the stream for too long. */
-  readonly onEnd: (why: 'gone' | 'unread' | 'old') => void;
-}
+const ended = {
+  gone: 'The client went away',
+  unread: 'The client does not read its stream',
+  old: 'The stream has been open for too long',
+} as const;
 
 /** The answer to one POST: a single JSON body, or an event stream if something had to be said first. */
-export class Answer {
+export class Answer implements StreamOwner {
+  /** Ends when the client went away, never reads, or has held the stream for too long. */
+  lifetime: Lifetime | undefined;
   readonly #incoming: Incoming;
-  readonly #options: AnswerOptions;
+  readonly #streams: Streams;
+  readonly #headers: HeaderFields;
   readonly #mayStream: boolean;
   readonly #mustStream: boolean;
   #stream: EventStream | undefined;
   #finished = false;
 
-  constructor(incoming: Incoming, options: AnswerOptions) {
+  constructor(incoming: Incoming, streams: Streams, headers: HeaderFields) {
     this.#incoming = incoming;
-    this.#options = options;
+    this.#streams = streams;
+    this.#headers = headers;
     const accept = incoming.header('accept');
     this.#mayStream = accepts(accept, 'text/event-stream');
     this.#mustStream = this.#mayStream && !accepts(accept, 'application/json');
@@ -27,10 +34,6 @@ export class Answer {
 
   get mayStream(): boolean {
     return this.#mayStream;
-  }
-
-  get finished(): boolean {
-    return this.#finished;
   }
 
   /** A client that takes only JSON goes without. */
@@ -45,21 +48,26 @@ export class Answer {
     this.#finished = true;
     // A refusal keeps its status, whatever the client would rather read.
     if (this.#mustStream && status === 200) this.#begin();
-    if (this.#stream === undefined) replyJson(this.#incoming, status, message, this.#options.headers);
+    if (this.#stream === undefined) replyJson(this.#incoming, status, message, this.#headers);
     else {
       this.#stream.send({ data: message });
       this.#stream.end();
     }
   }
 
-  /** Nobody is there any more. */
-  abandon(): void {
-    this.#finished = true;
+  /** Ends the answer with an error. */
+  fail(id: RequestId, error: McpError): void {
+    this.finish(printError(id, error.toWire(newestRevision)), error.status);
+  }
+
+  onEnd(why: keyof typeof ended): void {
+    // Nobody is there any more.
+    if (why !== 'old') this.#finished = true;
+    this.lifetime?.end(new McpError('connection_closed', ended[why]));
   }
 
   #begin(): EventStream {
-    const { streams, headers, onEnd } = this.#options;
-    this.#stream ??= streams.open(this.#incoming, headers, { onEnd });
+    this.#stream ??= this.#streams.open(this.#incoming, this.#headers, this);
     return this.#stream;
   }
 }

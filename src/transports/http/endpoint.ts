@@ -2,16 +2,15 @@ import { hasInfinity, isDeeperThan } from '../../jsonrpc/depth.js';
 import {
   type Message,
   printError,
-  printNotification,
   printResult,
   type RequestId,
   type RequestMessage,
   readMessage,
 } from '../../jsonrpc/message.js';
-import { type Auth, type Call, type Dispatch, printOutcome } from '../../protocol/call.js';
+import { type Auth, type Dispatch, type Outcome, printOutcome } from '../../protocol/call.js';
+import { copyCall, type DirectDispatch, directly } from '../../protocol/direct.js';
 import { isModern } from '../../protocol/era.js';
 import { McpError, toMcpError } from '../../protocol/errors.js';
-import { Lifetime, withSignal } from '../../protocol/lifetime.js';
 import { readPeer } from '../../protocol/meta.js';
 import { newestRevision } from '../../protocol/revisions.js';
 import { Answer, noHeaders, replyJson } from './answer.js';
@@ -19,6 +18,7 @@ import { createGuard, type GuardOptions } from './guard.js';
 import { InFlight } from './in-flight.js';
 import { BodyStalled, BodyTooLarge, type HeaderFields, type Incoming } from './incoming.js';
 import { checkHeaders } from './mirrored-headers.js';
+import { PostedCall } from './posted-call.js';
 import { type Routes, routeOf } from './routes.js';
 import { type StreamLimits, Streams } from './streams.js';
 
@@ -75,6 +75,7 @@ export function httpEndpoint(
   const { bodyTimeoutMs = 30_000, writeTimeoutMs = 30_000 } = options;
   const { keepAliveMs = 15_000, maxAgeMs = 3_600_000, maxBufferedBytes = 4 * 1024 * 1024 } = options;
   const { authenticate } = options;
+  const direct: DirectDispatch = directly(dispatch) ?? (async (call) => dispatch(copyCall(call)));
   const guard = createGuard(options, options.warn);
   const streams = new Streams({ keepAliveMs, maxAgeMs, maxBufferedBytes });
   const inFlight = new InFlight(requestTimeoutMs);
@@ -161,47 +162,48 @@ export function httpEndpoint(
     throw new McpError('invalid_request', 'A client sends requests and notifications, not responses');
   }
 
-  async function exchange(incoming: Incoming, message: RequestMessage, headers: HeaderFields): Promise<void> {
+  function exchange(
+    incoming: Incoming,
+    message: RequestMessage,
+    headers: HeaderFields,
+  ): Promise<void> | void {
     const { id, method } = message;
-    const long = method === 'subscriptions/listen';
-    const lifetime = new Lifetime();
-    const leave = inFlight.enter({
-      long,
-      end(why) {
-        lifetime.end(why);
-        // A subscription says goodbye itself, with its result.
-        if (!long) answer.finish(printError(id, why.toWire(newestRevision)), why.status);
-      },
-    });
-    const onEnd = (why: keyof typeof ended): void => {
-      if (why !== 'old') answer.abandon();
-      lifetime.end(new McpError('connection_closed', ended[why]));
-    };
-    const answer = new Answer(incoming, { streams, headers, onEnd });
-    incoming.onGone(() => onEnd('gone'));
+    const answer = new Answer(incoming, streams, headers);
     try {
-      const header = (name: string): string | undefined => incoming.header(name);
-      checkHeaders(message, header);
+      checkHeaders(message, incoming);
       const peer = readPeer(message.params);
-      if (long && !answer.mayStream) {
+      if (method === LISTEN && !answer.mayStream) {
         throw new McpError('invalid_request', `${method} needs a client that accepts text/event-stream`, {
           status: 406,
         });
       }
-      const call: Omit<Call, 'signal'> = {
-        id,
-        method,
-        params: message.params ?? {},
-        peer,
-        auth: incoming.auth,
-        http: { header, remoteAddress: incoming.remoteAddress, mirrored: header },
-        notify: (name, params) => answer.notify(printNotification(name, params)),
-      };
-      const outcome = await dispatch(withSignal(call, lifetime));
+      const call = new PostedCall(incoming, { message, peer, answer });
+      answer.lifetime = call;
+      const outcome = direct(call);
+      if (outcome instanceof Promise) return settle(incoming, { call, answer, outcome });
       answer.finish(printResult(id, printOutcome(outcome)));
     } catch (error) {
-      const known = toMcpError(error);
-      answer.finish(printError(id, known.toWire(newestRevision)), known.status);
+      answer.fail(id, toMcpError(error));
+    }
+  }
+
+  // Only a call that goes on after this turn of the event loop can be cancelled, time out, or have to be waited for.
+  async function settle(incoming: Incoming, { call, answer, outcome }: Pending): Promise<void> {
+    const { id } = call;
+    const long = call.method === LISTEN;
+    const leave = inFlight.enter({
+      long,
+      end(why) {
+        call.end(why);
+        // A subscription says goodbye itself, with its result.
+        if (!long) answer.fail(id, why);
+      },
+    });
+    incoming.onGone(() => answer.onEnd('gone'));
+    try {
+      answer.finish(printResult(id, printOutcome(await outcome)));
+    } catch (error) {
+      answer.fail(id, toMcpError(error));
     } finally {
       leave();
     }
@@ -215,11 +217,13 @@ export function httpEndpoint(
   };
 }
 
-const ended = {
-  gone: 'The client went away',
-  unread: 'The client does not read its stream',
-  old: 'The stream has been open for too long',
-} as const;
+const LISTEN = 'subscriptions/listen';
+
+interface Pending {
+  readonly call: PostedCall;
+  readonly answer: Answer;
+  readonly outcome: Promise<Outcome>;
+}
 
 function readiness(draining: boolean): string {
   return draining ? '{"status":"draining"}' : '{"status":"ready"}';
