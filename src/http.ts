@@ -65,10 +65,14 @@ export function createHandler(server: Served, options: HandlerOptions = {}): Han
   const endpoint = createEndpoint(server, options);
   function handle(request: Request, context?: RequestContext): Promise<Response> {
     const { incoming, answered } = webIncoming(request, context);
-    void endpoint.handle(incoming);
+    endpoint.handle(incoming, ignore);
     return answered;
   }
   return Object.assign(handle, { close: endpoint.close });
+}
+
+function ignore(): void {
+  // The answer is what counts.
 }
 
 /** The endpoint itself, for adapters that have no `Request`. */

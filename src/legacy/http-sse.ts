@@ -1,8 +1,8 @@
 import type { Dispatch } from '../protocol/call.js';
 import { principalOf } from '../protocol/caller.js';
 import { type Channel, openChannel } from '../transports/channel.js';
-import { refuse } from '../transports/http/endpoint.js';
 import { callerOf, type HeaderFields, type Incoming } from '../transports/http/incoming.js';
+import { refuse } from '../transports/http/refusal.js';
 import type { EventStream, Streams } from '../transports/http/streams.js';
 import { channelSession } from './channel-session.js';
 

@@ -1,7 +1,7 @@
 import { printNotification } from '../jsonrpc/message.js';
 import { has } from '../protocol/features.js';
-import { refuse } from '../transports/http/endpoint.js';
 import { callerOf, type HeaderFields, type Incoming } from '../transports/http/incoming.js';
+import { refuse } from '../transports/http/refusal.js';
 import type { Streams } from '../transports/http/streams.js';
 import type { EventLog } from './event-log.js';
 import { ResumableStream } from './resumable-stream.js';

@@ -9,9 +9,13 @@ import { newestRevision, type Revision } from './revisions.js';
  * not for a connection: real clients send `initialize` after a successful `server/discover`. The HTTP header decides only
  * where the body says nothing, because some session-era clients send modern headers.
  */
-export function isModern(message: Message, headerVersion?: string | undefined): boolean {
+export function isModern(
+  message: Message,
+  request?: { header(name: string): string | undefined } | undefined,
+): boolean {
   if (message.kind === 'result' || message.kind === 'error') return false;
   if (declaredVersion(message.params) !== undefined) return true;
+  const headerVersion = request?.header('mcp-protocol-version');
   if (headerVersion !== undefined) return !(sessionRevisions as readonly string[]).includes(headerVersion);
   return message.kind === 'request' && onlyModern(message.method);
 }

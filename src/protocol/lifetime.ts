@@ -53,6 +53,11 @@ export interface WithSignal {
   readonly signal: AbortSignal;
 }
 
+/** A call of a class that makes the lifetime when somebody first looks at it. A copy of the call has its signal and not this. */
+export interface Living extends WithSignal {
+  readonly lifetime: Lifetime;
+}
+
 const source: unique symbol = Symbol('fullmcp.signal');
 
 // One getter for all calls. An object literal with a getter in it gets a hidden class of its own each time it is evaluated,
@@ -103,9 +108,10 @@ export function callEnded(call: WithSignal): Promise<void> {
   });
 }
 
-function lazyLifetime(call: WithSignal & { readonly [source]?: WithSignal }): Lifetime | undefined {
+function lazyLifetime(call: Partial<Living> & { readonly [source]?: WithSignal }): Lifetime | undefined {
   if (call instanceof Lifetime) return call;
-  const lifetime = call[source];
+  const lifetime = call[source] ?? call.lifetime;
   if (!(lifetime instanceof Lifetime)) return undefined;
-  return Object.getOwnPropertyDescriptor(call, 'signal')?.get === lazySignal.get ? lifetime : undefined;
+  const own = Object.getOwnPropertyDescriptor(call, 'signal');
+  return own === undefined || own.get === lazySignal.get ? lifetime : undefined;
 }

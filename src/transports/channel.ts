@@ -1,4 +1,4 @@
-import { hasInfinity, isDeeperThan } from '../jsonrpc/depth.js';
+import { faultOf } from '../jsonrpc/depth.js';
 import {
   INVALID_REQUEST,
   type InvalidMessage,
@@ -77,11 +77,13 @@ export function openChannel(options: ChannelOptions): Channel {
     } catch {
       return reply(printError(undefined, { code: PARSE_ERROR, message: 'This is not valid JSON' }));
     }
-    if (text.length > 2 * maxDepth && isDeeperThan(value, maxDepth)) {
-      return refuse(`Nested deeper than ${maxDepth} levels`, readableId(value));
-    }
-    if (hasInfinity(text, value)) {
-      return refuse('A number in the message is too large for a double', readableId(value));
+    const fault = faultOf(value, maxDepth);
+    if (fault !== undefined) {
+      const why =
+        fault === 'deep'
+          ? `Nested deeper than ${maxDepth} levels`
+          : 'A number in the message is too large for a double';
+      return refuse(why, readableId(value));
     }
     if (Array.isArray(value)) {
       if (sessionEra !== undefined) return sessionEra.receiveBatch(value);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { hasInfinity, isDeeperThan } from '../../src/jsonrpc/depth.js';
+import { faultOf, isDeeperThan } from '../../src/jsonrpc/depth.js';
 import { EventStreamReader, EventTooLarge, printEvent } from '../../src/jsonrpc/event-stream.js';
 import { readMessage } from '../../src/jsonrpc/message.js';
 import { type Line, LineReader } from '../../src/jsonrpc/ndjson.js';
@@ -56,8 +56,8 @@ describe('a message', () => {
     fc.assert(
       fc.property(text, (json) => {
         const value: unknown = JSON.parse(json);
-        expect(hasInfinity(json, value)).toBe(infinite(value));
         const deep = depth(value);
+        expect(faultOf(value, deep)).toBe(infinite(value) ? 'infinite' : undefined);
         expect([isDeeperThan(value, deep), isDeeperThan(value, deep - 1)]).toEqual([false, deep > 0]);
       }),
       limits,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasInfinity, isDeeperThan } from '../../src/jsonrpc/depth.js';
+import { faultOf, isDeeperThan } from '../../src/jsonrpc/depth.js';
 
 describe('isDeeperThan', () => {
   it.each([
@@ -35,8 +35,8 @@ describe('isDeeperThan', () => {
   });
 });
 
-describe('hasInfinity', () => {
-  const found = (text: string): boolean => hasInfinity(text, JSON.parse(text));
+describe('faultOf', () => {
+  const found = (text: string): boolean => faultOf(JSON.parse(text), 128) === 'infinite';
 
   it.each([
     '1e400',

@@ -35,7 +35,8 @@ export function plugin(endpoint: HttpEndpoint): Plugin {
     app.addContentTypeParser('*', (_request, _payload, done) => done(null));
     const serve = async (request: AppRequest, reply: AppReply): Promise<void> => {
       reply.hijack();
-      await endpoint.handle(new NodeIncoming(request.raw, reply.raw, undefined, request));
+      const incoming = new NodeIncoming(request.raw, reply.raw, undefined, request);
+      await new Promise<void>((done) => endpoint.handle(incoming, done));
     };
     app.all('/', serve);
     app.all('/*', serve);

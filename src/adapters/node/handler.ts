@@ -40,7 +40,7 @@ export interface NodeHandler<Req extends NodeRequest = NodeRequest> {
 /** The endpoint on Node's own `req` and `res`: alone, or inside Express, Fastify, Koa and their like. */
 export function nodeHandler(endpoint: HttpEndpoint): NodeHandler {
   function handle(req: IncomingMessage & { readonly body?: unknown }, res: ServerResponse): Promise<void> {
-    return endpoint.handle(new NodeIncoming(req, res, req.body));
+    return new Promise((done) => endpoint.handle(new NodeIncoming(req, res, req.body), done));
   }
   return Object.assign(handle, { close: endpoint.close });
 }

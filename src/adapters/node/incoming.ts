@@ -1,17 +1,18 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Auth } from '../../protocol/call.js';
+import { JSON_TYPE, jsonHeaders } from '../../transports/http/answer.js';
 import {
+  type BodyLimits,
+  type BodyTaker,
   BodyTooLarge,
   type HeaderFields,
   type Incoming,
   type Outlet,
 } from '../../transports/http/incoming.js';
-import { BodyWatch, UNWATCHED, type WatchedBody } from './body-watch.js';
+import { NodeBody } from './body.js';
 import { hasPipelined, pipelinedOn, whilePipelined } from './pipelined.js';
-
-const bodies = new BodyWatch();
 
 /**
  * Node's `req` and `res` as Incoming. They are used as they are: building a web `Request` and `Response` around them costs
@@ -24,16 +25,18 @@ export class NodeIncoming implements Incoming {
   readonly raw: unknown;
   auth: Auth | undefined = undefined;
   readonly #req: IncomingMessage;
+  readonly #headers: IncomingHttpHeaders;
   readonly #res: ServerResponse;
   readonly #parsedBody: unknown;
   writeTimeoutMs = 0;
-  #reading: Reading | undefined;
+  #body: NodeBody | undefined;
   #authority: string | undefined;
 
   /** A body that a framework has parsed already is handed in, and so is a request of the framework's own. */
   constructor(req: IncomingMessage, res: ServerResponse, parsedBody?: unknown, raw: unknown = req) {
     this.raw = raw;
     this.#req = req;
+    this.#headers = req.headers;
     this.#res = res;
     this.#parsedBody = parsedBody;
     this.method = req.method ?? 'GET';
@@ -71,66 +74,17 @@ export class NodeIncoming implements Incoming {
 
   header(name: string): string | undefined {
     if (this.#authority !== undefined && name === 'host') return this.#authority;
-    const value = this.#req.headers[name];
+    const value = this.#headers[name];
     return typeof value === 'object' ? value.join(', ') : value;
   }
 
-  text(maxBytes: number, silenceMs: number): Promise<string> {
-    if (this.#parsedBody !== undefined) {
+  read(limits: BodyLimits, taker: BodyTaker): void {
+    if (this.#parsedBody === undefined) this.#body = new NodeBody(this.#req, limits, taker);
+    else {
       const text = printed(this.#parsedBody);
-      if (Buffer.byteLength(text) > maxBytes) return Promise.reject(new BodyTooLarge(maxBytes));
-      return Promise.resolve(text);
+      if (Buffer.byteLength(text) > limits.maxBytes) taker.fail(new BodyTooLarge(limits.maxBytes));
+      else taker.take(text);
     }
-    const req = this.#req;
-    if (Number(req.headers['content-length'] ?? 0) > maxBytes) {
-      discardRest(req);
-      return Promise.reject(new BodyTooLarge(maxBytes));
-    }
-    return new Promise((resolve, reject) => {
-      let first: Buffer | undefined;
-      let rest: Buffer[] | undefined;
-      const data = (chunk: Buffer): void => {
-        reading.bytes += chunk.length;
-        if (reading.bytes > maxBytes) {
-          req.off('data', data);
-          bodies.forget(reading);
-          discardRest(req);
-          reject(new BodyTooLarge(maxBytes));
-        } else if (first === undefined) first = chunk;
-        else if (rest === undefined) rest = [first, chunk];
-        else rest.push(chunk);
-      };
-      const end = (): void => {
-        bodies.forget(reading);
-        resolve(rest === undefined ? (first?.toString('utf8') ?? '') : Buffer.concat(rest).toString('utf8'));
-      };
-      const close = (): void => {
-        bodies.forget(reading);
-        if (!req.complete) reject(new Error('The client went away while sending'));
-      };
-      const reading: Reading = {
-        data,
-        end,
-        error: reject,
-        close,
-        silenceMs,
-        bytes: 0,
-        seen: -1,
-        seenAt: 0,
-        slot: UNWATCHED,
-      };
-      req.on('data', data).on('end', end).on('error', reject).on('close', close);
-      this.#reading = reading;
-      if (silenceMs > 0) bodies.watch(reading);
-    });
-  }
-
-  // The listeners hold the body. A short answer is soon gone, and they with it; a stream would hold them for hours.
-  #forgetBody(): void {
-    if (this.#reading === undefined) return;
-    const { data, end, error, close } = this.#reading;
-    this.#req.off('data', data).off('end', end).off('error', error).off('close', close);
-    this.#reading = undefined;
   }
 
   reply(status: number, headers: HeaderFields, body?: string): void {
@@ -140,7 +94,12 @@ export class NodeIncoming implements Incoming {
     if (body === undefined) res.writeHead(status, headers).end();
     else {
       const bytes = Buffer.byteLength(body);
-      res.writeHead(status, { ...headers, 'content-length': bytes });
+      res.writeHead(
+        status,
+        headers === jsonHeaders
+          ? { 'content-type': JSON_TYPE, 'content-length': bytes }
+          : { ...headers, 'content-length': bytes },
+      );
       // ASCII is the same in both, and latin1 is copied where UTF-8 is encoded.
       res.end(body, bytes === body.length ? 'latin1' : 'utf8');
     }
@@ -165,7 +124,8 @@ export class NodeIncoming implements Incoming {
     const res = this.#res;
     res.writeHead(status, headers);
     res.flushHeaders();
-    this.#forgetBody();
+    this.#body?.forget();
+    this.#body = undefined;
     return new NodeOutlet(res, this.#req.socket);
   }
 
@@ -179,12 +139,6 @@ export class NodeIncoming implements Incoming {
       if (!res.writableFinished) listener();
     });
   }
-}
-
-interface Reading extends WatchedBody {
-  readonly data: (chunk: Buffer) => void;
-  readonly end: () => void;
-  readonly close: () => void;
 }
 
 class NodeOutlet implements Outlet {
@@ -217,18 +171,6 @@ class NodeOutlet implements Outlet {
 }
 
 const SLASH = 0x2f;
-const MOST_DISCARDED = 64 * 1024 * 1024;
-
-// Read and thrown away, so that the client comes to its end and then to the answer: a connection that is closed while it
-// still sends is reset, and the answer with it. Node's time limit for a request ends those that never come to an end.
-function discardRest(req: IncomingMessage): void {
-  let bytes = 0;
-  req.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > MOST_DISCARDED) req.destroy();
-  });
-}
-
 // What a body parser left behind: a value, a text, or bytes.
 function printed(body: unknown): string {
   if (typeof body === 'string') return body;

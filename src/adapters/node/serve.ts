@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import { timerMs } from '../../protocol/number-options.js';
 import type { HttpEndpoint } from '../../transports/http/endpoint.js';
-import { nodeHandler } from './handler.js';
+import { NodeIncoming } from './incoming.js';
 import { listen } from './listen.js';
 import type { ServeOptions } from './options.js';
 import { isWebSocket, serveAsHttp } from './other-protocols.js';
@@ -54,9 +54,8 @@ export async function serveOnNode(
   } = options;
   const drainMs = timerMs('drainMs', givenDrainMs);
   await start();
-  const handle = nodeHandler(endpoint);
   const http: HttpServer = tls === undefined ? createHttpServer() : createHttpsServer(tls);
-  http.on('request', (req, res) => void handle(req, res));
+  http.on('request', (req, res) => endpoint.handle(new NodeIncoming(req, res), ignore));
   // Beyond a count of its own Node drops headers unseen, an Origin among them. The limit on their length stays.
   http.maxHeadersCount = 0;
   http.on('upgrade', (req, socket, head) => {
@@ -115,6 +114,10 @@ export async function serveOnNode(
   }
 
   return { url, port: address.port, close, closed, [Symbol.asyncDispose]: close };
+}
+
+function ignore(): void {
+  // Nothing waits for the end of a request.
 }
 
 // A process in which nothing is left to do ends before.

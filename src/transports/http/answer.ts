@@ -1,6 +1,5 @@
 import { printError, type RequestId } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
-import type { Lifetime } from '../../protocol/lifetime.js';
 import { newestRevision } from '../../protocol/revisions.js';
 import type { HeaderFields, Incoming } from './incoming.js';
 import type { EventStream, StreamOwner, Streams } from './streams.js';
@@ -13,8 +12,8 @@ const ended = {
 
 /** The answer to one POST: a single JSON body, or an event stream if something had to be said first. */
 export class Answer implements StreamOwner {
-  /** Ends when the client went away, never reads, or has held the stream for too long. */
-  lifetime: Lifetime | undefined;
+  /** The call that ends when the client went away, never reads, or has held the stream for too long. */
+  call: { end(reason: McpError): void } | undefined;
   readonly #incoming: Incoming;
   readonly #streams: Streams;
   readonly #headers: HeaderFields;
@@ -63,7 +62,7 @@ export class Answer implements StreamOwner {
   onEnd(why: keyof typeof ended): void {
     // Nobody is there any more.
     if (why !== 'old') this.#finished = true;
-    this.lifetime?.end(new McpError('connection_closed', ended[why]));
+    this.call?.end(new McpError('connection_closed', ended[why]));
   }
 
   #begin(): EventStream {
@@ -87,4 +86,6 @@ export function replyJson(incoming: Incoming, status: number, json: string, head
 }
 
 export const noHeaders: HeaderFields = Object.freeze({});
-const jsonHeaders: HeaderFields = Object.freeze({ 'content-type': 'application/json' });
+export const JSON_TYPE = 'application/json';
+/** The headers of an answer without others of its own. */
+export const jsonHeaders: HeaderFields = Object.freeze({ 'content-type': JSON_TYPE });

@@ -1,24 +1,17 @@
-import { hasInfinity, isDeeperThan } from '../../jsonrpc/depth.js';
-import {
-  type Message,
-  printError,
-  printResult,
-  type RequestId,
-  type RequestMessage,
-  readMessage,
-} from '../../jsonrpc/message.js';
+import { faultOf } from '../../jsonrpc/depth.js';
+import { type Message, printResult, type RequestMessage, readMessage } from '../../jsonrpc/message.js';
 import { type Auth, type Dispatch, type Outcome, printOutcome } from '../../protocol/call.js';
 import { copyCall, type DirectDispatch, directly } from '../../protocol/direct.js';
 import { isModern } from '../../protocol/era.js';
 import { McpError, toMcpError } from '../../protocol/errors.js';
 import { readPeer } from '../../protocol/meta.js';
-import { newestRevision } from '../../protocol/revisions.js';
 import { Answer, noHeaders, replyJson } from './answer.js';
 import { createGuard, type GuardOptions } from './guard.js';
 import { InFlight } from './in-flight.js';
-import { BodyStalled, BodyTooLarge, type HeaderFields, type Incoming } from './incoming.js';
+import type { BodyLimits, HeaderFields, Incoming } from './incoming.js';
 import { checkHeaders } from './mirrored-headers.js';
 import { PostedCall } from './posted-call.js';
+import { answerError, fail, refuse } from './refusal.js';
 import { type Routes, routeOf } from './routes.js';
 import { type StreamLimits, Streams } from './streams.js';
 
@@ -60,8 +53,8 @@ export interface EraContext {
 }
 
 export interface HttpEndpoint {
-  /** Answers one request, whatever it is. Never throws. */
-  readonly handle: (incoming: Incoming) => Promise<void>;
+  /** Answers one request, whatever it is, and calls `done` when that is over. Never throws. */
+  readonly handle: (incoming: Incoming, done: () => void) => void;
   readonly close: (options?: { readonly deadlineMs?: number }) => Promise<void>;
 }
 
@@ -73,6 +66,7 @@ export function httpEndpoint(
 ): HttpEndpoint {
   const { maxBodyBytes = 4 * 1024 * 1024, maxDepth = 128, requestTimeoutMs = 600_000 } = options;
   const { bodyTimeoutMs = 30_000, writeTimeoutMs = 30_000 } = options;
+  const limits: BodyLimits = { maxBytes: maxBodyBytes, silenceMs: bodyTimeoutMs };
   const { keepAliveMs = 15_000, maxAgeMs = 3_600_000, maxBufferedBytes = 4 * 1024 * 1024 } = options;
   const { authenticate } = options;
   const direct: DirectDispatch = directly(dispatch) ?? (async (call) => dispatch(copyCall(call)));
@@ -81,45 +75,75 @@ export function httpEndpoint(
   const inFlight = new InFlight(requestTimeoutMs);
   const sessions = sessionEra?.({ streams, inFlight, read });
 
-  async function handle(incoming: Incoming): Promise<void> {
-    let headers = noHeaders;
+  function handle(incoming: Incoming, done: () => void): void {
     incoming.writeTimeoutMs = writeTimeoutMs;
+    const received: Received = { incoming, headers: noHeaders, done };
     try {
-      const route = routeOf(incoming.path, options);
-      if (route === 'health') return replyJson(incoming, 200, '{"status":"ok"}', headers);
-      if (route === 'ready')
-        return replyJson(incoming, inFlight.draining ? 503 : 200, readiness(inFlight.draining), headers);
-      const refused = guard.refuse(incoming);
-      if (refused !== undefined) return refuse(incoming, 403, refused);
-      headers = guard.cors(incoming);
-      if (route === undefined) return refuse(incoming, 404, 'Nothing is served at this path', headers);
-      if (incoming.method === 'OPTIONS') return incoming.reply(204, guard.preflight(incoming));
-      if (inFlight.draining)
-        return refuse(incoming, 503, 'The server is shutting down', {
-          ...headers,
-          'retry-after': '5',
-          connection: 'close',
-        });
-      if (authenticate !== undefined) incoming.auth = await authenticate(incoming);
-      if (incoming.method === 'POST' && route === 'mcp')
-        return await post(incoming, parse(await text(incoming)), headers);
-      if (sessions !== undefined) return await sessions.other(incoming, route, headers);
-      refuse(incoming, 405, `${incoming.method} is not served here`, { ...headers, allow: 'POST, OPTIONS' });
+      const route = admit(received);
+      if (route === undefined) done();
+      else if (authenticate === undefined) serve(received, route);
+      else
+        authenticate(incoming)
+          .then((auth) => {
+            incoming.auth = auth;
+            serve(received, route);
+          })
+          .catch((error) => end(received, error));
     } catch (error) {
-      fail(incoming, error, headers);
+      end(received, error);
+    }
+  }
+
+  /** The route of a request; undefined where the request is answered already. */
+  function admit(received: Received): 'mcp' | 'sse' | 'messages' | undefined {
+    const { incoming } = received;
+    const route = routeOf(incoming.path, options);
+    if (route === 'health') return void replyJson(incoming, 200, '{"status":"ok"}', noHeaders);
+    if (route === 'ready')
+      return void replyJson(incoming, inFlight.draining ? 503 : 200, readiness(inFlight.draining), noHeaders);
+    const refused = guard.refuse(incoming);
+    if (refused !== undefined) return void refuse(incoming, 403, refused);
+    const headers = guard.cors(incoming);
+    received.headers = headers;
+    if (route === undefined) return void refuse(incoming, 404, 'Nothing is served at this path', headers);
+    if (incoming.method === 'OPTIONS') return void incoming.reply(204, guard.preflight(incoming));
+    if (!inFlight.draining) return route;
+    const closing = { ...headers, 'retry-after': '5', connection: 'close' };
+    return void refuse(incoming, 503, 'The server is shutting down', closing);
+  }
+
+  function serve(received: Received, route: 'mcp' | 'sse' | 'messages'): void {
+    const { incoming, headers, done } = received;
+    if (incoming.method === 'POST' && route === 'mcp') {
+      checkType(incoming);
+      incoming.read(limits, { take: (text) => take(received, text), fail: (error) => end(received, error) });
+    } else if (sessions === undefined) {
+      refuse(incoming, 405, `${incoming.method} is not served here`, { ...headers, allow: 'POST, OPTIONS' });
+      done();
+    } else sessions.other(incoming, route, headers).then(done, (error) => end(received, error));
+  }
+
+  function take(received: Received, text: string): void {
+    const { incoming, headers, done } = received;
+    try {
+      const working = post(incoming, parse(text), headers);
+      if (working === undefined) done();
+      else working.then(done, (error) => end(received, error));
+    } catch (error) {
+      end(received, error);
     }
   }
 
   async function read(incoming: Incoming): Promise<unknown> {
-    return parse(await text(incoming));
+    checkType(incoming);
+    return parse(await new Promise<string>((take, fail) => incoming.read(limits, { take, fail })));
   }
 
-  function text(incoming: Incoming): Promise<string> {
+  function checkType(incoming: Incoming): void {
     const type = incoming.header('content-type');
     if (type === undefined || !isJson(type)) {
       throw new McpError('invalid_request', 'Content-Type must be application/json', { status: 415 });
     }
-    return incoming.text(maxBodyBytes, bodyTimeoutMs);
   }
 
   function parse(text: string): unknown {
@@ -129,14 +153,14 @@ export function httpEndpoint(
     } catch {
       throw new McpError('parse_error', 'The body is not valid JSON');
     }
-    // Nesting to this depth takes two characters a level, so that a short body needs no look.
-    if (text.length > 2 * maxDepth && isDeeperThan(value, maxDepth)) {
-      throw new McpError('invalid_request', `The body is nested deeper than ${maxDepth} levels`);
-    }
-    if (hasInfinity(text, value)) {
-      throw new McpError('invalid_request', 'The body has a number that is too large for a double');
-    }
-    return value;
+    const fault = faultOf(value, maxDepth);
+    if (fault === undefined) return value;
+    throw new McpError(
+      'invalid_request',
+      fault === 'deep'
+        ? `The body is nested deeper than ${maxDepth} levels`
+        : 'The body has a number that is too large for a double',
+    );
   }
 
   // Not async itself: an open subscription would keep its frame.
@@ -154,7 +178,7 @@ export function httpEndpoint(
         headers,
       );
     }
-    if (sessions !== undefined && !isModern(message, incoming.header('mcp-protocol-version'))) {
+    if (sessions !== undefined && !isModern(message, incoming)) {
       return sessions.post(incoming, message, headers);
     }
     if (message.kind === 'request') return exchange(incoming, message, headers);
@@ -178,7 +202,7 @@ export function httpEndpoint(
         });
       }
       const call = new PostedCall(incoming, { message, peer, answer });
-      answer.lifetime = call;
+      answer.call = call;
       const outcome = direct(call);
       if (outcome instanceof Promise) return settle(incoming, { call, answer, outcome });
       answer.finish(printResult(id, printOutcome(outcome)));
@@ -219,6 +243,13 @@ export function httpEndpoint(
 
 const LISTEN = 'subscriptions/listen';
 
+/** A request, and what hears that it is over. */
+interface Received {
+  readonly incoming: Incoming;
+  headers: HeaderFields;
+  readonly done: () => void;
+}
+
 interface Pending {
   readonly call: PostedCall;
   readonly answer: Answer;
@@ -233,35 +264,7 @@ function isJson(type: string): boolean {
   return type === 'application/json' || type.split(';')[0]?.trim().toLowerCase() === 'application/json';
 }
 
-/** Refuses in a way that both people and clients can read. */
-export function refuse(
-  incoming: Incoming,
-  status: number,
-  message: string,
-  headers: HeaderFields = noHeaders,
-): void {
-  replyJson(incoming, status, printError(undefined, { code: -32600, message }), headers);
-}
-
-function answerError(
-  incoming: Incoming,
-  id: RequestId | undefined,
-  error: McpError,
-  headers: HeaderFields,
-): void {
-  replyJson(incoming, error.status, printError(id, error.toWire(newestRevision)), headers);
-}
-
-function fail(incoming: Incoming, error: unknown, headers: HeaderFields): void {
-  if (error instanceof BodyTooLarge) {
-    return refuse(incoming, 413, `${error.message}. Send less, or raise maxBodyBytes.`, headers);
-  }
-  if (error instanceof BodyStalled) {
-    return refuse(incoming, 408, `${error.message}.`, { ...headers, connection: 'close' });
-  }
-  const known = toMcpError(error);
-  // RFC 9110, 401: the answer says how to authenticate.
-  const challenge = known.status === 401 ? { ...headers, 'www-authenticate': 'Bearer' } : headers;
-  // What is nobody's known mistake is ours.
-  answerError(incoming, undefined, known, challenge);
+function end({ incoming, headers, done }: Received, error: unknown): void {
+  fail(incoming, error, headers);
+  done();
 }

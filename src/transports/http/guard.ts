@@ -59,15 +59,14 @@ export function createGuard(options: GuardOptions, warn?: (message: string) => v
 
   // Anyone who owns a name can make it point at this machine (DNS rebinding). Nobody can do that with an address, nor
   // with a name that a certificate was checked for; and what came in over loopback was addressed to loopback.
-  function knownHost(host: string, { secure, local }: Incoming): boolean {
-    if (
-      allowedHosts === unsafeAnyHost ||
-      loopback.has(host) ||
-      host.endsWith('.localhost') ||
-      hosts.has(host)
-    )
-      return true;
+  function isReached(host: string, { secure, local }: Incoming): boolean {
     return !local && (secure || isAddress(host));
+  }
+
+  /** Whether a host is allowed on every kind of connection. */
+  function isNamed(host: string): boolean {
+    if (allowedHosts === unsafeAnyHost) return true;
+    return loopback.has(host) || host.endsWith('.localhost') || hosts.has(host);
   }
 
   function knownOrigin(origin: string, host: string): boolean {
@@ -76,18 +75,18 @@ export function createGuard(options: GuardOptions, warn?: (message: string) => v
     return name !== undefined && (name === host || (loopback.has(host) && loopback.has(name)));
   }
 
-  // The same host comes with nearly every request; it is read and judged once for each kind of connection.
-  let last: (Pick<Incoming, 'secure' | 'local'> & { header: string; host: string }) | undefined;
+  // The same host comes with nearly every request: it is read once, and judged once where the connection does not matter.
+  let last: { readonly header: string; readonly host: string; readonly named: boolean } | undefined;
 
   /** The host that a request is addressed to, or undefined where it may not be. */
   function allowedHost(header: string | undefined, incoming: Incoming): string | undefined {
     if (header === undefined) return undefined;
-    const { secure, local } = incoming;
-    if (header === last?.header && secure === last.secure && local === last.local) return last.host;
-    const host = hostOf(header);
-    if (host === undefined || !knownHost(host, incoming)) return undefined;
-    last = { header, host, secure, local };
-    return host;
+    if (header !== last?.header) {
+      const host = hostOf(header);
+      if (host === undefined) return undefined;
+      last = { header, host, named: isNamed(host) };
+    }
+    return last.named || isReached(last.host, incoming) ? last.host : undefined;
   }
 
   const told = new Set<string>();

@@ -18,11 +18,8 @@ export interface Incoming {
   auth: Auth | undefined;
   /** Reads a header by its lower-case name. */
   header(name: string): string | undefined;
-  /**
-   * The whole body. Throws `BodyTooLarge` as soon as it has more than `maxBytes`, and `BodyStalled` when nothing of it came
-   * for `silenceMs`, where the runtime does not see to that itself.
-   */
-  text(maxBytes: number, silenceMs: number): Promise<string>;
+  /** Reads the whole body. Calls back rather than making a promise, which would cost more than the reading. */
+  read(limits: BodyLimits, taker: BodyTaker): void;
   /** How long a client may leave an answer unread, without taking any of it, before its connection is closed. */
   writeTimeoutMs?: number;
   /** Answers at once, with a body that is all there. */
@@ -33,6 +30,19 @@ export interface Incoming {
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
   /** Calls back when the client goes away before the answer is complete. */
   onGone(listener: () => void): void;
+}
+
+export interface BodyLimits {
+  /** A body fails with `BodyTooLarge` as soon as it has more. */
+  readonly maxBytes: number;
+  /** A body fails with `BodyStalled` when nothing of it came for so long, where the runtime does not see to that itself. */
+  readonly silenceMs: number;
+}
+
+/** Takes a body that is read: one of the two is called, once. */
+export interface BodyTaker {
+  readonly take: (text: string) => void;
+  readonly fail: (error: unknown) => void;
 }
 
 /** What the calls know of a request that carries them or that opened their connection. */

@@ -1,6 +1,7 @@
 import { type JsonObject, printNotification, type RequestMessage } from '../../jsonrpc/message.js';
 import type { Auth, Call, HttpFacts, Peer } from '../../protocol/call.js';
-import { Lifetime } from '../../protocol/lifetime.js';
+import type { McpError } from '../../protocol/errors.js';
+import { Lifetime, type Living } from '../../protocol/lifetime.js';
 import type { Answer } from './answer.js';
 import type { Incoming } from './incoming.js';
 
@@ -11,8 +12,8 @@ export interface Posted {
   readonly answer: Answer;
 }
 
-/** A call that came as a POST. It is its own lifetime, and its members are made when a handler first looks at them. */
-export class PostedCall extends Lifetime implements Call {
+/** A call that came as a POST. Its members are made when a handler first looks at them. */
+export class PostedCall implements Call, Living {
   readonly id: Call['id'];
   readonly method: string;
   readonly params: JsonObject;
@@ -20,11 +21,11 @@ export class PostedCall extends Lifetime implements Call {
   readonly auth: Auth | undefined;
   readonly #incoming: Incoming;
   readonly #answer: Answer;
+  #lifetime: Lifetime | undefined;
   #http: HttpFacts | undefined;
   #notify: Call['notify'] | undefined;
 
   constructor(incoming: Incoming, { message, peer, answer }: Posted) {
-    super();
     this.id = message.id;
     this.method = message.method;
     this.params = message.params ?? {};
@@ -32,6 +33,19 @@ export class PostedCall extends Lifetime implements Call {
     this.auth = incoming.auth;
     this.#incoming = incoming;
     this.#answer = answer;
+  }
+
+  get lifetime(): Lifetime {
+    this.#lifetime ??= new Lifetime();
+    return this.#lifetime;
+  }
+
+  get signal(): AbortSignal {
+    return this.lifetime.signal;
+  }
+
+  end(reason: McpError): void {
+    this.lifetime.end(reason);
   }
 
   get http(): HttpFacts {

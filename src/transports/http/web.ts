@@ -38,7 +38,7 @@ export function webIncoming(
     auth: undefined,
     // A Request made by hand has no Host header; its URL says the same.
     header: (name) => request.headers.get(name) ?? (name === 'host' ? url.host : undefined),
-    text: (maxBytes) => readText(request, maxBytes),
+    read: ({ maxBytes }, { take, fail }) => void readText(request, maxBytes).then(take, fail),
     reply(status, headers, body) {
       gone.clear();
       answer(new Response(body ?? null, { status, headers: { ...headers } }));
