@@ -172,6 +172,36 @@ describe('an orderly shutdown', () => {
     expect([...stepsIn(folder).values()]).toEqual([{ began: 2, ended: 1 }]);
   });
 
+  test('lets a step end though the signal comes twice, as npm and a terminal send it', async () => {
+    const folder = join(root, 'twice');
+    mkdirSync(folder);
+    const life = await start(folder, { drainMs: 20_000, stepMs: 500, steps: 2 });
+    const { taskId } = await life.ask('tools/call', { name: 'work', arguments: {} });
+    await until('the step has begun', () => stepsIn(folder).size === 1);
+    const stopping = life.stop();
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      await setTimeout(20);
+      life.child.kill(signal);
+    }
+    expect(await stopping).toBe(0);
+    expect([...stepsIn(folder).values()]).toEqual([{ began: 1, ended: 1 }]);
+    expect(linesIn(folder)).toContain('lifespan ended');
+    expect(await statusesIn(folder)).toEqual({ [String(taskId)]: 'working' });
+  });
+
+  test('does not hold up whoever sends the signal again a while later', async () => {
+    const folder = join(root, 'insisted');
+    mkdirSync(folder);
+    const life = await start(folder, { drainMs: 60_000, stepMs: 60_000, steps: 1 });
+    await life.ask('tools/call', { name: 'work', arguments: {} });
+    await until('the step has begun', () => stepsIn(folder).size === 1);
+    const exit = once(life.child, 'exit');
+    const again = setInterval(() => life.child.kill('SIGTERM'), 300);
+    expect(await exit).toEqual([null, 'SIGTERM']);
+    clearInterval(again);
+    expect(linesIn(folder)).not.toContain('lifespan ended');
+  });
+
   test('ends the lifespan and the process though a call is open and does not end', async () => {
     const folder = join(root, 'stuck');
     mkdirSync(folder);

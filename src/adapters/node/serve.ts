@@ -36,6 +36,8 @@ export interface ServeParts {
 /** How long the lifespan may take to end at a signal, and how long the program may go on when everything is closed. */
 const STOP_MS = 3000;
 const EXIT_MS = 500;
+/** Signals within this time are one: a terminal, a shell and npm may each pass on the same one. */
+const ONE_SIGNAL_MS = 1000;
 
 /** Listens, and closes in order. */
 export async function serveOnNode(
@@ -77,12 +79,11 @@ export async function serveOnNode(
 
   let closing: Promise<void> | undefined;
   function close(): Promise<void> {
-    closing ??= shutDown();
+    closing ??= shutDown().finally(ignoreSignals);
     return closing;
   }
 
   async function shutDown(): Promise<void> {
-    for (const [signal, handler] of handlers) process.off(signal, handler);
     const stopped = new Promise<void>((resolve) => http.close(() => resolve()));
     http.closeIdleConnections();
     await Promise.all([
@@ -102,15 +103,27 @@ export async function serveOnNode(
     finished = resolve;
   });
   const names = signals ? (['SIGTERM', 'SIGINT'] as const) : [];
-  const handlers = names.map((signal) => [signal, onSignal] as const);
-  for (const [signal, handler] of handlers) process.once(signal, handler);
+  for (const signal of names) process.on(signal, onSignal);
+  function ignoreSignals(): void {
+    for (const signal of names) process.off(signal, onSignal);
+  }
 
   // A handler that does not heed its signal, or a lifespan that does not end, must not keep the process. Before its drain time is
   // over it is kept: another server in this process may still need it.
-  function onSignal(): void {
+  let signalledAt: number | undefined;
+  function onSignal(signal: NodeJS.Signals): void {
+    if (signalledAt !== undefined) return repeated(signal, signalledAt);
+    signalledAt = performance.now();
     const drained = performance.now() + drainMs;
     if (exit) exitAfter(drainMs + STOP_MS);
     void close().then(() => exit && exitAfter(Math.max(0, drained - performance.now()) + EXIT_MS));
+  }
+
+  // Whoever sends another one a while later does not want to wait.
+  function repeated(signal: NodeJS.Signals, firstAt: number): void {
+    if (performance.now() - firstAt < ONE_SIGNAL_MS) return;
+    ignoreSignals();
+    process.kill(process.pid, signal);
   }
 
   return { url, port: address.port, close, closed, [Symbol.asyncDispose]: close };

@@ -142,12 +142,22 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
       const isSet = Math.abs(now - drift) > TICK_MS;
       drift = now;
       for (const known of [...live.values()]) {
-        if (known.expired)
-          known.expire().catch((error) => log('error', 'An expired task could not be removed', error));
+        if (known.expired) expire(known);
         else if (isSet) known.touch();
       }
     }, TICK_MS);
     idle(timer);
+  }
+
+  const expiring = new Set<LiveTask>();
+  function expire(task: LiveTask): void {
+    // A store may take longer than the next tick.
+    if (expiring.has(task)) return;
+    expiring.add(task);
+    task
+      .expire()
+      .catch((error) => log('error', 'An expired task could not be removed', error))
+      .finally(() => expiring.delete(task));
   }
 
   async function find(id: unknown): Promise<Task | undefined> {

@@ -210,6 +210,33 @@ describe('tasks that are listed', () => {
   });
 });
 
+describe('a task whose time is over', () => {
+  it('is removed once, though the store takes long', async () => {
+    const kept = keptStore();
+    const slow = signal();
+    let removals = 0;
+    const store: Store = {
+      ...kept.store,
+      async delete(key) {
+        removals++;
+        await slow.promise;
+        await kept.store.delete(key);
+      },
+    };
+    const { server, call } = build(store, { ttlMs: 50 }, { end: never });
+    const { taskId } = await call('tools/call', { name: 'works', arguments: {} });
+    await until('it is being removed', () => removals > 0);
+    // Another task's ticks go by meanwhile.
+    const other = await call('tools/call', { name: 'asks', arguments: {} });
+    await until('the other is being removed', () => removals > 1);
+    expect(await call('tasks/get', { taskId: other['taskId'] })).toMatchObject({ taskId: other['taskId'] });
+    slow.give();
+    await until('it is gone', async () => (await call('tasks/get', { taskId }).catch(() => 0)) === 0);
+    expect(removals).toBe(2);
+    await server.close();
+  });
+});
+
 describe('a task that can never be saved', () => {
   it('fails at its question, which nobody would see', async () => {
     const { server, call } = build(keptStore().store, { maxTaskBytes: 12_000 });
