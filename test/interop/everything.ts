@@ -43,6 +43,8 @@ export async function open({ over, path }: Row): Promise<Scene> {
   const forms: Form[] = [];
   const visits: Visit[] = [];
   const samplings: SamplingRequest[] = [];
+  // The server asks for them as soon as it likes, also while the rest of the scene is being set.
+  const stage: Pick<Scene, 'roots'> = { roots: [{ uri: 'file:///work', name: 'work' }] };
   const server = over === 'stdio' ? undefined : await startObserved(script, over);
   const client = await connect(
     server === undefined
@@ -64,7 +66,7 @@ export async function open({ over, path }: Row): Promise<Scene> {
         samplings.push(request);
         return { role: 'assistant', model: 'small', content: { type: 'text', text: 'Ada adds up' } };
       },
-      roots: () => scene.roots,
+      roots: () => stage.roots,
       log: (message) => log.push(message),
     },
   );
@@ -72,9 +74,5 @@ export async function open({ over, path }: Row): Promise<Scene> {
   // It takes its time; meanwhile there are other things to do.
   const research = client.callTool('simulate-research-query', { topic: 'python', ambiguous: true });
   research.catch(() => undefined);
-  const scene: Scene = {
-    ...{ client, server, research, log, forms, visits, samplings },
-    roots: [{ uri: 'file:///work', name: 'work' }],
-  };
-  return scene;
+  return Object.assign(stage, { client, server, research, log, forms, visits, samplings });
 }
