@@ -92,9 +92,13 @@ export function serveTool(parts: ToolParts): ToolServing {
   }
 
   const { _meta: printed } = complete({}, PRINTED);
+  const { _meta } = complete({});
   function finishUnannounced(result: ToolResult | InputRequired): Outcome {
-    if (!(result instanceof BareValue)) return finish(result);
-    return { resultType: 'complete', content: result.content, _meta: printed };
+    if (result instanceof BareValue)
+      return { resultType: 'complete', content: result.content, _meta: printed };
+    return isContentAlone(result)
+      ? { resultType: 'complete', content: result.content, _meta }
+      : finish(result);
   }
 
   function finish(result: ToolResult | InputRequired): Outcome {
@@ -193,6 +197,12 @@ export function serveTool(parts: ToolParts): ToolServing {
   }
 
   return { serve: callTool, within, again };
+}
+
+// Most results. What a spread makes of them would be slow to make and slow to print.
+function isContentAlone(result: ToolResult | InputRequired): result is ToolResult {
+  for (const key in result) if (key !== 'content') return false;
+  return true;
 }
 
 // The headers that mirror a body mirror the outer call's.
