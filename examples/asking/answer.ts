@@ -4,7 +4,7 @@ import type { InProcess } from 'fullmcp';
 type Question = { readonly method: string; readonly params?: Readonly<Record<string, unknown>> };
 type Answer = (key: string, question: Question) => unknown;
 
-/** Calls until nothing is asked any more, as a client does. */
+/** Repeats the call with answers until it has a result, as a client does. */
 export async function drive(call: InProcess, method: string, params: object, answer: Answer) {
   let outcome = await call(method, { ...params });
   while (outcome.resultType === 'input_required') {

@@ -7,7 +7,7 @@ export interface Machine {
 /** A cloud that charges for every machine. */
 export const cloud = {
   machines: [] as Machine[],
-  /** What the cloud was asked to do, and with which key. */
+  /** The requests to the cloud, with their keys. */
   log: [] as string[],
 
   async create(app: string, size: string, idempotencyKey?: string): Promise<Machine> {

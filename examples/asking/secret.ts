@@ -10,7 +10,7 @@ const tools = {
 const named: ServerOptions<undefined, undefined> = { name: 'secrets', version: '1.0.0' };
 
 // #region rotate
-/** The first secret seals. All of them open. */
+/** The first secret encrypts. All of them decrypt. */
 export function build(secrets: readonly string[]) {
   return createServer({ ...named, tools, secret: secrets });
 }
@@ -24,7 +24,7 @@ export const strict = createServer({
   asking: {
     maxAgeMs: 10 * 60_000, // a client has ten minutes to answer
     maxBytes: 16_384, // for all answers and step results of a run
-    once: true, // each state opens once
+    once: true, // each state is valid once
   },
 });
 // #endregion

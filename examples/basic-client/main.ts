@@ -1,6 +1,6 @@
 import { connect } from 'fullmcp/client';
 
-// A URL, or a script to start. Without either, MCP_SERVER_URL says where.
+// A URL, or a script to start. Default: the URL in MCP_SERVER_URL.
 const client = await connect(process.argv[2]);
 
 console.log(`Connected to ${client.server.info?.name}, which speaks ${client.server.revision}`);

@@ -4,7 +4,7 @@ import { server } from './server.js';
 
 type LoggedIn = Request & { user?: { readonly id: string } };
 
-/** Stands for Passport, or whatever puts the user on the request. */
+/** Stands for Passport, or any other middleware that puts the user on the request. */
 function logIn(req: LoggedIn, _res: Response, next: NextFunction): void {
   if (req.header('cookie') === 'session=ada') req.user = { id: 'ada' };
   next();

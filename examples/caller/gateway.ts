@@ -2,8 +2,8 @@ import { serve } from 'fullmcp/node';
 import { server } from './server.js';
 
 // #region gateway
-// The gateway has checked the caller and says so in a header, which it removes from whatever clients send. Listen only where
-// nobody but the gateway can connect: whoever reaches this port directly can be anybody.
+// The gateway authenticates the caller and sets a header, which it removes from the requests of clients. Listen only where the
+// gateway alone can connect: anyone who reaches this port directly can pretend to be any caller.
 export const running = await serve(server, {
   host: '127.0.0.1',
   port: 0,

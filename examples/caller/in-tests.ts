@@ -4,11 +4,11 @@ import { server } from './server.js';
 
 export async function inTests(): Promise<unknown[]> {
   // #region tests
-  // As `ctx.auth` has it, over whatever wire.
+  // The caller as in `ctx.auth`, over any transport.
   await using ada = await testClient(server, { auth: { subject: 'ada' } });
   const added = await ada.callTool('add_note', { text: 'numbers' });
 
-  // In the same process, without the testing kit.
+  // In the same process, without the test kit.
   await using bob = await connect(server, { as: { subject: 'bob' } });
   const other = await bob.callTool('add_note', { text: 'bridges' });
 

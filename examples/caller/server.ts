@@ -14,7 +14,7 @@ export const server = createServer({
   lifespan: async function* () {
     yield { notes: new Map([['ada', ['engine', 'errands']]]) };
   },
-  // `auth` is who was proved to call. It is there wherever a handler runs, in tasks and after a restart too.
+  // `auth` is the authenticated caller. Every handler has it, also in tasks and after a restart.
   context: ({ auth }) => ({ name: auth?.subject ?? 'guest' }),
   tools: {
     add_note: tool({

@@ -1,9 +1,9 @@
 import { type AnswerForm, connect, type Handlers, McpError, type SamplingRequest } from 'fullmcp/client';
 import server from '../asking/server.js';
 
-// What docs/answer.md shows.
+// The examples of docs/answer.md.
 
-/** What stands for your user, and your model. */
+/** Stands for your user interface and your model. */
 export interface Ui {
   readonly fill: (
     message: string,
@@ -43,7 +43,7 @@ export function handlersFor(ui: Ui, model: Model): Handlers {
 export async function use(handlers: Handlers): Promise<string> {
   // #region use
   await using client = await connect(server, handlers);
-  const { text } = await client.callTool('book'); // asks on the way, and waits for your answers
+  const { text } = await client.callTool('book'); // asks your handlers, and waits for their answers
   // #endregion
   return text;
 }
@@ -57,14 +57,14 @@ export async function forms(fill: AnswerForm): Promise<string> {
 }
 
 // #region terminal
-/** Asks for one field after the other. `ask` shows a line and gives what was typed. */
+/** Asks for one field after the other. `ask` shows a line and returns the user's input. */
 export function fillIn(ask: (line: string, signal: AbortSignal) => Promise<string>): AnswerForm {
   return async function fill({ message, schema }, { signal, rejection }) {
     const content: Record<string, unknown> = {};
-    if (rejection !== undefined) console.error(rejection); // what was wrong with the answer before
+    if (rejection !== undefined) console.error(rejection); // why the previous answer was invalid
     for (const [name, field] of Object.entries((schema['properties'] ?? {}) as Record<string, Field>)) {
       const typed = await ask(`${message} ${field.title ?? name}:`, signal);
-      if (typed === '') continue; // its default is filled in, if it has one
+      if (typed === '') continue; // the client fills in the default, if there is one
       content[name] = read(field, typed);
     }
     return { action: 'accept', content };

@@ -11,17 +11,17 @@ import type mathServer from '../basic-server/server.js';
 import demo from '../demo/server.js';
 import bank from '../tasks/idempotent.js';
 
-// What docs/call.md shows.
+// The examples of docs/call.md.
 
 export async function results(): Promise<unknown[]> {
   await using client = await connect(demo);
   // #region results
   const result = await client.callTool('add', { a: 1, b: 2 });
-  result.text; //       '3': all texts, a line each; what a model reads
-  result.data; //       3: the structured content, checked against the tool's output schema
+  result.text; //       '3': all text blocks, one per line, for a model
+  result.data; //       3: the structured content, validated against the tool's output schema
   result.content; //    the blocks themselves: text, images, links
   result.isError; //    false
-  result.unwrap(); //   3: the data, or the text where there is none
+  result.unwrap(); //   3: the data, or the text if there is no data
   // #endregion
   return [result.text, result.data, result.content.length, result.isError, result.unwrap()];
 }
@@ -39,7 +39,7 @@ export async function failure(): Promise<unknown[]> {
 
 export async function typed(url: string): Promise<number> {
   // #region typed
-  // import type mathServer from './server.js';   its type only: nothing of the server is loaded
+  // import type mathServer from './server.js';   the type only: the server itself is not loaded
   await using math = await connect<typeof mathServer>(url);
   const sum = await math.tool.add({ a: 1, b: 2 }); // a number; a typo does not compile; a failure throws
   // #endregion
@@ -50,7 +50,7 @@ export async function lists(): Promise<unknown[]> {
   await using client = await connect(demo);
   const names: string[] = [];
   // #region lists
-  for await (const tool of client.tools()) names.push(tool.name); // page by page, as far as you go
+  for await (const tool of client.tools()) names.push(tool.name); // fetches the next page only when it is needed
   const prompts = await client.prompts().all();
   const resources = await client.resources().all();
   const templates = await client.templates().all();
@@ -78,9 +78,9 @@ export async function progress(stop: AbortSignal, stepMs: number): Promise<strin
     {
       onProgress: ({ progress, total, message }) => seen.push(`${progress}/${total} ${message}`),
       onLog: ({ level, data }) => console.error(level, data),
-      signal: stop, //           ends it here, and tells the server
-      timeoutMs: 10_000, //      each report of progress begins it anew
-      maxTimeoutMs: 60_000, //   whatever is reported
+      signal: stop, //           cancels the call, and tells the server
+      timeoutMs: 10_000, //      each progress notification restarts it
+      maxTimeoutMs: 60_000, //   in total, regardless of progress
     },
   );
   // #endregion
@@ -93,9 +93,9 @@ export async function tasks(): Promise<string[]> {
   });
   // #region tasks
   const task = await client.startTool('bake_bread', { stepMs: 1 });
-  task.id; //                                 keep it: client.task(id) finds the task again, also after a restart
+  task.id; //                                 save it: client.task(id) finds the task again, also after a restart
   const { status } = await task.status(); // 'working', 'input_required', 'completed', 'failed' or 'cancelled'
-  const { text } = await task.result(); //   waits; your handlers answer what it asks on the way
+  const { text } = await task.result(); //   waits; your handlers answer its questions
   // #endregion
   return [status, text];
 }
@@ -115,7 +115,7 @@ export async function safely(): Promise<string[]> {
   // #region idempotent
   const idempotencyKey = crypto.randomUUID(); // one for each payment, not for each attempt
   const first = await client.callTool('pay', { invoice: 7 }, { idempotencyKey });
-  const again = await client.callTool('pay', { invoice: 7 }, { idempotencyKey }); // what the first gave; not paid twice
+  const again = await client.callTool('pay', { invoice: 7 }, { idempotencyKey }); // the first result; not paid twice
   // #endregion
   return [first.text, again.text];
 }
@@ -142,11 +142,11 @@ export async function errors(url: string): Promise<string> {
     await client.callTool('add', { a: 1, b: 2 }, { timeoutMs: 5000 });
     return 'done';
   } catch (error) {
-    if (!McpError.is(error)) throw error; // McpError.is also knows those of another copy of this package
+    if (!McpError.is(error)) throw error; // McpError.is also accepts errors of another copy of this package
     switch (error.code) {
       case 'timeout':
       case 'connection_closed':
-        return 'nobody knows whether it was done';
+        return 'it is unknown whether the tool ran';
       case 'unauthorized':
         return 'log in again';
       default:

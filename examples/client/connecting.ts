@@ -1,7 +1,7 @@
 import { connect, McpError, verdictOf } from 'fullmcp/client';
 import server from '../basic-server/server.js';
 
-// What docs/connect.md shows.
+// The examples of docs/connect.md.
 
 export async function targets(url: string, script: string): Promise<string[]> {
   const socketUrl = url.replace('http:', 'ws:');
@@ -10,7 +10,7 @@ export async function targets(url: string, script: string): Promise<string[]> {
   await using socket = await connect(socketUrl); // 'wss://example.com/mcp': a WebSocket
   await using child = await connect({ command: 'node', args: [script] }); // a process; it ends with the client
   await using same = await connect(script); //      './stdio.js': .js, .ts and .py are started
-  await using inside = await connect(server); //    a server in this process: no wire at all
+  await using inside = await connect(server); //    a server in this process, without a transport
   // #endregion
   const clients = [remote, socket, child, same, inside];
   const sums = await Promise.all(clients.map((client) => client.callTool('add', { a: 1, b: 2 })));
@@ -30,7 +30,7 @@ export async function closing(url: string): Promise<string> {
   try {
     return (await client.callTool('add', { a: 1, b: 2 })).text;
   } finally {
-    await client.close(); // `await using client = …` does this by itself
+    await client.close(); // `await using client = …` does this automatically
   }
   // #endregion
 }
@@ -52,10 +52,10 @@ export async function options(url: string, tokens: { current: () => Promise<stri
   // #region options
   await using client = await connect(url, {
     client: { name: 'my-agent', version: '1.0.0' }, // servers show and log it
-    auth: () => tokens.current(), //                   a bearer token, asked for before each request
+    auth: () => tokens.current(), //                   a bearer token; called before each request
     headers: { 'x-tenant': 'acme' },
-    timeoutMs: 30_000, //                              without an answer or progress
-    maxTimeoutMs: 300_000, //                          in all
+    timeoutMs: 30_000, //                              without a response or progress
+    maxTimeoutMs: 300_000, //                          in total
     reconnect: { maxAttempts: 10 },
     log: ({ level, data }) => console.error(level, data),
   });
@@ -68,7 +68,7 @@ export async function environment(script: string, folder: string, token: string)
   await using client = await connect({
     command: 'node',
     args: [script],
-    env: { API_TOKEN: token }, // the child does not see your own environment: see below
+    env: { API_TOKEN: token }, // the child does not get your whole environment: see below
     cwd: folder,
     stderr: 'inherit', //         or a function that gets its lines
   });
@@ -79,7 +79,7 @@ export async function environment(script: string, folder: string, token: string)
 export async function again(url: string): Promise<number> {
   await using first = await connect(url);
   // #region prior
-  const prior = verdictOf(first); // plain JSON: keep it where you like
+  const prior = verdictOf(first); // plain JSON: save it anywhere
   await using client = await connect(url, { prior }); // nothing is sent before the first call
   // #endregion
   return (await client.callTool('add', { a: 1, b: 2 })).unwrap() as number;
@@ -89,7 +89,7 @@ export async function states(url: string): Promise<unknown[]> {
   await using client = await connect(url);
   // #region states
   client.on('status', ({ status, reason }) => console.error(status, reason?.message)); // reconnecting, ready, closed
-  client.on('problem', ({ message }) => console.error(message)); // oddities that were put up with
+  client.on('problem', ({ message }) => console.error(message)); // recoverable anomalies
 
   client.status; //         'ready'
   client.server; //         { info, capabilities, instructions, revision }

@@ -2,7 +2,7 @@ import { connect, type GroupClient } from 'fullmcp/client';
 import math from '../basic-server/server.js';
 import demo from '../demo/server.js';
 
-// What docs/many-servers.md shows.
+// The examples of docs/many-servers.md.
 
 export async function several(script: string, url: string, token: string): Promise<GroupClient> {
   // #region config
@@ -39,7 +39,7 @@ export async function failing(url: string): Promise<unknown[]> {
   });
   // #region failing
   client.on('problem', ({ message }) => console.error(message)); // gone: Cannot reach https://…
-  const tools = await client.tools().all(); // those of the servers that are there
+  const tools = await client.tools().all(); // the tools of the servers that are available
   for (const [name, { status, error }] of client.servers) console.error(name, status, error?.message);
   // #endregion
   return [tools.length, client.servers.get('math')?.status, client.servers.get('gone')];

@@ -1,6 +1,6 @@
 import type { Change, Client } from 'fullmcp/client';
 
-// What docs/subscribe.md shows.
+// The examples of docs/subscribe.md.
 
 export async function oneResource(client: Client, show: (text: string) => boolean): Promise<void> {
   // #region uri
@@ -42,7 +42,7 @@ export async function ofTask(client: Client): Promise<string[]> {
   const seen: string[] = [];
   // #region task
   const task = await client.startTool('bake_bread', { stepMs: 5 });
-  if (task.id === undefined) return seen; // the server made no task of it: the result is there already
+  if (task.id === undefined) return seen; // the server did not create a task: the result is already there
   await using changes = await client.subscribe({ tasks: [task.id] });
   for await (const change of changes) {
     if (change.kind !== 'task') continue;

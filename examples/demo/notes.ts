@@ -1,7 +1,7 @@
 const kept = new Map<string, string>([['1', 'Buy milk']]);
 let last = 1;
 
-/** Notes, for as long as the process lives. */
+/** Notes, kept as long as the process lives. */
 export const notes = {
   add(text: string): string {
     last++;

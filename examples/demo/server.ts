@@ -8,7 +8,7 @@ const topics = ['bridges', 'bread', 'black holes', 'beavers', 'clouds', 'coral']
 
 const readme = `This is the demo of fullmcp.
 
-Add a note with the tool add_note, then read notes://all. A client that subscribed to it hears of the change.
+Add a note with the tool add_note, then read notes://all. A client that subscribed to it is notified.
 Start countdown and cancel it half way. Ask find_order for an order that does not exist.
 Call order_pizza: it asks you, twice. Call bake_bread: with a client that knows tasks it goes on without you.`;
 
@@ -45,7 +45,7 @@ export default createServer({
 
     // #region order_pizza
     order_pizza: tool({
-      description: 'Order a pizza. Asks the user what, and then whether it is right.',
+      description: 'Order a pizza. Asks the user which one, and then for confirmation.',
       run: async (_input, ctx) => {
         const pizza = await ctx.ask('pizza', {
           message: 'What would you like?',
@@ -54,7 +54,7 @@ export default createServer({
             toppings: z.array(z.enum(['olives', 'mushrooms', 'ham'])).max(2),
           }),
         });
-        // Once, however often this handler runs: see docs/asking.md.
+        // Runs once, however often this handler runs: see docs/asking.md.
         const oven = await ctx.step('reserve', () => ++ovens);
         const { sure } = await ctx.ask('sure', {
           message: `A ${pizza.size} one with ${pizza.toppings.join(' and ') || 'nothing'}, in oven ${oven}. Right?`,
@@ -67,7 +67,7 @@ export default createServer({
 
     // #region bake_bread
     bake_bread: tool({
-      description: 'Bake a bread. Takes a while, and asks the user half way. Runs as a task if it can.',
+      description: 'Bake a loaf of bread. Takes a while, and asks the user halfway. Can run as a task.',
       input: z.object({ stepMs: z.int().min(1).default(1000) }),
       task: { support: 'optional', pollIntervalMs: 500 },
       run: async ({ stepMs }, { ask, progress, signal }) => {
@@ -97,7 +97,7 @@ export default createServer({
     }),
 
     paint: tool({
-      description: 'A square of one colour, as a picture',
+      description: 'A square of one colour, as an image',
       input: z.object({ color: z.string().regex(/^#[0-9a-fA-F]{6}$/, 'a colour such as #ff8800') }),
       annotations: { readOnly: true },
       run: ({ color }) => [text(`A square in ${color}`), image(square(color), 'image/png')],
@@ -115,7 +115,7 @@ export default createServer({
     }),
 
     add_note: tool({
-      description: 'Keep a note. Who subscribed to notes://all hears of it.',
+      description: 'Add a note. Subscribers of notes://all are notified.',
       input: z.object({ text: z.string().min(1).max(1000) }),
       run: (note, { changed }) => {
         const id = notes.add(note.text);

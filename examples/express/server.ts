@@ -16,7 +16,7 @@ export const listening = app.listen(Number(process.env['PORT'] ?? 3000), '127.0.
 // #endregion
 
 // #region close
-// Ends open streams first: Node would wait for them.
+// Ends open streams first, because Node would wait for them.
 export async function close(): Promise<void> {
   await mcp.close();
   await new Promise((resolve) => listening.close(resolve));

@@ -20,7 +20,7 @@ const server = createServer({
   },
 });
 
-// Outside of a call it is the same: a sensor, a timer, a file watcher.
+// The same works outside a call: in a sensor, a timer, a file watcher.
 export function onSensor(measured: number): void {
   temperature = measured;
   server.changed.resource('room://temperature');

@@ -17,8 +17,8 @@ export default createServer({
   onError: (error, call) => {
     const { code } = error as { code?: unknown };
     if (code === 'SQLITE_CONSTRAINT')
-      return new ToolError('There is such an issue already. Choose another title.');
-    // Whatever is not mapped is masked and logged as before. This is also the place to count errors.
+      return new ToolError('An issue with this title already exists. Choose another title.');
+    // Any other error is masked and logged. This is also the place to count errors.
     console.error(`${call.method} failed for ${call.auth?.subject ?? 'nobody'}`);
     return undefined;
   },

@@ -5,7 +5,7 @@ import { createNodeHandler, type Serving, serve } from 'fullmcp/node';
 import server from '../basic-server/server.js';
 
 // #region public
-/** Reachable from outside, behind a proxy that ends TLS. */
+/** Reachable from other machines, behind a proxy that terminates TLS. */
 export function servePublic(): Promise<Serving> {
   return serve(server, {
     host: '0.0.0.0',

@@ -1,7 +1,7 @@
 import { createServer, McpError, type Middleware, tool } from 'fullmcp';
 
 // #region middleware
-/** Tells how long each call took. */
+/** Reports how long each call took. */
 export function timing(report: (line: string) => void): Middleware {
   return async function timing(call, next) {
     const from = performance.now();
@@ -13,7 +13,7 @@ export function timing(report: (line: string) => void): Middleware {
   };
 }
 
-/** Refuses what only a quiet hour could bear. */
+/** Rejects tool calls at night. */
 export function closedAtNight(hour: () => number): Middleware {
   return async function closedAtNight(call, next) {
     if (call.method === 'tools/call' && hour() < 6) throw new McpError('overloaded', 'Come back after 6');

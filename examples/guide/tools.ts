@@ -9,13 +9,13 @@ const greet = tool({
 });
 
 const shout = tool({
-  description: 'The same with plain JSON Schema, which says nothing to the compiler',
+  description: 'The same with plain JSON Schema, which gives the compiler no types',
   input: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
   run: ({ name }) => `HELLO ${String(name).toUpperCase()}!`,
 });
 
 const whisper = tool({
-  description: 'And with JSON Schema plus a type that you vouch for',
+  description: 'The same with JSON Schema and a type that you guarantee',
   input: jsonSchema<{ name: string }>({
     type: 'object',
     properties: { name: { type: 'string' } },
@@ -27,7 +27,7 @@ const whisper = tool({
 
 // #region output
 const forecast = tool({
-  description: 'The weather of tomorrow',
+  description: 'The weather tomorrow',
   input: z.object({ city: z.string() }),
   output: z.object({ city: z.string(), celsius: z.number() }),
   run: ({ city }) => ({ city, celsius: 21 }),
@@ -38,7 +38,7 @@ const forecast = tool({
 const bytes = new Uint8Array([137, 80, 78, 71]);
 
 const returns = {
-  string: tool({ run: () => 'A text' }),
+  string: tool({ run: () => 'A string' }),
   number: tool({ run: () => 42 }),
   object: tool({ run: () => ({ id: 7, paid: true }) }),
   nothing: tool({ run: () => undefined }),

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { InProcess, Outcome } from 'fullmcp';
 
 // #region follow
-/** Looks at a task until it has ended, and answers what it asks. */
+/** Polls a task until it has ended, and answers its questions. */
 export async function follow(
   call: InProcess,
   taskId: unknown,
@@ -22,7 +22,7 @@ export async function follow(
 // #endregion
 
 // #region watch
-/** Hears of every change of a task instead of looking for it. */
+/** Subscribes to the changes of a task instead of polling. */
 export function watch(
   call: InProcess,
   taskId: unknown,

@@ -3,7 +3,7 @@ import { lmdbStore } from 'fullmcp/lmdb';
 import { newsletter, order, render } from './tools.js';
 
 // #region durable
-/** What is unfinished goes on when the next process opens the same folder. */
+/** Unfinished tasks resume when the next process opens the same folder. */
 export function durable(folder: string): Server<undefined, undefined> {
   return createServer({
     name: 'press',

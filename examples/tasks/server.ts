@@ -9,9 +9,9 @@ export default createServer({
   tools: { render, newsletter, order },
   tasks: {
     ttlMs: 3_600_000, // how long a task and its result are kept
-    pollIntervalMs: 200, // how often clients should look
+    pollIntervalMs: 200, // how often clients should poll
     maxTasks: 10_000, // unfinished at the same time
-    maxTasksPerCaller: 1000, // of them, those of one caller
+    maxTasksPerCaller: 1000, // of these, for one caller
   },
 });
 // #endregion

@@ -47,7 +47,7 @@ export const order = tool({
       message: 'Where do we send it?',
       schema: z.object({ address: z.string() }),
     });
-    await ctx.background(); // the client gets the task here, and may go away
+    await ctx.background(); // the client gets the task here, and may disconnect
     const paper = await ctx.step('print', () => 'A3, folded');
     const { gift } = await ctx.ask('gift', {
       message: 'Printed. Wrap it as a gift?',

@@ -9,7 +9,7 @@ import { cheapest } from './cheapest.js';
 import shop from './shop.js';
 
 // #region mock
-test('the cheapest wins, and who cannot be asked loses', async () => {
+test('the cheapest item wins, and an item without a price loses', async () => {
   const mock = mockServer({
     tools: { price: ({ item }) => ({ item, price: item.length }) }, // a function, or always the same value
   });
@@ -17,7 +17,7 @@ test('the cheapest wins, and who cannot be asked loses', async () => {
   expect(await cheapest(client, ['kiwi', 'fig', 'plum'])).toBe('fig');
   expect(mock.callsTo('price').map(({ args }) => args['item'])).toEqual(['kiwi', 'fig', 'plum']);
 
-  mock.fail('price', 'Closed on Sundays'); // the tool fails; an McpError would be the protocol's
+  mock.fail('price', 'Closed on Sundays'); // the tool fails; an McpError would be a protocol error
   expect(await cheapest(client, ['kiwi'])).toBeUndefined();
   mock.failOnce('price', new McpError('overloaded', 'Come back later'));
   expect(await cheapest(client, ['kiwi', 'plum'])).toBe('plum');
@@ -25,10 +25,10 @@ test('the cheapest wins, and who cannot be asked loses', async () => {
 // #endregion
 
 // #region hang
-test('a shop that does not answer', async () => {
+test('a shop that does not answer has no cheapest item', async () => {
   const mock = mockServer({ tools: { price: { item: 'kiwi', price: 1 } } });
   await using client = await connect(mock, { timeoutMs: 20 });
-  mock.hang('price'); // until the call is given up
+  mock.hang('price'); // until the call times out
   expect(await cheapest(client, ['kiwi'])).toBeUndefined();
 });
 // #endregion
@@ -54,11 +54,11 @@ test('a recording is replayed', async () => {
 });
 
 // #region faults
-test.each([1, 2, 3, 4, 5])('on a bad network it gives an answer or none, with seed %i', async (seed) => {
+test.each([1, 2, 3, 4, 5])('on a bad network it returns an item or nothing, with seed %i', async (seed) => {
   const faults = startFaults({ seed, after: 1, drop: 0.1, garble: 0.1, duplicate: 0.1, delay: 0.2 });
   await using client = await testClient(shop, { over: 'stdio', faults, timeoutMs: 100 });
   expect([undefined, 'apple', 'pear']).toContain(await cheapest(client, ['apple', 'pear']));
-  faults.calm(); // from here on all is well
+  faults.calm(); // no more faults from here on
   expect(await cheapest(client, ['apple', 'pear'])).toBe('pear');
 });
 // #endregion

@@ -11,7 +11,7 @@ declare module 'vitest' {
 // #endregion
 
 // #region matchers
-test('what the shop says', async () => {
+test('the shop has a price tool that reports unknown items', async () => {
   await using client = await testClient(server);
   expect(await client.tools().all()).toHaveTool('price');
   expect(await client.callTool('price', { item: 'pear' })).toHaveData({ item: 'pear', price: 2 });

@@ -9,14 +9,14 @@ const readOnly: Middleware = async (call, next) => {
   return next(call);
 };
 
-test('it lets reading pass, and says who reads', async () => {
+test('reading passes the middleware, and the caller is logged', async () => {
   const auth = { subject: 'ada', scopes: [], claims: {} };
-  const call = callOf('tools/call', { name: 'price' }, { auth }); // a whole call; the rest is made up
+  const call = callOf('tools/call', { name: 'price' }, { auth }); // a complete call; the other fields have defaults
   expect(await readOnly(call, async () => toolResult('three'))).toEqual(toolResult('three'));
   expect(call.notified).toMatchObject([{ params: { data: 'tools/call from ada' } }]);
 });
 
-test('it does not let wiping pass', async () => {
+test('the middleware rejects wiping', async () => {
   const wipe = readOnly(callOf('tools/call', { name: 'wipe' }), async () => toolResult('done'));
   await expect(wipe).rejects.toThrow('Reading only');
 });

@@ -6,7 +6,7 @@ import server from './shop.js';
 // #endregion
 
 // #region first
-test('a price', async () => {
+test('price returns the price of an item', async () => {
   await using client = await testClient(server);
   const { data } = await client.callTool('price', { item: 'pear' });
   expect(data).toEqual({ item: 'pear', price: 2 });
@@ -15,15 +15,15 @@ test('a price', async () => {
 // #endregion
 
 // #region answers
-test('an admin wipes the shop', async () => {
+test('an admin can wipe the shop after confirming', async () => {
   await using client = await testClient(server, {
     auth: { scopes: ['admin'] }, // what the server sees as ctx.auth
-    answers: { confirm: { ok: true } }, // by the keys that the server asks with
+    answers: { confirm: { ok: true } }, // by the keys of the server's questions
   });
   expect((await client.callTool('wipe')).text).toBe('done');
 });
 
-test('and may think again', async () => {
+test('the shop is not wiped if the user declines', async () => {
   await using client = await testClient(server, {
     auth: { scopes: ['admin'] },
     answers: { confirm: { action: 'decline' } },
@@ -33,7 +33,7 @@ test('and may think again', async () => {
 // #endregion
 
 // #region one-wire
-test('a price, for a client of 2025', async () => {
+test('price works for a client of 2025', async () => {
   await using client = await testClient(server, { over: 'http', revision: '2025-11-25' });
   expect((await client.callTool('price', { item: 'pear' })).text).toContain('2');
 });

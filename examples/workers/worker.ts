@@ -18,7 +18,7 @@ const server = createServer({
 let handler: Handler | undefined;
 
 export default {
-  // One server and one handler for all requests; the secret is known with the first.
+  // One server and one handler for all requests; the secret becomes known with the first request.
   fetch(request: Request, env: { readonly MCP_SECRET?: string }, ctx?: RequestContext): Promise<Response> {
     handler ??= createHandler(server, { secret: env.MCP_SECRET });
     return handler(request, ctx);

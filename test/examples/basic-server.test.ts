@@ -10,6 +10,11 @@ test('the basic server is short', () => {
   expect(source.trimEnd().split('\n').length).toBeLessThan(20);
 });
 
+test('the test that README shows passes, and its process ends', async () => {
+  await using program = run('basic-server/server.test.js');
+  expect(await program.end()).toBe(0);
+});
+
 test('serves both eras over HTTP, and ends with SIGTERM', async () => {
   await using program = run('basic-server/http.js', [], { PORT: '0' });
   const url = (await program.line())?.replace('Listening on ', '') ?? '';

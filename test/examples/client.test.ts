@@ -6,7 +6,6 @@ import { createServer, resource } from 'fullmcp';
 import { connect } from 'fullmcp/client';
 import { type Serving, serve } from 'fullmcp/node';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { sum } from '../../examples/basic-server/in-process.js';
 import math from '../../examples/basic-server/server.js';
 import * as calling from '../../examples/client/calling.js';
 import * as connecting from '../../examples/client/connecting.js';
@@ -47,8 +46,6 @@ describe('connecting', () => {
       'in-process 3',
     ]);
   });
-
-  test('to a server in this process', () => expect(sum).toBe(42));
 
   test('to the first of a list that is there', async () => {
     expect(await connecting.inOrder(nowhere, serving.url)).toBe(serving.url);

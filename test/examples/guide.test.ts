@@ -33,7 +33,7 @@ describe('tools', () => {
     ['pay', { order: 101 }, { isError: true, content: [{ text: /^Order 101 does not exist/ }] }],
     ['wipe', {}, { content: [{ text: 'All gone' }] }],
     ['report', { year: 1999 }, { content: [{ text: 'Nothing much happened in 1999.' }] }],
-    ['string', {}, { content: [{ type: 'text', text: 'A text' }] }],
+    ['string', {}, { content: [{ type: 'text', text: 'A string' }] }],
     ['number', {}, { content: [{ text: '42' }] }],
     ['object', {}, { content: [{ text: '{"id":7,"paid":true}' }], structuredContent: { id: 7 } }],
     ['nothing', {}, { content: [] }],

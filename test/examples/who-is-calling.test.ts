@@ -74,6 +74,6 @@ test('an error of the database becomes a sentence for the model', async () => {
   });
   expect(outcome).toMatchObject({
     isError: true,
-    content: [{ text: 'There is such an issue already. Choose another title.' }],
+    content: [{ text: 'An issue with this title already exists. Choose another title.' }],
   });
 });
