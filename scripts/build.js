@@ -87,7 +87,7 @@ async function alone(work) {
       break;
     } catch (error) {
       if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;
-      // Whoever held it for this long has died.
+      // A process that has held the lock for this long has died.
       if (Date.now() > givenUp) break;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     }

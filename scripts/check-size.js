@@ -11,7 +11,7 @@ import { evalsOf, globalsOf, importsOf, tokenize } from './scan.js';
 const UNPACKED_BYTES = 1_030_000;
 const INSTALLED_PACKAGES = 4;
 const INSTALLED_BYTES = 3_000_000;
-/** What an import of the entry loads, our files and dependencies together, as shipped, and gzipped. */
+/** The code that an import of the entry loads, our files and dependencies together, as shipped, and gzipped. */
 const ENTRY_GZIP_BYTES = { 'dist/index.js': 85_000, 'dist/http.js': 45_000 };
 /** These run on every runtime. */
 const PORTABLE_ENTRIES = [
@@ -38,7 +38,7 @@ const MUST_BE_PACKED = [
 process.chdir(root);
 /** @type {string[]} */
 const failures = [];
-/** @type {Set<string>} What an earlier entry reached is not reported again. */
+/** @type {Set<string>} Files that an earlier entry reached are not reported again. */
 const portable = new Set();
 withPackage((packed) => {
   checkTarball(packed);

@@ -15,6 +15,11 @@ const STEPS = [
   { name: 'layers', command: 'node scripts/check-layers.js' },
   { name: 'length', command: 'node scripts/check-length.js' },
   { name: 'snippets', command: 'node scripts/check-snippets.js' },
+  // The folders that are clean so far; the others follow.
+  {
+    name: 'words',
+    command: 'node scripts/check-words.js README.md CONTRIBUTING.md SECURITY.md docs examples scripts',
+  },
   { name: 'dead code', command: 'knip --no-config-hints' },
   { name: 'package', command: 'node scripts/check-package.js', after: 'build' },
   { name: 'doc comments', command: 'node scripts/check-docs.js', after: 'build' },

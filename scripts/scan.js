@@ -1,4 +1,4 @@
-// Reads JavaScript and TypeScript as tokens: enough to find imports and names outside comments and strings.
+// Reads JavaScript and TypeScript as tokens and comments: enough to find imports, names, and the prose in strings and comments.
 
 /**
  * @typedef {object} Token
@@ -40,10 +40,17 @@ const BEFORE_VALUE = new Set(
 );
 
 /**
+ * @typedef {object} Comment
+ * @property {string} text With its marks, such as `//`.
+ * @property {number} line
+ */
+
+/**
  * @param {string} source
+ * @param {Comment[]} [comments] Gets the comments, which are not tokens.
  * @returns {Token[]}
  */
-export function tokenize(source) {
+export function tokenize(source, comments = []) {
   /** @type {Token[]} */
   const tokens = [];
   /** @type {number[]} The brace depth at which each open template's `${` ends. */
@@ -65,6 +72,11 @@ export function tokenize(source) {
     at = end;
     spaced = true;
   };
+  /** @param {number} end */
+  const comment = (end) => {
+    comments.push({ text: source.slice(at, end), line });
+    skip(end);
+  };
   const readTemplate = () => {
     let end = at + 1;
     while (end < source.length && source[end] !== '`' && !source.startsWith('${', end)) {
@@ -82,8 +94,8 @@ export function tokenize(source) {
     word.lastIndex = at;
     const name = word.exec(source)?.[0];
     if (/\s/.test(char)) skip(at + 1);
-    else if (source.startsWith('//', at)) skip(lineEnd(source, at));
-    else if (source.startsWith('/*', at)) skip(after(source, '*/', at + 2));
+    else if (source.startsWith('//', at)) comment(lineEnd(source, at));
+    else if (source.startsWith('/*', at)) comment(after(source, '*/', at + 2));
     else if (char === '"' || char === "'") {
       const end = stringEnd(source, at);
       push('string', end, source.slice(at + 1, end - 1));

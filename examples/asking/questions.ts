@@ -48,7 +48,7 @@ export const connect = tool({
 
 // #region sample
 export const title = tool({
-  description: 'Find a title for a text',
+  description: 'Find a title for an article',
   input: z.object({ text: z.string() }),
   run: async ({ text }, ctx) => {
     const answer = await ctx.sample('title', {
@@ -63,7 +63,7 @@ export const title = tool({
 
 // #region roots
 export const folders = resource({
-  title: 'What is open on the other side',
+  title: 'The folders that the client has open',
   read: async (_values, ctx) => (await ctx.roots('open')).map(({ uri }) => uri),
 });
 // #endregion
@@ -113,7 +113,7 @@ export const guess = tool({
 
 // #region able
 export const summarize = tool({
-  description: 'Summarize a text',
+  description: 'Summarize an article',
   input: z.object({ text: z.string() }),
   run: async ({ text }, ctx) => {
     if (ctx.client.capabilities.sampling === undefined) return `${text.slice(0, 200)}…`;
