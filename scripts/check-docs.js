@@ -1,19 +1,10 @@
 // Every export of every entry, and every member of what they export, has a doc comment: the editor shows it on hover.
-import { readFileSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { relative } from 'node:path';
 import ts from 'typescript-5.9';
 import { conclude, root } from './files.js';
+import { docOf, isOurs, isPrivate, readPublicTypes } from './public-types.js';
 
-const dist = join(root, 'dist') + sep;
-const entries = typesOfEntries();
-const program = ts.createProgram(entries, {
-  module: ts.ModuleKind.NodeNext,
-  target: ts.ScriptTarget.ES2023,
-  strict: true,
-  noEmit: true,
-  types: ['node'],
-});
-const checker = program.getTypeChecker();
+const { checker, entries } = readPublicTypes();
 
 /** @type {Set<ts.Declaration>} */
 const seen = new Set();
@@ -21,12 +12,7 @@ const seen = new Set();
 const failures = [];
 let exported = 0;
 
-for (const entry of entries) {
-  const file = program.getSourceFile(entry);
-  const module = file && checker.getSymbolAtLocation(file);
-  if (module === undefined) throw new Error(`${entry} does not exist. Run \`npm run build\`.`);
-  for (const symbol of checker.getExportsOfModule(module)) checkExport(symbol);
-}
+for (const { exports } of entries) for (const symbol of exports) checkExport(symbol);
 failures.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 if (failures.length > 0) failures.push(`${failures.length} of ${seen.size} have no doc comment.`);
 conclude(failures, `${exported} exports and ${seen.size - exported} members have a doc comment`);
@@ -90,34 +76,8 @@ function checkLiterals(node, owner) {
  */
 function check(declaration, name) {
   seen.add(declaration);
-  if (isDocumented(declaration)) return;
+  if (docOf(declaration).text !== '') return;
   const file = declaration.getSourceFile();
   const { line } = file.getLineAndCharacterOfPosition(declaration.getStart());
   failures.push(`${relative(root, file.fileName)}:${line + 1} ${name}`);
-}
-
-/** @param {ts.Declaration} declaration */
-function isDocumented(declaration) {
-  const node = ts.isVariableDeclaration(declaration) ? declaration.parent.parent : declaration;
-  return ts
-    .getJSDocCommentsAndTags(node)
-    .some((doc) => ts.isJSDoc(doc) && ts.getTextOfJSDocComment(doc.comment)?.trim());
-}
-
-/** @param {ts.Declaration} declaration */
-function isOurs(declaration) {
-  return join(declaration.getSourceFile().fileName).startsWith(dist);
-}
-
-/** @param {ts.Declaration} declaration */
-function isPrivate(declaration) {
-  return Boolean(ts.getCombinedModifierFlags(declaration) & ts.ModifierFlags.Private);
-}
-
-/** @returns {string[]} The declaration files of package.json's exports. */
-function typesOfEntries() {
-  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  return Object.values(exports).flatMap((entry) =>
-    typeof entry === 'object' ? [join(root, entry.types)] : [],
-  );
 }

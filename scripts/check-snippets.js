@@ -1,5 +1,5 @@
 // Docs are code: each ```ts block in README.md and docs/ is a file, or a region of one, that compiles and runs.
-// --write puts the files' text into the pages.
+// --write puts the files' text into the pages. docs/reference is written from doc comments instead: see reference.js.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { conclude, filesUnder, root } from './files.js';
 
@@ -14,7 +14,7 @@ const failures = [];
 let count = 0;
 
 for (const page of ['README.md', ...filesUnder('docs')]) {
-  if (page.endsWith('.md') && existsSync(page)) checkPage(page);
+  if (page.endsWith('.md') && !page.startsWith('docs/reference/') && existsSync(page)) checkPage(page);
 }
 conclude(failures, `${count} snippets are what their files say`);
 
@@ -34,7 +34,9 @@ function checkPage(page) {
     }
     const body = lines.slice(i + 1, end);
     out.push(
-      ...(isTypeScript(fence[2] ?? '') ? checkBlock(page, i, lines[i - 1] ?? '', body) : body),
+      ...(isTypeScript(fence[2] ?? '') || MARK.test(lines[i - 1] ?? '')
+        ? checkBlock(page, i, lines[i - 1] ?? '', body)
+        : body),
       lines[end] ?? '',
     );
     i = end;

@@ -24,6 +24,7 @@ const STEPS = [
   { name: 'dead code', command: 'knip --no-config-hints' },
   { name: 'package', command: 'node scripts/check-package.js', after: 'build' },
   { name: 'doc comments', command: 'node scripts/check-docs.js', after: 'build' },
+  { name: 'reference', command: 'node scripts/reference.js --check', after: 'build' },
   { name: 'size', command: 'node scripts/check-size.js', after: 'build' },
 ];
 
