@@ -6,17 +6,28 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parseCLI, type TestProject } from 'vitest/node';
 
-const folder = fileURLToPath(new URL('.', import.meta.url));
-const installed = join(folder, 'node_modules');
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const stamp = '.lock-that-was-installed';
+
+/** The folders with peers of their own, and the tests that need them. */
+const homes = [
+  { folder: here('.'), tests: here('.') },
+  { folder: here('../../examples/migration/'), tests: here('../migration/') },
+];
 
 /** Installs the peers before the tests that need them, and not for a run that has none of those. */
 export default async function install(project: TestProject): Promise<void> {
   const { testFiles } = await project.globTestFiles(parseCLI(['vitest', ...process.argv.slice(2)]).filter);
-  if (!testFiles.some((file) => file.startsWith(folder))) return;
+  for (const { folder, tests } of homes) {
+    if (testFiles.some((file) => file.startsWith(tests))) await installIn(folder);
+  }
+}
+
+async function installIn(folder: string): Promise<void> {
+  const installed = join(folder, 'node_modules');
   const lock = await readFile(join(folder, 'package-lock.json'), 'utf8');
-  if (await isInstalled(lock)) return;
-  console.log('Installing the peers of test/interop…');
+  if (await isInstalled(installed, lock)) return;
+  console.log(`Installing the peers of ${folder}…`);
   // Made elsewhere and put in place as a whole: runs that start together do not see each other's halves.
   const workshop = await mkdtemp(fileURLToPath(new URL('../../node_modules/.interop-', import.meta.url)));
   try {
@@ -25,7 +36,7 @@ export default async function install(project: TestProject): Promise<void> {
     }
     await npmCi(workshop);
     await writeFile(join(workshop, 'node_modules', stamp), lock);
-    if (await isInstalled(lock)) return;
+    if (await isInstalled(installed, lock)) return;
     await rm(installed, { recursive: true, force: true });
     await rename(join(workshop, 'node_modules'), installed);
   } finally {
@@ -33,7 +44,7 @@ export default async function install(project: TestProject): Promise<void> {
   }
 }
 
-async function isInstalled(lock: string): Promise<boolean> {
+async function isInstalled(installed: string, lock: string): Promise<boolean> {
   const found = await readFile(join(installed, stamp), 'utf8').catch(() => undefined);
   return found === lock;
 }
@@ -45,6 +56,6 @@ async function npmCi(prefix: string): Promise<void> {
     });
   } catch (error) {
     const { stderr = '' } = error as { stderr?: string };
-    throw new Error(`The peers of test/interop could not be installed:\n${stderr}`, { cause: error });
+    throw new Error(`The peers could not be installed:\n${stderr}`, { cause: error });
   }
 }

@@ -1,0 +1,3 @@
+import { server } from './shop.js';
+
+await server.start({ transportType: 'stdio' });

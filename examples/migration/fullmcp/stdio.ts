@@ -1,0 +1,4 @@
+import { serveStdio } from 'fullmcp/stdio';
+import { server } from './shop.js';
+
+serveStdio(server);

@@ -1,0 +1,44 @@
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+
+const client = new Client(
+  { name: 'shopper', version: '1.0.0' },
+  { capabilities: { elicitation: { form: {} }, sampling: {} }, versionNegotiation: { mode: 'auto' } },
+);
+client.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: { seats: 2 } }));
+client.setRequestHandler('sampling/createMessage', async () => ({
+  role: 'assistant',
+  model: 'small-1',
+  content: { type: 'text', text: 'Short.' },
+}));
+await client.connect(new StdioClientTransport({ command: 'node', args: [process.argv[2]] }));
+
+const { tools } = await client.listTools(); // all pages
+console.log(tools.map(({ name }) => name).join(' '));
+
+const sum = await client.callTool({ name: 'add', arguments: { a: 2, b: 40 } });
+console.log(sum.content[0].text);
+
+const order = await client.callTool({ name: 'find_order', arguments: { id: 1 } });
+console.log(order.structuredContent.item);
+
+const missing = await client.callTool({ name: 'find_order', arguments: { id: 9 } });
+console.log(missing.isError, missing.content[0].text);
+
+await client.callTool(
+  { name: 'import_orders', arguments: { count: 2 } },
+  {
+    timeout: 10_000,
+    onprogress: ({ progress, total }) => console.log(`${progress}/${total}`),
+  },
+);
+console.log((await client.callTool({ name: 'book' })).content[0].text);
+console.log((await client.callTool({ name: 'summarize', arguments: { text: 'Long.' } })).content[0].text);
+
+const { contents } = await client.readResource({ uri: 'orders://1' });
+console.log(contents[0].text);
+
+const { messages } = await client.getPrompt({ name: 'review', arguments: { code: 'a = 1' } });
+console.log(messages[0].content.text);
+
+await client.close();

@@ -1,0 +1,4 @@
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { createShop } from './shop.js';
+
+serveStdio(createShop);

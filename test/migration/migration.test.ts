@@ -1,0 +1,149 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { type Client, connect } from 'fullmcp/client';
+import { describe, expect, test } from 'vitest';
+import { run, startHttp } from '../support/processes.js';
+
+// The programs of the migration pages, before and after, with the same questions to each: they must answer alike.
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const oldProgram = (file: string): string => `${root}examples/migration/${file}.js`;
+const newProgram = (file: string): string => `${root}build/examples/migration/fullmcp/${file}.js`;
+const servers = ['sdk-v1', 'sdk-v2', 'fastmcp'];
+
+describe('the servers before and after a migration', () => {
+  test.each(servers)('answer alike on stdio: %s', async (name) => {
+    const old = await interview(oldProgram(`${name}/stdio`), '2025-11-25');
+    expect(old).toEqual(await interview(newProgram('stdio'), '2025-11-25'));
+  });
+
+  test('answer alike to a client of 2026-07-28, for SDK v2', async () => {
+    const old = await interview(oldProgram('sdk-v2/stdio'), '2026-07-28');
+    expect(old).toEqual(await interview(newProgram('stdio'), '2026-07-28'));
+  });
+
+  test.each(servers)('know the caller of a token over HTTP, and refuse others: %s', async (name) => {
+    const old = await startHttp(oldProgram(`${name}/http`), String(await freePort()));
+    const mine = await startHttp(newProgram('http'));
+    try {
+      expect(await callers(old.url)).toEqual(['ada', 'unauthorized']);
+      expect(await callers(mine.url)).toEqual(['ada', 'unauthorized']);
+    } finally {
+      await Promise.all([old.stop(), mine.stop()]);
+    }
+  });
+});
+
+describe('the clients before and after a migration', () => {
+  test.each(['sdk-v1', 'sdk-v2'])('print the same lines: %s', async (name) => {
+    const old = await printed(oldProgram(`${name}/client`));
+    expect(old).toEqual(await printed(newProgram('client')));
+    expect(old).toContain('Booked 2 seats');
+  });
+});
+
+/** Everything that a client sees of a server, in a form that can be compared. */
+async function interview(script: string, revision: '2025-11-25' | '2026-07-28'): Promise<unknown> {
+  const heard: unknown[] = [];
+  await using client = await connect(
+    { command: process.execPath, args: [script] },
+    {
+      revision,
+      elicit: ({ message, schema }) => {
+        heard.push(message, Object.keys(schema['properties'] as object));
+        return { action: 'accept', content: { seats: 2 } };
+      },
+      sample: ({ messages, maxTokens }) => {
+        heard.push(messages, maxTokens);
+        return { role: 'assistant', model: 'small-1', content: { type: 'text', text: 'Short.' } };
+      },
+      // FastMCP wraps the text of a log message in an object.
+      log: ({ level, data }) => heard.push(level, (data as { message?: string }).message ?? data),
+      progress: ({ progress, total }) => heard.push(`${progress}/${total}`),
+    },
+  );
+  return { ...(await listed(client)), ...(await called(client)), heard };
+}
+
+async function listed(client: Client): Promise<object> {
+  const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
+  const tools = await client.tools().all();
+  const resources = await client.resources().all();
+  const templates = await client.templates().all();
+  const prompts = await client.prompts().all();
+  return {
+    tools: tools
+      .map(({ name, description = '', inputSchema, outputSchema }) => ({
+        name,
+        description,
+        input: Object.keys((inputSchema['properties'] as object | undefined) ?? {}),
+        required: inputSchema['required'] ?? [],
+        output: Object.keys((outputSchema?.['properties'] as object | undefined) ?? {}),
+      }))
+      .sort(byName),
+    resources: resources.map(({ uri, name }) => ({ uri, name })),
+    templates: templates.map(({ uriTemplate, name }) => ({ uriTemplate, name })),
+    prompts: prompts.map(({ name, description, arguments: args = [] }) => ({
+      name,
+      description,
+      args: args.map(({ name: arg, required }) => ({ arg, required })),
+    })),
+  };
+}
+
+async function called(client: Client): Promise<object> {
+  const call = async (name: string, args?: object): Promise<object> => {
+    const { content, data, isError } = await client.callTool(name, args);
+    // The client reads a number from the text of a fullmcp server, which says that there is one.
+    return { content, data: typeof data === 'object' ? data : undefined, isError };
+  };
+  const refused = await client.callTool('add', { a: 1, b: 'x' }).then(
+    ({ isError }) => isError,
+    () => true, // an error of the protocol, in FastMCP
+  );
+  return {
+    add: await call('add', { a: 2, b: 40 }),
+    found: await call('find_order', { id: 1 }),
+    missing: await call('find_order', { id: 9 }),
+    refused,
+    imported: await call('import_orders', { count: 3 }),
+    booked: await call('book'),
+    summarized: await call('summarize', { text: 'Long.' }),
+    nobody: await call('who_am_i'),
+    config: (await client.readResource('config://app')).text,
+    // FastMCP adds a name to the contents.
+    order: (await client.readResource('orders://1')).contents.map(({ uri, mimeType }) => ({ uri, mimeType })),
+    review: (await client.getPrompt('review', { code: 'a = 1' })).messages,
+  };
+}
+
+/** The caller that a server sees behind a good token, and the error for a bad one. */
+async function callers(url: string): Promise<unknown[]> {
+  await using client = await connect(url, { auth: 'secret-of-ada' });
+  const { text } = await client.callTool('who_am_i');
+  const refused = await connect(url, { auth: 'made-up' }).then(
+    () => 'connected',
+    (error: { code?: unknown }) => error.code,
+  );
+  return [text, refused];
+}
+
+/** The lines that a client prints about the server after the migration; tools are listed in any order. */
+async function printed(script: string): Promise<string[]> {
+  const { code, stdout, stderr } = await run(process.execPath, [script, newProgram('stdio')], process.env);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout.split('\n');
+}
+
+/** FastMCP cannot take any port that is free and name it. */
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
