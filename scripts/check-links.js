@@ -1,65 +1,73 @@
-// Every link of a page to another file of the repository, or to a heading, leads somewhere.
+// Every link of README and the pages leads to a file of the package, and to a heading where it names one: who reads them in
+// node_modules has nothing else. Addresses of the web are not fetched.
 import { existsSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
-import { conclude, filesUnder, root } from './files.js';
-
-const LINK = /\]\(([^()\s]+)\)/g;
-const HEADING = /^#+ (.+)$/gm;
-const FENCED = /^( *)(`{3,}).*\n[\s\S]*?\n *\2$/gm;
+import { conclude, filesUnder, readManifest, root } from './files.js';
+import { slugger } from './markdown.js';
 
 process.chdir(root);
-const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...filesUnder('docs')].filter(
-  (file) => file.endsWith('.md'),
-);
-/** @type {Map<string, { text: string, anchors: Set<string> }>} */
-const known = new Map(pages.map((page) => [page, read(page)]));
+/** @type {{ files: string[] }} */
+const { files: packed } = readManifest('.');
+const pages = ['README.md', 'CHANGELOG.md', ...filesUnder('docs')].filter((file) => file.endsWith('.md'));
+/** @type {Map<string, Set<string>>} */
+const anchors = new Map();
 /** @type {string[]} */
 const failures = [];
 let count = 0;
-for (const [page, { text }] of known)
-  for (const { 1: link = '', index } of text.matchAll(LINK)) check(page, link, lineAt(text, index));
-conclude(failures, `${count} links between ${pages.length} pages lead somewhere`);
 
-/** @param {string} page @param {string} link @param {number} line */
-function check(page, link, line) {
-  if (/^[a-z]+:/.test(link)) return;
-  count++;
-  const [path = '', anchor] = link.split('#');
-  const target = path === '' ? page : posix.join(posix.dirname(page), path);
-  if (!existsSync(target)) failures.push(`${page}:${line} links to ${target}, which does not exist.`);
-  else if (anchor !== undefined && !known.get(target)?.anchors.has(anchor))
-    failures.push(
-      `${page}:${line} links to #${anchor}, but ${target} has no such heading. Write the heading's words, in lower case, with hyphens.`,
+for (const page of pages) {
+  for (const { target, line } of linksOf(readFileSync(page, 'utf8'))) {
+    if (/^[a-z]+:/.test(target)) continue;
+    count++;
+    const problem = problemOf(page, target);
+    if (problem !== undefined) failures.push(`${page}:${line} links to ${target}, ${problem}`);
+  }
+}
+conclude(failures, `${count} links of ${pages.length} pages lead to a file of the package`);
+
+/** @param {string} page @param {string} target @returns {string | undefined} */
+function problemOf(page, target) {
+  const [path = '', anchor] = target.split('#');
+  const file = path === '' ? page : posix.normalize(posix.join(posix.dirname(page), path));
+  if (!existsSync(file)) return 'which does not exist. Correct it.';
+  if (!packed.some((entry) => file === entry || file.startsWith(`${entry}/`)))
+    return 'which is not in the package. Add it to "files" in package.json, or name it without a link.';
+  if (anchor !== undefined && !anchorsOf(file).has(anchor))
+    return 'but there is no such heading. Correct it.';
+  return undefined;
+}
+
+/** @param {string} file */
+function anchorsOf(file) {
+  const known = anchors.get(file);
+  if (known !== undefined) return known;
+  const slug = slugger();
+  const headings = withoutCode(readFileSync(file, 'utf8'))
+    .split('\n')
+    .flatMap((line) => /^#{1,6} (.+)$/.exec(line)?.[1] ?? []);
+  const found = new Set(headings.map(slug));
+  anchors.set(file, found);
+  return found;
+}
+
+/** @param {string} text */
+function linksOf(text) {
+  return withoutCode(text)
+    .split('\n')
+    .flatMap((line, i) =>
+      [...line.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => ({ target, line: i + 1 })),
     );
 }
 
-/** @param {string} page */
-function read(page) {
-  const text = readFileSync(page, 'utf8').replace(FENCED, (block) => block.replace(/[^\n]/g, ' '));
-  /** @type {Map<string, number>} */
-  const uses = new Map();
-  const anchors = [...text.matchAll(HEADING)].map(([, heading = '']) => {
-    const anchor = anchorOf(heading);
-    const before = uses.get(anchor) ?? 0;
-    uses.set(anchor, before + 1);
-    return before === 0 ? anchor : `${anchor}-${before}`;
-  });
-  return { text, anchors: new Set(anchors) };
-}
-
-/**
- * The name that GitHub gives a heading.
- * @param {string} heading
- */
-function anchorOf(heading) {
-  return heading
-    .trim()
-    .toLowerCase()
-    .replace(/[^\p{Letter}\p{Number}\s_-]/gu, '')
-    .replaceAll(' ', '-');
-}
-
-/** @param {string} text @param {number} index */
-function lineAt(text, index) {
-  return text.slice(0, index).split('\n').length;
+/** The text with empty lines in the place of its code blocks. @param {string} text */
+function withoutCode(text) {
+  let inside = false;
+  return text
+    .split('\n')
+    .map((line) => {
+      const fence = /^\s*```/.test(line);
+      if (fence) inside = !inside;
+      return fence || inside ? '' : line;
+    })
+    .join('\n');
 }

@@ -8,7 +8,7 @@ import { bytesUnder, conclude, filesUnder, kilobytes, readManifest, root } from 
 import { withPackage } from './pack.js';
 import { evalsOf, globalsOf, importsOf, tokenize } from './scan.js';
 
-const UNPACKED_BYTES = 1_030_000;
+const UNPACKED_BYTES = 1_200_000;
 const INSTALLED_PACKAGES = 4;
 const INSTALLED_BYTES = 3_000_000;
 /** The code that an import of the entry loads, our files and dependencies together, as shipped, and gzipped. */
@@ -25,12 +25,16 @@ const PORTABLE_ENTRIES = [
 const BROWSER_ENTRY = 'dist/client-web.js';
 const BROWSER_GZIP_BYTES = { atOnce: 25_000, inAll: 72_000 };
 const NODE_ONLY_PACKAGES = ['ws'];
-const PACKED = /^(dist\/.+|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+const PACKED =
+  /^(dist\/.+|docs\/.+\.md|README\.md|LICENSE|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|package\.json)$/;
 const MUST_BE_PACKED = [
   'README.md',
   'LICENSE',
   'CHANGELOG.md',
+  'SECURITY.md',
   'package.json',
+  'docs/server.md',
+  'docs/reference/index.md',
   'dist/index.js',
   'dist/index.d.ts',
 ];

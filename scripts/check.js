@@ -15,6 +15,7 @@ const STEPS = [
   { name: 'layers', command: 'node scripts/check-layers.js' },
   { name: 'length', command: 'node scripts/check-length.js' },
   { name: 'snippets', command: 'node scripts/check-snippets.js' },
+  { name: 'messages', command: 'node scripts/check-messages.js' },
   { name: 'links', command: 'node scripts/check-links.js' },
   // The folders that are clean so far; the others follow.
   {
