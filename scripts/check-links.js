@@ -1,14 +1,14 @@
-// Every link of README and the pages leads to a file of the package, and to a heading where it names one: who reads them in
-// node_modules has nothing else. Addresses of the web are not fetched.
-import { existsSync, readFileSync } from 'node:fs';
+// Every link of README and the pages leads to a file, and to a heading where it names one. A page of the package links only to
+// files of the package: who reads it in node_modules has nothing else. Addresses of the web are not fetched.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { conclude, filesUnder, readManifest, root } from './files.js';
 import { slugger } from './markdown.js';
 
 process.chdir(root);
 /** @type {{ files: string[] }} */
-const { files: packed } = readManifest('.');
-const pages = ['README.md', 'CHANGELOG.md', ...filesUnder('docs')].filter((file) => file.endsWith('.md'));
+const { files: patterns } = readManifest('.');
+const pages = [...filesUnder('docs'), ...readdirSync('.')].filter((file) => file.endsWith('.md'));
 /** @type {Map<string, Set<string>>} */
 const anchors = new Map();
 /** @type {string[]} */
@@ -23,18 +23,32 @@ for (const page of pages) {
     if (problem !== undefined) failures.push(`${page}:${line} links to ${target}, ${problem}`);
   }
 }
-conclude(failures, `${count} links of ${pages.length} pages lead to a file of the package`);
+conclude(failures, `${count} links of ${pages.length} pages lead somewhere`);
 
 /** @param {string} page @param {string} target @returns {string | undefined} */
 function problemOf(page, target) {
   const [path = '', anchor] = target.split('#');
   const file = path === '' ? page : posix.normalize(posix.join(posix.dirname(page), path));
   if (!existsSync(file)) return 'which does not exist. Correct it.';
-  if (!packed.some((entry) => file === entry || file.startsWith(`${entry}/`)))
+  if (isPacked(page) && !isPacked(file))
     return 'which is not in the package. Add it to "files" in package.json, or name it without a link.';
   if (anchor !== undefined && !anchorsOf(file).has(anchor))
     return 'but there is no such heading. Correct it.';
   return undefined;
+}
+
+/** Whether "files" of package.json takes a file; the last pattern that matches decides. @param {string} file */
+function isPacked(file) {
+  const last = patterns.findLast((pattern) => matches(file, pattern.replace(/^!/, '')));
+  return last !== undefined && !last.startsWith('!');
+}
+
+/** @param {string} file @param {string} pattern A file, a folder, or names with `*`. */
+function matches(file, pattern) {
+  if (!pattern.includes('*')) return file === pattern || file.startsWith(`${pattern}/`);
+  const [before = '', after = ''] = pattern.split('*');
+  const middle = file.slice(before.length, file.length - after.length);
+  return file.startsWith(before) && file.endsWith(after) && !middle.includes('/');
 }
 
 /** @param {string} file */

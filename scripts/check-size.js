@@ -25,8 +25,7 @@ const PORTABLE_ENTRIES = [
 const BROWSER_ENTRY = 'dist/client-web.js';
 const BROWSER_GZIP_BYTES = { atOnce: 25_000, inAll: 72_000 };
 const NODE_ONLY_PACKAGES = ['ws'];
-const PACKED =
-  /^(dist\/.+|docs\/.+\.md|README\.md|LICENSE|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|package\.json)$/;
+const PACKED = /^(dist\/.+|docs\/[^/]+\.md|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|package\.json)$/;
 const MUST_BE_PACKED = [
   'README.md',
   'LICENSE',
@@ -34,7 +33,6 @@ const MUST_BE_PACKED = [
   'SECURITY.md',
   'package.json',
   'docs/server.md',
-  'docs/reference/index.md',
   'dist/index.js',
   'dist/index.d.ts',
 ];
