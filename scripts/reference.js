@@ -96,14 +96,27 @@ function innerTypes({ declarations }, page) {
     if (ts.isTypeReferenceNode(node)) {
       const symbol = checker.getSymbolAtLocation(node.typeName);
       const original = symbol && originalOf(symbol);
-      const isType = original && original.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias);
-      if (isType && !exported.has(original) && !items.has(original) && original.declarations?.every(isOurs))
+      if (
+        original &&
+        !exported.has(original) &&
+        !items.has(original) &&
+        original.declarations?.every(isWorthIt)
+      )
         found.push(readItem(original, page, INNER));
     }
     ts.forEachChild(node, visit);
   };
   declarations.forEach(visit);
   return found;
+}
+
+/** Whether a type says something to a reader: those that compute other types for the compiler do not. @param {ts.Declaration} node */
+function isWorthIt(node) {
+  if (!isOurs(node) || docOf(node).text === '') return false;
+  if (ts.isInterfaceDeclaration(node)) return true;
+  return (
+    ts.isTypeAliasDeclaration(node) && !ts.isConditionalTypeNode(node.type) && !ts.isMappedTypeNode(node.type)
+  );
 }
 
 function printIndex() {
