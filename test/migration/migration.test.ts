@@ -14,7 +14,7 @@ const oldProgram = (file: string): string => `${root}examples/migration/${file}.
 const newProgram = (file: string): string => `${root}build/examples/migration/fullmcp/${file}.js`;
 const servers = ['sdk-v1', 'sdk-v2', 'fastmcp'];
 
-describe('the servers before and after a migration', () => {
+describe('the servers before and after a migration', { timeout: 60_000 }, () => {
   test.each(servers)('answer alike on stdio: %s', async (name) => {
     const old = await interview(oldProgram(`${name}/stdio`), '2025-11-25');
     expect(old).toEqual(await interview(newProgram('stdio'), '2025-11-25'));
@@ -37,7 +37,7 @@ describe('the servers before and after a migration', () => {
   });
 });
 
-describe('the clients before and after a migration', () => {
+describe('the clients before and after a migration', { timeout: 60_000 }, () => {
   test.each(['sdk-v1', 'sdk-v2'])('print the same lines: %s', async (name) => {
     const old = await printed(oldProgram(`${name}/client`));
     expect(old).toEqual(await printed(newProgram('client')));
