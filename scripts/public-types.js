@@ -5,7 +5,7 @@ import { readManifest, root } from './files.js';
 
 /**
  * @typedef {object} Entry
- * @property {string} specifier What a program imports: `fullmcp/client`.
+ * @property {string} specifier The name that a program imports: `fullmcp/client`.
  * @property {ts.Symbol[]} exports
  */
 

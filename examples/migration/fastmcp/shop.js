@@ -66,7 +66,7 @@ const connected = new Promise((resolve) => {
 
 server.addTool({
   name: 'summarize',
-  description: 'Summarize a text',
+  description: 'Summarize an article',
   parameters: z.object({ text: z.string() }),
   execute: async ({ text }) => {
     const session = await connected;

@@ -49,7 +49,7 @@ const book = tool({
 
 // #region sampling
 const summarize = tool({
-  description: 'Summarize a text',
+  description: 'Summarize an article',
   input: z.object({ text: z.string() }),
   run: async ({ text }, { sample }) => {
     const answer = await sample('summary', { messages: `In one sentence: ${text}`, maxTokens: 100 });

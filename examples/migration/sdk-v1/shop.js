@@ -83,7 +83,7 @@ function addQuestions(server) {
   // #region sampling
   server.registerTool(
     'summarize',
-    { description: 'Summarize a text', inputSchema: { text: z.string() } },
+    { description: 'Summarize an article', inputSchema: { text: z.string() } },
     async ({ text }) => {
       const { content } = await server.server.createMessage({
         messages: [{ role: 'user', content: { type: 'text', text: `In one sentence: ${text}` } }],

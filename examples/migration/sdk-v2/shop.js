@@ -85,7 +85,7 @@ function addQuestions(server) {
   // #region sampling
   server.registerTool(
     'summarize',
-    { description: 'Summarize a text', inputSchema: z.object({ text: z.string() }) },
+    { description: 'Summarize an article', inputSchema: z.object({ text: z.string() }) },
     ({ text }, { mcpReq }) => {
       const answer = mcpReq.inputResponses?.summary;
       if (answer === undefined) {
