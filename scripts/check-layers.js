@@ -9,21 +9,23 @@ const ENTRIES = '';
 
 /** @type {Record<string, readonly string[]>} The folders that each folder of src may import, besides itself. */
 const MAY_IMPORT = {
+  async: [],
   jsonrpc: [],
   schema: [],
   oauth: [],
-  protocol: ['jsonrpc', 'schema'],
+  protocol: ['async', 'jsonrpc', 'schema'],
   middleware: ['protocol', 'jsonrpc'],
-  transports: ['protocol', 'jsonrpc'],
-  server: ['protocol', 'schema', 'jsonrpc'],
-  client: ['protocol', 'schema', 'jsonrpc'],
+  transports: ['async', 'protocol', 'jsonrpc'],
+  server: ['async', 'protocol', 'schema', 'jsonrpc'],
+  client: ['async', 'protocol', 'schema', 'jsonrpc'],
   auth: ['oauth', 'protocol'],
-  legacy: ['transports', 'protocol', 'jsonrpc'],
-  connect: ['client', 'transports', 'legacy', 'protocol', 'jsonrpc'],
-  extensions: ['server', 'client', 'protocol', 'schema', 'jsonrpc'],
-  adapters: ['transports', 'protocol', 'jsonrpc', 'server', 'legacy'],
+  legacy: ['async', 'transports', 'protocol', 'jsonrpc'],
+  connect: ['async', 'client', 'transports', 'legacy', 'protocol', 'jsonrpc'],
+  extensions: ['async', 'server', 'client', 'protocol', 'schema', 'jsonrpc'],
+  adapters: ['async', 'transports', 'protocol', 'jsonrpc', 'server', 'legacy'],
   testing: [
     ENTRIES,
+    'async',
     'client',
     'connect',
     'server',
@@ -56,7 +58,7 @@ const MAY_NAME_ANY_PACKAGE = ['adapters/'];
 /** @type {Record<string, string>} */
 const PACKAGE_HOMES = { '@cfworker/json-schema': 'schema/' };
 
-const COMPARES_ORDER = 'protocol/features.ts';
+const COMPARES_ORDER = 'protocol/tables/features.ts';
 const COMPARES_REVISIONS = 'protocol/';
 const REVISION = /^20\d\d-\d\d-\d\d$/;
 

@@ -4,7 +4,7 @@ import { makeOneShots, type OneShots } from './connect/one-shots.js';
 // What bundlers for browsers take for `fullmcp/client`: the same, without processes and files.
 
 export * from './connect/public.js';
-export type { ServerProcess } from './transports/stdio/spawn.js';
+export type { ServerProcess } from './transports/stdio/client/spawn.js';
 
 /** Connects to a server by its URL, or to one in the same page. A browser cannot start processes or read files. */
 export const connect: Connect = /* @__PURE__ */ makeConnect({});

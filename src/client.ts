@@ -1,10 +1,10 @@
 import { type Connect, makeConnect } from './connect/connect.js';
 import { makeOneShots, type OneShots } from './connect/one-shots.js';
-import type { Host } from './connect/options.js';
-import { checkRuntime } from './protocol/runtime.js';
+import type { Host } from './connect/targets/options.js';
+import { checkRuntime } from './protocol/checks/runtime.js';
 
 export * from './connect/public.js';
-export type { ServerProcess } from './transports/stdio/spawn.js';
+export type { ServerProcess } from './transports/stdio/client/spawn.js';
 
 checkRuntime(globalThis.process?.versions);
 
@@ -14,14 +14,13 @@ const host: Host = {
   script: async (path) => (await onNode()).scriptProcess(path),
   async readConfig(path) {
     const [{ readConfigFile }, { readText }] = await Promise.all([
-      import('./connect/config-file.js'),
+      import('./connect/config/file.js'),
       onNode(),
     ]);
     return readConfigFile(path, { readFile: readText, env: globalThis.process?.env ?? {} });
   },
   ...(isNode() && {
-    http: async (url, http) =>
-      (await import('./adapters/node/http-client/carrier.js')).nodeCarrier(url, http),
+    http: async (url, http) => (await import('./adapters/node/client/carrier.js')).nodeCarrier(url, http),
   }),
   ownWebSocket: 'Bun' in globalThis || 'Deno' in globalThis,
   webSocket: async (headers, options) => (await onNode()).webSocketWith(headers, options),
@@ -33,8 +32,8 @@ function isNode(): boolean {
   return globalThis.process?.versions?.node !== undefined && !others.some((name) => name in globalThis);
 }
 
-function onNode(): Promise<typeof import('./adapters/node/client-host.js')> {
-  return import('./adapters/node/client-host.js');
+function onNode(): Promise<typeof import('./adapters/node/client/host.js')> {
+  return import('./adapters/node/client/host.js');
 }
 
 /**

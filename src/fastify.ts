@@ -1,8 +1,8 @@
 import { type AppRequest, type Plugin, plugin } from './adapters/fastify/plugin.js';
 import { createEndpoint, type EndpointOptions, type Served } from './http.js';
-import { foreignHandlerNames, handlerKeys } from './legacy/handler-keys.js';
+import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-keys.js';
 import type { Authenticate } from './protocol/caller.js';
-import { checkOptions, type KeysOf } from './protocol/known-keys.js';
+import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 
 export type { AppRequest, Plugin } from './adapters/fastify/plugin.js';
 

@@ -1,16 +1,16 @@
-import { foreignHandlerNames, handlerKeys } from './legacy/handler-keys.js';
-import { httpSessions, type SessionOptions } from './legacy/http.js';
+import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-keys.js';
+import { httpSessions, type SessionOptions } from './legacy/server/http/sessions.js';
 import type { Auth } from './protocol/call.js';
 import { type Authenticate, toAuth } from './protocol/caller.js';
+import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import { McpError } from './protocol/errors.js';
-import { checkOptions, type KeysOf } from './protocol/known-keys.js';
 import type { Server } from './server/create-server.js';
-import { logToConsole } from './server/log.js';
-import { mask } from './server/tool-error.js';
-import { type HttpEndpoint, type HttpOptions, httpEndpoint } from './transports/http/endpoint.js';
-import type { Incoming } from './transports/http/incoming.js';
-import { checkPath } from './transports/http/routes.js';
-import { type RequestContext, webIncoming } from './transports/http/web.js';
+import { mask } from './server/results/tool-error.js';
+import { logToConsole } from './server/state/log.js';
+import { type HttpEndpoint, type HttpOptions, httpEndpoint } from './transports/http/server/endpoint.js';
+import type { Incoming } from './transports/http/server/incoming.js';
+import { checkPath } from './transports/http/server/routes.js';
+import { type RequestContext, webIncoming } from './transports/http/server/web.js';
 
 export {
   type EventLog,
@@ -18,10 +18,10 @@ export {
   type LoggedEvent,
   type MemoryEventLogOptions,
   memoryEventLog,
-} from './legacy/event-log.js';
+} from './legacy/server/http/event-log.js';
 export type { Authenticate, AuthInit } from './protocol/caller.js';
-export { unsafeAnyHost, unsafeAnyOrigin } from './transports/http/guard.js';
-export type { RequestContext } from './transports/http/web.js';
+export { unsafeAnyHost, unsafeAnyOrigin } from './transports/http/server/guard.js';
+export type { RequestContext } from './transports/http/server/web.js';
 
 /** The options of every HTTP handler. */
 export interface EndpointOptions extends HttpOptions, SessionOptions {

@@ -1,12 +1,13 @@
 import { taskHost } from './extensions/tasks/host.js';
 import type { Handler, RequestContext } from './http.js';
 import { type Server as CoreServer, createServer as createCore } from './server/create-server.js';
-import type { AllSources, Certain, OrUndefined, Present } from './server/fitting.js';
+import type { AllSources, Certain, OrUndefined, Present } from './server/define/fitting.js';
+import type { ServerContext, ServerDefinition, ServerOptions } from './server/define/options.js';
 import { createKit, type Kit } from './server/kit.js';
-import type { ServerContext, ServerDefinition, ServerOptions } from './server/options.js';
 
 export type { Auth, Call, Dispatch, HttpFacts, Middleware, Outcome, Peer } from './protocol/call.js';
 export type { Authenticate, AuthInit } from './protocol/caller.js';
+export { type ErrorCode, McpError } from './protocol/errors.js';
 export {
   type Annotations,
   type AudioContent,
@@ -24,12 +25,12 @@ export {
   type TextContent,
   text,
   user,
-} from './protocol/content.js';
-export { type ErrorCode, McpError } from './protocol/errors.js';
-export type { InputRequest, Root, SamplingMessage } from './protocol/input.js';
-export type { LogLevel } from './protocol/log-level.js';
-export type { ClientCapabilities, Implementation, PromptMessage } from './protocol/model.js';
-export { type Revision, revisions } from './protocol/revisions.js';
+} from './protocol/model/content.js';
+export type { InputRequest, Root, SamplingMessage } from './protocol/model/input.js';
+export type { ClientCapabilities, Implementation, PromptMessage } from './protocol/model/model.js';
+export type { LogLevel } from './protocol/tables/log-level.js';
+export { type Revision, revisions } from './protocol/tables/revisions.js';
+export { SchemaError } from './schema/document/schema-error.js';
 export {
   type Infer,
   jsonSchema,
@@ -39,7 +40,6 @@ export {
   type Sent,
   withJsonSchema,
 } from './schema/schema.js';
-export { SchemaError } from './schema/schema-error.js';
 export type { StandardJsonSchema, StandardSchema } from './schema/standard.js';
 export { type InputRequired, inputRequired } from './server/asking/input-required.js';
 export type {
@@ -51,8 +51,8 @@ export type {
   Visited,
 } from './server/asking/question.js';
 export type { Step } from './server/asking/run.js';
-export type { Bus, Change, Changed } from './server/bus.js';
-export type { ClientFacts, Context, Elicit } from './server/context.js';
+export { DefinitionError } from './server/catalog/compile.js';
+export type { ClientFacts, Context, Elicit } from './server/context/context.js';
 export type { Handle } from './server/create-server.js';
 export {
   type Completer,
@@ -77,14 +77,8 @@ export {
   type ToolOptions,
   type ToolResult,
   tool,
-} from './server/define.js';
-export { DefinitionError } from './server/definitions.js';
-export type { NeedsState, NeedsUser, OrUndefined } from './server/fitting.js';
-export type { IdempotencyOptions } from './server/idempotency.js';
-export type { Kit } from './server/kit.js';
-export type { Lifespan } from './server/lifespan.js';
-export type { Log } from './server/log.js';
-export type { ErrorAnswer, OnError } from './server/map-error.js';
+} from './server/define/define.js';
+export type { NeedsState, NeedsUser, OrUndefined } from './server/define/fitting.js';
 export type {
   AskingOptions,
   CallFacts,
@@ -94,13 +88,19 @@ export type {
   ServerDefinition,
   ServerOptions,
   TasksOptions,
-} from './server/options.js';
-export { type MemoryStoreOptions, memoryStore, type Store } from './server/store.js';
-export type { StoreLimits } from './server/store-shares.js';
-export type { TaskOptions } from './server/task-host.js';
-export type { TemplateValues, VariablesOf } from './server/template-values.js';
-export { ToolError } from './server/tool-error.js';
-export type { Literals, ToolHandler, ToolModule, ToolValue } from './server/tool-handler.js';
+} from './server/define/options.js';
+export type { TemplateValues, VariablesOf } from './server/define/template-values.js';
+export type { Literals, ToolHandler, ToolModule, ToolValue } from './server/define/tool-handler.js';
+export type { TaskOptions } from './server/handle/task-host.js';
+export type { Kit } from './server/kit.js';
+export type { ErrorAnswer, OnError } from './server/results/map-error.js';
+export { ToolError } from './server/results/tool-error.js';
+export type { Bus, Change, Changed } from './server/state/bus.js';
+export type { IdempotencyOptions } from './server/state/idempotency.js';
+export type { Lifespan } from './server/state/lifespan.js';
+export type { Log } from './server/state/log.js';
+export { type MemoryStoreOptions, memoryStore, type Store } from './server/state/store.js';
+export type { StoreLimits } from './server/state/store-shares.js';
 export {
   type InProcess,
   type InProcessOptions,

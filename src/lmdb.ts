@@ -1,3 +1,3 @@
 export { type LmdbStoreOptions, lmdbStore } from './adapters/lmdb/store.js';
-export type { Store } from './server/store.js';
-export type { StoreLimits } from './server/store-shares.js';
+export type { Store } from './server/state/store.js';
+export type { StoreLimits } from './server/state/store-shares.js';

@@ -3,27 +3,27 @@ import {
   type NodeHandlerOptions,
   type NodeRequest,
   nodeHandler,
-} from './adapters/node/handler.js';
+} from './adapters/node/server/handler.js';
 import {
   checkServeOptions,
   type ServeOptions,
   withEnvironment,
   withOwnHost,
-} from './adapters/node/options.js';
-import { type Serving, serveOnNode } from './adapters/node/serve.js';
-import { upgrades } from './adapters/node/upgrades.js';
+} from './adapters/node/server/options.js';
+import { type Serving, serveOnNode } from './adapters/node/server/serve.js';
+import { upgrades } from './adapters/node/server/upgrades.js';
 import { authenticator, createEndpoint, type Served } from './http.js';
-import { foreignHandlerNames, handlerKeys } from './legacy/handler-keys.js';
-import { checkOptions, type KeysOf } from './protocol/known-keys.js';
-import { checkRuntime } from './protocol/runtime.js';
+import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-keys.js';
+import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
+import { checkRuntime } from './protocol/checks/runtime.js';
 import type { Server } from './server/create-server.js';
 import { serveWebSocket } from './websocket.js';
 
 checkRuntime(globalThis.process?.versions);
 
-export type { NodeHandler, NodeHandlerOptions } from './adapters/node/handler.js';
-export type { ServeOptions } from './adapters/node/options.js';
-export type { Serving } from './adapters/node/serve.js';
+export type { NodeHandler, NodeHandlerOptions } from './adapters/node/server/handler.js';
+export type { ServeOptions } from './adapters/node/server/options.js';
+export type { Serving } from './adapters/node/server/serve.js';
 
 /**
  * Listens on Node for HTTP and WebSocket. Options that are not given come from the environment (`PORT`, `MCP_HOST` and

@@ -1,13 +1,13 @@
-import { channelSession } from './legacy/channel-session.js';
-import { checkOptions, type KeysOf } from './protocol/known-keys.js';
-import { checkRuntime } from './protocol/runtime.js';
+import { channelSession } from './legacy/server/channel-session.js';
+import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
+import { checkRuntime } from './protocol/checks/runtime.js';
 import type { Server } from './server/create-server.js';
-import { environmentSecret } from './transports/stdio/environment.js';
-import { type StdioOptions, type StdioServing, serveOverStdio } from './transports/stdio/serve.js';
+import { environmentSecret } from './transports/stdio/server/environment.js';
+import { type StdioOptions, type StdioServing, serveOverStdio } from './transports/stdio/server/serve.js';
 
 checkRuntime(globalThis.process?.versions);
 
-export type { StdioOptions, StdioServing } from './transports/stdio/serve.js';
+export type { StdioOptions, StdioServing } from './transports/stdio/server/serve.js';
 
 const stdioKeys = {
   maxMessageBytes: true,

@@ -8,8 +8,8 @@ export {
   type Faults,
   randomPlan,
   startFaults,
-} from './testing/faults.js';
-export { faultyFetch } from './testing/faulty-fetch.js';
+} from './testing/faults/faults.js';
+export { faultyFetch } from './testing/faults/faulty-fetch.js';
 export { type McpMatchers, matchers } from './testing/matchers.js';
 export {
   type Mock,
@@ -19,7 +19,7 @@ export {
   type MockTool,
   mockServer,
 } from './testing/mock-server.js';
-export { type Recorder, type RecorderOptions, recorder } from './testing/recorder.js';
-export { replay } from './testing/replay.js';
+export { type Recorder, type RecorderOptions, recorder } from './testing/recording/recorder.js';
+export { replay } from './testing/recording/replay.js';
 export { type TestClientOptions, type TestedServer, testClient } from './testing/test-client.js';
 export { type Over, type TestWire, wires } from './testing/wires.js';

@@ -1,7 +1,7 @@
-import { channelSession } from './legacy/channel-session.js';
+import { channelSession } from './legacy/server/channel-session.js';
 import type { HttpFacts } from './protocol/call.js';
 import { type AuthInit, toAuth } from './protocol/caller.js';
-import { checkOptions } from './protocol/known-keys.js';
+import { checkOptions } from './protocol/checks/known-keys.js';
 import type { Server } from './server/create-server.js';
 import {
   type Socket,

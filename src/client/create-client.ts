@@ -1,25 +1,25 @@
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import type { Outcome } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
-import { TASKS } from '../protocol/extensions.js';
-import { has } from '../protocol/features.js';
 import type { Link, LinkEvents, OpenLink } from '../protocol/link.js';
 import { SERVER_INFO } from '../protocol/meta.js';
-import type { Implementation, ServerCapabilities } from '../protocol/model.js';
-import type { answerWith } from './answer-handlers.js';
-import { type Answer, capabilitiesOf, keyOf } from './answering.js';
-import { ResultCache, staleBy, uniqueKey } from './cache.js';
-import { Caller, type SendOptions, toLogMessage } from './caller.js';
-import { Connection } from './connection.js';
-import { EventHub } from './event-hub.js';
-import { fullmcp } from './identity.js';
-import { KnownTools } from './known-tools.js';
-import type { Listening } from './listening.js';
-import { listing } from './listing.js';
-import type { Client, Listing, ServerFacts } from './model.js';
-import type { CallOptions, ClientOptions } from './options.js';
-import { completed, toCompletion, toPromptResult, toReadResult } from './results.js';
-import { toolCalls } from './tool-calls.js';
+import type { Implementation, ServerCapabilities } from '../protocol/model/model.js';
+import { TASKS } from '../protocol/tables/extensions.js';
+import { has } from '../protocol/tables/features.js';
+import type { answerWith } from './answering/answer-with.js';
+import { type Answer, capabilitiesOf, keyOf } from './answering/answering.js';
+import { Caller, type SendOptions, toLogMessage } from './calls/caller.js';
+import { listing } from './calls/listing.js';
+import { completed, toCompletion, toPromptResult, toReadResult } from './calls/read-results.js';
+import { KnownTools } from './checks/known-tools.js';
+import { Connection } from './connection/connection.js';
+import { EventHub } from './connection/event-hub.js';
+import type { Client, Listing, ServerFacts } from './model/client.js';
+import { fullmcp } from './model/identity.js';
+import type { CallOptions, ClientOptions } from './model/options.js';
+import { ResultCache, staleBy, uniqueKey } from './model/result-cache.js';
+import type { Listening } from './subscriptions/listening.js';
+import { toolCalls } from './tasks/tool-calls.js';
 
 export interface CreateClientParts {
   readonly open: OpenLink;
@@ -55,7 +55,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
 
   let handle: ReturnType<typeof answerWith> | undefined;
   async function answerAs(server: string, ...[request, asked]: Parameters<Answer>): Promise<JsonObject> {
-    handle ??= (await import('./answer-handlers.js')).answerWith(options, {
+    handle ??= (await import('./answering/answer-with.js')).answerWith(options, {
       maxRounds,
       problem: hub.problem,
     });
@@ -94,8 +94,8 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
   let isShut = false;
   async function startListening(): Promise<Listening> {
     const [{ Listening }, { listenRequest }] = await Promise.all([
-      import('./listening.js'),
-      import('./listen-request.js'),
+      import('./subscriptions/listening.js'),
+      import('./subscriptions/listen-request.js'),
     ]);
     const started = new Listening({
       listen: listenRequest({ caller, link: () => connection.link, timeoutMs: options.timeoutMs ?? 60_000 }),

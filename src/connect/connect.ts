@@ -1,20 +1,20 @@
+import { checkOptionsOf } from '../client/checks/option-keys.js';
 import { createClient } from '../client/create-client.js';
-import type { Client } from '../client/model.js';
-import { checkOptionsOf } from '../client/option-keys.js';
+import type { Client } from '../client/model/client.js';
 import type { Dispatch } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
 import type { OpenLink, TransportName } from '../protocol/link.js';
 import type { HeaderValues } from '../transports/http/client/options.js';
-import { Failures } from './attempts.js';
-import type { McpConfig } from './config.js';
-import type { GroupClient } from './group.js';
-import { overHttp } from './open-http.js';
-import { opener } from './opener.js';
-import { connectKeys } from './option-keys.js';
-import type { ConnectOptions, Host, ScriptProcess } from './options.js';
-import { nameOf, type Place, placeOf, type ServerObject, type Target } from './target.js';
-import { VerdictCache } from './verdicts.js';
-import type { Way } from './way.js';
+import type { GroupClient } from './group/group.js';
+import { Failures } from './open/attempts.js';
+import type { Way } from './open/eras.js';
+import { overHttp } from './open/http.js';
+import { opener } from './open/open-known.js';
+import type { McpConfig } from './targets/config.js';
+import { VerdictCache } from './targets/known-servers.js';
+import { connectKeys } from './targets/option-keys.js';
+import type { ConnectOptions, Host, ScriptProcess } from './targets/options.js';
+import { nameOf, type Place, placeOf, type ServerObject, type Target } from './targets/target.js';
 
 /**
  * Connects to a server, whatever it is and whatever it speaks. The client is ready when the promise resolves; otherwise it
@@ -97,7 +97,7 @@ export function makeConnect(host: Host): Connect {
   }
 
   async function group(config: McpConfig, options: ConnectOptions): Promise<Client> {
-    const { connectGroup } = await import('./group.js');
+    const { connectGroup } = await import('./group/group.js');
     return connectGroup(config, options, connect);
   }
 
@@ -143,7 +143,7 @@ export function makeConnect(host: Host): Connect {
       const server = stderr === undefined ? place.server : { stderr, ...place.server };
       const { openProcess = unable('start a process') } = host;
       return async function overStdio(parts) {
-        const { overWire } = await import('./open-wire.js');
+        const { overWire } = await import('./open/wire.js');
         return overWire(() => openProcess(server, limits), { ...over, transport: 'stdio' })(parts);
       };
     }
@@ -151,7 +151,7 @@ export function makeConnect(host: Host): Connect {
     const http = withHeaders(options, place.headers);
     if (place.kind === 'http') return overHttp(url, { target: over.target, http, carrier: host.http });
     return async function overSocket(parts) {
-      const { overWebSocket } = await import('./open-web-socket.js');
+      const { overWebSocket } = await import('./open/web-socket.js');
       return overWebSocket(url, { ...over, http, host })(parts);
     };
   }
@@ -193,7 +193,7 @@ async function checkTargets(target: Target | undefined): Promise<void> {
     !(target instanceof URL) &&
     ('command' in target || 'url' in target)
   ) {
-    (await import('./target-check.js')).checkTarget(target);
+    (await import('./targets/check-target.js')).checkTarget(target);
   }
 }
 

@@ -1,3 +1,4 @@
+import { callKeys, checkOptionsOf } from '../client/checks/option-keys.js';
 import type {
   CallResult,
   Client,
@@ -5,12 +6,11 @@ import type {
   ReadResult,
   ServerFacts,
   ToolCallOptions,
-} from '../client/model.js';
-import { callKeys, checkOptionsOf } from '../client/option-keys.js';
-import type { ListedTool } from '../protocol/model.js';
-import { connectKeys, oneShotKeys } from './option-keys.js';
-import type { ConnectOptions } from './options.js';
-import type { Target } from './target.js';
+} from '../client/model/client.js';
+import type { ListedTool } from '../protocol/model/model.js';
+import { connectKeys, oneShotKeys } from './targets/option-keys.js';
+import type { ConnectOptions } from './targets/options.js';
+import type { Target } from './targets/target.js';
 
 /** The options of the connection and of the call, together. */
 export interface OneShotOptions extends ConnectOptions, ToolCallOptions {}

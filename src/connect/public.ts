@@ -1,19 +1,5 @@
 // What `fullmcp/client` exports on every runtime, beside what depends on the runtime.
 
-export { ResultCache, type ResultCacheOptions } from '../client/cache.js';
-export type {
-  AnswerForm,
-  AnswerSampling,
-  AnswerVisit,
-  Asked,
-  Form,
-  FormAnswer,
-  Handlers,
-  SamplingAnswer,
-  SamplingRequest,
-  Visit,
-  VisitAnswer,
-} from '../client/handlers.js';
 export type {
   CallResult,
   Change,
@@ -34,20 +20,33 @@ export type {
   TaskHandle,
   TaskState,
   ToolCallOptions,
-} from '../client/model.js';
+} from '../client/model/client.js';
+export type {
+  AnswerForm,
+  AnswerSampling,
+  AnswerVisit,
+  Asked,
+  Form,
+  FormAnswer,
+  Handlers,
+  SamplingAnswer,
+  SamplingRequest,
+  Visit,
+  VisitAnswer,
+} from '../client/model/handlers.js';
 export type {
   CallOptions,
   ClientOptions,
   LogMessage,
   Progress,
   ReconnectOptions,
-} from '../client/options.js';
-export type { TypedTools } from '../client/typed.js';
+} from '../client/model/options.js';
+export { ResultCache, type ResultCacheOptions } from '../client/model/result-cache.js';
+export type { TypedTools } from '../client/model/typed.js';
 export type { Auth, Call, Dispatch, Middleware, Outcome, Peer } from '../protocol/call.js';
-export type { ContentBlock, ResourceContents } from '../protocol/content.js';
 export { type ErrorCode, McpError } from '../protocol/errors.js';
-export type { Root, SamplingContent, SamplingMessage } from '../protocol/input.js';
-export type { LogLevel } from '../protocol/log-level.js';
+export type { ContentBlock, ResourceContents } from '../protocol/model/content.js';
+export type { Root, SamplingContent, SamplingMessage } from '../protocol/model/input.js';
 export type {
   ClientCapabilities,
   Discovered,
@@ -58,19 +57,20 @@ export type {
   ListedTool,
   PromptMessage,
   ServerCapabilities,
-} from '../protocol/model.js';
-export type { Revision } from '../protocol/revisions.js';
+} from '../protocol/model/model.js';
+export type { LogLevel } from '../protocol/tables/log-level.js';
+export type { Revision } from '../protocol/tables/revisions.js';
 export type {
   Lookup,
   LookupAddress,
   NodeHttpOptions,
   Pem,
 } from '../transports/http/client/options.js';
-export type { Attempt } from './attempts.js';
-export type { McpConfig } from './config.js';
 export type { Connect } from './connect.js';
-export type { GroupClient } from './group.js';
+export type { GroupClient } from './group/group.js';
 export type { OneShotOptions, OneShots } from './one-shots.js';
-export type { ConnectOptions } from './options.js';
-export type { Address, ServerObject, Target } from './target.js';
-export { type Era, type Verdict, VerdictCache, verdictOf } from './verdicts.js';
+export type { Attempt } from './open/attempts.js';
+export type { McpConfig } from './targets/config.js';
+export { type Era, type Verdict, VerdictCache, verdictOf } from './targets/known-servers.js';
+export type { ConnectOptions } from './targets/options.js';
+export type { Address, ServerObject, Target } from './targets/target.js';

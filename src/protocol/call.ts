@@ -1,7 +1,7 @@
 import type { JsonObject, RequestId } from '../jsonrpc/message.js';
-import type { LogLevel } from './log-level.js';
-import type { ClientCapabilities, Implementation } from './model.js';
-import type { Revision } from './revisions.js';
+import type { ClientCapabilities, Implementation } from './model/model.js';
+import type { LogLevel } from './tables/log-level.js';
+import type { Revision } from './tables/revisions.js';
 
 // #region flow
 /** Answers a call: a server, a link to a server, a proxy or a mock. Resolves with the outcome or throws an `McpError`. */

@@ -1,5 +1,5 @@
+import { withSignalOf } from '../async/lifetime.js';
 import type { Call, Dispatch, Outcome } from './call.js';
-import { withSignalOf } from './lifetime.js';
 
 // A promise that is awaited costs a small call more than its handler does. A server without middleware can answer without one.
 

@@ -1,8 +1,8 @@
 import type { Message } from '../jsonrpc/message.js';
-import { sessionRevisions } from './features.js';
 import { declaredVersion } from './meta.js';
-import { knows } from './methods.js';
-import { newestRevision, type Revision } from './revisions.js';
+import { sessionRevisions } from './tables/features.js';
+import { knows } from './tables/methods.js';
+import { newestRevision, type Revision } from './tables/revisions.js';
 
 /**
  * Whether a message speaks for itself, as the modern revisions have it, or belongs to a session. Decided for each message,

@@ -1,6 +1,6 @@
 import type { ErrorObject } from '../jsonrpc/message.js';
-import { within } from './features.js';
-import type { Revision } from './revisions.js';
+import { within } from './tables/features.js';
+import type { Revision } from './tables/revisions.js';
 
 /**
  * The stable names of protocol errors. Compare these in your code; the JSON-RPC numbers differ between revisions.

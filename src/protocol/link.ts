@@ -1,9 +1,9 @@
 import type { JsonObject } from '../jsonrpc/message.js';
 import type { Dispatch, Peer } from './call.js';
 import type { McpError } from './errors.js';
-import type { InputRequest } from './input.js';
-import type { Discovered } from './model.js';
-import type { Revision } from './revisions.js';
+import type { InputRequest } from './model/input.js';
+import type { Discovered } from './model/model.js';
+import type { Revision } from './tables/revisions.js';
 
 /** An open way to a server. Whatever the server speaks, the calls on it are those of the newest revision. */
 export interface Link {

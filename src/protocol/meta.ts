@@ -1,10 +1,10 @@
 import { isObject, isRequestId, type JsonObject, type RequestId } from '../jsonrpc/message.js';
 import type { Peer } from './call.js';
 import { McpError } from './errors.js';
-import { modernRevisions } from './features.js';
-import { isLogLevel } from './log-level.js';
-import type { ClientCapabilities, Implementation } from './model.js';
-import type { Revision } from './revisions.js';
+import type { ClientCapabilities, Implementation } from './model/model.js';
+import { modernRevisions } from './tables/features.js';
+import { isLogLevel } from './tables/log-level.js';
+import type { Revision } from './tables/revisions.js';
 
 // Spec 2026-07-28, Base Protocol, `_meta`: what every request says of itself.
 

@@ -1,13 +1,13 @@
-import { coerce } from './coerce.js';
+import { coerce } from './check/coerce.js';
+import type { Checked, Issue } from './check/issue.js';
+import { accepts, judge } from './check/validator.js';
 import { type Direction, toJsonSchema } from './convert.js';
-import { readDocument, type SchemaDocument } from './document.js';
-import type { Checked, Issue } from './issue.js';
+import { readDocument, type SchemaDocument } from './document/document.js';
+import { assertPlainJson } from './document/plain-json.js';
+import { findProblems } from './explain/problems.js';
 import { withObjectRoot } from './object-root.js';
-import { assertPlainJson } from './plain-json.js';
-import { findProblems } from './problems.js';
 import type { Infer, JsonSchema, Schema } from './schema.js';
 import type { StandardIssue, StandardResult, StandardSchema } from './standard.js';
-import { accepts, judge } from './validator.js';
 
 export interface CompiledSchema<T = unknown> {
   /** What peers see. A plain JSON Schema is the very object that was given. */

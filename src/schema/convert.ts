@@ -1,5 +1,5 @@
-import { assertPlainJson, type JsonSchema } from './plain-json.js';
-import { SchemaError } from './schema-error.js';
+import { assertPlainJson, type JsonSchema } from './document/plain-json.js';
+import { SchemaError } from './document/schema-error.js';
 import type { StandardJsonConverter, StandardSchema } from './standard.js';
 
 export type Direction = 'input' | 'output';

@@ -1,8 +1,8 @@
-import type { SchemaDocument, SchemaNode } from './document.js';
-import { expectation } from './expectation.js';
-import { allowedTypesOf, OBJECT } from './json-types.js';
-import type { JsonSchema } from './plain-json.js';
-import { SchemaError } from './schema-error.js';
+import type { SchemaDocument, SchemaNode } from './document/document.js';
+import { allowedTypesOf, OBJECT } from './document/json-types.js';
+import type { JsonSchema } from './document/plain-json.js';
+import { SchemaError } from './document/schema-error.js';
+import { expectation } from './explain/expectation.js';
 
 /**
  * The schema with `type: "object"` at its root, as the protocol demands of a tool's input (Spec 2025-11-25, Tools,

@@ -1,6 +1,7 @@
-import { readDocument } from './document.js';
-import type { JsonSchema } from './plain-json.js';
-import { findProblems } from './problems.js';
+import { accepts } from './check/validator.js';
+import { readDocument } from './document/document.js';
+import type { JsonSchema } from './document/plain-json.js';
+import { findProblems } from './explain/problems.js';
 import type {
   HasStandard,
   InferInput,
@@ -12,7 +13,6 @@ import type {
   StandardTyped,
   ZodTyped,
 } from './standard.js';
-import { accepts } from './validator.js';
 
 /** A schema of any library that speaks Standard Schema (zod, valibot, arktype and others), or a plain JSON Schema. */
 export type Schema = StandardSchema | JsonSchema;

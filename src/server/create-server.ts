@@ -2,10 +2,11 @@
 import { type Call, compose, type Dispatch, type Middleware, type Outcome } from '../protocol/call.js';
 import { fromDirect } from '../protocol/direct.js';
 import { McpError } from '../protocol/errors.js';
-import type { Implementation } from '../protocol/model.js';
+import type { Implementation } from '../protocol/model/model.js';
 import type { SchemaLike } from '../schema/schema.js';
 import { createSeal, type SealOptions } from './asking/sealed-state.js';
-import { type Changed, changedOver } from './bus.js';
+import { compileAdded, compileDefinitions, DefinitionError } from './catalog/compile.js';
+import { Registry } from './catalog/registry.js';
 import {
   type Prompt,
   type PromptHandler,
@@ -18,21 +19,20 @@ import {
   type Tool,
   type ToolOptions,
   tool,
-} from './define.js';
-import { compileAdded, compileDefinitions, DefinitionError } from './definitions.js';
-import { runOnce } from './idempotency.js';
-import { Running } from './lifespan.js';
-import { type Log, logToConsole } from './log.js';
-import { mapErrors } from './map-error.js';
-import { methodTable } from './methods.js';
-import type { AnyServerOptions } from './options.js';
-import { Registry } from './registry.js';
-import { toolFailure } from './results.js';
-import { memoryStore, type Store } from './store.js';
-import type { TaskHost, TaskPluginParts } from './task-host.js';
-import type { VariablesOf } from './template-values.js';
-import { mask, ToolError } from './tool-error.js';
-import type { Literals, ToolHandler } from './tool-handler.js';
+} from './define/define.js';
+import type { AnyServerOptions } from './define/options.js';
+import type { VariablesOf } from './define/template-values.js';
+import type { Literals, ToolHandler } from './define/tool-handler.js';
+import { methodTable } from './handle/methods.js';
+import type { TaskHost, TaskPluginParts } from './handle/task-host.js';
+import { mapErrors } from './results/map-error.js';
+import { toolFailure } from './results/results.js';
+import { mask, ToolError } from './results/tool-error.js';
+import { type Changed, changedOver } from './state/bus.js';
+import { runOnce } from './state/idempotency.js';
+import { Running } from './state/lifespan.js';
+import { type Log, logToConsole } from './state/log.js';
+import { memoryStore, type Store } from './state/store.js';
 
 /** A definition that was added to a running server. */
 export interface Handle {

@@ -1,5 +1,6 @@
-import { checkOptions, type KeysOf } from '../protocol/known-keys.js';
+import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
 import type { Infer, SchemaLike, Sent } from '../schema/schema.js';
+import { DefinitionError } from './catalog/compile.js';
 import {
   type Prompt,
   type PromptDefinition,
@@ -10,11 +11,10 @@ import {
   type Tool,
   type ToolDefinition,
   tool,
-} from './define.js';
-import { DefinitionError } from './definitions.js';
-import type { ServerContext } from './options.js';
-import type { TemplateValues } from './template-values.js';
-import type { Literals, ToolValue } from './tool-handler.js';
+} from './define/define.js';
+import type { ServerContext } from './define/options.js';
+import type { TemplateValues } from './define/template-values.js';
+import type { Literals, ToolValue } from './define/tool-handler.js';
 
 // The definition functions bound to what `ctx.state` and `ctx.user` are.
 

@@ -1,4 +1,4 @@
-import type { Asked, FormAnswer, Handlers, SamplingAnswer, VisitAnswer } from '../client/handlers.js';
+import type { Asked, FormAnswer, Handlers, SamplingAnswer, VisitAnswer } from '../client/model/handlers.js';
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import { McpError } from '../protocol/errors.js';
 

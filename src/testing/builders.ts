@@ -1,9 +1,9 @@
 import type { JsonObject } from '../jsonrpc/message.js';
 import type { Call, Outcome } from '../protocol/call.js';
-import type { ListedTool } from '../protocol/model.js';
-import { newestRevision } from '../protocol/revisions.js';
-import type { ToolResult } from '../server/define.js';
-import { toolFailure, toToolResult } from '../server/results.js';
+import type { ListedTool } from '../protocol/model/model.js';
+import { newestRevision } from '../protocol/tables/revisions.js';
+import type { ToolResult } from '../server/define/define.js';
+import { toolFailure, toToolResult } from '../server/results/results.js';
 
 // Values of the protocol, for tests of what takes or gives them.
 

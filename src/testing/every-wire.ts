@@ -1,4 +1,4 @@
-import type { Client } from '../client/model.js';
+import type { Client } from '../client/model/client.js';
 import { type TestClientOptions, type TestedServer, testClient } from './test-client.js';
 import { carriesHeaders, type TestWire, wires } from './wires.js';
 

@@ -1,7 +1,7 @@
 import { isObject } from '../jsonrpc/message.js';
-import type { ContentBlock } from '../protocol/content.js';
+import { printedValue } from '../protocol/encoding/printed-value.js';
 import { type ErrorCode, McpError } from '../protocol/errors.js';
-import { printedValue } from '../protocol/printed-value.js';
+import type { ContentBlock } from '../protocol/model/content.js';
 
 // Matchers for `expect.extend(matchers)`, in Vitest, Jest and Bun. What they take is what the client gives, or the raw result.
 

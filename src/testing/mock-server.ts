@@ -1,11 +1,11 @@
+import { callEnded } from '../async/lifetime.js';
 import { createServer, type Server } from '../index.js';
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../protocol/call.js';
+import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
 import { McpError } from '../protocol/errors.js';
-import { checkOptions, type KeysOf } from '../protocol/known-keys.js';
-import { callEnded } from '../protocol/lifetime.js';
-import { nameParam } from '../protocol/methods.js';
-import type { Context } from '../server/context.js';
+import { nameParam } from '../protocol/tables/methods.js';
+import type { Context } from '../server/context/context.js';
 import {
   type Prompt,
   type PromptReturn,
@@ -14,8 +14,8 @@ import {
   resource,
   type Tool,
   tool,
-} from '../server/define.js';
-import { toolFailure } from '../server/results.js';
+} from '../server/define/define.js';
+import { toolFailure } from '../server/results/results.js';
 import { ownSecret } from './secret.js';
 
 /** A value that is always returned, an error that is always thrown, or a function that makes one or the other. */

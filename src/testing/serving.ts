@@ -1,19 +1,19 @@
-import { overHttp } from '../connect/open-http.js';
-import { overWire } from '../connect/open-wire.js';
-import type { Way } from '../connect/way.js';
+import type { Way } from '../connect/open/eras.js';
+import { overHttp } from '../connect/open/http.js';
+import { overWire } from '../connect/open/wire.js';
 import { createHandler } from '../http.js';
 import type { Dispatch } from '../protocol/call.js';
 import type { OpenLink } from '../protocol/link.js';
+import type { Wire } from '../transports/client/wire.js';
 import type { HeaderValues } from '../transports/http/client/options.js';
 import { dispatchLink } from '../transports/memory/link.js';
 import { webSocketWire } from '../transports/websocket/connect.js';
-import type { Wire } from '../transports/wire.js';
-import type { Faults } from './faults.js';
-import { faultyFetch } from './faulty-fetch.js';
-import { faultyWire } from './faulty-wire.js';
-import { memoryFetch } from './memory-fetch.js';
-import { memoryStdio } from './memory-stdio.js';
-import { memoryWebSocket } from './memory-web-socket.js';
+import type { Faults } from './faults/faults.js';
+import { faultyFetch } from './faults/faulty-fetch.js';
+import { faultyWire } from './faults/faulty-wire.js';
+import { memoryFetch } from './memory/fetch.js';
+import { memoryStdio } from './memory/stdio.js';
+import { memoryWebSocket } from './memory/web-socket.js';
 import { carriesHeaders, type TestWire } from './wires.js';
 
 /** A server that is served over a wire in memory: how to get to it, and how to end it. */

@@ -1,5 +1,5 @@
-import { modernRevisions, sessionRevisions } from '../protocol/features.js';
-import type { Revision } from '../protocol/revisions.js';
+import { modernRevisions, sessionRevisions } from '../protocol/tables/features.js';
+import type { Revision } from '../protocol/tables/revisions.js';
 
 /** The transport of a test. `http+sse` is that of revision 2024-11-05. */
 export type Over = 'in-process' | 'http' | 'http+sse' | 'stdio' | 'websocket';

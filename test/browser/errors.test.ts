@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server, tool } from 'fullmcp';
 import { createNodeHandler, type ServeOptions, serve } from 'fullmcp/node';
 import { afterEach, expect, test } from 'vitest';
-import { type Reply, scriptedServer } from '../support/http-server.js';
+import { type Reply, scriptedServer } from '../support/http/http-server.js';
 import { describeInChromium, WEBSITE } from './chromium.js';
 import type { Visit } from './visit.js';
 import { useWorld } from './world.js';

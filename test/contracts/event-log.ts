@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { EventLog } from '../../src/legacy/event-log.js';
+import type { EventLog } from '../../src/legacy/server/http/event-log.js';
 
 /** What every event log promises, whatever it keeps events in. `create` gives one with room for a hundred events. */
 export function eventLogContract(name: string, create: () => EventLog | Promise<EventLog>): void {

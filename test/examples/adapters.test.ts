@@ -7,7 +7,7 @@ import { createPlugin } from 'fullmcp/fastify';
 import { createNodeHandler } from 'fullmcp/node';
 import { describe, expect, test } from 'vitest';
 import math from '../../examples/basic-server/server.js';
-import { callTool, modern, post } from './wire.js';
+import { callTool, modern, post } from '../support/examples/wire.js';
 
 describe('Express has parsed the body already', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
-import { build, type Program, run } from './program.js';
+import { build, type Program, run } from '../support/examples/program.js';
 
 beforeAll(build, 120_000);
 

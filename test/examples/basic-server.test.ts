@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
-import { build, run } from './program.js';
-import { expectMath, initialize, modern } from './wire.js';
+import { build, run } from '../support/examples/program.js';
+import { expectMath, initialize, modern } from '../support/examples/wire.js';
 
 beforeAll(build, 120_000);
 

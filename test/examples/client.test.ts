@@ -13,8 +13,8 @@ import * as many from '../../examples/client/many.js';
 import * as subscribing from '../../examples/client/subscribing.js';
 import demo from '../../examples/demo/server.js';
 import { paid } from '../../examples/tasks/idempotent.js';
+import { build } from '../support/examples/program.js';
 import { until } from '../support/until.js';
-import { build } from './program.js';
 
 // What the pages about the client show, run.
 

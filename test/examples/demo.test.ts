@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { build, type Program, run } from './program.js';
-import { ask, callTool, listToolsIn2025, modern, post } from './wire.js';
+import { build, type Program, run } from '../support/examples/program.js';
+import { ask, callTool, listToolsIn2025, modern, post } from '../support/examples/wire.js';
 
 beforeAll(build, 120_000);
 

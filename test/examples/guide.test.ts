@@ -13,8 +13,8 @@ import prompts from '../../examples/guide/prompts.js';
 import resources from '../../examples/guide/resources.js';
 import tools from '../../examples/guide/tools.js';
 import { accept } from '../../examples/guide/websocket.js';
-import { build, run } from './program.js';
-import { expectMath, modern } from './wire.js';
+import { build, run } from '../support/examples/program.js';
+import { expectMath, modern } from '../support/examples/wire.js';
 
 // What the pages in docs/ show, run.
 

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { callTool, expectMath, statusForHost } from './wire.js';
+import { callTool, expectMath, statusForHost } from '../support/examples/wire.js';
 
 // Each example is run as it is, on a port of its own.
 

@@ -2,7 +2,7 @@ import { inProcess } from 'fullmcp';
 import { serve } from 'fullmcp/node';
 import { expect, test } from 'vitest';
 import server from '../../examples/typed-context/server.js';
-import { type Fetch, listToolsIn2025, modern, post } from './wire.js';
+import { type Fetch, listToolsIn2025, modern, post } from '../support/examples/wire.js';
 
 test('state and user reach tools in another file, and the lifespan ends with the server', async () => {
   const { url, close } = await serve(server, { port: 0, signals: false });

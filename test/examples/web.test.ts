@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import * as route from '../../examples/next/app/api/mcp/route.js';
 import worker from '../../examples/workers/worker.js';
-import { expectMath, modern, post } from './wire.js';
+import { expectMath, modern, post } from '../support/examples/wire.js';
 
 // Handlers for runtimes that hand out a Request: called as those call them.
 

@@ -1,6 +1,10 @@
 import type { Middleware } from 'fullmcp';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Serving, serve } from '../../src/node.js';
+import { openEvents, send } from '../support/http/http.js';
+import { modern } from '../support/http/modern.js';
+import { initializeMessage, jsonHeaders, openSession } from '../support/http/sessions.js';
+import { until } from '../support/until.js';
 import {
   type Answering,
   type AskedClient,
@@ -10,12 +14,8 @@ import {
   stdioChannel,
   type Wire,
   wires,
-} from '../support/asking-wires.js';
-import { openEvents, send } from '../support/http.js';
-import { modern } from '../support/modern.js';
-import { initializeMessage, jsonHeaders, openSession } from '../support/sessions.js';
-import { until } from '../support/until.js';
-import { openWebSocket } from '../support/web-socket.js';
+} from '../support/wires/asking-wires.js';
+import { openWebSocket } from '../support/wires/web-socket.js';
 import { askingServer } from './fixtures/asking-server.js';
 
 // The same handlers over every wire that a server can ask on.

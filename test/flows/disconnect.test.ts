@@ -3,13 +3,13 @@ import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createNodeHandler, type Serving, serve } from '../../src/node.js';
-import { type Attacked, attackedServer } from '../support/attacked-server.js';
-import { openEvents, send } from '../support/http.js';
-import { callText, modernExchange, modernMessage, modernStream } from '../support/modern.js';
-import { head, rawSocket, readAll } from '../support/raw.js';
-import { initializeMessage, jsonHeaders, openSession } from '../support/sessions.js';
+import { type Attacked, attackedServer } from '../support/http/attacked-server.js';
+import { openEvents, send } from '../support/http/http.js';
+import { callText, modernExchange, modernMessage, modernStream } from '../support/http/modern.js';
+import { head, rawSocket, readAll } from '../support/http/raw.js';
+import { initializeMessage, jsonHeaders, openSession } from '../support/http/sessions.js';
 import { soon, until } from '../support/until.js';
-import { openWebSocket } from '../support/web-socket.js';
+import { openWebSocket } from '../support/wires/web-socket.js';
 
 // Clients that go away in the middle of something: the handler hears of it, and nothing stays behind.
 

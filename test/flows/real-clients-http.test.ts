@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'fullmcp';
 import { createNodeHandler } from 'fullmcp/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Exchange, openEvents, type Reply, send } from '../support/http.js';
+import { type Exchange, openEvents, type Reply, send } from '../support/http/http.js';
+import { rawSocket } from '../support/http/raw.js';
 import { fixture, type HttpProcess, startHttp } from '../support/processes.js';
-import { rawSocket } from '../support/raw.js';
 import { call, initialize, initialized, modern, request } from '../support/traced.js';
 import { soon, until } from '../support/until.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Answer, openPipe } from '../support/pipe.js';
 import { call, initialize, initialized, modern, request } from '../support/traced.js';
+import { type Answer, openPipe } from '../support/wires/pipe.js';
 
 // What real clients were seen to do on a pipe, where a server is likely to go wrong.
 

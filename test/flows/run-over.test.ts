@@ -2,11 +2,11 @@ import { createServer, tool } from 'fullmcp';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Serving, serve } from '../../src/node.js';
-import { modernExchange, modernMessage } from '../support/modern.js';
-import { head, rawSocket } from '../support/raw.js';
-import { openSession } from '../support/sessions.js';
+import { modernExchange, modernMessage } from '../support/http/modern.js';
+import { head, rawSocket } from '../support/http/raw.js';
+import { openSession } from '../support/http/sessions.js';
 import { until } from '../support/until.js';
-import { openWebSocket } from '../support/web-socket.js';
+import { openWebSocket } from '../support/wires/web-socket.js';
 
 // A handler that loops over steps and looks at no signal. Whatever ends its call, the step that runs then is the last.
 

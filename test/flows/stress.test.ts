@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Events, send } from '../support/http.js';
-import { modern, modernExchange } from '../support/modern.js';
-import { head, rawSocket } from '../support/raw.js';
-import { jsonHeaders, openSession, sessionClient } from '../support/sessions.js';
+import { type Events, send } from '../support/http/http.js';
+import { modern, modernExchange } from '../support/http/modern.js';
+import { head, rawSocket } from '../support/http/raw.js';
+import { jsonHeaders, openSession, sessionClient } from '../support/http/sessions.js';
 import { until } from '../support/until.js';
 
 // One server instance under load, in a process of its own, so that its heap can be weighed.

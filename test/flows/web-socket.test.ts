@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Serving, serve } from '../../src/node.js';
-import { type Attacked, attackedServer } from '../support/attacked-server.js';
-import { modernMessage } from '../support/modern.js';
-import { initializeMessage } from '../support/sessions.js';
+import { type Attacked, attackedServer } from '../support/http/attacked-server.js';
+import { modernMessage } from '../support/http/modern.js';
+import { initializeMessage } from '../support/http/sessions.js';
 import { soon, until } from '../support/until.js';
-import { openWebSocket, type WebSocketClient } from '../support/web-socket.js';
+import { openWebSocket, type WebSocketClient } from '../support/wires/web-socket.js';
 
 let attacked: Attacked;
 let serving: Serving;

@@ -9,9 +9,9 @@ import { createPlugin } from 'fullmcp/fastify';
 import { createHandler } from 'fullmcp/http';
 import { createNodeHandler, serve } from 'fullmcp/node';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { openEvents, send } from '../support/http.js';
-import { modern } from '../support/modern.js';
-import { jsonHeaders, openSession, sessionClient } from '../support/sessions.js';
+import { openEvents, send } from '../support/http/http.js';
+import { modern } from '../support/http/modern.js';
+import { jsonHeaders, openSession, sessionClient } from '../support/http/sessions.js';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { createHandler } from 'fullmcp/http';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readMessage } from '../../src/jsonrpc/message.js';
-import { channelSession } from '../../src/legacy/channel-session.js';
-import { openChannel } from '../../src/transports/channel.js';
-import { type Attacked, attackedServer } from '../support/attacked-server.js';
-import { modernMessage } from '../support/modern.js';
+import { channelSession } from '../../src/legacy/server/channel-session.js';
+import { openChannel } from '../../src/transports/server/channel.js';
+import { type Attacked, attackedServer } from '../support/http/attacked-server.js';
+import { modernMessage } from '../support/http/modern.js';
 import { until } from '../support/until.js';
 import { corpus, FUZZ_MS, limits, nearJson, printSeed } from './fuzz.js';
 

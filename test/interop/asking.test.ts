@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fixture, type HttpProcess, startHttp } from '../support/processes.js';
-import { type Answering, type Connection, connectTo, type Row, rows } from './connections.js';
+import { type Answering, type Connection, connectTo, type Row, rows } from './support/connections.js';
 
 // One handler that asks the user, the model and the client's roots, driven by every official client over every transport.
 

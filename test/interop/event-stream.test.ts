@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { EventStreamReader } from '../../src/jsonrpc/event-stream.js';
-import { createParser } from './peers.js';
+import { createParser } from './support/peers.js';
 
 // The reader of event streams is our own, because servers print with the same file and a client must count bytes. The parser
 // that most clients use has to read the same events out of any stream.

@@ -3,8 +3,8 @@ import { gunzipSync } from 'node:zlib';
 import type { Client } from 'fullmcp/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { soon, until } from '../support/until.js';
-import { open, rows, type Scene, script } from './everything.js';
-import { nothingOpen, running } from './observed-server.js';
+import { open, rows, type Scene, script } from './support/everything.js';
+import { nothingOpen, running } from './support/observed-server.js';
 
 // Our client against the published reference server that has something of everything, on its three transports.
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { type Client, type ConnectOptions, connect, type LogMessage } from 'fullmcp/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../support/until.js';
-import { nothingOpen, type ObservedServer, running, startObserved } from './observed-server.js';
+import { nothingOpen, type ObservedServer, running, startObserved } from './support/observed-server.js';
 
 // Our client against an implementation of the protocol that has nothing in common with the official SDKs.
 

@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fixture, type HttpProcess, startHttp } from '../support/processes.js';
-import { type Connection, connectTo, type Row, rows, toldOf } from './connections.js';
+import { type Connection, connectTo, type Row, rows, toldOf } from './support/connections.js';
 
 // Every scenario with every official client over every transport it has, against the built package in a process.
 

@@ -4,7 +4,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Client, type ConnectOptions, connect, type LogMessage, type Target } from 'fullmcp/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { soon, until } from '../support/until.js';
-import { keptAliveBy, nothingOpen, type ObservedServer, running, startObserved } from './observed-server.js';
+import {
+  keptAliveBy,
+  nothingOpen,
+  type ObservedServer,
+  running,
+  startObserved,
+} from './support/observed-server.js';
 
 // Our client against servers made with both official SDKs, over everything that they serve.
 

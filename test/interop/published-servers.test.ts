@@ -6,7 +6,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Client, connect } from 'fullmcp/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { soon, until } from '../support/until.js';
-import { installed, nothingOpen, type ObservedServer, running, startObserved } from './observed-server.js';
+import {
+  installed,
+  nothingOpen,
+  type ObservedServer,
+  running,
+  startObserved,
+} from './support/observed-server.js';
 
 // Our client against servers as people install them. None of them needs a network or a credential.
 

@@ -1,6 +1,6 @@
 import { createClient } from '../../src/client/create-client.js';
-import type { Client } from '../../src/client/model.js';
-import type { ClientOptions } from '../../src/client/options.js';
+import type { Client } from '../../src/client/model/client.js';
+import type { ClientOptions } from '../../src/client/model/options.js';
 import type { Dispatch } from '../../src/protocol/call.js';
 import { dispatchLink } from '../../src/transports/memory/link.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { parseTemplate } from '../../src/protocol/uri-template.js';
-import type { TemplateValues, VariablesOf } from '../../src/server/template-values.js';
+import { parseTemplate } from '../../src/protocol/uri-template/template.js';
+import type { TemplateValues, VariablesOf } from '../../src/server/define/template-values.js';
 
 /** What the matcher gives, with the type that the template promises. */
 function match<const Uri extends string>(template: Uri, uri: string): VariablesOf<Uri> | undefined {

@@ -1,7 +1,7 @@
 import { createServer, tool } from 'fullmcp';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import type { Client } from '../../src/client/model.js';
+import type { Client } from '../../src/client/model/client.js';
 import { inProcessClient } from '../support/in-process-client.js';
 
 const server = createServer({

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HttpEndpoint } from '../../transports/http/endpoint.js';
-import { NodeIncoming } from '../node/incoming.js';
+import type { HttpEndpoint } from '../../transports/http/server/endpoint.js';
+import { NodeIncoming } from '../node/server/incoming.js';
 
 /** A plugin for `app.register`. It serves on the prefix that it is registered with. */
 export type Plugin = (app: App) => Promise<void>;

@@ -1,12 +1,12 @@
+import { idle } from '../../async/unref.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { keptAuth, principalOf } from '../../protocol/caller.js';
+import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
 import { McpError } from '../../protocol/errors.js';
-import { TASKS } from '../../protocol/extensions.js';
-import { idle } from '../../protocol/idle-timer.js';
-import { checkCounts, timerMs } from '../../protocol/number-options.js';
+import { TASKS } from '../../protocol/tables/extensions.js';
 import { newJournal } from '../../server/asking/journal.js';
-import type { RunningCall, TaskHost, TaskPluginParts, TaskWork } from '../../server/task-host.js';
+import type { RunningCall, TaskHost, TaskPluginParts, TaskWork } from '../../server/handle/task-host.js';
 import { CallerQuota } from './caller-quota.js';
 import { LiveTask, type LiveTaskParts } from './live-task.js';
 import { Resumption } from './resumption.js';

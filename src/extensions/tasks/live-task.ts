@@ -1,17 +1,17 @@
+import { Lifetime } from '../../async/lifetime.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError, toMcpError } from '../../protocol/errors.js';
-import { Lifetime } from '../../protocol/lifetime.js';
-import { newestRevision } from '../../protocol/revisions.js';
-import { Asking, type Waiting } from '../../server/asking/asking.js';
+import { newestRevision } from '../../protocol/tables/revisions.js';
 import type { Journal } from '../../server/asking/journal.js';
-import type { RunningCall, TaskWork } from '../../server/task-host.js';
-import { beginTask } from './begin-task.js';
+import { Asking, type Waiting } from '../../server/asking/replay.js';
+import type { RunningCall, TaskWork } from '../../server/handle/task-host.js';
+import { TaskAnswers } from './answers.js';
+import { beginTask } from './begin.js';
+import { statusMessageOf, taskCall } from './call.js';
 import { cancelled, SavedTask, type SavedTaskParts } from './saved-task.js';
 import { NeverKept, shuttingDown, unsaved } from './saving-errors.js';
 import { isTerminal, requestsOf, type Task } from './task.js';
-import { TaskAnswers } from './task-answers.js';
-import { statusMessageOf, taskCall } from './task-call.js';
 
 export interface LiveTaskParts extends SavedTaskParts {
   readonly remove: (task: Task) => Promise<void>;

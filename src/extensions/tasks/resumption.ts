@@ -1,10 +1,10 @@
+import { idle } from '../../async/unref.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
-import { idle } from '../../protocol/idle-timer.js';
-import type { Log } from '../../server/log.js';
-import type { TaskWork } from '../../server/task-host.js';
+import type { TaskWork } from '../../server/handle/task-host.js';
+import type { Log } from '../../server/state/log.js';
 import type { LiveTask } from './live-task.js';
 import { pauseAfter } from './pause-after.js';
-import { takeUp } from './take-up.js';
+import { takeUp } from './resume-tasks.js';
 import { readTask, type Task } from './task.js';
 
 export interface ResumptionParts {

@@ -1,9 +1,9 @@
 import type { Journal } from '../../server/asking/journal.js';
 import { newJournal } from '../../server/asking/journal.js';
-import type { Log } from '../../server/log.js';
+import type { Log } from '../../server/state/log.js';
 import { NeverKept } from './saving-errors.js';
 import { type Entry, isTerminal, remainingMs, type Task, writeTask } from './task.js';
-import { type Effects, TaskWriter } from './task-writer.js';
+import { type Effects, TaskWriter } from './writer.js';
 
 export interface SavedTaskParts {
   readonly save: (entry: Entry, expiresAt: number) => Promise<void>;

@@ -1,6 +1,6 @@
 import { type ErrorObject, isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Auth, Peer } from '../../protocol/call.js';
-import { TASK_PROGRESS } from '../../protocol/extensions.js';
+import { TASK_PROGRESS } from '../../protocol/tables/extensions.js';
 import { type Journal, readJournal, writeJournal } from '../../server/asking/journal.js';
 import { NeverKept } from './saving-errors.js';
 

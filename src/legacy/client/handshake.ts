@@ -1,12 +1,12 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
-import { TASKS } from '../../protocol/extensions.js';
-import { has, sessionRevisions } from '../../protocol/features.js';
 import type { OpenOptions } from '../../protocol/link.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
-import type { ClientCapabilities, Discovered } from '../../protocol/model.js';
-import type { Revision } from '../../protocol/revisions.js';
-import type { Exchange } from '../../transports/exchange.js';
+import type { ClientCapabilities, Discovered } from '../../protocol/model/model.js';
+import { TASKS } from '../../protocol/tables/extensions.js';
+import { has, sessionRevisions } from '../../protocol/tables/features.js';
+import type { Revision } from '../../protocol/tables/revisions.js';
+import type { Exchange } from '../../transports/client/exchange.js';
 
 /** What both sides said in the handshake, in today's words. */
 export interface Agreed {

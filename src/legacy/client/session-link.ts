@@ -1,19 +1,19 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
-import { newestSession } from '../../protocol/features.js';
 import type { Link, LinkEvents, OpenOptions, TransportName } from '../../protocol/link.js';
-import { knows } from '../../protocol/methods.js';
-import type { Revision } from '../../protocol/revisions.js';
-import type { Exchange, ExchangeEvents } from '../../transports/exchange.js';
+import { newestSession } from '../../protocol/tables/features.js';
+import { knows } from '../../protocol/tables/methods.js';
+import type { Revision } from '../../protocol/tables/revisions.js';
+import type { Exchange, ExchangeEvents } from '../../transports/client/exchange.js';
+import { emptyList, modernNotification, modernOutcome } from '../shapes/to-modern.js';
 import { bounded, unlessAborted } from './bounded.js';
 import { isAnswer, shakeHands } from './handshake.js';
-import { KeptSession, type Send } from './kept-session.js';
-import { emptyList, modernNotification, modernOutcome } from './modern-results.js';
-import { RequiredVisits } from './required-visits.js';
+import { KeptSession, type Send } from './renewed-session.js';
 import { SessionListening } from './session-listening.js';
 import { SessionLogLevel } from './session-log-level.js';
 import { type Forward, SessionTasks } from './session-tasks.js';
+import { RequiredVisits } from './url-elicitation.js';
 
 export interface SessionLinkParts {
   readonly events: LinkEvents;

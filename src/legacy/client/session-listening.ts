@@ -3,11 +3,11 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import type { LinkEvents } from '../../protocol/link.js';
 import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
-import type { SubscriptionFilter } from '../../protocol/model.js';
-import { isWithin } from '../../protocol/sub-resource.js';
+import type { SubscriptionFilter } from '../../protocol/model/model.js';
+import { isWithin } from '../../protocol/uri-template/contains.js';
 import { unlessAborted } from './bounded.js';
 import { type Agreed, isAnswer } from './handshake.js';
-import type { Send } from './kept-session.js';
+import type { Send } from './renewed-session.js';
 
 type Heard = (method: string, params: JsonObject | undefined) => void;
 

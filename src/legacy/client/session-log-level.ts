@@ -1,6 +1,6 @@
 import type { LinkEvents } from '../../protocol/link.js';
-import type { LogLevel } from '../../protocol/log-level.js';
-import type { Send } from './kept-session.js';
+import type { LogLevel } from '../../protocol/tables/log-level.js';
+import type { Send } from './renewed-session.js';
 
 /** The log level of calls as that of the session, which has one for all: the latest. */
 export class SessionLogLevel {

@@ -1,10 +1,10 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome, Peer } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
-import { TASKS } from '../../protocol/extensions.js';
-import { newestRevision } from '../../protocol/revisions.js';
+import { TASKS } from '../../protocol/tables/extensions.js';
+import { newestRevision } from '../../protocol/tables/revisions.js';
+import { modernOutcome, modernTask } from '../shapes/to-modern.js';
 import { type Agreed, isAnswer } from './handshake.js';
-import { modernOutcome, modernTask } from './modern-results.js';
 
 /** Sends a call on, or another request in its place, and gives what the server answered. */
 export type Forward = (call: Call, method?: string, params?: JsonObject) => Promise<JsonObject>;

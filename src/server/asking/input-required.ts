@@ -1,4 +1,4 @@
-import type { InputRequest } from '../../protocol/input.js';
+import type { InputRequest } from '../../protocol/model/input.js';
 
 const brand = Symbol.for('fullmcp.inputRequired');
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
+import { assertJson } from '../../protocol/encoding/json-value.js';
 import { McpError } from '../../protocol/errors.js';
-import type { InputRequest } from '../../protocol/input.js';
-import { assertJson } from '../../protocol/json-value.js';
+import type { InputRequest } from '../../protocol/model/input.js';
 import { type Journal, writeJournal } from './journal.js';
 import type { Question } from './question.js';
 import { questionDigest } from './question-digest.js';

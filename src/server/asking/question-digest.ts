@@ -1,6 +1,6 @@
-import { encodeBase64Url } from '../../protocol/base64.js';
-import type { InputRequest } from '../../protocol/input.js';
-import { canonical } from './canonical.js';
+import { encodeBase64Url } from '../../protocol/encoding/base64.js';
+import type { InputRequest } from '../../protocol/model/input.js';
+import { canonical } from '../state/canonical.js';
 
 const BYTES = 8;
 const encoder = new TextEncoder();

@@ -7,8 +7,8 @@ import {
   type SamplingMessage,
   type SamplingSettings,
   withDefaults,
-} from '../../protocol/input.js';
-import type { ClientCapabilities } from '../../protocol/model.js';
+} from '../../protocol/model/input.js';
+import type { ClientCapabilities } from '../../protocol/model/model.js';
 import { compileSchema } from '../../schema/compile.js';
 import type { Infer, Schema } from '../../schema/schema.js';
 import { formSchema } from './form-schema.js';

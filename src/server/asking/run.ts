@@ -1,5 +1,5 @@
+import { idle } from '../../async/unref.js';
 import { McpError } from '../../protocol/errors.js';
-import { idle } from '../../protocol/idle-timer.js';
 import type { Question } from './question.js';
 
 /** The argument of a step's function. */

@@ -1,10 +1,10 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { decodeBase64Url, encodeBase64Url } from '../../protocol/base64.js';
+import { checkSecret } from '../../protocol/checks/secret.js';
+import { decodeBase64Url, encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { McpError } from '../../protocol/errors.js';
-import { checkSecret } from '../../protocol/secret.js';
-import type { Store } from '../store.js';
-import { callerPart } from '../store-shares.js';
-import { canonical } from './canonical.js';
+import { canonical } from '../state/canonical.js';
+import type { Store } from '../state/store.js';
+import { callerPart } from '../state/store-shares.js';
 import { checkAnswersFit } from './size.js';
 
 /** What a state belongs to: nobody else may use it, and it fits no other call. */

@@ -1,11 +1,11 @@
+import { Lifetime, withSignal } from '../../async/lifetime.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Dispatch, Outcome, Peer } from '../../protocol/call.js';
 import { type AuthInit, toAuth } from '../../protocol/caller.js';
-import { checkOptions, type KeysOf } from '../../protocol/known-keys.js';
-import { Lifetime, withSignal } from '../../protocol/lifetime.js';
-import type { LogLevel } from '../../protocol/log-level.js';
-import type { ClientCapabilities, Implementation } from '../../protocol/model.js';
-import { newestRevision } from '../../protocol/revisions.js';
+import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import type { ClientCapabilities, Implementation } from '../../protocol/model/model.js';
+import type { LogLevel } from '../../protocol/tables/log-level.js';
+import { newestRevision } from '../../protocol/tables/revisions.js';
 import { detached } from './detached.js';
 
 /** The options of `inProcess`. */

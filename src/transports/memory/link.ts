@@ -1,9 +1,9 @@
+import { Lifetime, withSignal } from '../../async/lifetime.js';
 import type { Dispatch } from '../../protocol/call.js';
 import { type AuthInit, toAuth } from '../../protocol/caller.js';
-import { Lifetime, withSignal } from '../../protocol/lifetime.js';
 import type { Link, OpenOptions, TransportName } from '../../protocol/link.js';
-import type { Discovered } from '../../protocol/model.js';
-import { newestRevision } from '../../protocol/revisions.js';
+import type { Discovered } from '../../protocol/model/model.js';
+import { newestRevision } from '../../protocol/tables/revisions.js';
 import { detached } from './detached.js';
 
 export interface DispatchLinkOptions {

@@ -1,7 +1,7 @@
 import { END_BYTES, idAtHead, idAtTail } from '../../jsonrpc/long-message.js';
 import { McpError } from '../../protocol/errors.js';
-import { excerpt } from '../few-reports.js';
-import type { Wire, WireEvents } from '../wire.js';
+import { excerpt } from '../client/limit-reports.js';
+import type { Wire, WireEvents } from '../client/wire.js';
 import { SUBPROTOCOL } from './accept.js';
 import { PeerWatch, type WatchedSocket } from './peer-watch.js';
 

@@ -1,4 +1,4 @@
-import { idle } from '../../protocol/idle-timer.js';
+import { idle } from '../../async/unref.js';
 
 /** The parts of a WebSocket that only the package `ws` has. Without them the peer cannot be slowed down or pinged. */
 export interface WatchedSocket {

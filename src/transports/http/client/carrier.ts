@@ -1,4 +1,4 @@
-import type { WithSignal } from '../../../protocol/lifetime.js';
+import type { WithSignal } from '../../../async/lifetime.js';
 
 // The seam between the client and the HTTP of its runtime: `fetch` everywhere, `node:http` and `node:https` on Node.
 

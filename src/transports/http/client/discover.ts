@@ -1,10 +1,10 @@
 import { isObject } from '../../../jsonrpc/message.js';
 import type { Dispatch } from '../../../protocol/call.js';
 import { McpError } from '../../../protocol/errors.js';
-import { modernRevisions, mutual } from '../../../protocol/features.js';
 import type { OpenOptions } from '../../../protocol/link.js';
-import type { Discovered } from '../../../protocol/model.js';
-import type { Revision } from '../../../protocol/revisions.js';
+import type { Discovered } from '../../../protocol/model/model.js';
+import { modernRevisions, mutual } from '../../../protocol/tables/features.js';
+import type { Revision } from '../../../protocol/tables/revisions.js';
 
 interface DiscoverOptions extends OpenOptions {
   readonly revision: Revision;

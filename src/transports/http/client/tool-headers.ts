@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import type { Outcome } from '../../../protocol/call.js';
-import type { Mirror } from '../../../protocol/header-mirror.js';
-import { encodeHeaderValue } from '../../../protocol/header-value.js';
+import { encodeHeaderValue } from '../../../protocol/encoding/header-value.js';
+import type { Mirror } from '../../../protocol/encoding/param-headers.js';
 
-type Mirroring = typeof import('../../../protocol/header-mirror.js');
+type Mirroring = typeof import('../../../protocol/encoding/param-headers.js');
 
 const MAX_TOOLS = 10_000;
 
@@ -26,7 +26,8 @@ export class ToolHeaders {
   async learn(outcome: Outcome): Promise<Outcome> {
     const { tools } = outcome;
     if (!Array.isArray(tools)) return outcome;
-    if (tools.some(wantsHeaders)) this.#mirroring ??= await import('../../../protocol/header-mirror.js');
+    if (tools.some(wantsHeaders))
+      this.#mirroring ??= await import('../../../protocol/encoding/param-headers.js');
     const kept = tools.filter((tool) => this.#learnTool(tool));
     return kept.length === tools.length ? outcome : { ...outcome, tools: kept };
   }

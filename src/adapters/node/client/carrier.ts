@@ -1,0 +1,179 @@
+import { Buffer } from 'node:buffer';
+import http from 'node:http';
+import process from 'node:process';
+import { hasEnded, onEnd } from '../../../async/lifetime.js';
+import { McpError } from '../../../protocol/errors.js';
+import type {
+  CarriedRequest,
+  HttpCarrier,
+  HttpReply,
+  Lane,
+} from '../../../transports/http/client/carrier.js';
+import type { NodeHttpOptions } from '../../../transports/http/client/options.js';
+import { Dialer, proxyFailed } from './dial.js';
+import { Pool } from './pool.js';
+import { hostOf, portOf, proxyFor } from './proxy.js';
+import { NodeReply } from './reply.js';
+
+/** How long a connection, the head of a stream, and the next part of a body may take. */
+export interface NodeHttpLimits {
+  readonly connectMs?: number;
+  readonly headMs?: number;
+  readonly idleMs?: number;
+}
+
+const FIVE_MINUTES_MS = 300_000;
+
+/** Failures to connect after which it may well work the next time. */
+const passing = new Set([
+  'ETIMEDOUT',
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'ENETDOWN',
+  'EPIPE',
+]);
+
+/** Carries HTTP/1.1 over Node's own client, on connections of its own: several times as fast as `fetch` is on Node. */
+export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeHttpLimits = {}): HttpCarrier {
+  const { connectMs, headMs = FIVE_MINUTES_MS, idleMs = FIVE_MINUTES_MS } = limits;
+  const secure = server.protocol === 'https:';
+  const proxy = proxyFor(server, options.proxy, process.env);
+  const dialer = new Dialer({ secure, proxy, tls: options, lookup: options.lookup, connectMs });
+  const pool = new Pool(dialer, { secure });
+  // A proxy that makes no tunnel is the server, as far as the connection goes.
+  const relay = secure ? undefined : proxy;
+  const dialled = relay?.url ?? server;
+  const { protocol } = server;
+  const [host, port] = [hostOf(dialled), portOf(dialled)];
+  const always: Readonly<Record<string, string>> = {
+    host: server.host,
+    'user-agent': 'fullmcp',
+    'accept-encoding': secure ? 'br, gzip, deflate' : 'gzip, deflate',
+    ...(relay?.authorization && { 'proxy-authorization': relay.authorization }),
+  };
+  let closed = false;
+  let lastUrl: URL | undefined;
+  let lastPath = '';
+  let lastStanding: CarriedRequest['standing'] | undefined;
+  let lastRaw: readonly string[] = [];
+
+  function pathTo(url: URL): string {
+    if (url === lastUrl) return lastPath;
+    // What is sent in confidence stays with its server, whoever asks.
+    if (url.origin !== server.origin) throw new TypeError(`${url.origin} is not ${server.origin}`);
+    lastUrl = url;
+    lastPath = `${relay === undefined ? '' : server.origin}${url.pathname}${url.search}`;
+    return lastPath;
+  }
+
+  /** As Node takes them as they are: name, value, name, value. It refuses what would become a line of its own. */
+  function headersOf({ standing, headers, body }: CarriedRequest): string[] {
+    if (standing !== lastStanding) {
+      lastStanding = standing;
+      lastRaw = Object.entries({ ...always, ...standing }).flat();
+    }
+    let raw = lastRaw.slice();
+    for (const name in headers) {
+      if (name in standing) {
+        raw = Object.entries({ ...always, ...standing, ...headers }).flat();
+        break;
+      }
+      raw.push(name, headers[name] as string);
+    }
+    if (body !== undefined) raw.push('content-length', String(Buffer.byteLength(body)));
+    return raw;
+  }
+
+  function send(request: CarriedRequest): Promise<HttpReply> {
+    return new Promise((resolve, reject) => {
+      const { method, url, body, until, lane } = request;
+      if (closed) throw new McpError('connection_closed', 'The connection was closed.');
+      if (hasEnded(until)) throw until.signal.reason;
+      const args: RequestArgs = {
+        agent: pool,
+        protocol,
+        host,
+        port,
+        method,
+        path: pathTo(url),
+        headers: headersOf(request),
+        lane,
+      };
+      const sent = http.request(args);
+      let reply: NodeReply | undefined;
+      const late = lane === 'stream' ? setTimeout(() => sent.destroy(noHead(headMs)), headMs) : undefined;
+      late?.unref();
+      const over = (): void => {
+        clearTimeout(late);
+        unlisten();
+      };
+      function abort(): void {
+        const { reason } = until.signal;
+        reply?.fail(reason);
+        sent.destroy();
+        over();
+        reject(reason);
+      }
+      const unlisten = onEnd(until, abort);
+      sent.on('response', (message) => {
+        clearTimeout(late);
+        pool.heard(message.headers['keep-alive']);
+        reply = new NodeReply(message, { url, idleMs, over });
+        resolve(reply);
+      });
+      // Nobody asked for another protocol. Node closes such a connection, and says nothing of it.
+      sent.on('close', () => {
+        if (reply !== undefined) return;
+        over();
+        reject(hungUp());
+      });
+      sent.on('error', (error) => {
+        if (reply !== undefined) return;
+        over();
+        reject(explained(error, sent));
+      });
+      // Node would write such headers in the body's encoding, if the body were a string.
+      if (body !== undefined && args.headers.some(isBeyondAscii)) sent.end(Buffer.from(body));
+      else sent.end(body);
+    });
+  }
+
+  function explained(error: Error & { code?: string; unsent?: true }, { socket }: http.ClientRequest): Error {
+    if (McpError.is(error)) return error;
+    const connected = dialer.isEstablished(socket);
+    if (!connected && relay !== undefined) return proxyFailed(relay, error);
+    const unsent = !connected || pool.isUnused(socket);
+    if (unsent && error.code !== undefined && passing.has(error.code)) error.unsent = true;
+    return error;
+  }
+
+  return {
+    send,
+    close() {
+      closed = true;
+      dialer.close();
+      pool.destroy();
+    },
+  };
+}
+
+interface RequestArgs extends http.RequestOptions {
+  readonly headers: string[];
+  readonly lane: Lane;
+}
+
+function isBeyondAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return true;
+  return false;
+}
+
+function hungUp(): Error {
+  return Object.assign(new Error('The connection ended without a reply'), { code: 'ECONNRESET' });
+}
+
+function noHead(ms: number): Error {
+  return Object.assign(new Error(`No reply for ${ms} ms`), { code: 'ETIMEDOUT' });
+}

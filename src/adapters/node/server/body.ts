@@ -1,0 +1,95 @@
+import type { IncomingMessage } from 'node:http';
+import { type BodyLimits, type BodyTaker, BodyTooLarge } from '../../../transports/http/server/incoming.js';
+import { BodyWatch, UNWATCHED, type WatchedBody } from './body-watch.js';
+
+const bodies = new BodyWatch();
+
+/** The body of a request of `node:http` while it is being read. */
+export class NodeBody implements WatchedBody {
+  bytes = 0;
+  seen = -1;
+  seenAt = 0;
+  slot: number = UNWATCHED;
+  over = false;
+  readonly silenceMs: number;
+  readonly #req: IncomingMessage;
+  readonly #maxBytes: number;
+  readonly #taker: BodyTaker;
+  #first: Buffer | undefined;
+  #rest: Buffer[] | undefined;
+
+  constructor(req: IncomingMessage, { maxBytes, silenceMs }: BodyLimits, taker: BodyTaker) {
+    this.#req = req;
+    this.#maxBytes = maxBytes;
+    this.silenceMs = silenceMs;
+    this.#taker = taker;
+    if (Number(req.headers['content-length'] ?? 0) > maxBytes) this.#refuse();
+    else {
+      req.on('data', this.#onData).on('end', this.#onEnd);
+      bodies.begin(this);
+    }
+  }
+
+  /** Node is asked to tell when the client goes away. Most bodies are complete before that is needed. */
+  expectMore(): void {
+    if (this.#req.destroyed) this.#onClose();
+    else this.#req.on('error', this.fail).on('close', this.#onClose);
+  }
+
+  readonly fail = (error: Error): void => {
+    if (this.over) return;
+    this.#finish();
+    this.#taker.fail(error);
+  };
+
+  /** Takes the listeners away: a stream would hold them, and what they hold, for hours. */
+  forget(): void {
+    this.#req.off('data', this.#onData).off('end', this.#onEnd).off('error', this.fail);
+    this.#req.off('close', this.#onClose);
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.over) return;
+    this.bytes += chunk.length;
+    if (this.bytes > this.#maxBytes) this.#refuse();
+    else if (this.#first === undefined) this.#first = chunk;
+    else if (this.#rest === undefined) this.#rest = [this.#first, chunk];
+    else this.#rest.push(chunk);
+  };
+
+  readonly #onEnd = (): void => {
+    if (this.over) return;
+    const text = (this.#rest === undefined ? this.#first : Buffer.concat(this.#rest))?.toString('utf8');
+    this.#finish();
+    this.#taker.take(text ?? '');
+  };
+
+  readonly #onClose = (): void => {
+    if (!this.#req.complete) this.fail(new Error('The client went away while sending'));
+  };
+
+  #refuse(): void {
+    this.#req.off('data', this.#onData);
+    discardRest(this.#req);
+    this.fail(new BodyTooLarge(this.#maxBytes));
+  }
+
+  #finish(): void {
+    this.over = true;
+    this.#first = undefined;
+    this.#rest = undefined;
+    bodies.forget(this);
+  }
+}
+
+const MOST_DISCARDED = 64 * 1024 * 1024;
+
+// Read and thrown away, so that the client comes to its end and then to the answer: a connection that is closed while it
+// still sends is reset, and the answer with it. Node's time limit for a request ends those that never come to an end.
+function discardRest(req: IncomingMessage): void {
+  let bytes = 0;
+  req.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MOST_DISCARDED) req.destroy();
+  });
+}

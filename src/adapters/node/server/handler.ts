@@ -1,0 +1,46 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { SessionOptions } from '../../../legacy/server/http/sessions.js';
+import type { Authenticate } from '../../../protocol/caller.js';
+import type { HttpEndpoint, HttpOptions } from '../../../transports/http/server/endpoint.js';
+import { NodeIncoming } from './incoming.js';
+
+/** A request of `node:http`. */
+export type NodeRequest = IncomingMessage;
+
+/** The options of `createNodeHandler`. */
+export interface NodeHandlerOptions<Req extends NodeRequest = NodeRequest>
+  extends HttpOptions,
+    SessionOptions {
+  /** Whether clients of 2025-11-25 and before are served. Default: true. */
+  readonly sessions?: boolean;
+  /**
+   * Finds out the caller before the body is read: from the headers, or from the fields that a framework has put on the
+   * request. The caller is in `ctx.auth`, and tasks and sessions belong to it. Default: callers are anonymous.
+   */
+  readonly auth?: Authenticate<Req> | undefined;
+}
+
+/** An HTTP handler for `node:http` and frameworks that expose its `req` and `res`. */
+export interface NodeHandler<Req extends NodeRequest = NodeRequest> {
+  /** Answers a request. */
+  (
+    req: Req & {
+      /** The body, if a framework has parsed it already. */
+      readonly body?: unknown;
+    },
+    res: ServerResponse,
+  ): Promise<void>;
+  /** Ends subscriptions, lets open calls finish until the deadline, and refuses new ones. */
+  readonly close: (options?: {
+    /** The time for open calls to finish; then they are ended. Default: 10 s. */
+    readonly deadlineMs?: number;
+  }) => Promise<void>;
+}
+
+/** The endpoint on Node's own `req` and `res`: alone, or inside Express, Fastify, Koa and their like. */
+export function nodeHandler(endpoint: HttpEndpoint): NodeHandler {
+  function handle(req: IncomingMessage & { readonly body?: unknown }, res: ServerResponse): Promise<void> {
+    return new Promise((done) => endpoint.handle(new NodeIncoming(req, res, req.body), done));
+  }
+  return Object.assign(handle, { close: endpoint.close });
+}

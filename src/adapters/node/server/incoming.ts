@@ -1,0 +1,178 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { Auth } from '../../../protocol/call.js';
+import {
+  type BodyLimits,
+  type BodyTaker,
+  BodyTooLarge,
+  type HeaderFields,
+  type Incoming,
+  type Outlet,
+} from '../../../transports/http/server/incoming.js';
+import { JSON_TYPE, jsonHeaders } from '../../../transports/http/server/reply.js';
+import { NodeBody } from './body.js';
+import { hasPipelined, pipelinedOn, whilePipelined } from './pipelined.js';
+
+/**
+ * Node's `req` and `res` as Incoming. They are used as they are: building a web `Request` and `Response` around them costs
+ * more than all the rest of a call.
+ */
+export class NodeIncoming implements Incoming {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly raw: unknown;
+  auth: Auth | undefined = undefined;
+  readonly #req: IncomingMessage;
+  readonly #headers: IncomingHttpHeaders;
+  readonly #res: ServerResponse;
+  readonly #parsedBody: unknown;
+  writeTimeoutMs = 0;
+  #body: NodeBody | undefined;
+  #authority: string | undefined;
+
+  /** A body that a framework has parsed already is handed in, and so is a request of the framework's own. */
+  constructor(req: IncomingMessage, res: ServerResponse, parsedBody?: unknown, raw: unknown = req) {
+    this.raw = raw;
+    this.#req = req;
+    this.#headers = req.headers;
+    this.#res = res;
+    this.#parsedBody = parsedBody;
+    this.method = req.method ?? 'GET';
+    const url = (req as { originalUrl?: string }).originalUrl ?? req.url ?? '/';
+    const start = url.charCodeAt(0) === SLASH ? 0 : this.#readAuthority(url);
+    const mark = url.indexOf('?', start);
+    this.path = mark === -1 ? url.slice(start) : url.slice(start, mark);
+    this.query = mark === -1 ? '' : url.slice(mark);
+  }
+
+  // RFC 9112, 3.2.2: a server accepts a target in absolute form, and then ignores the Host header.
+  #readAuthority(url: string): number {
+    const scheme = url.slice(0, 8).toLowerCase();
+    const from = scheme.startsWith('http://') ? 7 : scheme === 'https://' ? 8 : 0;
+    if (from === 0) return 0;
+    const slash = url.indexOf('/', from);
+    const mark = url.indexOf('?', from);
+    const end = Math.min(slash === -1 ? url.length : slash, mark === -1 ? url.length : mark);
+    this.#authority = url.slice(from, end);
+    return end;
+  }
+
+  get secure(): boolean {
+    return (this.#req.socket as TLSSocket).encrypted === true;
+  }
+
+  get local(): boolean {
+    const address = this.#req.socket.localAddress ?? '';
+    return address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.');
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#req.socket.remoteAddress;
+  }
+
+  header(name: string): string | undefined {
+    if (this.#authority !== undefined && name === 'host') return this.#authority;
+    const value = this.#headers[name];
+    return typeof value === 'object' ? value.join(', ') : value;
+  }
+
+  read(limits: BodyLimits, taker: BodyTaker): void {
+    if (this.#parsedBody === undefined) this.#body = new NodeBody(this.#req, limits, taker);
+    else {
+      const text = printed(this.#parsedBody);
+      if (Buffer.byteLength(text) > limits.maxBytes) taker.fail(new BodyTooLarge(limits.maxBytes));
+      else taker.take(text);
+    }
+  }
+
+  reply(status: number, headers: HeaderFields, body?: string): void {
+    const res = this.#res;
+    if (res.headersSent || res.destroyed) return;
+    // An explicit length lets Node send head and body in one write.
+    if (body === undefined) res.writeHead(status, headers).end();
+    else {
+      const bytes = Buffer.byteLength(body);
+      res.writeHead(
+        status,
+        headers === jsonHeaders
+          ? { 'content-type': JSON_TYPE, 'content-length': bytes }
+          : { ...headers, 'content-length': bytes },
+      );
+      // ASCII is the same in both, and latin1 is copied where UTF-8 is encoded.
+      res.end(body, bytes === body.length ? 'latin1' : 'utf8');
+    }
+    // What the kernel has taken at once is not unread. A pipelined answer has no connection yet.
+    if (res.socket === null) res.once('socket', () => setImmediate(() => this.#limitWriting()));
+    else if (res.socket.writableLength > 0) this.#limitWriting();
+  }
+
+  // Node's own timer of a connection: it starts again whenever the client takes some, the connection is closed when it runs
+  // out, and it is Node's again after the answer.
+  #limitWriting(): void {
+    const { socket } = this.#res;
+    if (socket === null || socket.writableLength === 0) return;
+    socket.setTimeout(this.writeTimeoutMs);
+    // Node leaves the timer as it is where the next pipelined answer follows, which may take its time.
+    this.#res.once('finish', () => {
+      if (hasPipelined(socket) && socket.timeout === this.writeTimeoutMs) socket.setTimeout(0);
+    });
+  }
+
+  stream(status: number, headers: HeaderFields): Outlet {
+    const res = this.#res;
+    res.writeHead(status, headers);
+    res.flushHeaders();
+    this.#body?.forget();
+    this.#body = undefined;
+    return new NodeOutlet(res, this.#req.socket);
+  }
+
+  onGone(listener: () => void): void {
+    const res = this.#res;
+    const { socket } = this.#req;
+    // It may have gone while the body was being read.
+    if (socket.destroyed) return queueMicrotask(listener);
+    if (res.socket === null) res.once('socket', whilePipelined(socket, listener));
+    res.on('close', () => {
+      if (!res.writableFinished) listener();
+    });
+  }
+}
+
+class NodeOutlet implements Outlet {
+  readonly #res: ServerResponse;
+  readonly #connection: Socket;
+
+  constructor(res: ServerResponse, connection: Socket) {
+    this.#res = res;
+    this.#connection = connection;
+  }
+
+  write(text: string): void {
+    if (!this.#res.destroyed) this.#res.write(text);
+  }
+
+  end(): void {
+    this.#res.end();
+  }
+
+  destroy(): void {
+    // A pipelined answer has no connection to destroy yet, and would keep what it holds.
+    if (this.#res.socket === null) this.#connection.destroy();
+    this.#res.destroy();
+  }
+
+  /** Pipelined streams share what one may leave unread. */
+  buffered(): number {
+    return this.#res.writableLength * Math.max(1, pipelinedOn(this.#connection));
+  }
+}
+
+const SLASH = 0x2f;
+// What a body parser left behind: a value, a text, or bytes.
+function printed(body: unknown): string {
+  if (typeof body === 'string') return body;
+  return body instanceof Uint8Array ? Buffer.from(body).toString('utf8') : JSON.stringify(body);
+}

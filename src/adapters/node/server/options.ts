@@ -1,0 +1,146 @@
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import process from 'node:process';
+import type { SecureContextOptions } from 'node:tls';
+import { foreignHandlerNames, handlerKeys } from '../../../legacy/server/http/handler-keys.js';
+import type { SessionOptions } from '../../../legacy/server/http/sessions.js';
+import type { Authenticate } from '../../../protocol/caller.js';
+import { checkOptions, type KeysOf } from '../../../protocol/checks/known-keys.js';
+import type { HttpOptions } from '../../../transports/http/server/endpoint.js';
+import { checkPublicUrl, unsafeAnyHost } from '../../../transports/http/server/guard.js';
+import { checkPath } from '../../../transports/http/server/routes.js';
+import { type WebSocketOptions, webSocketKeys } from '../../../transports/websocket/accept.js';
+
+/** The options of `serve`. An environment variable counts only if its option is not given. */
+export interface ServeOptions extends HttpOptions, SessionOptions {
+  /** Whether clients of 2025-11-25 and before are served. Default: true. */
+  readonly sessions?: boolean;
+  /**
+   * Finds out the caller before anything of a request or WebSocket is read. The caller is in `ctx.auth`, and tasks and
+   * sessions belong to it. Default: callers are anonymous.
+   */
+  readonly auth?: Authenticate<IncomingMessage> | undefined;
+  /** The port to listen on; 0 for any free one. Default: `PORT`, then 3000. */
+  readonly port?: number;
+  /** The name or address to listen on. Default: `MCP_HOST`, then 127.0.0.1, which only this machine can reach. */
+  readonly host?: string;
+  /** The certificate and key. Default: none, and the server speaks plain HTTP. */
+  readonly tls?: Pick<SecureContextOptions, 'cert' | 'key' | 'ca' | 'passphrase' | 'pfx'>;
+  /**
+   * The number of sockets that may be open at the same time; further ones are closed at once. Default: `MCP_MAX_CONNECTIONS`,
+   * then no limit.
+   */
+  readonly maxConnections?: number;
+  /**
+   * The limits of WebSocket connections on the endpoint's path, or `false` to refuse them with 426. Default: they are
+   * accepted.
+   */
+  readonly websocket?: false | WebSocketOptions;
+  /** The time for open calls and steps of tasks to finish when the server closes. Default: 5 s. */
+  readonly drainMs?: number;
+  /** Whether SIGTERM and SIGINT close the server. Default: true. */
+  readonly signals?: boolean;
+  /** Whether the process exits after such a signal, even if a handler does not end. Default: true. */
+  readonly exit?: boolean;
+}
+
+const serveKeys = {
+  ...handlerKeys,
+  port: true,
+  host: true,
+  tls: true,
+  maxConnections: true,
+  websocket: true,
+  drainMs: true,
+  signals: true,
+  exit: true,
+} satisfies KeysOf<ServeOptions>;
+
+const foreignNames = { ...foreignHandlerNames, hostname: 'host', https: 'tls' };
+
+/** Throws an error that names every unknown option. */
+export function checkServeOptions(options: ServeOptions): void {
+  checkOptions('serve', options, serveKeys, foreignNames);
+  if (options.websocket) checkOptions('serve: websocket', options.websocket, webSocketKeys);
+  const { port } = options;
+  if (port !== undefined && !isPort(port))
+    throw new RangeError(`serve: "port" must be an integer from 0 to 65535, not ${String(port)}.`);
+}
+
+/** The options, with what the environment says where they say nothing. */
+export function withEnvironment(options: ServeOptions, env: NodeJS.ProcessEnv = process.env): ServeOptions {
+  return {
+    ...fromEnvironment('port', 'PORT', portNumber),
+    ...fromEnvironment('host', 'MCP_HOST', asIs),
+    ...fromEnvironment('path', 'MCP_PATH', path),
+    ...fromEnvironment('publicUrl', 'MCP_PUBLIC_URL', url),
+    ...fromEnvironment('secret', 'MCP_SECRET', asIs),
+    ...fromEnvironment('allowedHosts', 'MCP_ALLOWED_HOSTS', list),
+    ...fromEnvironment('allowedOrigins', 'MCP_ALLOWED_ORIGINS', list),
+    ...fromEnvironment('maxConnections', 'MCP_MAX_CONNECTIONS', wholeNumber),
+    ...fromEnvironment('maxBodyBytes', 'MCP_MAX_BODY_BYTES', wholeNumber),
+    ...fromEnvironment('requestTimeoutMs', 'MCP_REQUEST_TIMEOUT_MS', wholeNumber),
+    ...definedOnly(options),
+  };
+
+  function fromEnvironment<T>(
+    option: string,
+    name: string,
+    read: (value: string, name: string) => T,
+  ): Record<string, T> {
+    const value = env[name];
+    return value === undefined || value === '' ? {} : { [option]: read(value, name) };
+  }
+}
+
+/** Who is told to listen on a name answers to that name. Addresses need no list. */
+export function withOwnHost(options: ServeOptions): ServeOptions {
+  const { host, allowedHosts = [] } = options;
+  if (host === undefined || isIP(host) !== 0 || allowedHosts === unsafeAnyHost) return options;
+  return { ...options, allowedHosts: [...allowedHosts, host] };
+}
+
+function asIs(value: string): string {
+  return value;
+}
+
+function list(value: string): string[] {
+  return value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+function path(value: string, name: string): string {
+  checkPath(value, `The environment variable ${name}`);
+  return value;
+}
+
+function url(value: string, name: string): string {
+  checkPublicUrl(value, `The environment variable ${name}`);
+  return value;
+}
+
+function portNumber(value: string, name: string): number {
+  const port = wholeNumber(value, name);
+  if (isPort(port)) return port;
+  throw new RangeError(`The environment variable ${name} must be a port from 0 to 65535, but it is ${port}`);
+}
+
+function isPort(port: unknown): boolean {
+  return Number.isInteger(port) && (port as number) >= 0 && (port as number) <= 65_535;
+}
+
+function wholeNumber(value: string, name: string): number {
+  const number = Number(value);
+  if (!Number.isSafeInteger(number) || number < 0) {
+    throw new RangeError(
+      `The environment variable ${name} must be a whole number, but it is ${JSON.stringify(value)}`,
+    );
+  }
+  return number;
+}
+
+function definedOnly(options: ServeOptions): ServeOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,139 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import process from 'node:process';
+import { timerMs } from '../../../protocol/checks/number-options.js';
+import type { HttpEndpoint } from '../../../transports/http/server/endpoint.js';
+import { NodeIncoming } from './incoming.js';
+import { listen } from './listen.js';
+import type { ServeOptions } from './options.js';
+import { isWebSocket, serveAsHttp } from './other-protocols.js';
+import { refuse, type Upgrades } from './upgrades.js';
+
+/** A server that listens. */
+export interface Serving extends AsyncDisposable {
+  /** The address to connect to: `publicUrl`, or one made of host, port and path. */
+  readonly url: string;
+  /** The port that the server listens on. */
+  readonly port: number;
+  /** Stops listening, ends subscriptions, lets open calls finish for `drainMs`, then closes the server behind it. */
+  readonly close: () => Promise<void>;
+  /** Resolves when everything is closed. */
+  readonly closed: Promise<void>;
+}
+
+export interface ServeParts {
+  readonly endpoint: HttpEndpoint;
+  readonly upgrades: Upgrades | undefined;
+  /** Runs before the first request and again after the last. */
+  readonly start: () => Promise<void>;
+  /** Lets what runs without a request come to rest, while open calls may finish. */
+  readonly drain: ((options: { readonly drainMs: number }) => Promise<void>) | undefined;
+  readonly stop: () => Promise<void>;
+}
+
+/** How long the lifespan may take to end at a signal, and how long the program may go on when everything is closed. */
+const STOP_MS = 3000;
+const EXIT_MS = 500;
+/** Signals within this time are one: a terminal, a shell and npm may each pass on the same one. */
+const ONE_SIGNAL_MS = 1000;
+
+/** Listens, and closes in order. */
+export async function serveOnNode(
+  { endpoint, upgrades, start, drain, stop }: ServeParts,
+  options: ServeOptions,
+): Promise<Serving> {
+  const {
+    port = 3000,
+    host = '127.0.0.1',
+    path = '/mcp',
+    tls,
+    maxConnections,
+    drainMs: givenDrainMs = 5000,
+    signals = true,
+    exit = true,
+  } = options;
+  const drainMs = timerMs('drainMs', givenDrainMs);
+  await start();
+  const http: HttpServer = tls === undefined ? createHttpServer() : createHttpsServer(tls);
+  http.on('request', (req, res) => endpoint.handle(new NodeIncoming(req, res), ignore));
+  // Beyond a count of its own Node drops headers unseen, an Origin among them. The limit on their length stays.
+  http.maxHeadersCount = 0;
+  http.on('upgrade', (req, socket, head) => {
+    if (!isWebSocket(req)) serveAsHttp(http, req, { socket, head });
+    else if (upgrades === undefined) refuse(socket, '426 Upgrade Required');
+    else upgrades.take(req, socket, head);
+  });
+  if (maxConnections !== undefined) http.maxConnections = maxConnections;
+  await listen(http, port, host).catch(async (error: unknown) => {
+    // What was opened for requests that will not come is closed again.
+    await stop();
+    throw error;
+  });
+
+  const address = http.address() as AddressInfo;
+  const shownHost = ['0.0.0.0', '::', '127.0.0.1', '::1'].includes(host) ? 'localhost' : host;
+  const url =
+    options.publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${shownHost}:${address.port}${path}`;
+
+  let closing: Promise<void> | undefined;
+  function close(): Promise<void> {
+    closing ??= shutDown().finally(ignoreSignals);
+    return closing;
+  }
+
+  async function shutDown(): Promise<void> {
+    const stopped = new Promise<void>((resolve) => http.close(() => resolve()));
+    http.closeIdleConnections();
+    await Promise.all([
+      endpoint.close({ deadlineMs: drainMs }),
+      upgrades?.close({ deadlineMs: drainMs }),
+      drain?.({ drainMs }),
+    ]);
+    // Answers that were just finished leave before their connections do.
+    setTimeout(() => http.closeAllConnections(), 100).unref();
+    await stopped;
+    await stop();
+    finished();
+  }
+
+  let finished!: () => void;
+  const closed = new Promise<void>((resolve) => {
+    finished = resolve;
+  });
+  const names = signals ? (['SIGTERM', 'SIGINT'] as const) : [];
+  for (const signal of names) process.on(signal, onSignal);
+  function ignoreSignals(): void {
+    for (const signal of names) process.off(signal, onSignal);
+  }
+
+  // A handler that does not heed its signal, or a lifespan that does not end, must not keep the process. Before its drain time is
+  // over it is kept: another server in this process may still need it.
+  let signalledAt: number | undefined;
+  function onSignal(signal: NodeJS.Signals): void {
+    if (signalledAt !== undefined) return repeated(signal, signalledAt);
+    signalledAt = performance.now();
+    const drained = performance.now() + drainMs;
+    if (exit) exitAfter(drainMs + STOP_MS);
+    void close().then(() => exit && exitAfter(Math.max(0, drained - performance.now()) + EXIT_MS));
+  }
+
+  // Whoever sends another one a while later does not want to wait.
+  function repeated(signal: NodeJS.Signals, firstAt: number): void {
+    if (performance.now() - firstAt < ONE_SIGNAL_MS) return;
+    ignoreSignals();
+    process.kill(process.pid, signal);
+  }
+
+  return { url, port: address.port, close, closed, [Symbol.asyncDispose]: close };
+}
+
+function ignore(): void {
+  // Nothing waits for the end of a request.
+}
+
+// A process in which nothing is left to do ends before.
+function exitAfter(ms: number): void {
+  setTimeout(() => process.exit(), timerMs('drainMs', ms)).unref();
+}

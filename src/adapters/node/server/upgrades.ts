@@ -1,0 +1,101 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { WebSocketServer } from 'ws';
+import type { Auth } from '../../../protocol/call.js';
+import type { Caller } from '../../../protocol/caller.js';
+import { McpError } from '../../../protocol/errors.js';
+import type { GuardOptions } from '../../../transports/http/server/guard.js';
+import { createGuard } from '../../../transports/http/server/guard.js';
+import { callerOf, type Incoming } from '../../../transports/http/server/incoming.js';
+import {
+  type Socket,
+  SUBPROTOCOL,
+  type WebSocketOptions,
+  type WebSocketServing,
+} from '../../../transports/websocket/accept.js';
+import { NodeIncoming } from './incoming.js';
+
+export interface Upgrades {
+  readonly take: (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  readonly close: (options: { readonly deadlineMs: number }) => Promise<void>;
+}
+
+export interface UpgradesOptions extends WebSocketOptions, GuardOptions {
+  readonly path: string;
+  readonly maxConnections?: number | undefined;
+  /** Says who opens a connection. */
+  readonly authenticate?: ((incoming: Incoming) => Promise<Auth | undefined>) | undefined;
+  readonly warn?: ((message: string) => void) | undefined;
+}
+
+/** Takes WebSocket connections beside HTTP. `ws` is loaded with the first of them. */
+export function upgrades(
+  accept: (socket: Socket, caller: Caller) => WebSocketServing,
+  options: UpgradesOptions,
+): Upgrades {
+  const { path, authenticate, maxMessageBytes = 4 * 1024 * 1024 } = options;
+  const guard = createGuard(options, options.warn);
+  const open = new Set<WebSocketServing>();
+  let loading: Promise<WebSocketServer> | undefined;
+  let closing = false;
+
+  async function load(): Promise<WebSocketServer> {
+    const { WebSocketServer } = await import('ws');
+    return new WebSocketServer({
+      noServer: true,
+      maxPayload: maxMessageBytes,
+      handleProtocols: (protocols) => (protocols.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+    });
+  }
+
+  async function upgrade(
+    req: IncomingMessage,
+    socket: Duplex,
+    { incoming, head }: { readonly incoming: Incoming; readonly head: Buffer },
+  ): Promise<void> {
+    if (authenticate !== undefined) {
+      try {
+        incoming.auth = await authenticate(incoming);
+      } catch (error) {
+        return refuse(socket, statusOf(error));
+      }
+    }
+    loading ??= load();
+    const server = await loading;
+    if (closing) return refuse(socket, '503 Service Unavailable');
+    server.handleUpgrade(req, socket, head, (webSocket) => {
+      const serving = accept(webSocket as Socket, callerOf(incoming));
+      open.add(serving);
+      void serving.closed.then(() => open.delete(serving));
+    });
+  }
+
+  return {
+    take(req, socket, head) {
+      const incoming = new NodeIncoming(req, undefined as never);
+      socket.on('error', () => socket.destroy());
+      if (closing) return refuse(socket, '503 Service Unavailable');
+      if (incoming.path !== path) return refuse(socket, '404 Not Found');
+      // A page of any website may open a WebSocket: the browser asks nobody first.
+      if (guard.refuse(incoming) !== undefined) return refuse(socket, '403 Forbidden');
+      upgrade(req, socket, { incoming, head }).catch(() => socket.destroy());
+    },
+    async close(deadline) {
+      closing = true;
+      await Promise.all([...open].map((serving) => serving.close(deadline)));
+    },
+  };
+}
+
+// The body of a refused upgrade is read by nobody; the status is.
+function statusOf(error: unknown): string {
+  const status = McpError.is(error) ? error.status : 500;
+  if (status === 401) return '401 Unauthorized\r\nWWW-Authenticate: Bearer';
+  return status >= 400 ? `${status} ${STATUS_CODES[status] ?? 'Refused'}` : '403 Forbidden';
+}
+
+/** Answers without an upgrade. The HTTP server no longer knows the socket, so that nobody else would close it. */
+export function refuse(socket: Duplex, status: string): void {
+  socket.on('error', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
+}

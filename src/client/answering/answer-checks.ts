@@ -1,0 +1,105 @@
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { type Root, withDefaults } from '../../protocol/model/input.js';
+
+// What handlers return is checked before it is sent: a server can only ask again, and knows nothing of the handler.
+
+/** A handler returned something that is not an answer. The program is told; the server hears only that there is none. */
+export class HandlerMistake extends TypeError {}
+
+/** An accepted form does not fit its schema. */
+export interface Misfit {
+  readonly misfit: string;
+}
+
+const actions: readonly unknown[] = ['accept', 'decline', 'cancel'];
+const HOW = 'Return { action: "accept", content }, { action: "decline" } or { action: "cancel" }.';
+
+/** What the user did with a form, as it is sent. Throws where it is not an answer; says so where it does not fit the form. */
+export async function checkedForm(given: unknown, schema: JsonObject): Promise<JsonObject | Misfit> {
+  const action = actionOf(given, 'elicit', HOW, schema);
+  if (action !== 'accept') return { action };
+  const { content = {} } = given as JsonObject;
+  if (!isObject(content))
+    throw new HandlerMistake(
+      `The \`elicit\` handler returned ${nameOf(content)} as \`content\`. It must be an object with the fields of the form.`,
+    );
+  const filled = withDefaults(schema, content) as JsonObject;
+  const misfit = Object.keys(schema).length === 0 ? undefined : await misfitOf(filled, schema);
+  return misfit === undefined ? { action, content: filled } : { misfit };
+}
+
+export function checkedVisit(given: unknown): JsonObject {
+  return { action: actionOf(given, 'elicit.url', HOW.replace(', content', '')) };
+}
+
+function actionOf(given: unknown, handler: string, how: string, schema: JsonObject = {}): string {
+  const action = isObject(given) ? given['action'] : undefined;
+  if (actions.includes(action)) return action as string;
+  const fields = isObject(schema['properties']) ? schema['properties'] : {};
+  const own = isObject(given) ? Object.keys(given).filter((key) => Object.hasOwn(fields, key)) : [];
+  const wrong =
+    typeof action === 'string'
+      ? `an object with \`action: ${JSON.stringify(action.slice(0, 40))}\``
+      : isObject(given)
+        ? `an object without \`action\`${own.length > 0 ? `: ${list(own)} must be inside \`content\`` : ''}`
+        : nameOf(given);
+  throw new HandlerMistake(`The \`${handler}\` handler returned ${wrong}. ${how}`);
+}
+
+export function checkedSampling(given: unknown): JsonObject {
+  const { role, model, content } = isObject(given) ? given : {};
+  const wrong = !isObject(given)
+    ? nameOf(given)
+    : role !== 'assistant' && role !== 'user'
+      ? 'an object whose `role` is not "assistant" or "user"'
+      : typeof model !== 'string'
+        ? 'an object without `model`, the name of the model'
+        : !blocksOf(content)
+          ? 'an object whose `content` is not a content block or an array of them'
+          : undefined;
+  if (wrong === undefined) return { ...(given as JsonObject) };
+  throw new HandlerMistake(
+    `The \`sample\` handler returned ${wrong}. Return { role: "assistant", model: "its name", content: { type: "text", text } }.`,
+  );
+}
+
+function blocksOf(content: unknown): boolean {
+  const isBlock = (block: unknown): boolean => isObject(block) && typeof block['type'] === 'string';
+  return Array.isArray(content) ? content.every(isBlock) : isBlock(content);
+}
+
+export function checkedRoots(given: unknown): readonly Root[] {
+  if (!Array.isArray(given))
+    throw new HandlerMistake(
+      `\`roots\` gave ${nameOf(given)}. It must be an array of URIs, as ["file:///its/path"], or of { uri, name }.`,
+    );
+  return given.map(toRoot);
+}
+
+function toRoot(root: unknown): Root {
+  const uri = isObject(root) ? root['uri'] : root;
+  if (typeof uri !== 'string')
+    throw new HandlerMistake(`\`roots\` has ${nameOf(root)} in it. Write a URI, or { uri, name }.`);
+  if (!URL.canParse(uri))
+    throw new HandlerMistake(`The root "${uri}" is not a URI. Write a folder as file:///its/path.`);
+  return isObject(root) ? (root as unknown as Root) : { uri };
+}
+
+async function misfitOf(content: JsonObject, schema: JsonObject): Promise<string | undefined> {
+  // Programs that are asked nothing never load the validator.
+  const { formCheck } = await import('../checks/output-check.js');
+  return formCheck(schema)?.(content);
+}
+
+function list(names: readonly string[]): string {
+  return names
+    .slice(0, 10)
+    .map((name) => `\`${name.slice(0, 64)}\``)
+    .join(', ');
+}
+
+function nameOf(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}

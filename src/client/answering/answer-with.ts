@@ -1,0 +1,90 @@
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { cancelledBy, McpError } from '../../protocol/errors.js';
+import type { InputRequest } from '../../protocol/model/input.js';
+import type { AnswerForm, Asked, Form, Handlers, SamplingRequest } from '../model/handlers.js';
+import { checkedForm, checkedRoots, checkedSampling, checkedVisit, HandlerMistake } from './answer-checks.js';
+
+// Loaded with the first question: most clients are asked none.
+
+export interface AnswerWithParts {
+  /** How many times a form may be put to the handler before its answers are given up. */
+  readonly maxRounds: number;
+  /** Hears of handlers that fail: in a session only the server gets an error. */
+  readonly problem: (message: string, cause?: unknown) => void;
+}
+
+/** Answers with the program's handlers. What they throw is reported, and thrown on. */
+export function answerWith(
+  handlers: Handlers,
+  parts: AnswerWithParts,
+): (request: InputRequest, asked: Asked) => Promise<JsonObject> {
+  const handle = handling(handlers, parts);
+  return async function answer(request, asked) {
+    try {
+      return await handle(request, asked);
+    } catch (error) {
+      if (error instanceof HandlerMistake) parts.problem(error.message);
+      else if (!McpError.is(error)) parts.problem("A handler for the server's questions threw", error);
+      throw error;
+    }
+  };
+}
+
+function handling(
+  { elicit, sample, roots }: Handlers,
+  { maxRounds }: AnswerWithParts,
+): (request: InputRequest, asked: Asked) => Promise<JsonObject> {
+  const form = typeof elicit === 'function' ? elicit : elicit?.form;
+  const visit = typeof elicit === 'object' ? elicit.url : undefined;
+  const run = typeof sample === 'function' ? sample : sample?.run;
+
+  return async function handle({ method, params = {} }, asked) {
+    switch (method) {
+      case 'elicitation/create': {
+        const message = String(params['message'] ?? '');
+        if (params['mode'] === 'url') {
+          if (visit === undefined) throw unhandled('elicit.url');
+          return checkedVisit(await visit({ message, url: String(params['url']) }, asked));
+        }
+        if (form === undefined) throw unhandled('elicit');
+        const schema = isObject(params['requestedSchema']) ? params['requestedSchema'] : {};
+        return fill(form, { message, schema }, asked);
+      }
+      case 'sampling/createMessage':
+        if (run === undefined) throw unhandled('sample');
+        return checkedSampling(await run(params as unknown as SamplingRequest, asked));
+      case 'roots/list':
+        if (roots === undefined) throw unhandled('roots');
+        return { roots: checkedRoots(typeof roots === 'function' ? await roots() : roots) };
+      default:
+        method satisfies never;
+        throw new McpError(
+          'method_not_found',
+          `The server asked for ${String(method).slice(0, 100)}, which this client does not know.`,
+        );
+    }
+  };
+
+  /** Puts a form to the handler until it is filled in as its schema wants it: the user may have made a mistake. */
+  async function fill(handler: AnswerForm, shown: Form, asked: Asked): Promise<JsonObject> {
+    let rejection: string | undefined;
+    for (let round = 0; round < maxRounds; round++) {
+      const given = await handler(shown, rejection === undefined ? asked : { ...asked, rejection });
+      const checked = await checkedForm(given, shown.schema);
+      if (!('misfit' in checked)) return checked;
+      rejection = String(checked.misfit);
+      if (asked.signal.aborted) throw cancelledBy(asked.signal.reason);
+    }
+    const which = asked.key === undefined ? 'the form' : `"${asked.key.slice(0, 100)}"`;
+    throw new HandlerMistake(
+      `The \`elicit\` handler's answer to ${which} does not fit. ${rejection} It was asked ${maxRounds} times (maxRounds).`,
+    );
+  }
+}
+
+function unhandled(handler: string): McpError {
+  return new McpError(
+    'missing_capability',
+    `The server asked a question that needs the \`${handler}\` handler. Give it to connect().`,
+  );
+}

@@ -1,0 +1,46 @@
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { Middleware } from '../../protocol/call.js';
+import { type InputRequest, QUESTION_KEY } from '../../protocol/model/input.js';
+import type { ClientCapabilities } from '../../protocol/model/model.js';
+import type { Asked, Handlers } from '../model/handlers.js';
+
+/** Answers one question of a server's, in whatever era it was asked. */
+export type Answer = (request: InputRequest, asked: Omit<Asked, 'server'>) => Promise<JsonObject>;
+
+/** What the handlers let the client promise. */
+export function capabilitiesOf({ elicit, sample, roots }: Handlers): ClientCapabilities {
+  const forms = typeof elicit === 'function' || elicit?.form !== undefined;
+  const visits = typeof elicit === 'object' && elicit.url !== undefined;
+  return {
+    ...((forms || visits) && { elicitation: { ...(forms && { form: {} }), ...(visits && { url: {} }) } }),
+    ...(sample && {
+      sampling:
+        typeof sample === 'function'
+          ? {}
+          : { ...(sample.tools && { tools: {} }), ...(sample.context && { context: {} }) },
+    }),
+    ...(roots && { roots: {} }),
+  };
+}
+
+/** The key of a real request of the session era, where the server is one of ours. */
+export function keyOf({ params }: InputRequest): string | undefined {
+  const meta = params?.['_meta'];
+  const key = isObject(meta) ? meta[QUESTION_KEY] : undefined;
+  return typeof key === 'string' ? key : undefined;
+}
+
+export interface AnsweringParts {
+  readonly answer: Answer;
+  readonly maxRounds: number;
+}
+
+/** Answers what a call asks and makes the call again with the answers, until it ends. */
+export function answering({ answer, maxRounds }: AnsweringParts): Middleware {
+  return async function answering(call, next) {
+    const outcome = await next(call);
+    if (outcome.resultType !== 'input_required') return outcome;
+    const { answerRounds } = await import('./answer-rounds.js');
+    return answerRounds(call, next, { outcome, answer, maxRounds });
+  };
+}

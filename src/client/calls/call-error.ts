@@ -1,0 +1,57 @@
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { McpError } from '../../protocol/errors.js';
+
+/** Why a call failed, as its caller is told. */
+export function toCallError(method: string, error: unknown): McpError {
+  if (!McpError.is(error)) {
+    const message = error instanceof Error ? error.message : String(error);
+    return new McpError('internal_error', `${method} failed: ${message}`, { cause: error });
+  }
+  const { code, data } = error;
+  if (!isObject(data)) return error;
+  // Spec 2026-07-28, Resources, Error Handling: what is not there is an invalid parameter, and the data names it.
+  if (code === 'invalid_params' && method === 'resources/read' && 'uri' in data)
+    return changed(error, { code: 'resource_not_found' });
+  if (code === 'missing_capability') {
+    const missing = handlersFor(data['requiredCapabilities']);
+    if (missing.length > 0)
+      return changed(error, {
+        message: `${sentence(error.message)} Give connect() ${missing.join(' and ')}.`,
+      });
+  }
+  return error;
+}
+
+function changed(
+  error: McpError,
+  { code = error.code, message = error.message }: Partial<Pick<McpError, 'code' | 'message'>>,
+): McpError {
+  const { data, status, number } = error;
+  return new McpError(code, message, {
+    data,
+    status,
+    cause: error,
+    ...(number !== undefined && { number }),
+  });
+}
+
+/** What a program has to give to `connect` to be able to do what a server wants. */
+function handlersFor(required: unknown): readonly string[] {
+  if (!isObject(required)) return [];
+  const { elicitation, sampling, roots } = required as Record<string, JsonObject | undefined>;
+  const visits = isObject(elicitation) && 'url' in elicitation;
+  const forms = elicitation !== undefined && (!visits || 'form' in elicitation);
+  return [
+    forms && 'an `elicit` handler',
+    visits && 'an `elicit.url` handler',
+    sampling !== undefined &&
+      (isObject(sampling) && 'tools' in sampling
+        ? 'a `sample` handler that takes tools, { run, tools: true }'
+        : 'a `sample` handler'),
+    roots !== undefined && '`roots`',
+  ].filter((missing) => missing !== false);
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,114 @@
+import { Lifetime } from '../../async/lifetime.js';
+import { McpError } from '../../protocol/errors.js';
+import type { EventHub } from '../connection/event-hub.js';
+import type { PendingCall } from '../model/client.js';
+import type { Clock, Timed } from './clock.js';
+
+export interface TimeLimits {
+  readonly timeoutMs: number;
+  readonly maxTimeoutMs: number;
+}
+
+export interface OpenCallParts {
+  readonly method: string;
+  readonly name: string | undefined;
+  /** Without limits it may take for ever, as a subscription does. */
+  readonly limits: TimeLimits | undefined;
+  readonly clock: Clock;
+  /** Knows what odd things happened meanwhile. */
+  readonly hub: Pick<EventHub, 'reported' | 'problemSince'>;
+}
+
+/** A call under way: it ends with an answer, or when its time is over, its caller gives up, or the client closes. */
+export class OpenCall implements Timed {
+  readonly id: number;
+  readonly lifetime: Lifetime = new Lifetime();
+  readonly #method: string;
+  readonly #name: string | undefined;
+  readonly #limits: TimeLimits | undefined;
+  readonly #clock: Clock;
+  readonly #hub: OpenCallParts['hub'];
+  readonly #reported: number;
+  readonly #begun: number = performance.now();
+  #seen: number = this.#begun;
+  #pausedAt: number | undefined;
+  /** Time that was spent on the user's answers: it counts against nobody. */
+  #pausedMs = 0;
+  #lastProgress: number | undefined;
+  #fail: ((reason: unknown) => void) | undefined;
+
+  constructor(id: number, { method, name, limits, clock, hub }: OpenCallParts) {
+    this.id = id;
+    this.#method = method;
+    this.#name = name;
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#hub = hub;
+    this.#reported = hub.reported;
+    if (limits !== undefined) clock.add(Math.min(limits.timeoutMs, limits.maxTimeoutMs), this.#begun);
+  }
+
+  /** The outcome of `work`, or the reason for which the call was ended before. */
+  run<T>(work: () => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#fail = reject;
+      if (this.lifetime.ended) return reject(this.lifetime.signal.reason);
+      work().then(resolve, reject);
+    });
+  }
+
+  /** Ends it early. A dispatch that does not look at its signal is not waited for. */
+  end(reason: unknown): void {
+    this.lifetime.end(reason);
+    this.#fail?.(reason);
+  }
+
+  /** It has its answer. */
+  done(): void {
+    if (this.#limits !== undefined) this.#clock.remove();
+  }
+
+  /** The server has shown that it is at work. */
+  alive(progress?: number): void {
+    this.#seen = performance.now();
+    if (progress !== undefined) this.#lastProgress = progress;
+  }
+
+  pause(): void {
+    this.#pausedAt ??= performance.now();
+  }
+
+  resume(): void {
+    if (this.#pausedAt === undefined) return;
+    const ms = performance.now() - this.#pausedAt;
+    this.#pausedAt = undefined;
+    this.#pausedMs += ms;
+    this.#seen += ms;
+  }
+
+  get state(): PendingCall {
+    return {
+      method: this.#method,
+      name: this.#name,
+      sinceMs: Math.round(performance.now() - this.#begun),
+      lastProgress: this.#lastProgress,
+    };
+  }
+
+  check(now: number): number {
+    if (this.#limits === undefined) return Number.POSITIVE_INFINITY;
+    const { timeoutMs, maxTimeoutMs } = this.#limits;
+    if (this.#pausedAt !== undefined) return Math.min(timeoutMs, 1000);
+    const silent = this.#seen + timeoutMs - now;
+    const total = this.#begun + this.#pausedMs + maxTimeoutMs - now;
+    if (silent > 0 && total > 0) return Math.min(silent, total);
+    const what = this.#name === undefined ? this.#method : `${this.#method} "${this.#name}"`;
+    const late =
+      total <= 0
+        ? `${what} took longer than ${maxTimeoutMs} ms in all (maxTimeoutMs)`
+        : `${what}: no answer and no progress for ${timeoutMs} ms (timeoutMs)`;
+    const odd = this.#hub.problemSince(this.#reported);
+    this.end(new McpError('timeout', odd === undefined ? late : `${late}. Meanwhile: ${odd}`));
+    return Number.POSITIVE_INFINITY;
+  }
+}

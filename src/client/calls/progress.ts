@@ -1,0 +1,13 @@
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Progress } from '../model/options.js';
+
+/** Reads progress as it stands in a notification, or in the metadata of a task. */
+export function toProgress(params: JsonObject | undefined): Progress | undefined {
+  const { progress, total, message } = params ?? {};
+  if (typeof progress !== 'number') return undefined;
+  return {
+    progress,
+    ...(typeof total === 'number' && { total }),
+    ...(typeof message === 'string' && { message }),
+  };
+}

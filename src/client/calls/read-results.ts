@@ -1,0 +1,86 @@
+import type { JsonObject } from '../../jsonrpc/message.js';
+import { isObject } from '../../jsonrpc/message.js';
+import type { Outcome } from '../../protocol/call.js';
+import { printedValue } from '../../protocol/encoding/printed-value.js';
+import { McpError } from '../../protocol/errors.js';
+import type { ContentBlock, ResourceContents } from '../../protocol/model/content.js';
+import type { PromptMessage } from '../../protocol/model/model.js';
+import type { CallResult, Completion, PromptResult, ReadResult } from '../model/client.js';
+
+// Outcomes as a program wants them.
+
+/** The outcome, where it is one that ends a call. */
+export function completed(outcome: Outcome): Outcome {
+  if (outcome.resultType === 'complete') return outcome;
+  const type = String(outcome.resultType).slice(0, 100);
+  throw new McpError('bad_response', `The server answered with a result of the unknown type "${type}"`);
+}
+
+export function toCallResult(name: string, outcome: JsonObject): CallResult {
+  const content = listOf<ContentBlock>(outcome, 'content', outcome['structuredContent'] !== undefined);
+  const isError = outcome['isError'] === true;
+  const { structuredContent } = outcome;
+  const data = structuredContent === undefined ? printedValue(outcome) : structuredContent;
+  const text = textOf(content);
+  return {
+    content,
+    text,
+    data,
+    isError,
+    meta: metaOf(outcome),
+    unwrap() {
+      if (isError)
+        throw new McpError('tool_failed', text || `The tool "${name}" failed`, {
+          data: { tool: name, content },
+        });
+      return data === undefined ? text : data;
+    },
+  };
+}
+
+export function toReadResult(outcome: Outcome): ReadResult {
+  const contents = listOf<ResourceContents>(outcome, 'contents');
+  return {
+    contents,
+    text: contents.map((part) => ('text' in part ? part.text : '')).join(''),
+    meta: metaOf(outcome),
+  };
+}
+
+export function toPromptResult(outcome: Outcome): PromptResult {
+  const { description } = outcome;
+  return {
+    description: typeof description === 'string' ? description : undefined,
+    messages: listOf<PromptMessage>(outcome, 'messages'),
+    meta: metaOf(outcome),
+  };
+}
+
+export function toCompletion({ completion }: Outcome): Completion {
+  const { values, total, hasMore } = isObject(completion) ? completion : {};
+  if (!Array.isArray(values))
+    throw new McpError('bad_response', 'The server completed nothing: "completion.values" is missing');
+  return { values, total: typeof total === 'number' ? total : undefined, hasMore: hasMore === true };
+}
+
+function textOf(content: readonly ContentBlock[]): string {
+  const [first] = content;
+  if (content.length === 1 && isText(first)) return first.text;
+  return content.flatMap((block) => (isText(block) ? [block.text] : [])).join('\n');
+}
+
+/** A block may say that it is a text, and have none. */
+function isText(block: ContentBlock | undefined): block is Extract<ContentBlock, { type: 'text' }> {
+  return block?.type === 'text' && typeof block.text === 'string';
+}
+
+function listOf<T>(outcome: JsonObject, field: string, optional = false): readonly T[] {
+  const list = outcome[field];
+  if (Array.isArray(list) && list.every(isObject)) return list as T[];
+  if (optional && list === undefined) return [];
+  throw new McpError('bad_response', `The server's result has no list "${field}"`);
+}
+
+function metaOf({ _meta }: JsonObject): JsonObject | undefined {
+  return isObject(_meta) ? _meta : undefined;
+}

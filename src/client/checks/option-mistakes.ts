@@ -1,0 +1,112 @@
+import { type ForeignNames, type KeysOf, unknownKeys } from '../../protocol/checks/known-keys.js';
+import { McpError } from '../../protocol/errors.js';
+import type { Handlers } from '../model/handlers.js';
+import type { CallOptions, ReconnectOptions } from '../model/options.js';
+import { callKeys, isLimit, type Keys, limits } from './option-keys.js';
+
+// What is wrong with options, in sentences. Loaded where something looks wrong.
+
+/** What other libraries, and habit, call them. */
+const foreignNames: ForeignNames = {
+  timeout: 'timeoutMs',
+  requestTimeoutMs: 'timeoutMs',
+  maxTotalTimeout: 'maxTimeoutMs',
+  onprogress: 'onProgress',
+  resetTimeoutOnProgress: 'Progress always begins `timeoutMs` anew; `maxTimeoutMs` limits the whole.',
+  elicitation: 'elicit',
+  sampling: 'sample',
+  onElicitation: 'elicit',
+  clientInfo: 'client',
+  token: 'auth',
+  middleware: 'use',
+  capabilities: 'Capabilities are declared by the handlers that you give: `elicit`, `sample`, `roots`.',
+};
+
+const elicitKeys = { form: true, url: true } satisfies KeysOf<
+  Exclude<Handlers['elicit'], undefined | ((...given: never) => unknown)>
+>;
+const sampleKeys = { run: true, tools: true, context: true } satisfies KeysOf<
+  Exclude<Handlers['sample'], undefined | ((...given: never) => unknown)>
+>;
+const reconnectKeys = { maxAttempts: true, baseMs: true, maxMs: true } satisfies KeysOf<ReconnectOptions>;
+
+/** Throws one error with everything that is wrong with the options of `connect`. */
+export function checkConnectOptions(what: string, given: unknown, known: Keys): void {
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw mistakes([`${what}: the options must be an object.`]);
+  const options = given as Readonly<Record<string, unknown>>;
+  const { elicit, sample, roots, reconnect, use } = options;
+  const found = [
+    ...unknown(what, options, known),
+    ...limits.flatMap((name) => numberMistake(name, options[name])),
+    ...shaped('elicit', elicit, elicitKeys, 'a function that fills in forms, or { form, url }'),
+    ...shaped('sample', sample, sampleKeys, 'a function that asks a model, or { run, tools, context }'),
+    ...(isObject(sample) && typeof sample['run'] !== 'function'
+      ? ['`sample` needs `run`, the function that asks a model.']
+      : []),
+    ...(reconnect === undefined || typeof reconnect === 'boolean'
+      ? []
+      : shaped(
+          'reconnect',
+          reconnect,
+          reconnectKeys,
+          'true, false or { maxAttempts, baseMs, maxMs }',
+          false,
+        )),
+    ...(roots === undefined || Array.isArray(roots) || typeof roots === 'function'
+      ? []
+      : ['`roots` must be an array of URIs, or a function that gives one.']),
+    ...(use === undefined || (Array.isArray(use) && use.every((one) => typeof one === 'function'))
+      ? []
+      : ['`use` must be an array of middleware, which are functions.']),
+  ];
+  if (found.length > 0) throw mistakes(found);
+}
+
+/** What is wrong with the options of a call. */
+export function callMistake(method: string, options: object): McpError {
+  const { timeoutMs, maxTimeoutMs } = options as CallOptions;
+  return mistakes([
+    ...unknown(method, options, callKeys),
+    ...numberMistake('timeoutMs', timeoutMs),
+    ...numberMistake('maxTimeoutMs', maxTimeoutMs),
+  ]);
+}
+
+/** What is wrong with what `subscribe` is asked for. */
+export function interestMistake(interests: object, known: Keys): McpError {
+  const found = unknownKeys(interests, known, { uri: 'uris', task: 'tasks' });
+  return mistakes(found.map(({ key, hint }) => `subscribe has no ${JSON.stringify(key)}. ${hint}`));
+}
+
+function unknown(what: string, given: object, known: Keys): readonly string[] {
+  return unknownKeys(given, known, foreignNames).map(
+    ({ key, hint }) => `${what} has no option ${JSON.stringify(key)}. ${hint}`,
+  );
+}
+
+function shaped(
+  name: string,
+  value: unknown,
+  known: Keys,
+  wanted: string,
+  orFunction = true,
+): readonly string[] {
+  if (value === undefined || (orFunction && typeof value === 'function')) return [];
+  if (!isObject(value)) return [`\`${name}\` must be ${wanted}.`];
+  return unknownKeys(value, known).map(
+    ({ key, hint }) => `\`${name}\` has no ${JSON.stringify(key)}. ${hint}`,
+  );
+}
+
+function numberMistake(name: string, value: unknown): readonly string[] {
+  return isLimit(value) ? [] : [`\`${name}\` must be a number that is not negative.`];
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function mistakes(found: readonly string[]): McpError {
+  return new McpError('invalid_request', found.join('\n'));
+}

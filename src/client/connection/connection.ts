@@ -1,0 +1,227 @@
+import { onAbort } from '../../async/on-abort.js';
+import type { Call, Outcome, Peer } from '../../protocol/call.js';
+import { cancelledBy, McpError } from '../../protocol/errors.js';
+import type { Link, LinkEvents, OpenLink } from '../../protocol/link.js';
+import type { Status } from '../model/client.js';
+import type { ReconnectOptions } from '../model/options.js';
+import { atMost, inTime } from './in-time.js';
+import { backoff, pause } from './pause.js';
+
+export interface ConnectionParts {
+  readonly open: OpenLink;
+  readonly client: Pick<Peer, 'client' | 'capabilities'>;
+  readonly reconnect: ReconnectOptions | undefined;
+  readonly connectTimeoutMs: number;
+  readonly events: Omit<LinkEvents, 'lost'>;
+  readonly changed: (status: Status, reason: McpError | undefined) => void;
+}
+
+interface Waiting {
+  readonly resolve: (link: Link) => void;
+  readonly reject: (reason: McpError) => void;
+  attempts: number;
+}
+
+/** A link that lives this long was well: the next loss is a new one, and its first attempt comes soon. */
+const WELL_MS = 5000;
+/** How long closing waits for what is on its way out. A process that heeds nothing but SIGKILL takes five seconds. */
+const LEAVING_MS = 7000;
+/** A call that comes while there is no link waits for this many attempts. */
+const ATTEMPTS_PER_CALL = 2;
+const finalCodes: readonly string[] = ['unauthorized', 'forbidden'];
+
+/** Keeps a link open: what is lost is opened again, and the calls that come meanwhile wait. */
+export class Connection {
+  readonly #parts: ConnectionParts;
+  readonly #closing = new AbortController();
+  readonly #waiting = new Set<Waiting>();
+  /** What was lost or given up and has not ended yet. */
+  readonly #leaving = new Set<Promise<void>>();
+  #link: Link | undefined;
+  #last: Link | undefined;
+  #openedAt = 0;
+  #failures = 0;
+  #status: Status = 'ready';
+  #closed: Promise<void> | undefined;
+  reconnects = 0;
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts;
+  }
+
+  get status(): Status {
+    return this.#status;
+  }
+
+  /** The link, or the last one where it is just being opened again. */
+  get link(): Link {
+    return (this.#link ?? this.#last) as Link;
+  }
+
+  /** Opens it for the first time. A failure is final. */
+  async start(signal: AbortSignal | undefined): Promise<void> {
+    try {
+      await this.#open(signal);
+    } catch (error) {
+      this.#status = 'closed';
+      throw error;
+    }
+  }
+
+  dispatch(call: Call): Promise<Outcome> {
+    if (this.#link !== undefined) return this.#link.dispatch(call);
+    return this.#next(call.signal).then((link) => link.dispatch(call));
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#end(new McpError('connection_closed', 'The client was closed'), undefined);
+    return this.#closed;
+  }
+
+  async #open(signal: AbortSignal | undefined): Promise<void> {
+    const { open, client, connectTimeoutMs, events } = this.#parts;
+    const timeUp = new AbortController();
+    const timer = setTimeout(
+      () =>
+        timeUp.abort(
+          new McpError(
+            'timeout',
+            `The server was not ready within ${connectTimeoutMs} ms (connectTimeoutMs)`,
+          ),
+        ),
+      connectTimeoutMs,
+    );
+    const signals = [this.#closing.signal, timeUp.signal];
+    if (signal !== undefined) signals.push(signal);
+    const giveUp = AbortSignal.any(signals);
+    let opened: Link | undefined;
+    let lostEarly: McpError | undefined;
+    const lost = (reason: McpError): void => {
+      if (opened === undefined) lostEarly = reason;
+      else if (opened === this.#link) this.#lost(reason);
+    };
+    try {
+      giveUp.throwIfAborted();
+      const leaving = (left: Promise<void>): void => this.#leave(left);
+      const opening = open({ ...events, lost }, { signal: giveUp, client, leaving });
+      this.#leave(opening.then(() => undefined));
+      const link = await inTime(opening, giveUp);
+      if (lostEarly !== undefined) {
+        await link.close();
+        throw lostEarly;
+      }
+      opened = link;
+      this.#link = link;
+      this.#openedAt = performance.now();
+    } catch (error) {
+      throw giveUp.aborted ? cancelledBy(error) : asFailure(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #lost(reason: McpError): void {
+    const link = this.#link;
+    this.#last = link;
+    this.#link = undefined;
+    if (link !== undefined) this.#leave(link.close());
+    if (this.#closing.signal.aborted) return;
+    const { reconnect } = this.#parts;
+    if (reconnect === undefined) {
+      this.#closed = this.#end(reason, reason);
+      return;
+    }
+    if (performance.now() - this.#openedAt > WELL_MS) this.#failures = 0;
+    this.#set('reconnecting', reason);
+    void this.#reopen(reconnect, reason);
+  }
+
+  async #reopen(options: ReconnectOptions, lost: McpError): Promise<void> {
+    const { maxAttempts = Number.POSITIVE_INFINITY, baseMs = 200, maxMs = 30_000 } = options;
+    let reason = lost;
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      try {
+        await pause(backoff(this.#failures++, { baseMs, maxMs }), this.#closing.signal);
+        await this.#open(undefined);
+        this.reconnects++;
+        this.#set('ready', undefined);
+        for (const { resolve } of this.#waiting) resolve(this.#link as unknown as Link);
+        this.#waiting.clear();
+        return;
+      } catch (error) {
+        if (this.#closing.signal.aborted) return;
+        reason = asFailure(error);
+        if (finalCodes.includes(reason.code)) break;
+        for (const waiting of this.#waiting) {
+          if (--waiting.attempts > 0) continue;
+          this.#waiting.delete(waiting);
+          waiting.reject(reason);
+        }
+      }
+    }
+    this.#closed = this.#end(reason, reason);
+  }
+
+  #next(signal: AbortSignal): Promise<Link> {
+    if (this.#status === 'closed')
+      return Promise.reject(new McpError('connection_closed', 'The client is closed'));
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = {
+        resolve: settle(resolve),
+        reject: settle(reject),
+        attempts: ATTEMPTS_PER_CALL,
+      };
+      const abort = (): void => {
+        this.#waiting.delete(waiting);
+        reject(cancelledBy(signal.reason));
+      };
+      function settle<T>(then: (value: T) => void): (value: T) => void {
+        return (value) => {
+          forget();
+          then(value);
+        };
+      }
+      const forget = onAbort(signal, abort);
+      this.#waiting.add(waiting);
+    });
+  }
+
+  async #end(reason: McpError, shown: McpError | undefined): Promise<void> {
+    this.#closing.abort(reason);
+    const link = this.#link;
+    this.#last = link ?? this.#last;
+    this.#link = undefined;
+    for (const { reject } of this.#waiting) reject(reason);
+    this.#waiting.clear();
+    this.#set('closed', shown);
+    if (link !== undefined) this.#leave(link.close());
+    await atMost(LEAVING_MS, this.#left());
+  }
+
+  // What ends may say, as the last thing it does, that something else is ending.
+  async #left(): Promise<void> {
+    while (this.#leaving.size > 0) await Promise.all(this.#leaving);
+  }
+
+  #leave(leaving: Promise<void>): void {
+    const left = leaving
+      .catch(() => undefined)
+      .finally(() => {
+        this.#leaving.delete(left);
+      });
+    this.#leaving.add(left);
+  }
+
+  #set(status: Status, reason: McpError | undefined): void {
+    if (status === this.#status) return;
+    this.#status = status;
+    this.#parts.changed(status, reason);
+  }
+}
+
+/** Nobody but the program itself sees this: what went wrong may be said. */
+function asFailure(error: unknown): McpError {
+  if (McpError.is(error)) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new McpError('connect_failed', `The connection could not be opened: ${message}`, { cause: error });
+}

@@ -1,0 +1,58 @@
+import type { ClientEvents } from '../model/client.js';
+
+type Listener<E extends keyof ClientEvents> = (value: ClientEvents[E]) => void;
+
+const KEPT_PROBLEMS = 20;
+
+/** Tells listeners. What one throws harms neither the others nor the client. */
+export class EventHub {
+  readonly #listeners = new Map<keyof ClientEvents, Set<Listener<never>>>();
+  /** The latest, for `info()`: most happen before anybody can listen. */
+  readonly problems: string[] = [];
+  #reported = 0;
+
+  on<E extends keyof ClientEvents>(event: E, listener: Listener<E>): () => void {
+    const listeners = this.#listeners.get(event) ?? new Set();
+    this.#listeners.set(event, listeners);
+    // The same function may listen twice, and each can leave.
+    const own: Listener<E> = (value) => listener(value);
+    listeners.add(own);
+    return () => listeners.delete(own);
+  }
+
+  emit<E extends keyof ClientEvents>(event: E, value: ClientEvents[E]): void {
+    for (const listener of [...(this.#listeners.get(event) ?? [])]) {
+      this.safely(`A listener for "${event}"`, () => (listener as Listener<E>)(value), event === 'problem');
+    }
+  }
+
+  readonly problem = (message: string, cause?: unknown): void => {
+    this.#reported += 1;
+    this.problems.push(message);
+    if (this.problems.length > KEPT_PROBLEMS) this.problems.shift();
+    this.emit('problem', cause === undefined ? { message } : { message, cause });
+  };
+
+  /** How many there were in all. */
+  get reported(): number {
+    return this.#reported;
+  }
+
+  /** The last problem, if there was one since: what may be why something does not happen. */
+  problemSince(reported: number): string | undefined {
+    return this.#reported > reported ? this.problems.at(-1) : undefined;
+  }
+
+  /** Calls what the program gave us. A promise that it may return is not waited for, but not left to fail unheard. */
+  safely(who: string, call: () => unknown, quiet = false): void {
+    const threw = (error: unknown): void => {
+      if (!quiet) this.problem(`${who} threw`, error);
+    };
+    try {
+      const returned = call();
+      if (returned instanceof Promise) returned.catch(threw);
+    } catch (error) {
+      threw(error);
+    }
+  }
+}

@@ -1,0 +1,195 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Outcome } from '../../protocol/call.js';
+import type { McpError } from '../../protocol/errors.js';
+import type { TransportName } from '../../protocol/link.js';
+import type {
+  Implementation,
+  ListedPrompt,
+  ListedResource,
+  ListedTemplate,
+  ListedTool,
+  ServerCapabilities,
+} from '../../protocol/model/model.js';
+import type { LogLevel } from '../../protocol/tables/log-level.js';
+import type { Revision } from '../../protocol/tables/revisions.js';
+import type { CallOptions, LogMessage } from './options.js';
+import type { CallResult, Completion, CompletionRequest, PromptResult, ReadResult } from './results.js';
+import type { Interests, SubscribeOptions, Subscription } from './subscriptions.js';
+import type { TaskHandle } from './tasks.js';
+import type { TypedTools } from './typed.js';
+
+export type { CallResult, Completion, CompletionRequest, PromptResult, ReadResult } from './results.js';
+export type { Change, Interests, SubscribeOptions, Subscription } from './subscriptions.js';
+export type { TaskHandle, TaskState } from './tasks.js';
+
+/**
+ * A client of one server, or of several as if they were one. It is ready when `connect` returns it; `await using` closes it.
+ */
+export interface Client<S = unknown> extends AsyncDisposable {
+  /** The state of the connection now. */
+  readonly status: Status;
+  /** The server's account of itself: name, capabilities, instructions and revision. */
+  readonly server: ServerFacts;
+  /**
+   * The server's tools as functions, with the types of `connect<typeof server>`. Each returns the tool's data, or its text, and
+   * throws when the tool fails.
+   */
+  readonly tool: TypedTools<S>;
+
+  /** Lists the tools. A server without tools gives an empty list. */
+  readonly tools: (options?: CallOptions) => Listing<ListedTool>;
+  /** Lists the resources that have a fixed URI. */
+  readonly resources: (options?: CallOptions) => Listing<ListedResource>;
+  /** Lists the URI templates of resources. */
+  readonly templates: (options?: CallOptions) => Listing<ListedTemplate>;
+  /** Lists the prompts. */
+  readonly prompts: (options?: CallOptions) => Listing<ListedPrompt>;
+
+  /**
+   * Calls a tool and waits for its result, also when the tool asks for input or becomes a task. A tool's own failure is a
+   * result with `isError`, not an exception.
+   */
+  readonly callTool: (name: string, args?: object, options?: ToolCallOptions) => Promise<CallResult>;
+  /**
+   * Calls a tool and returns a handle as soon as the server has made a task of the call. Without a task, it waits for the
+   * result and returns a handle that is done.
+   */
+  readonly startTool: (name: string, args?: object, options?: ToolCallOptions) => Promise<TaskHandle>;
+  /** The handle of a task by its id, also of a task that an earlier run of this program started. */
+  readonly task: (id: string) => TaskHandle;
+  /** Reads a resource. Fails with `resource_not_found` when the server has none under this URI. */
+  readonly readResource: (uri: string, options?: CallOptions) => Promise<ReadResult>;
+  /** Gets a prompt, filled in with its arguments. */
+  readonly getPrompt: (
+    name: string,
+    args?: Readonly<Record<string, string>>,
+    options?: CallOptions,
+  ) => Promise<PromptResult>;
+  /** Asks for values that complete an argument of a prompt or of a URI template. */
+  readonly complete: (what: CompletionRequest, options?: CallOptions) => Promise<Completion>;
+
+  /**
+   * Reports changes until the subscription is closed, also after a reconnect. A string is the URI of a resource. Resolves when
+   * the server has agreed.
+   */
+  readonly subscribe: (what: string | Interests, options?: SubscribeOptions) => Promise<Subscription>;
+
+  /** Sends any request, for methods of your own. The outcome is not interpreted. */
+  readonly request: (method: string, params?: JsonObject, options?: CallOptions) => Promise<Outcome>;
+  /** Sends the server a small request; returns the milliseconds until its answer. */
+  readonly ping: (options?: CallOptions) => Promise<number>;
+  /** Sets the least severe level of log messages for the calls to come; `undefined` asks for none. */
+  readonly setLogLevel: (level: LogLevel | undefined) => void;
+  /**
+   * Tells a server before revision 2026-07-28 that the roots have changed. Does nothing for others, which ask when they need
+   * the roots.
+   */
+  readonly rootsChanged: () => Promise<void>;
+  /** The calls that have no answer yet. */
+  readonly pending: () => readonly PendingCall[];
+  /** The state of the connection as JSON, for logs and for finding faults. */
+  readonly info: () => ClientInfo;
+  /**
+   * Calls `listener` with each event; the returned function stops that. An error that a listener throws becomes a `problem`
+   * event.
+   */
+  readonly on: <E extends keyof ClientEvents>(
+    event: E,
+    listener: (value: ClientEvents[E]) => void,
+  ) => () => void;
+  /**
+   * Closes the connection: open calls fail with `connection_closed`, and a process that was started is ended. Resolves when
+   * nothing is left, after 7 s at most.
+   */
+  readonly close: () => Promise<void>;
+}
+
+/** The state of a client's connection. Calls made while it is `reconnecting` wait; a `closed` client stays closed. */
+export type Status = 'ready' | 'reconnecting' | 'closed';
+
+/** The events of a client, by name, with the value that a listener receives. */
+export interface ClientEvents {
+  /** The connection was lost, restored or closed. */
+  readonly status: {
+    /** The new state. */
+    readonly status: Status;
+    /** The error that led to it; absent when the client is ready again or `close` was called. */
+    readonly reason?: McpError;
+  };
+  /** A log message of the server. */
+  readonly log: LogMessage;
+  /** Something went wrong without failing a call: an unreadable line, a skipped tool, a listener that threw. */
+  readonly problem: {
+    /** The problem in one sentence. */
+    readonly message: string;
+    /** The error behind it. */
+    readonly cause?: unknown;
+  };
+  /** A notification that is neither progress nor a log message of a call. */
+  readonly notification: {
+    /** The notification's method, such as `notifications/tools/list_changed`. */
+    readonly method: string;
+    /** The notification's parameters. */
+    readonly params: JsonObject | undefined;
+  };
+}
+
+/** The server's account of itself, and the revision that was agreed on. */
+export interface ServerFacts {
+  /** The server's name and version; undefined when the server does not send them. */
+  readonly info: Implementation | undefined;
+  /** The features that the server declares. */
+  readonly capabilities: Readonly<ServerCapabilities>;
+  /** Advice for models on how to use the server. */
+  readonly instructions: string | undefined;
+  /** The protocol revision spoken on this connection. */
+  readonly revision: Revision;
+}
+
+/** The state of a connection, as JSON. */
+export interface ClientInfo {
+  /** The state of the connection. */
+  readonly status: Status;
+  /** The transport that carries the messages. */
+  readonly transport: TransportName;
+  /** The server's URL without secrets, or its command. */
+  readonly target: string;
+  /** The protocol revision spoken on this connection. */
+  readonly revision: Revision;
+  /** The server's account of itself. */
+  readonly server: ServerFacts;
+  /** The number of calls that have no answer yet. */
+  readonly pending: number;
+  /** The number of times that the client has reconnected. */
+  readonly reconnects: number;
+  /** The latest problems, 20 at most, oldest first. */
+  readonly problems: readonly string[];
+}
+
+/** A call that has no answer yet. */
+export interface PendingCall {
+  /** The protocol's method, such as `tools/call`. */
+  readonly method: string;
+  /** The name of the tool or prompt, or the URI of the resource; undefined for other calls. */
+  readonly name: string | undefined;
+  /** The time since the call began, in milliseconds. */
+  readonly sinceMs: number;
+  /** The latest progress that the server reported. */
+  readonly lastProgress: number | undefined;
+}
+
+/** A list, fetched page by page as it is iterated. Each iteration starts anew. */
+export interface Listing<T> extends AsyncIterable<T> {
+  /** Fetches all pages. */
+  readonly all: () => Promise<readonly T[]>;
+}
+
+/** The options of one tool call. */
+export interface ToolCallOptions extends CallOptions {
+  /**
+   * A key that makes a call and its repetitions one, for servers that keep idempotency keys. The client retries such a call
+   * itself if the tool was listed as one that keeps keys.
+   */
+  readonly idempotencyKey?: string;
+}

@@ -1,0 +1,110 @@
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Root, SamplingMessage, SamplingSettings } from '../../protocol/model/input.js';
+
+// What the program that uses the client does for the server: asks the user, asks a model, names its folders.
+
+/** The circumstances of a question: who asks, and until when. */
+export interface Asked {
+  /** The key under which the server asks; undefined for servers before revision 2026-07-28 that are not made with fullmcp. */
+  readonly key: string | undefined;
+  /**
+   * The title or name that the server gives itself, or its address. Show it to the user, who knows your program and not the
+   * server.
+   */
+  readonly server: string;
+  /** The reason why the previous answer to the same form was rejected; absent the first time. Show it to the user. */
+  readonly rejection?: string;
+  /** Aborts when the answer is no longer wanted. */
+  readonly signal: AbortSignal;
+}
+
+/** A form for the user to fill in. */
+export interface Form {
+  /** The question to show above the form. */
+  readonly message: string;
+  /** A JSON Schema of one level: strings, numbers, booleans and choices. */
+  readonly schema: JsonObject;
+}
+
+/** A page for the user to visit. Show the address, and open it only after the user agreed. */
+export interface Visit {
+  /** The reason for the visit, to show to the user. */
+  readonly message: string;
+  /** The address of the page. */
+  readonly url: string;
+}
+
+/** The user's answer to a form. Fields that are missing in `content` are filled in from the form's defaults. */
+export type FormAnswer =
+  | {
+      /** `accept`: the user filled in the form. */
+      readonly action: 'accept';
+      /** The fields of the form. An answer that does not fit the schema is put to the handler again, with a `rejection`. */
+      readonly content?: JsonObject;
+    }
+  | {
+      /** `decline`: the user said no. `cancel`: the user closed the form without an answer. */
+      readonly action: 'decline' | 'cancel';
+    };
+
+/** The user's answer to a request to visit a page. */
+export interface VisitAnswer {
+  /** `accept`: the user agreed and the page was opened. `decline`: the user said no. `cancel`: the user gave no answer. */
+  readonly action: 'accept' | 'decline' | 'cancel';
+}
+
+/** Shows a form to the user and returns the answer. */
+export type AnswerForm = (form: Form, asked: Asked) => FormAnswer | Promise<FormAnswer>;
+/** Asks the user whether to visit a page, opens it, and returns the answer without waiting for the page. */
+export type AnswerVisit = (visit: Visit, asked: Asked) => VisitAnswer | Promise<VisitAnswer>;
+
+/** A request for a model's answer. */
+export interface SamplingRequest extends SamplingSettings {
+  /** The conversation so far, oldest first. */
+  readonly messages: readonly SamplingMessage[];
+}
+
+/** The message that the model answered with. */
+export interface SamplingAnswer extends SamplingMessage {
+  /** The name of the model that answered. */
+  readonly model: string;
+  /** The reason why the model stopped, such as `endTurn`, `maxTokens` or `toolUse`. */
+  readonly stopReason?: string;
+}
+
+/** Runs a model and returns its answer. Let the user approve the request first. */
+export type AnswerSampling = (
+  request: SamplingRequest,
+  asked: Asked,
+) => SamplingAnswer | Promise<SamplingAnswer>;
+
+/**
+ * The handlers for a server's questions. Each one given is declared to the server as a capability; a server must not ask for
+ * the others.
+ */
+export interface Handlers {
+  /** Asks the user: with forms, and with `url`, also to visit pages. A function takes forms only. */
+  readonly elicit?:
+    | AnswerForm
+    | {
+        /** Shows forms. */
+        readonly form?: AnswerForm;
+        /** Sends the user to pages. */
+        readonly url?: AnswerVisit;
+      };
+  /** Runs a model for the server. A function takes neither tools nor context. */
+  readonly sample?:
+    | AnswerSampling
+    | {
+        /** Runs the model. */
+        readonly run: AnswerSampling;
+        /** Declares that the model can use tools. Default: false. */
+        readonly tools?: boolean;
+        /** Declares that the model can be given the context of servers. Default: false. */
+        readonly context?: boolean;
+      };
+  /** The folders that the server may use: URIs such as `file:///home/me/project`, or a function that returns them. */
+  readonly roots?:
+    | readonly (string | Root)[]
+    | (() => readonly (string | Root)[] | Promise<readonly (string | Root)[]>);
+}

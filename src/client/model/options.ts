@@ -1,0 +1,114 @@
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Middleware } from '../../protocol/call.js';
+import type { AuthInit } from '../../protocol/caller.js';
+import type { Implementation } from '../../protocol/model/model.js';
+import type { LogLevel } from '../../protocol/tables/log-level.js';
+import type { Handlers } from './handlers.js';
+import type { ResultCache } from './result-cache.js';
+
+/** The progress of a call or a task, as the server reports it. */
+export interface Progress {
+  /** The progress so far; it grows with each report. */
+  readonly progress: number;
+  /** The progress at which the work is done, when the server knows it. */
+  readonly total?: number;
+  /** The current step, for people. */
+  readonly message?: string;
+}
+
+/** A log message of the server. */
+export interface LogMessage {
+  /** The severity. */
+  readonly level: LogLevel;
+  /** The part of the server that logs, when the server names one. */
+  readonly logger?: string;
+  /** The message itself: a string or any other JSON. */
+  readonly data: unknown;
+}
+
+/** The options of one call. `connect` takes some of them as defaults for all calls. */
+export interface CallOptions {
+  /** Cancels the call: it fails with `cancelled`, and the server is told. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * The longest time without an answer or progress, in milliseconds; then the call fails with `timeout`. Time spent waiting for
+   * the user does not count. `Infinity`: no limit. Default: 60 s.
+   */
+  readonly timeoutMs?: number;
+  /**
+   * The longest time for the whole call, whatever progress it reports, in milliseconds; then the call fails with `timeout`.
+   * Time spent waiting for the user does not count. It also limits waiting for the task that a call has become, which has no
+   * limit by default. Default: 10 min.
+   */
+  readonly maxTimeoutMs?: number;
+  /** Called with each progress report of this call. An error that it throws becomes a `problem` event. */
+  readonly onProgress?: (progress: Progress) => void;
+  /** Called with each log message of this call. Without a `logLevel`, the server is asked for messages from `info` up. */
+  readonly onLog?: (message: LogMessage) => void;
+  /**
+   * The least severe level of log messages to ask the server for. Default: the client's level; `info` with `onLog` or `log`;
+   * otherwise none.
+   */
+  readonly logLevel?: LogLevel;
+  /** Asks the server even when a cached result is still valid, and caches the new result. Default: false. */
+  readonly fresh?: boolean;
+  /** Fields for the request's `_meta`. */
+  readonly meta?: JsonObject;
+}
+
+/** The pauses between attempts to reconnect, and their number. */
+export interface ReconnectOptions {
+  /** The number of failed attempts in a row after which the client closes. Default: no limit. */
+  readonly maxAttempts?: number;
+  /**
+   * The pause before the first attempt, in milliseconds. Each further pause is twice as long, and each is shortened at random
+   * by up to half. Default: 200 ms.
+   */
+  readonly baseMs?: number;
+  /** The longest pause between two attempts, in milliseconds. Default: 30 s. */
+  readonly maxMs?: number;
+}
+
+/** The options of a client, whatever it is connected to. */
+export interface ClientOptions
+  extends Handlers,
+    Omit<CallOptions, 'signal' | 'onProgress' | 'onLog' | 'meta' | 'fresh'> {
+  /** The name and version of your program; servers show and log them. Default: those of fullmcp. */
+  readonly client?: Implementation;
+  /** Middleware around every call, the first of the array outermost. */
+  readonly use?: readonly Middleware[];
+  /**
+   * The caller's identity for a server in the same process; `subject` alone is enough. Ignored by any other connection: use
+   * `auth` there.
+   */
+  readonly as?: AuthInit;
+  /** Called with each log message of the server. Without a `logLevel`, the server is asked for messages from `info` up. */
+  readonly log?: (message: LogMessage) => void;
+  /** Called with the progress of every call, and with the call's method and name. */
+  readonly progress?: (
+    progress: Progress,
+    call: {
+      /** The protocol's method, such as `tools/call`. */
+      readonly method: string;
+      /** The name of the tool or prompt, or the URI of the resource. */
+      readonly name?: string;
+    },
+  ) => void;
+  /**
+   * Reconnects when the connection is lost, with the pauses given. `false` closes the client instead. A client that is rejected
+   * with `unauthorized` or `forbidden` always closes. Default: true.
+   */
+  readonly reconnect?: boolean | ReconnectOptions;
+  /**
+   * Caches lists and resources for as long as the server allows. `false` turns that off; a `ResultCache` can be shared between
+   * clients. Default: true, except for a server in the same process.
+   */
+  readonly cache?: boolean | ResultCache;
+  /** The number of times that one call may ask for input; then the call fails. Default: 10. */
+  readonly maxRounds?: number;
+  /**
+   * The number of retries when the connection breaks or the server is busy. Only calls that are safe to repeat, or that the
+   * server never began, are retried. Default: 2.
+   */
+  readonly maxRetries?: number;
+}

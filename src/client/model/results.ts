@@ -1,0 +1,77 @@
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { ContentBlock, ResourceContents } from '../../protocol/model/content.js';
+import type { PromptMessage } from '../../protocol/model/model.js';
+
+// Results of calls, as a program sees them.
+
+/** The result of a tool. A tool's own failure is a result too: `unwrap` throws it. */
+export interface CallResult {
+  /** The content blocks, in order. */
+  readonly content: readonly ContentBlock[];
+  /** The text blocks, joined by line breaks. */
+  readonly text: string;
+  /**
+   * The structured content; undefined when there is none. It is checked against the tool's output schema once the tool was
+   * listed.
+   */
+  readonly data: unknown;
+  /** Whether the tool failed. */
+  readonly isError: boolean;
+  /** The result's `_meta`. */
+  readonly meta: JsonObject | undefined;
+  /** Returns the data, or the text when there is none; throws `tool_failed` when the tool failed. */
+  readonly unwrap: () => unknown;
+}
+
+/** The contents of a resource. */
+export interface ReadResult {
+  /** The parts: text, or bytes as base64. */
+  readonly contents: readonly ResourceContents[];
+  /** The text of all parts, joined; bytes are left out. */
+  readonly text: string;
+  /** The result's `_meta`. */
+  readonly meta: JsonObject | undefined;
+}
+
+/** A prompt, filled in with its arguments. */
+export interface PromptResult {
+  /** A sentence about the prompt. */
+  readonly description: string | undefined;
+  /** The messages to give to a model, in order. */
+  readonly messages: readonly PromptMessage[];
+  /** The result's `_meta`. */
+  readonly meta: JsonObject | undefined;
+}
+
+/** The argument to complete: of a prompt, or of a URI template. */
+export type CompletionRequest = (
+  | {
+      /** The name of the prompt. */
+      readonly prompt: string;
+      /** Not together with `prompt`. */
+      readonly template?: never;
+    }
+  | {
+      /** The URI template, as it is listed. */
+      readonly template: string;
+      /** Not together with `template`. */
+      readonly prompt?: never;
+    }
+) & {
+  /** The name of the argument or of the template's variable. */
+  readonly argument: string;
+  /** The part that the user has typed. */
+  readonly value: string;
+  /** The values of the other arguments, as far as they are filled in. */
+  readonly filled?: Readonly<Record<string, string>>;
+};
+
+/** The values that complete an argument. */
+export interface Completion {
+  /** The values, the best first. */
+  readonly values: readonly string[];
+  /** The number of values that exist, when the server knows it. */
+  readonly total: number | undefined;
+  /** Whether there are more values than were sent. */
+  readonly hasMore: boolean;
+}

@@ -1,0 +1,55 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import type { TaskState } from './tasks.js';
+
+// Subscriptions, as a program sees them.
+
+/** The changes to subscribe to. */
+export interface Interests {
+  /** Changes of the list of tools. */
+  readonly tools?: boolean;
+  /** Changes of the list of prompts. */
+  readonly prompts?: boolean;
+  /** Changes of the list of resources. */
+  readonly resources?: boolean;
+  /** Changes of the contents of these resources. */
+  readonly uris?: readonly string[];
+  /** Changes of the tasks with these ids. */
+  readonly tasks?: readonly string[];
+}
+
+/** A change at the server. It says what changed, not how: fetch it again. */
+export type Change =
+  | {
+      /** The list that changed. */
+      readonly kind: 'tools' | 'prompts' | 'resources';
+    }
+  | {
+      /** The contents of a resource changed. */
+      readonly kind: 'resource';
+      /** The URI of the resource; it may lie below the URI that was subscribed to. */
+      readonly uri: string;
+    }
+  | {
+      /** A task changed. */
+      readonly kind: 'task';
+      /** The id of the task. */
+      readonly id: string;
+      /** The state of the task now. */
+      readonly state: TaskState;
+    };
+
+/** The options of a subscription. */
+export interface SubscribeOptions {
+  /** Called with each change; then iterating the subscription gives nothing. */
+  readonly onChange?: (change: Change) => void;
+  /** Closes the subscription. */
+  readonly signal?: AbortSignal;
+}
+
+/** A subscription: iterate it for the changes. Several changes of one thing that have not been read yet become one. */
+export interface Subscription extends AsyncIterable<Change>, AsyncDisposable {
+  /** The part of the wanted changes that the server agreed to report. */
+  readonly accepted: Interests;
+  /** Ends the subscription and the iteration. */
+  readonly close: () => Promise<void>;
+}

@@ -1,0 +1,69 @@
+import { isObject } from '../../jsonrpc/message.js';
+import { McpError } from '../../protocol/errors.js';
+import type { Link } from '../../protocol/link.js';
+import type { ServerCapabilities, SubscriptionFilter } from '../../protocol/model/model.js';
+import { has } from '../../protocol/tables/features.js';
+import type { Caller } from '../calls/caller.js';
+import { ACKNOWLEDGED, type ListeningParts } from './listening.js';
+
+export interface ListenRequestParts {
+  readonly caller: Pick<Caller, 'sendOwn'>;
+  readonly link: () => Link;
+  readonly timeoutMs: number;
+}
+
+/** Sends `subscriptions/listen`. It has no end, but its beginning has: the server must acknowledge it in time. */
+export function listenRequest({ caller, link, timeoutMs }: ListenRequestParts): ListeningParts['listen'] {
+  return async function listen(wanted, notified, stop) {
+    const filter = await offer(wanted, stop);
+    if (Object.keys(filter).length === 0) return notified(ACKNOWLEDGED, { notifications: {} });
+    const late = new AbortController();
+    const timer = setTimeout(
+      () =>
+        late.abort(
+          new McpError('timeout', `The server did not acknowledge the subscription within ${timeoutMs} ms`),
+        ),
+      timeoutMs,
+    );
+    try {
+      await caller.sendOwn(
+        'subscriptions/listen',
+        { notifications: { ...filter } },
+        {
+          endless: true,
+          bare: true,
+          notified(method, params) {
+            if (method === ACKNOWLEDGED) clearTimeout(timer);
+            notified(method, params);
+          },
+          signal: AbortSignal.any([stop, late.signal]),
+        },
+      );
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  /** The part that the server has. Sessions and groups look for themselves. */
+  async function offer(wanted: SubscriptionFilter, signal: AbortSignal): Promise<SubscriptionFilter> {
+    const { revision, transport, discovered } = link();
+    if (has(revision, 'handshake') || transport === 'group') return wanted;
+    const filter = offered(wanted, discovered.capabilities);
+    if (Object.keys(filter).length === Object.keys(wanted).length) return wanted;
+    // The server may have more by now: it may begin to announce what it did not promise.
+    const said = await caller.sendOwn('server/discover', {}, { bare: true, signal }).catch(() => undefined);
+    return isObject(said?.['capabilities']) ? offered(wanted, said['capabilities']) : filter;
+  }
+}
+
+const lists = ['tools', 'prompts', 'resources'] as const;
+
+/** The part of a subscription that a server declares. Some refuse the whole where they are asked for more. */
+function offered(wanted: SubscriptionFilter, capabilities: ServerCapabilities): SubscriptionFilter {
+  const filter: SubscriptionFilter = { ...wanted };
+  for (const kind of lists) {
+    if (!capabilities[kind]?.listChanged) delete filter[`${kind}ListChanged`];
+  }
+  if (!capabilities.resources?.subscribe) delete filter.resourceSubscriptions;
+  return filter;
+}

@@ -1,0 +1,239 @@
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { KeysOf } from '../../protocol/checks/known-keys.js';
+import { cancelledBy, McpError, toMcpError } from '../../protocol/errors.js';
+import type { SubscriptionFilter } from '../../protocol/model/model.js';
+import { hasUnknown } from '../checks/option-keys.js';
+import { backoff, pause } from '../connection/pause.js';
+import type { Change, Interests, SubscribeOptions, Subscription } from '../model/client.js';
+import { toTaskState } from '../tasks/task-state.js';
+import { Subscriber } from './subscriber.js';
+
+export interface ListeningParts {
+  /** Holds `subscriptions/listen` open. */
+  readonly listen: (
+    filter: SubscriptionFilter,
+    notified: (method: string, params: JsonObject | undefined) => void,
+    signal: AbortSignal,
+  ) => Promise<unknown>;
+  /** Hears every change, for the cache. */
+  readonly notification: (method: string, params: JsonObject | undefined) => void;
+  readonly problem: (message: string, cause?: unknown) => void;
+}
+
+interface Stream {
+  readonly filter: SubscriptionFilter;
+  readonly stop: AbortController;
+  /** What the server granted. */
+  granted: SubscriptionFilter | undefined;
+}
+
+const interestKeys: KeysOf<Interests> = {
+  tools: true,
+  prompts: true,
+  resources: true,
+  uris: true,
+  tasks: true,
+};
+export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+const lists = ['tools', 'prompts', 'resources'] as const;
+
+/**
+ * All subscriptions of a client on one stream, since browsers and proxies allow only a few. The stream is opened anew when
+ * somebody wants to hear of more, and when it breaks.
+ */
+export class Listening {
+  readonly #parts: ListeningParts;
+  readonly #subscribers = new Set<Subscriber>();
+  readonly #closing = new AbortController();
+  #stream: Stream | undefined;
+  #changing: Promise<void> = Promise.resolve();
+
+  constructor(parts: ListeningParts) {
+    this.#parts = parts;
+  }
+
+  async subscribe(interests: Interests, { onChange, signal }: SubscribeOptions): Promise<Subscription> {
+    if (hasUnknown(interests, interestKeys))
+      throw (await import('../checks/option-mistakes.js')).interestMistake(interests, interestKeys);
+    const filter = toFilter(interests);
+    if (Object.keys(filter).length === 0)
+      throw new McpError(
+        'invalid_params',
+        'subscribe: say what to hear of, a URI or { tools: true }, for example',
+      );
+    if (signal?.aborted) throw cancelledBy(signal.reason);
+    const subscriber = new Subscriber({
+      filter,
+      onChange,
+      problem: this.#parts.problem,
+      left: () => this.#leave(subscriber),
+    });
+    this.#subscribers.add(subscriber);
+    try {
+      await this.#follow();
+    } catch (error) {
+      this.#subscribers.delete(subscriber);
+      throw error;
+    }
+    subscriber.endWith(signal);
+    return subscriber.subscription(toInterests(intersection(filter, this.#stream?.granted ?? {})));
+  }
+
+  close(): void {
+    this.#closing.abort(new McpError('connection_closed', 'The client was closed'));
+    this.#stream?.stop.abort();
+    for (const subscriber of [...this.#subscribers]) void subscriber.close();
+  }
+
+  async #leave(subscriber: Subscriber): Promise<void> {
+    this.#subscribers.delete(subscriber);
+    if (!this.#closing.signal.aborted) await this.#follow().catch(() => {});
+  }
+
+  /** Makes the stream what the subscribers want, one change after the other. */
+  #follow(): Promise<void> {
+    const changed = this.#changing.then(() => this.#change());
+    this.#changing = changed.catch(() => {});
+    return changed;
+  }
+
+  async #change(): Promise<void> {
+    const wanted = union([...this.#subscribers].map(({ filter }) => filter));
+    const before = this.#stream;
+    if (before !== undefined && covers(before.filter, wanted) && covers(wanted, before.filter)) return;
+    if (Object.keys(wanted).length > 0) this.#stream = await this.#open(wanted);
+    else this.#stream = undefined;
+    // The old one ends when the new one is there, so that nothing is missed.
+    before?.stop.abort();
+  }
+
+  /** Opens a stream and resolves when the server has said what it grants. */
+  #open(filter: SubscriptionFilter): Promise<Stream> {
+    const stream: Stream = { filter, stop: new AbortController(), granted: undefined };
+    const signal = AbortSignal.any([stream.stop.signal, this.#closing.signal]);
+    return new Promise((resolve, reject) => {
+      const acknowledged = (): void => resolve(stream);
+      this.#listen(stream, signal, acknowledged).then(
+        () => this.#keep(stream, signal),
+        (error) => {
+          if (stream.granted === undefined) reject(toMcpError(error));
+          else this.#keep(stream, signal);
+        },
+      );
+    });
+  }
+
+  /** Opens the stream again and again while it is wanted. What was granted once may be granted again later. */
+  async #keep(stream: Stream, signal: AbortSignal): Promise<void> {
+    const isGranted = (): boolean => Object.keys(stream.granted ?? {}).length > 0;
+    if (!isGranted()) return;
+    for (let failures = 0; !signal.aborted; ) {
+      const begun = performance.now();
+      const wasGranted = isGranted();
+      try {
+        await pause(backoff(failures, { baseMs: 200, maxMs: 30_000 }), signal);
+        await this.#listen(stream, signal, () => this.#missed(stream));
+        if (wasGranted && !isGranted())
+          this.#parts.problem(
+            'The server grants the subscription no more; it is asked again from time to time',
+          );
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#parts.problem('The subscription broke off and is opened again', error);
+      }
+      failures = performance.now() - begun > 5000 ? 0 : failures + 1;
+    }
+  }
+
+  async #listen(stream: Stream, signal: AbortSignal, acknowledged: () => void): Promise<void> {
+    await this.#parts.listen(
+      stream.filter,
+      (method, params) => {
+        if (method !== ACKNOWLEDGED) return this.#heard(method, params);
+        stream.granted = isObject(params?.['notifications']) ? params['notifications'] : {};
+        acknowledged();
+      },
+      signal,
+    );
+    if (stream.granted === undefined)
+      throw new McpError('bad_response', 'The server ended the subscription before it began');
+  }
+
+  #heard(method: string, params: JsonObject | undefined): void {
+    this.#parts.notification(method, params);
+    try {
+      const change = toChange(method, params);
+      if (change !== undefined) for (const subscriber of this.#subscribers) subscriber.tell(change);
+    } catch (error) {
+      this.#parts.problem(`The server sent ${method} in a form that cannot be read`, error);
+    }
+  }
+
+  // Whoever was not there cannot know what changed: everything may have.
+  #missed({ granted = {} }: Stream): void {
+    for (const kind of lists)
+      if (granted[`${kind}ListChanged`]) this.#heard(`notifications/${kind}/list_changed`, {});
+    for (const uri of granted.resourceSubscriptions ?? [])
+      this.#heard('notifications/resources/updated', { uri });
+  }
+}
+
+function toChange(method: string, params: JsonObject | undefined): Change | undefined {
+  for (const kind of lists) if (method === `notifications/${kind}/list_changed`) return { kind };
+  if (method === 'notifications/resources/updated' && typeof params?.['uri'] === 'string')
+    return { kind: 'resource', uri: params['uri'] };
+  if (method === 'notifications/tasks' && params !== undefined) {
+    const state = toTaskState(params);
+    return { kind: 'task', id: state.id, state };
+  }
+  return undefined;
+}
+
+function toFilter({ tools, prompts, resources, uris, tasks }: Interests): SubscriptionFilter {
+  return {
+    ...(tools && { toolsListChanged: true }),
+    ...(prompts && { promptsListChanged: true }),
+    ...(resources && { resourcesListChanged: true }),
+    ...(uris?.length && { resourceSubscriptions: [...new Set(uris)] }),
+    ...(tasks?.length && { taskIds: [...new Set(tasks)] }),
+  };
+}
+
+function toInterests(filter: SubscriptionFilter): Interests {
+  const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions, taskIds } =
+    filter;
+  return {
+    ...(toolsListChanged && { tools: true }),
+    ...(promptsListChanged && { prompts: true }),
+    ...(resourcesListChanged && { resources: true }),
+    ...(resourceSubscriptions?.length && { uris: resourceSubscriptions }),
+    ...(taskIds?.length && { tasks: taskIds }),
+  };
+}
+
+function union(filters: readonly SubscriptionFilter[]): SubscriptionFilter {
+  return toFilter({
+    tools: filters.some((filter) => filter.toolsListChanged),
+    prompts: filters.some((filter) => filter.promptsListChanged),
+    resources: filters.some((filter) => filter.resourcesListChanged),
+    uris: filters.flatMap((filter) => filter.resourceSubscriptions ?? []),
+    tasks: filters.flatMap((filter) => filter.taskIds ?? []),
+  });
+}
+
+function intersection(wanted: SubscriptionFilter, granted: SubscriptionFilter): SubscriptionFilter {
+  const both = (a: readonly string[] = [], b: readonly string[] = []): readonly string[] =>
+    a.filter((item) => b.includes(item));
+  return toFilter({
+    tools: wanted.toolsListChanged === true && granted.toolsListChanged === true,
+    prompts: wanted.promptsListChanged === true && granted.promptsListChanged === true,
+    resources: wanted.resourcesListChanged === true && granted.resourcesListChanged === true,
+    uris: both(wanted.resourceSubscriptions, granted.resourceSubscriptions),
+    tasks: both(wanted.taskIds, granted.taskIds),
+  });
+}
+
+function covers(larger: SubscriptionFilter, smaller: SubscriptionFilter): boolean {
+  const shared = intersection(smaller, larger);
+  return JSON.stringify(toFilter(toInterests(shared))) === JSON.stringify(toFilter(toInterests(smaller)));
+}

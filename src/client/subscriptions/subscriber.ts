@@ -1,0 +1,97 @@
+import { onAbort } from '../../async/on-abort.js';
+import type { SubscriptionFilter } from '../../protocol/model/model.js';
+import { isWithin } from '../../protocol/uri-template/contains.js';
+import type { Change, Interests, Subscription } from '../model/client.js';
+
+export interface SubscriberParts {
+  readonly filter: SubscriptionFilter;
+  readonly onChange: ((change: Change) => void) | undefined;
+  readonly problem: (message: string, cause?: unknown) => void;
+  readonly left: () => Promise<void>;
+}
+
+/** One who hears of changes. What was not looked at yet is kept once for each thing that changed, so it cannot grow. */
+export class Subscriber {
+  readonly filter: SubscriptionFilter;
+  readonly #parts: SubscriberParts;
+  readonly #unseen = new Map<string, Change>();
+  #wake: (() => void) | undefined;
+  #closed: Promise<void> | undefined;
+  #forget: (() => void) | undefined;
+
+  constructor(parts: SubscriberParts) {
+    this.filter = parts.filter;
+    this.#parts = parts;
+  }
+
+  tell(change: Change): void {
+    if (this.#closed !== undefined || !this.#wants(change)) return;
+    const { onChange, problem } = this.#parts;
+    if (onChange === undefined) {
+      this.#unseen.set(keyOf(change), change);
+      this.#wake?.();
+      return;
+    }
+    try {
+      onChange(change);
+    } catch (error) {
+      problem('The onChange of a subscription threw', error);
+    }
+  }
+
+  /** Closes with the signal, also where that has been aborted meanwhile. */
+  endWith(signal: AbortSignal | undefined): void {
+    if (signal === undefined) return;
+    const end = (): void => void this.close();
+    this.#forget = onAbort(signal, end);
+    if (signal.aborted) end();
+  }
+
+  close(): Promise<void> {
+    this.#forget?.();
+    this.#closed ??= this.#parts.left();
+    this.#wake?.();
+    return this.#closed;
+  }
+
+  subscription(accepted: Interests): Subscription {
+    const close = (): Promise<void> => this.close();
+    return {
+      accepted,
+      close,
+      [Symbol.asyncDispose]: close,
+      [Symbol.asyncIterator]: () => this.#changes(),
+    };
+  }
+
+  async *#changes(): AsyncGenerator<Change, void, undefined> {
+    try {
+      for (;;) {
+        for (const [key, change] of this.#unseen) {
+          this.#unseen.delete(key);
+          yield change;
+        }
+        if (this.#closed !== undefined) return;
+        if (this.#unseen.size > 0) continue;
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    } finally {
+      await this.close();
+    }
+  }
+
+  #wants(change: Change): boolean {
+    const { filter } = this;
+    if (change.kind === 'resource')
+      return filter.resourceSubscriptions?.some((uri) => isWithin(change.uri, uri)) === true;
+    if (change.kind === 'task') return filter.taskIds?.includes(change.id) === true;
+    return filter[`${change.kind}ListChanged`] === true;
+  }
+}
+
+function keyOf(change: Change): string {
+  if (change.kind === 'resource') return `resource ${change.uri}`;
+  return change.kind === 'task' ? `task ${change.id}` : change.kind;
+}

@@ -1,0 +1,60 @@
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Outcome } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
+import type { TaskState } from '../model/client.js';
+import type { CallOptions } from '../model/options.js';
+import { Following } from './following.js';
+import { TaskAnswers } from './task-answers.js';
+import type { TaskParts } from './task-handle.js';
+import { TimeLimit } from './time-limit.js';
+
+export interface FollowedTask {
+  readonly id: string;
+  /** The tool. */
+  readonly name: string;
+  readonly made: TaskState | undefined;
+  readonly parts: TaskParts;
+  readonly options: CallOptions;
+  readonly get: (options: CallOptions) => Promise<Outcome>;
+  readonly update: (answers: JsonObject, options: CallOptions) => Promise<void>;
+}
+
+/** Waits for the result of a task, within the limits that the caller gave, and answers its questions on the way. */
+export async function followTask(task: FollowedTask): Promise<JsonObject> {
+  const { id, name, made, parts, options, get, update } = task;
+  // The time of all polls together is limited here; a single one has only `timeoutMs`.
+  const { onProgress: _, maxTimeoutMs = parts.maxTimeoutMs ?? Number.POSITIVE_INFINITY, ...each } = options;
+  const limit = new TimeLimit(maxTimeoutMs, () => late(id, maxTimeoutMs));
+  const signals = [parts.closing, limit.signal];
+  if (options.signal !== undefined) signals.push(options.signal);
+  const signal = AbortSignal.any(signals);
+  const polling = { ...each, signal };
+  const answers = new TaskAnswers({
+    answer: (request, asked) => limit.without(() => parts.answer(request, asked)),
+    maxRounds: parts.maxRounds,
+    send: (given) => update(given, polling),
+  });
+  const following = new Following(
+    id,
+    {
+      get: () => get(polling),
+      answers,
+      progress: (progress) => parts.progress(progress, name, options),
+      problem: parts.problem,
+      signal,
+    },
+    made,
+  );
+  try {
+    return await following.result();
+  } finally {
+    limit.end();
+  }
+}
+
+function late(id: string, ms: number): McpError {
+  return new McpError(
+    'timeout',
+    `The task ${id} is not done after ${ms} ms (maxTimeoutMs). It goes on at the server, and client.task(id) finds it again.`,
+  );
+}

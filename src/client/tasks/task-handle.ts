@@ -1,0 +1,106 @@
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { Outcome } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
+import type { Answer } from '../answering/answering.js';
+import { toCallError } from '../calls/call-error.js';
+import type { CallResult, TaskHandle, TaskState } from '../model/client.js';
+import type { CallOptions, Progress } from '../model/options.js';
+import { toTaskState } from './task-state.js';
+
+export interface TaskParts {
+  readonly request: (method: string, params: JsonObject, options?: CallOptions) => Promise<Outcome>;
+  readonly answer: Answer;
+  readonly maxRounds: number;
+  /** How long to wait where a call says nothing; undefined for no limit. */
+  readonly maxTimeoutMs: number | undefined;
+  /** Aborts when the client closes. */
+  readonly closing: AbortSignal;
+  /** Tells how far a tool is. */
+  readonly progress: (progress: Progress, name: string, options: CallOptions) => void;
+  readonly problem: (message: string, cause?: unknown) => void;
+  /** Makes a result of what the tool answered at last. */
+  readonly finish: (name: string, result: JsonObject) => CallResult | Promise<CallResult>;
+}
+
+/** A task that a call has just become. */
+interface MadeTask {
+  /** The tool. */
+  readonly name: string;
+  readonly state: TaskState;
+}
+
+/** The task that a call has become. */
+export function madeTask(parts: TaskParts, name: string, outcome: Outcome): TaskHandle {
+  const state = toTaskState(outcome);
+  return taskHandle(parts, state.id, { name, state });
+}
+
+/** A task that the server keeps. */
+export function taskHandle(parts: TaskParts, id: string, made?: MadeTask): TaskHandle {
+  const { request, finish } = parts;
+  const name = made?.name ?? id;
+
+  const get = (options: CallOptions | undefined): Promise<Outcome> =>
+    request('tasks/get', { taskId: id }, options);
+
+  async function update(answers: JsonObject, options: CallOptions | undefined): Promise<void> {
+    await request('tasks/update', { taskId: id, inputResponses: answers }, options);
+  }
+
+  async function result(options: CallOptions = {}): Promise<CallResult> {
+    // Loaded with the first task that is waited for: most servers have none.
+    const { followTask } = await import('./follow-task.js');
+    return finish(name, await followTask({ id, name, made: made?.state, parts, options, get, update }));
+  }
+
+  return {
+    id,
+    status: (options) => named(id, async () => toTaskState(await get(options))),
+    result: (options) => named(id, () => result(options)),
+    answer: (answers, options) => named(id, () => update(answers, options)),
+    cancel: (options) =>
+      named(id, async () => {
+        await request('tasks/cancel', { taskId: id }, options);
+      }),
+  };
+}
+
+/** What a call gives whose server made no task of it. */
+export function doneHandle(result: CallResult): TaskHandle {
+  const now = new Date().toISOString();
+  const state: TaskState = {
+    id: '',
+    status: 'completed',
+    statusMessage: undefined,
+    progress: undefined,
+    createdAt: now,
+    lastUpdatedAt: now,
+    ttlMs: undefined,
+    pollIntervalMs: undefined,
+    questions: {},
+  };
+  return {
+    id: undefined,
+    status: async () => state,
+    result: async () => result,
+    answer: async () => {},
+    cancel: async () => {},
+  };
+}
+
+/** Whatever goes wrong with a task, its id is in the error: `client.task(error.data.taskId)` takes it up again. */
+async function named<T>(taskId: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    const error = toCallError('tools/call', thrown);
+    const { code, message, data, status, number } = error;
+    const known = isObject(data) ? data : data === undefined ? {} : { data };
+    throw new McpError(code, message, {
+      status,
+      cause: error.cause ?? error,
+      data: { ...known, taskId },
+      ...(number !== undefined && { number }),
+    });
+  }
+}

@@ -1,0 +1,117 @@
+import type { JsonObject } from '../../jsonrpc/message.js';
+import { IDEMPOTENCY_KEY } from '../../protocol/tables/idempotency.js';
+import type { Answer } from '../answering/answering.js';
+import type { Caller } from '../calls/caller.js';
+import { completed, toCallResult } from '../calls/read-results.js';
+import type { KnownTools } from '../checks/known-tools.js';
+import type { CallResult, Client, TaskHandle, ToolCallOptions } from '../model/client.js';
+import type { CallOptions } from '../model/options.js';
+import type { TaskParts } from './task-handle.js';
+
+export interface ToolCallParts {
+  readonly caller: Caller;
+  readonly known: KnownTools;
+  readonly answer: Answer;
+  readonly maxRounds: number;
+  /** The limit of whole calls that the client was given, for waiting for tasks; undefined where none was given. */
+  readonly maxTimeoutMs: number | undefined;
+  readonly problem: (message: string, cause?: unknown) => void;
+}
+
+/** Calls tools, and follows the tasks that some of them become. */
+export function toolCalls({
+  caller,
+  known,
+  answer,
+  maxRounds,
+  maxTimeoutMs,
+  problem,
+}: ToolCallParts): Pick<Client, 'tool' | 'callTool' | 'startTool' | 'task'> {
+  const parts: TaskParts = {
+    request: (method, params, options) => caller.sendOwn(method, params, options),
+    answer: (request, asked) => caller.whileAsking(() => answer(request, asked)),
+    maxRounds,
+    maxTimeoutMs,
+    progress: (progress, name, { onProgress }) =>
+      caller.progressed(progress, { method: 'tools/call', name, onProgress }),
+    problem,
+    finish,
+    closing: caller.closing,
+  };
+
+  function finish(name: string, result: JsonObject): CallResult | Promise<CallResult> {
+    const checking = known.check(name, result);
+    if (checking === undefined) return toCallResult(name, result);
+    return checking.then(() => toCallResult(name, result));
+  }
+
+  async function send(
+    name: string,
+    args: object,
+    options: ToolCallOptions,
+  ): Promise<CallResult | TaskHandle> {
+    const outcome = await caller.sendOwn('tools/call', { name, arguments: args }, withKey(options));
+    if (outcome.resultType !== 'task') return finish(name, completed(outcome));
+    return (await tasks()).madeTask(parts, name, outcome);
+  }
+
+  async function startTool(
+    name: string,
+    args: object = {},
+    options: ToolCallOptions = {},
+  ): Promise<TaskHandle> {
+    const answered = await send(name, args, options);
+    return 'unwrap' in answered ? (await tasks()).doneHandle(answered) : answered;
+  }
+
+  async function callTool(
+    name: string,
+    args: object = {},
+    options: ToolCallOptions = {},
+  ): Promise<CallResult> {
+    const answered = await send(name, args, options);
+    if ('unwrap' in answered) return answered;
+    try {
+      return await answered.result(options);
+    } catch (error) {
+      // The caller gave up on the call, so the task is not wanted any more either.
+      if (options.signal?.aborted) void answered.cancel().catch(() => {});
+      throw error;
+    }
+  }
+
+  return { callTool, startTool, task: (id) => taskById(parts, id), tool: asFunctions(callTool) };
+}
+
+// Loaded with the first task: most servers have none.
+function tasks(): Promise<typeof import('./task-handle.js')> {
+  return import('./task-handle.js');
+}
+
+/** A task of an earlier call. */
+function taskById(parts: TaskParts, id: string): TaskHandle {
+  const handle = async (): Promise<TaskHandle> => (await tasks()).taskHandle(parts, id);
+  return {
+    id,
+    status: async (options) => (await handle()).status(options),
+    result: async (options) => (await handle()).result(options),
+    answer: async (answers, options) => (await handle()).answer(answers, options),
+    cancel: async (options) => (await handle()).cancel(options),
+  };
+}
+
+function withKey(options: ToolCallOptions): ToolCallOptions {
+  const { idempotencyKey } = options;
+  if (idempotencyKey === undefined) return options;
+  return { ...options, meta: { ...options.meta, [IDEMPOTENCY_KEY]: idempotencyKey } };
+}
+
+function asFunctions(callTool: Client['callTool']): Client['tool'] {
+  return new Proxy({} as Client['tool'], {
+    get(_, name) {
+      // What is awaited is asked for `then`, and must not have one.
+      if (typeof name !== 'string' || name === 'then') return undefined;
+      return async (args?: object, options?: CallOptions) => (await callTool(name, args, options)).unwrap();
+    },
+  });
+}

@@ -1,0 +1,115 @@
+import { isObject } from '../../jsonrpc/message.js';
+import { McpError } from '../../protocol/errors.js';
+import type { McpConfig } from '../targets/config.js';
+import { checkConfig, throwMistakes } from './check.js';
+import { faultOf } from './json-fault.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface ConfigSource {
+  /** What `${NAME}` stands for. */
+  readonly env: Environment;
+  /** What the text is called in errors. */
+  readonly name?: string;
+}
+
+export interface ConfigFileHost {
+  readonly readFile: (path: string) => Promise<string>;
+  readonly env: Environment;
+}
+
+/** Reads the config file of a program: its own, or that of Claude Desktop, Claude Code, Cursor or VS Code. */
+export async function readConfigFile(path: string, { readFile, env }: ConfigFileHost): Promise<McpConfig> {
+  let text: string;
+  try {
+    text = await readFile(path);
+  } catch (error) {
+    const reason = error instanceof Error ? `: ${error.message}` : '';
+    throw new McpError('invalid_params', `The config ${path} cannot be read${reason}`, { cause: error });
+  }
+  return parseConfig(text, { env, name: path });
+}
+
+/** Reads a config from JSON text, and puts environment variables in. All mistakes are told in one error. */
+export function parseConfig(text: string, { env, name }: ConfigSource): McpConfig {
+  const value = parseJson(text, name);
+  const servers = isObject(value) ? (value['mcpServers'] ?? value['servers']) : undefined;
+  if (!isObject(servers)) return checkConfig(value, name);
+  const mistakes: string[] = [];
+  const expanded = Object.fromEntries(
+    Object.entries(servers).map(([server, entry]) => {
+      // A server that is off may lack what it needs.
+      if (!isObject(entry) || entry['disabled'] === true) return [server, entry];
+      return [server, expandEntry(entry, { env, server, mistakes })];
+    }),
+  );
+  try {
+    checkConfig({ mcpServers: expanded }, name);
+  } catch (error) {
+    if (!McpError.is(error) || !isObject(error.data)) throw error;
+    mistakes.push(...(error.data['mistakes'] as string[]));
+  }
+  throwMistakes(mistakes, name);
+  return { mcpServers: expanded } as McpConfig;
+}
+
+interface Expansion {
+  readonly env: Environment;
+  readonly server: string;
+  readonly mistakes: string[];
+}
+
+const fields = ['command', 'args', 'env', 'cwd', 'url', 'headers'];
+
+function expandEntry(entry: Record<string, unknown>, expansion: Expansion): Record<string, unknown> {
+  const changed = fields
+    .filter((field) => Object.hasOwn(entry, field))
+    .map((field) => [field, expandValue(entry[field], field, expansion)]);
+  return { ...entry, ...Object.fromEntries(changed) };
+}
+
+function expandValue(value: unknown, field: string, expansion: Expansion): unknown {
+  if (typeof value === 'string') return expandText(value, field, expansion);
+  if (Array.isArray(value)) return value.map((item, at) => expandValue(item, `${field}[${at}]`, expansion));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, expandValue(item, `${field}.${key}`, expansion)]),
+  );
+}
+
+/** `${NAME}`, `${NAME:-what else}`, `${env:NAME}` as VS Code writes it, and its `${input:id}`, which only it can ask for. */
+const VARIABLE = /\$\{(env:|input:)?([A-Za-z_][A-Za-z0-9_.-]*?)(?::-([^{}]*))?\}/g;
+
+function expandText(text: string, field: string, { env, server, mistakes }: Expansion): string {
+  return text.replace(
+    VARIABLE,
+    (whole, kind: string | undefined, name: string, otherwise: string | undefined) => {
+      if (kind === 'input:') {
+        mistakes.push(`${server}: "${field}" needs ${whole}, which only VS Code asks for: use \${env:NAME}`);
+        return whole;
+      }
+      const value = Object.hasOwn(env, name) ? env[name] : undefined;
+      // As in a shell, what is empty counts as not set where there is something else to take.
+      const found = otherwise === undefined ? value : value || otherwise;
+      if (found === undefined) {
+        mistakes.push(`${server}: "${field}" needs the environment variable ${name}, which is not set`);
+        return whole;
+      }
+      return found;
+    },
+  );
+}
+
+function parseJson(text: string, name: string | undefined): unknown {
+  const json = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  try {
+    return JSON.parse(json);
+  } catch {
+    // The error of the runtime is not told: it may quote the text, and the text may hold secrets.
+    const { line, column, reason } = faultOf(json);
+    const where = name === undefined ? 'The config' : `The config in ${name}`;
+    throw new McpError('invalid_params', `${where} is not JSON: line ${line}, column ${column}: ${reason}`, {
+      data: { line, column },
+    });
+  }
+}

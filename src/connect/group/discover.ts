@@ -1,0 +1,47 @@
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { SERVER_INFO } from '../../protocol/meta.js';
+import type { Discovered, ServerCapabilities } from '../../protocol/model/model.js';
+import { TASKS } from '../../protocol/tables/extensions.js';
+import { modernRevisions } from '../../protocol/tables/features.js';
+import type { Membership } from './members.js';
+
+/** A server that was not asked yet may have anything. */
+const anything: Readonly<ServerCapabilities> = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+  logging: {},
+  extensions: { [TASKS]: {} },
+};
+
+/** What a group says of itself, from what is known of its members. It asks nobody, so it connects nobody. */
+export function discoveredOf({ members }: Pick<Membership, 'members'>): Discovered {
+  const all = [...members.values()];
+  const instructions = all.flatMap(({ name, facts }) =>
+    facts?.instructions === undefined ? [] : [`## ${name}\n\n${facts.instructions}`],
+  );
+  const names = all.map(({ name }) => name).join(', ');
+  return {
+    supportedVersions: modernRevisions,
+    capabilities: all.reduce<JsonObject>(
+      (union, { facts }) => merged(union, { ...(facts?.capabilities ?? anything) }),
+      {},
+    ),
+    ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),
+    ttlMs: 0,
+    cacheScope: 'private',
+    _meta: { [SERVER_INFO]: { name: names || 'no servers', version: String(all.length) } },
+  };
+}
+
+// Capabilities are objects of objects or flags: what one of them has, they have together.
+function merged(one: JsonObject, other: JsonObject, depth = 2): JsonObject {
+  const both = new Map(Object.entries(one));
+  for (const [key, value] of Object.entries(other)) {
+    const own = both.get(key);
+    const deeper = depth > 0 && isObject(own) && isObject(value);
+    both.set(key, deeper ? merged(own, value, depth - 1) : own || value);
+  }
+  return Object.fromEntries(both);
+}

@@ -1,0 +1,116 @@
+import { createClient } from '../../client/create-client.js';
+import type { Client } from '../../client/model/client.js';
+import { McpError } from '../../protocol/errors.js';
+import type { LinkEvents, OpenLink } from '../../protocol/link.js';
+import { newestRevision } from '../../protocol/tables/revisions.js';
+import { checkConfig } from '../config/check.js';
+import type { McpConfig, ServerEntry } from '../targets/config.js';
+import type { ConnectOptions } from '../targets/options.js';
+import type { Target } from '../targets/target.js';
+import { discoveredOf } from './discover.js';
+import { groupDispatch } from './dispatch.js';
+import type { ServerState } from './member.js';
+import { Membership } from './members.js';
+import { askThrough } from './questions.js';
+
+/**
+ * A client of several servers. Tools and prompts are named `server_name`; resources keep their URIs. A server that fails is
+ * left out of lists and reported as a `problem`.
+ */
+export interface GroupClient extends Client {
+  /** The state of each server now, by name. */
+  readonly servers: ReadonlyMap<string, ServerState>;
+  /** The client of one server; connects it first if needed. Fails with `invalid_params` for an unknown name. */
+  readonly member: (name: string) => Promise<Client>;
+  /** Adds a server, which is connected when it is first needed. Subscribers are told that the lists changed. */
+  readonly add: (name: string, entry: ServerEntry) => void;
+  /** Closes a server and forgets it: open calls on it fail with `connection_closed`. Does nothing for an unknown name. */
+  readonly remove: (name: string) => Promise<void>;
+}
+
+export type ConnectOne = (target: Target, options: ConnectOptions) => Promise<Client>;
+
+/** Makes one client of many servers. Nothing is connected before it is needed. */
+export async function connectGroup(
+  config: McpConfig,
+  options: ConnectOptions,
+  connectOne: ConnectOne,
+): Promise<GroupClient> {
+  const { mcpServers } = checkConfig(config);
+  refuseSecrets(options);
+  let group!: Membership;
+
+  const open: OpenLink = async (events) => {
+    group = new Membership({
+      events,
+      open: (entry, signal) =>
+        connectMember(entry, { ...memberOptions(options, events), signal }, connectOne),
+      // A list must be there before its own time is over, also where one member hangs.
+      partMs: Math.min(options.timeoutMs ?? 60_000, 60_000) / 2,
+    });
+    for (const [name, entry] of Object.entries(mcpServers)) group.add(name, entry);
+    return {
+      dispatch: groupDispatch(group),
+      revision: newestRevision,
+      transport: 'group',
+      get discovered() {
+        return discoveredOf(group);
+      },
+      close: () => group.close(),
+    };
+  };
+
+  // Members repeat, keep and reconnect what is theirs; the group's client must not do it a second time.
+  const own = { ...options, reconnect: false, cache: false, maxRetries: 0 } as const;
+  const target = `the servers ${Object.keys(mcpServers).join(', ')}`;
+  const client = await createClient({ open, target, options: own, signal: options.signal });
+  return Object.defineProperties(client, {
+    servers: {
+      enumerable: true,
+      get: () => new Map([...group.members].map(([name, member]) => [name, member.state])),
+    },
+    member: { enumerable: true, value: async (name: string) => group.get(name).connect() },
+    add: { enumerable: true, value: (name: string, entry: ServerEntry) => group.add(name, entry) },
+    remove: { enumerable: true, value: (name: string) => group.remove(name) },
+    rootsChanged: { enumerable: true, value: () => rootsChanged(group) },
+  }) as GroupClient;
+}
+
+/** Everything that is not the group's own business: its middleware, its log, its cache. */
+function memberOptions(options: ConnectOptions, events: LinkEvents): ConnectOptions {
+  const { use, log, logLevel, progress, signal, prior, elicit, sample, roots, cache, ...shared } = options;
+  return {
+    ...shared,
+    ...askThrough(events, { ...(elicit && { elicit }), ...(sample && { sample }), ...(roots && { roots }) }),
+    // Each has a cache of its own, if any.
+    ...(cache === false && { cache }),
+  };
+}
+
+function connectMember(entry: ServerEntry, options: ConnectOptions, connectOne: ConnectOne): Promise<Client> {
+  if ('target' in entry) return connectOne(entry.target, options);
+  if ('command' in entry) {
+    const { command, args, env, cwd } = entry;
+    const optional = { ...(args && { args }), ...(env && { env }), ...(cwd !== undefined && { cwd }) };
+    return connectOne({ command, ...optional }, options);
+  }
+  const { url, headers, auth } = entry;
+  return connectOne(
+    { url, ...(headers && { headers }) },
+    { ...options, ...(auth !== undefined && { auth }) },
+  );
+}
+
+// What is meant for one server must not go to all of them.
+function refuseSecrets({ auth, headers }: ConnectOptions): void {
+  const given = auth === undefined ? headers && 'headers' : 'auth';
+  if (given === undefined) return;
+  throw new McpError(
+    'invalid_request',
+    `The option \`${given}\` would go to every server of the config: give it to the server that it is for, as { url, ${given} }`,
+  );
+}
+
+async function rootsChanged({ members }: Membership): Promise<void> {
+  await Promise.all([...members.values()].map(({ client }) => client?.rootsChanged()));
+}

@@ -1,0 +1,176 @@
+import { callEnded } from '../../async/lifetime.js';
+import type { Change, Client, Interests, Subscription } from '../../client/model/client.js';
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { Call, Outcome } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
+import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
+import type { SubscriptionFilter } from '../../protocol/model/model.js';
+import { abortable } from '../open/waiting.js';
+import type { Member } from './member.js';
+import type { ChangeKind, Listener, Membership } from './members.js';
+import { ownersOf } from './resources.js';
+import { taskIdOf, taskOf } from './routing.js';
+
+const kinds: readonly ChangeKind[] = ['tools', 'prompts', 'resources'];
+
+/** Serves `subscriptions/listen`: listens to the members that are concerned, also to those that connect later. */
+export async function listen(group: Membership, call: Call): Promise<Outcome> {
+  const wanted = call.params['notifications'];
+  if (!isObject(wanted)) throw new McpError('invalid_params', 'params.notifications must be an object');
+  const stream = new GroupStream(group, call, wanted as SubscriptionFilter);
+  try {
+    const granted = await stream.open();
+    if (Object.keys(granted).length > 0)
+      await abortable(callEnded(call), group.ended).catch((reason) => {
+        if (!call.signal.aborted) throw reason;
+      });
+  } finally {
+    await stream.close();
+  }
+  return { resultType: 'complete', _meta: { [SUBSCRIPTION_ID]: call.id } };
+}
+
+class GroupStream implements Listener {
+  readonly #group: Membership;
+  readonly #call: Call;
+  readonly #wanted: SubscriptionFilter;
+  readonly #tag: JsonObject;
+  readonly #tasks = new Map<Member, string[]>();
+  readonly #subscriptions = new Map<Client, Promise<Subscription | undefined>>();
+  #owners: (uri: string) => readonly Member[] = () => [];
+  /** What came before the acknowledgement, each once. */
+  #early: Map<string, () => void> | undefined = new Map();
+  #closed = false;
+
+  constructor(group: Membership, call: Call, wanted: SubscriptionFilter) {
+    this.#group = group;
+    this.#call = call;
+    this.#wanted = wanted;
+    this.#tag = { [SUBSCRIPTION_ID]: call.id };
+  }
+
+  async open(): Promise<SubscriptionFilter> {
+    const { signal } = this.#call;
+    const uris = this.#wanted.resourceSubscriptions ?? [];
+    for (const id of this.#wanted.taskIds ?? []) this.#addTask(id);
+    if (uris.length > 0) this.#owners = await ownersOf(this.#group, uris, signal);
+    await Promise.all(
+      [...this.#tasks.keys()].map((member) =>
+        this.#group.partOf(member, signal, 'its tasks are not heard of', async () => {}),
+      ),
+    );
+    this.#group.listeners.add(this);
+    const members = [...this.#group.members.values()];
+    const accepted = await Promise.all(
+      members.map(async (member) => {
+        const { client } = member;
+        if (client === undefined) return undefined;
+        this.attach(member, client);
+        const loss = 'its changes are heard of later';
+        const subscription = await this.#group.partOf(member, signal, loss, async () =>
+          this.#subscriptions.get(client),
+        );
+        return subscription && { member, ...subscription.accepted };
+      }),
+    );
+    const granted: SubscriptionFilter = {};
+    for (const kind of kinds) {
+      if (this.#wanted[`${kind}ListChanged`] === true) granted[`${kind}ListChanged`] = true;
+    }
+    const heard = new Set(accepted.flatMap((part) => part?.uris ?? []));
+    if (heard.size > 0) granted.resourceSubscriptions = [...heard];
+    const tasks = accepted.flatMap((part) =>
+      (part?.tasks ?? []).map((id) => taskIdOf((part as { member: Member }).member, id)),
+    );
+    if (tasks.length > 0) granted.taskIds = tasks;
+    this.#call.notify('notifications/subscriptions/acknowledged', {
+      notifications: { ...granted },
+      _meta: this.#tag,
+    });
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const [, notify] of early) notify();
+    return granted;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#group.listeners.delete(this);
+    // A member that hangs is not waited for: what it still opens is closed when it is there.
+    for (const opening of this.#subscriptions.values())
+      void opening.then((subscription) => subscription?.close());
+    this.#subscriptions.clear();
+  }
+
+  attach(member: Member, client: Client): void {
+    const interests = this.#interestsIn(member, client);
+    if (this.#closed || Object.keys(interests).length === 0 || this.#subscriptions.has(client)) return;
+    const opening = client
+      .subscribe(interests, { onChange: (change) => this.#heard(member, client, change) })
+      .catch((error) => {
+        this.#subscriptions.delete(client);
+        if (!this.#closed && member.client === client)
+          this.#group.problem(`${member.name}: its changes are not heard of`, error);
+        return undefined;
+      });
+    this.#subscriptions.set(client, opening);
+  }
+
+  detach(client: Client): void {
+    this.#subscriptions.delete(client);
+  }
+
+  changed(kind: ChangeKind): void {
+    if (this.#wanted[`${kind}ListChanged`] === true)
+      this.#notify(`notifications/${kind}/list_changed`, {}, kind);
+  }
+
+  #addTask(id: string): void {
+    const { member, taskId } = taskOf(this.#group, id);
+    this.#tasks.set(member, [...(this.#tasks.get(member) ?? []), taskId]);
+  }
+
+  #interestsIn(member: Member, { server: { capabilities } }: Client): Interests {
+    const uris = (this.#wanted.resourceSubscriptions ?? []).filter((uri) =>
+      this.#owners(uri).includes(member),
+    );
+    const tasks = this.#tasks.get(member);
+    const lists = kinds.filter(
+      (kind) => this.#wanted[`${kind}ListChanged`] && capabilities[kind]?.listChanged,
+    );
+    return {
+      ...Object.fromEntries(lists.map((kind) => [kind, true])),
+      ...(uris.length > 0 && capabilities.resources?.subscribe && { uris }),
+      ...(tasks && { tasks }),
+    };
+  }
+
+  #heard(member: Member, client: Client, change: Change): void {
+    if (change.kind === 'resource') {
+      this.#notify('notifications/resources/updated', { uri: change.uri }, change.uri);
+    } else if (change.kind === 'task') {
+      // What a notification says of a task goes with its result or its error, which a change does not have.
+      void client.request('tasks/get', { taskId: change.id }).then(
+        ({ resultType: _, ...task }) => {
+          const taskId = taskIdOf(member, change.id);
+          this.#notify('notifications/tasks', { ...task, taskId }, taskId);
+        },
+        (error) =>
+          this.#group.problem(`${member.name}: the task ${change.id} changed but cannot be seen`, error),
+      );
+    } else {
+      member.known[change.kind] = undefined;
+      if (change.kind === 'resources') member.known.templates = undefined;
+      this.changed(change.kind);
+    }
+  }
+
+  #notify(method: string, params: JsonObject, what: string): void {
+    if (this.#closed) return;
+    const { _meta: own } = params;
+    const _meta = isObject(own) ? { ...own, ...this.#tag } : this.#tag;
+    const notify = (): void => this.#call.notify(method, { ...params, _meta });
+    if (this.#early === undefined) notify();
+    else this.#early.set(`${method} ${what}`, notify);
+  }
+}

@@ -1,0 +1,157 @@
+import type { Client } from '../../client/model/client.js';
+import { isObject } from '../../jsonrpc/message.js';
+import { McpError, toMcpError } from '../../protocol/errors.js';
+import type { LinkEvents } from '../../protocol/link.js';
+import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
+import { checkServer } from '../config/check.js';
+import { limited, named } from '../open/waiting.js';
+import type { ServerEntry } from '../targets/config.js';
+import { Member } from './member.js';
+
+export type ChangeKind = 'tools' | 'prompts' | 'resources';
+
+/** Somebody who hears of what changes in a group. */
+export interface Listener {
+  readonly changed: (kind: ChangeKind) => void;
+  readonly attach: (member: Member, client: Client) => void;
+  readonly detach: (client: Client) => void;
+}
+
+export interface MembershipParts {
+  readonly events: Pick<LinkEvents, 'problem' | 'notification'>;
+  readonly open: (entry: ServerEntry, signal: AbortSignal) => Promise<Client>;
+  /** How long a list waits for one member. */
+  readonly partMs: number;
+}
+
+const kinds: readonly ChangeKind[] = ['tools', 'prompts', 'resources'];
+const MAX_REPORTED = 1000;
+
+/** The members of a group, in order: they come, go, and fail, each on its own. */
+export class Membership {
+  readonly members: Map<string, Member> = new Map();
+  readonly listeners: Set<Listener> = new Set();
+  readonly #parts: MembershipParts;
+  readonly #ended = new AbortController();
+  readonly #reported = new Set<string>();
+
+  constructor(parts: MembershipParts) {
+    this.#parts = parts;
+  }
+
+  /** Aborts when the group is closed. */
+  get ended(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  get(name: string): Member {
+    const member = this.members.get(name);
+    if (member !== undefined) return member;
+    const names = [...this.members.keys()].join(', ') || 'none';
+    throw new McpError(
+      'invalid_params',
+      `There is no server "${name.slice(0, 64)}" here. There are: ${names}`,
+    );
+  }
+
+  add(name: string, entry: ServerEntry): void {
+    if (this.ended.aborted) throw this.ended.reason;
+    const checked = checkServer(name, entry);
+    if (this.members.has(name))
+      throw new McpError('invalid_params', `There is a server "${name}" already: remove it first`);
+    if (checked.disabled === true) return;
+    this.members.set(
+      name,
+      new Member(name, {
+        open: (signal) => this.#parts.open(checked, signal),
+        problem: this.#parts.events.problem,
+        ready: (member, client) => this.#ready(member, client),
+        gone: (client) => {
+          for (const listener of this.listeners) listener.detach(client);
+        },
+      }),
+    );
+    this.#changed(undefined);
+  }
+
+  async remove(name: string): Promise<void> {
+    const member = this.members.get(name);
+    if (member === undefined) return;
+    this.members.delete(name);
+    this.#reported.clear();
+    const closed = member.close();
+    this.#changed(member);
+    await closed;
+  }
+
+  async close(): Promise<void> {
+    this.#ended.abort(new McpError('connection_closed', 'The client was closed'));
+    await Promise.all([...this.members.values()].map((member) => member.close()));
+  }
+
+  problem(message: string, cause?: unknown): void {
+    this.#parts.events.problem(message, cause);
+  }
+
+  /** What stays wrong is reported once, not with each list. */
+  problemOnce(message: string): void {
+    if (this.#reported.has(message) || this.#reported.size >= MAX_REPORTED) return;
+    this.#reported.add(message);
+    this.problem(message);
+  }
+
+  /** One member's part in something that all do: undefined where it fails, or takes too long. */
+  async partOf<T>(
+    member: Member,
+    signal: AbortSignal,
+    loss: string,
+    work: (client: Client, signal: AbortSignal) => Promise<T>,
+  ): Promise<T | undefined> {
+    if (member.isAway) {
+      member.missed = true;
+      return undefined;
+    }
+    let client: Client | undefined;
+    try {
+      const done = await limited({ signal, ms: this.#parts.partMs }, async (own) => {
+        client = await member.connect();
+        return work(client, own);
+      });
+      member.rested();
+      return done;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      member.missed = true;
+      const { code } = toMcpError(error);
+      if (client !== undefined && code === 'timeout') member.rest();
+      // That it could not connect, the member has reported; that it is still trying, nobody has.
+      if (client !== undefined) this.problem(`${named(member.name, error).message}: ${loss}`, error);
+      else if (member.state.status === 'connecting') {
+        member.late = true;
+        this.problem(`${member.name}: still connecting: ${loss} until it is there`, error);
+      }
+      return undefined;
+    }
+  }
+
+  #ready(member: Member, client: Client): void {
+    client.on('notification', ({ method, params }) => {
+      // What a subscription brings goes to those who subscribed.
+      const meta = params?.['_meta'];
+      if (!isObject(meta) || meta[SUBSCRIPTION_ID] === undefined)
+        this.#parts.events.notification(method, params);
+    });
+    for (const listener of this.listeners) listener.attach(member, client);
+    if (member.missed) this.#changed(member);
+    member.missed = false;
+  }
+
+  /** Tells that a member came or went, with all that it has. */
+  #changed(member: Member | undefined): void {
+    const capabilities = member?.facts?.capabilities;
+    for (const kind of kinds) {
+      if (capabilities !== undefined && capabilities[kind] === undefined) continue;
+      for (const listener of this.listeners) listener.changed(kind);
+    }
+  }
+}

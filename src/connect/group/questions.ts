@@ -1,0 +1,52 @@
+import type {
+  Asked,
+  FormAnswer,
+  Handlers,
+  SamplingAnswer,
+  VisitAnswer,
+} from '../../client/model/handlers.js';
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { LinkEvents } from '../../protocol/link.js';
+import { type InputRequest, QUESTION_KEY } from '../../protocol/model/input.js';
+
+/**
+ * The handlers for a member: what it is asked, it asks the group's own client, which has the program's handlers. So the time
+ * that a user takes counts against no call of the group's either, and a handler that throws is reported in one place.
+ */
+export function askThrough(events: Pick<LinkEvents, 'ask'>, { elicit, sample, roots }: Handlers): Handlers {
+  function ask<T>(
+    method: InputRequest['method'],
+    params: object,
+    { key, signal, server }: Asked,
+  ): Promise<T> {
+    const meta = key === undefined ? {} : { _meta: { [QUESTION_KEY]: key } };
+    return events.ask(
+      { method, params: { ...params, ...meta } as JsonObject },
+      signal,
+      server,
+    ) as Promise<unknown> as Promise<T>;
+  }
+  const forms = typeof elicit === 'function' || elicit?.form !== undefined;
+  const visits = typeof elicit === 'object' && elicit.url !== undefined;
+  return {
+    ...(elicit && {
+      elicit: {
+        ...(forms && {
+          form: ({ message, schema }, asked) =>
+            ask<FormAnswer>('elicitation/create', { message, requestedSchema: schema }, asked),
+        }),
+        ...(visits && {
+          url: ({ message, url }, asked) =>
+            ask<VisitAnswer>('elicitation/create', { mode: 'url', message, url }, asked),
+        }),
+      },
+    }),
+    ...(sample && {
+      sample: {
+        ...(typeof sample === 'object' && sample),
+        run: (request, asked) => ask<SamplingAnswer>('sampling/createMessage', request, asked),
+      },
+    }),
+    ...(roots && { roots }),
+  };
+}

@@ -1,0 +1,102 @@
+import type { Call, Outcome } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
+import { progressToken } from '../../protocol/meta.js';
+import { abortable, named } from '../open/waiting.js';
+import { knownOf, noLimit } from './lists.js';
+import type { Member } from './member.js';
+import type { Membership } from './members.js';
+
+/** Calls the tool or gets the prompt of the member that a name belongs to. */
+export async function forwardNamed(
+  group: Membership,
+  kind: 'tools' | 'prompts',
+  call: Call,
+): Promise<Outcome> {
+  const { member, name } = await memberOf(group, kind, call.params['name'], call.signal);
+  return forward(member, call, { name });
+}
+
+/** The member that a name belongs to, and what it is called there. */
+export async function memberOf(
+  group: Membership,
+  kind: 'tools' | 'prompts',
+  name: unknown,
+  signal: AbortSignal,
+): Promise<{ readonly member: Member; readonly name: string }> {
+  if (typeof name !== 'string') throw new McpError('invalid_params', 'params.name must be a string');
+  const inOrder = [...group.members.values()]
+    .filter(({ name: server }) => name.startsWith(`${server}_`) && name.length > server.length + 1)
+    .map((member) => ({ member, name: name.slice(member.name.length + 1) }));
+  const longest = [...inOrder].sort((one, other) => other.member.name.length - one.member.name.length)[0];
+  if (longest === undefined) throw unknownName(group, kind, name);
+  if (inOrder.length === 1) return longest;
+  // A server's name is the beginning of another's: what they list decides, and in lists the first one wins.
+  const known = await Promise.all(inOrder.map(({ member }) => knownOf(group, member, kind, signal)));
+  return inOrder.find(({ name: own }, at) => known[at]?.has(own)) ?? longest;
+}
+
+function unknownName(group: Membership, kind: 'tools' | 'prompts', name: string): McpError {
+  const prefixes = [...group.members.keys()].map((server) => `${server}_`).join(', ');
+  return new McpError(
+    'invalid_params',
+    `Unknown ${kind.slice(0, -1)}: ${name.slice(0, 128)}. Names begin with their server's name here: ${prefixes || 'there are no servers'}`,
+  );
+}
+
+/** Makes the call on a member, with `changed` parameters. What the member says of it meanwhile goes to the caller. */
+export async function forward(member: Member, call: Call, changed: object = {}): Promise<Outcome> {
+  const { _meta, ...params } = call.params;
+  const { progressToken: _, ...meta } = (_meta ?? {}) as Record<string, unknown>;
+  const token = progressToken(call.params);
+  const { logLevel } = call.peer;
+  const client = await abortable(member.connect(), call.signal);
+  try {
+    const outcome = await client.request(
+      call.method,
+      { ...params, ...changed },
+      {
+        signal: call.signal,
+        // The caller's client watches the time.
+        ...noLimit,
+        meta,
+        ...(logLevel !== undefined && {
+          logLevel,
+          onLog: (message) => call.notify('notifications/message', { ...message }),
+        }),
+        ...(token !== undefined && {
+          onProgress: (progress) =>
+            call.notify('notifications/progress', { progressToken: token, ...progress }),
+        }),
+      },
+    );
+    return withServer(member, call.method, outcome);
+  } catch (error) {
+    throw named(member.name, error);
+  }
+}
+
+// A task belongs to a server, and its id says to which: also after this program was started again.
+
+function withServer(member: Member, method: string, outcome: Outcome): Outcome {
+  const isTask = outcome.resultType === 'task' || method.startsWith('tasks/');
+  return isTask && typeof outcome['taskId'] === 'string'
+    ? { ...outcome, taskId: taskIdOf(member, outcome['taskId']) }
+    : outcome;
+}
+
+export function taskIdOf({ name }: Member, taskId: string): string {
+  return `${name}:${taskId}`;
+}
+
+/** The member that a task is with, and its id there. */
+export function taskOf(group: Membership, id: unknown): { readonly member: Member; readonly taskId: string } {
+  const text = String(id);
+  const end = text.indexOf(':');
+  const member = end < 0 ? undefined : group.members.get(text.slice(0, end));
+  if (member === undefined)
+    throw new McpError(
+      'invalid_params',
+      `Unknown task: ${text.slice(0, 128)}. Ids begin with their server's name here`,
+    );
+  return { member, taskId: text.slice(end + 1) };
+}

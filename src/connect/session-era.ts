@@ -1,6 +1,0 @@
-// All that only servers of the session era need. Loaded with the first of them: most pages never meet one.
-
-export { httpSessionExchange } from '../legacy/client/http-exchange.js';
-export { httpSseWire } from '../legacy/client/http-sse-wire.js';
-export { openSessionLink } from '../legacy/client/session-link.js';
-export { wireExchange } from '../transports/wire-exchange.js';

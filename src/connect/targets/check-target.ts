@@ -1,0 +1,39 @@
+import { type ForeignNames, unknownKeys } from '../../protocol/checks/known-keys.js';
+import { McpError } from '../../protocol/errors.js';
+import type { ServerProcess } from '../../transports/stdio/client/spawn.js';
+import { addressKeys, processKeys } from './option-keys.js';
+
+/** What the compiler would say of a target, for programs that have none. Loaded for targets that are objects. */
+export function checkTarget(target: object): void {
+  if ('command' in target) checkProcess(target as ServerProcess);
+  else checkKeys('{ url }', target, addressKeys, { auth: 'Give `auth` in the options of connect().' });
+}
+
+function checkProcess(server: ServerProcess): void {
+  checkKeys('{ command }', server, processKeys, { arguments: 'args', environment: 'env', dir: 'cwd' });
+  const { command, args, env, cwd }: { readonly [Key in keyof ServerProcess]?: unknown } = server;
+  const wrong = [
+    (typeof command !== 'string' || command === '') && '`command` must be a string that is not empty',
+    typeof args === 'string' && `\`args\` must be an array of strings: ["${args.slice(0, 64)}"]`,
+    args !== undefined &&
+      typeof args !== 'string' &&
+      !(Array.isArray(args) && args.every((arg) => typeof arg === 'string')) &&
+      '`args` must be an array of strings',
+    env !== undefined && (typeof env !== 'object' || env === null) && '`env` must be an object of strings',
+    cwd !== undefined && typeof cwd !== 'string' && '`cwd` must be a string',
+  ].filter((mistake) => mistake !== false);
+  if (wrong.length > 0) throw new McpError('invalid_request', `{ command }: ${wrong.join('; ')}.`);
+}
+
+function checkKeys(
+  what: string,
+  given: object,
+  known: Readonly<Record<string, true>>,
+  foreign: ForeignNames,
+): void {
+  // Entries of a config file say what they are; what is found out is not asked.
+  const unknown = unknownKeys(given, { ...known, type: true }, foreign);
+  if (unknown.length === 0) return;
+  const told = unknown.map(({ key, hint }) => `The target ${what} has no ${JSON.stringify(key)}. ${hint}`);
+  throw new McpError('invalid_request', told.join('\n'));
+}

@@ -1,0 +1,76 @@
+import type { Client } from '../../client/model/client.js';
+import { SERVER_INFO } from '../../protocol/meta.js';
+import type { Discovered } from '../../protocol/model/model.js';
+import { has } from '../../protocol/tables/features.js';
+import type { Revision } from '../../protocol/tables/revisions.js';
+
+/**
+ * The way to speak to a server: `modern` since revision 2026-07-28, `session` with a handshake before it, `http+sse` over the
+ * transport of 2024-11-05.
+ */
+export type Era = 'modern' | 'session' | 'http+sse';
+
+/** The facts that were found out about a server. Plain JSON: keep it to connect again without asking. */
+export interface Verdict {
+  /** The way to speak to the server. */
+  readonly era: Era;
+  /** The revision that was agreed on. */
+  readonly revision: Revision;
+  /** The account of itself that a modern server gave. */
+  readonly discovered?: Discovered;
+}
+
+/** Remembers the era of each server, so that only the first connection has to find out. */
+export class VerdictCache {
+  readonly #verdicts = new Map<string, Verdict>();
+  readonly #maxEntries: number;
+
+  /** Keeps `maxEntries` servers; beyond them, the oldest is dropped. Default: 500. */
+  constructor({
+    maxEntries = 500,
+  }: {
+    /** The number of servers to remember; beyond it, the oldest is dropped. Default: 500. */
+    readonly maxEntries?: number;
+  } = {}) {
+    this.#maxEntries = maxEntries;
+  }
+
+  /** The verdict on a server; undefined when none is remembered. */
+  get(key: string): Verdict | undefined {
+    return this.#verdicts.get(key);
+  }
+
+  /** Remembers a verdict, and drops the oldest when there are too many. */
+  set(key: string, { era, revision }: Verdict): void {
+    this.#verdicts.delete(key);
+    this.#verdicts.set(key, { era, revision });
+    if (this.#verdicts.size > this.#maxEntries) {
+      for (const oldest of this.#verdicts.keys()) {
+        this.#verdicts.delete(oldest);
+        break;
+      }
+    }
+  }
+
+  /** Forgets a server. */
+  delete(key: string): void {
+    this.#verdicts.delete(key);
+  }
+}
+
+/** The verdict on a client's server, for the option `prior` of a later `connect`. */
+export function verdictOf(client: Pick<Client, 'server' | 'info'>): Verdict {
+  const { revision, info, capabilities, instructions } = client.server;
+  if (client.info().transport === 'http+sse') return { era: 'http+sse', revision };
+  if (has(revision, 'handshake')) return { era: 'session', revision };
+  return {
+    era: 'modern',
+    revision,
+    discovered: {
+      supportedVersions: [revision],
+      capabilities,
+      ...(instructions !== undefined && { instructions }),
+      ...(info !== undefined && { _meta: { [SERVER_INFO]: info } }),
+    },
+  };
+}

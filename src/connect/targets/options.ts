@@ -1,0 +1,67 @@
+import type { ClientOptions } from '../../client/model/options.js';
+import type { McpError } from '../../protocol/errors.js';
+import type { Revision } from '../../protocol/tables/revisions.js';
+import type { Wire } from '../../transports/client/wire.js';
+import type { HttpLinkOptions, NodeHttpOptions } from '../../transports/http/client/options.js';
+import type { ServerProcess, SpawnOptions } from '../../transports/stdio/client/spawn.js';
+import type { WebSocketConstructor } from '../../transports/websocket/connect.js';
+import type { OpenCarrier } from '../open/http.js';
+import type { McpConfig } from './config.js';
+import type { Verdict, VerdictCache } from './known-servers.js';
+
+/** The options of `connect`: those of the client, of HTTP, and of connecting. */
+export interface ConnectOptions extends ClientOptions, HttpLinkOptions {
+  /** Stops connecting. Has no effect once the client is connected: `close` ends it. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * The longest time to connect, for each target of an array, in milliseconds; then `connect` fails with `timeout`. Also the
+   * limit of each attempt to reconnect. Default: 30 s.
+   */
+  readonly connectTimeoutMs?: number;
+  /**
+   * The time that a process or a WebSocket may be silent when it is asked for its revisions, in milliseconds; then the
+   * handshake of older revisions is tried as well. Ignored over HTTP. Default: 5 s.
+   */
+  readonly probeTimeoutMs?: number;
+  /**
+   * The only revision to accept; a server that speaks another is rejected with `unsupported_version`. Default: the newest that
+   * both ends speak.
+   */
+  readonly revision?: Revision;
+  /**
+   * The result of `verdictOf` for an earlier connection. A server of revision 2026-07-28 is then not asked again before the
+   * first call. Ignored for a config of several servers.
+   */
+  readonly prior?: Verdict;
+  /** The cache that remembers the era of each server. Default: one that all connections of this program share. */
+  readonly verdicts?: VerdictCache;
+  /** The class that opens WebSockets. Default: the package `ws` on Node, and the runtime's own elsewhere. */
+  readonly WebSocket?: WebSocketConstructor;
+  /**
+   * The destination of a process's stderr: `inherit` shows it, a function receives its lines. The process's own `stderr` comes
+   * first. Default: the first and last lines are kept for errors.
+   */
+  readonly stderr?: ServerProcess['stderr'];
+}
+
+/** What only some runtimes can do. An entry file hands it in, so that the others never load it. */
+export interface Host {
+  readonly openProcess?: (server: ServerProcess, options: SpawnOptions) => Wire | Promise<Wire>;
+  /** How a script is started. */
+  readonly script?: (path: string) => Promise<ScriptProcess>;
+  readonly readConfig?: (path: string) => Promise<McpConfig>;
+  /** Carries HTTP in a better way than `fetch` does. */
+  readonly http?: OpenCarrier;
+  /** Whether the runtime's own WebSocket is good enough. Node's does not say why it failed, and takes messages of any size. */
+  readonly ownWebSocket?: boolean;
+  /** A WebSocket whose opening request has these headers. */
+  readonly webSocket?: (
+    headers: Readonly<Record<string, string>>,
+    options: NodeHttpOptions,
+  ) => Promise<WebSocketConstructor>;
+}
+
+export interface ScriptProcess extends ServerProcess {
+  /** What to do where it does not start; undefined where the failure says it all. */
+  readonly hint?: (failure: McpError) => string | undefined;
+}

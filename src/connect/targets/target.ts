@@ -1,0 +1,132 @@
+import type { Dispatch } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
+import { processName } from '../../transports/client/process-name.js';
+import type { HeaderValues } from '../../transports/http/client/options.js';
+import type { ServerProcess } from '../../transports/stdio/client/spawn.js';
+import type { McpConfig } from './config.js';
+
+/**
+ * Anything that `connect` takes: a URL, the path of a script or of a `.json` config, a process to start, an address with
+ * headers, a server in the same process, a config of several servers, or an array of targets to try in order.
+ */
+export type Target =
+  | string
+  | URL
+  | ServerProcess
+  | Address
+  | ServerObject
+  | Dispatch
+  | McpConfig
+  | readonly Target[];
+
+/** A URL with headers of its own. */
+export interface Address {
+  /** An `https:`, `http:`, `wss:` or `ws:` URL. */
+  readonly url: string | URL;
+  /** Headers for every request; they replace those of the same name in the options. */
+  readonly headers?: HeaderValues;
+}
+
+/** A server in the same process. */
+export interface ServerObject {
+  /** Answers calls. */
+  readonly dispatch: Dispatch;
+}
+
+/** A target, told apart. */
+export type Place =
+  | { readonly kind: 'http' | 'websocket'; readonly url: URL; readonly headers?: HeaderValues | undefined }
+  | { readonly kind: 'process'; readonly server: ServerProcess }
+  /** A path, or a `file:` URL. */
+  | { readonly kind: 'script' | 'config-file'; readonly path: string }
+  | { readonly kind: 'in-process'; readonly dispatch: Dispatch }
+  | { readonly kind: 'config'; readonly config: McpConfig }
+  | { readonly kind: 'list'; readonly targets: readonly Target[] };
+
+/** Tells what a target is, without looking at anything but itself. */
+export function placeOf(target: Target): Place {
+  if (typeof target === 'string') return placeOfText(target);
+  if (typeof target === 'function') return { kind: 'in-process', dispatch: target };
+  if (target instanceof URL) return placeOfUrl(target);
+  if (Array.isArray(target)) return { kind: 'list', targets: target as readonly Target[] };
+  if (typeof target !== 'object' || target === null) throw noTarget(`${String(target)} is not a target.`);
+  if ('dispatch' in target) return { kind: 'in-process', dispatch: target.dispatch };
+  if ('command' in target) return { kind: 'process', server: target };
+  if ('mcpServers' in target) return { kind: 'config', config: target };
+  if ('url' in target) return placeOfUrl(target.url, target.headers);
+  throw noTarget('That object is not a target.');
+}
+
+const URL_SCHEME = /^(?:https?|wss?|file):/i;
+const SCRIPT = /\.[cm]?[jt]s$|\.py$/i;
+/** An address whose scheme was left out: a host with a port, or a host name with a dot and a path. */
+const NO_SCHEME =
+  /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*:\d{1,5}(?:\/\S*)?|localhost\/\S*|[a-z0-9-]+(?:\.[a-z0-9-]+)+\/\S*)$/i;
+const LOCAL = /^(?:localhost|127\.|0\.0\.0\.0)/i;
+
+function placeOfText(text: string): Place {
+  if (URL_SCHEME.test(text)) return placeOfUrl(text);
+  if (SCRIPT.test(text)) return { kind: 'script', path: text };
+  if (/\.json$/i.test(text)) return { kind: 'config-file', path: text };
+  const [command, ...args] = text.trim().split(/\s+/);
+  if (args.length > 0) {
+    const list = args.map((arg) => `'${arg}'`).join(', ');
+    throw noTarget(`A command line is not taken apart: write { command: '${command}', args: [${list}] }.`);
+  }
+  const shown = text.slice(0, 200);
+  refuseWithoutScheme(text);
+  throw noTarget(`"${shown}" is not a target.`);
+}
+
+function refuseWithoutScheme(text: string): void {
+  if (text.length > 200 || !NO_SCHEME.test(text)) return;
+  const scheme = LOCAL.test(text) ? 'http' : 'https';
+  throw new McpError('invalid_request', `"${text}" has no scheme. Write ${scheme}://${text}`);
+}
+
+function placeOfUrl(given: string | URL, headers?: HeaderValues): Place {
+  const url = parsed(given);
+  if (/^https?:$/.test(url.protocol)) return { kind: 'http', url, headers };
+  if (/^wss?:$/.test(url.protocol)) return { kind: 'websocket', url, headers };
+  if (url.protocol === 'file:') {
+    const kind = /\.json$/i.test(url.pathname) ? 'config-file' : 'script';
+    return { kind, path: url.href };
+  }
+  refuseWithoutScheme(String(given));
+  throw noTarget(`A URL of "${url.protocol}" is not a target.`);
+}
+
+function parsed(url: string | URL): URL {
+  try {
+    return new URL(url);
+  } catch {
+    throw noTarget('That is not a valid URL.');
+  }
+}
+
+/** What a place is called in messages. Passwords, queries, later arguments and the values of options may be secrets and are left out. */
+export function nameOf(place: Place): string {
+  switch (place.kind) {
+    case 'http':
+    case 'websocket':
+      return place.url.origin + place.url.pathname;
+    case 'process':
+      return processName(place.server);
+    case 'script':
+    case 'config-file':
+      return place.path;
+    case 'in-process':
+      return 'a server in this process';
+    case 'config':
+      return `the servers ${Object.keys(place.config.mcpServers).join(', ')}`;
+    case 'list':
+      return 'a list of targets';
+  }
+}
+
+function noTarget(why: string): McpError {
+  return new McpError(
+    'invalid_request',
+    `${why} A target is a URL (https://, wss://), { command, args }, a script (.js, .ts, .py), an mcpServers config or its .json file, a server object, or a list of those.`,
+  );
+}

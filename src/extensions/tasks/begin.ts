@@ -1,0 +1,73 @@
+import type { Lifetime } from '../../async/lifetime.js';
+import { idle } from '../../async/unref.js';
+import type { Call, Outcome } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
+import type { Asking } from '../../server/asking/replay.js';
+import type { TaskWork } from '../../server/handle/task-host.js';
+import { ToolError } from '../../server/results/tool-error.js';
+import { pauseAfter } from './pause-after.js';
+
+export interface TaskBeginning {
+  readonly call: Call;
+  readonly asking: Asking;
+  readonly load: () => TaskWork | Promise<TaskWork>;
+  readonly lifetime: Lifetime;
+  /** Called with each failure that is followed by another try. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export interface Begun {
+  /** Settles when the handler does. */
+  readonly ended: Promise<Outcome>;
+}
+
+const MOST_PAUSE_MS = 60_000;
+
+/**
+ * Runs a task's handler. What fails before the handler runs is tried again with growing pauses: a database that is away for a
+ * moment must not fail every task. An `McpError` or a `ToolError` says that it is meant. Undefined if the task ended meanwhile.
+ */
+export async function beginTask(beginning: TaskBeginning): Promise<Begun | undefined> {
+  const { lifetime, load, onFailure } = beginning;
+  for (let failures = 1; !lifetime.ended; failures++) {
+    try {
+      return await begin(await load(), beginning);
+    } catch (error) {
+      if (lifetime.ended) return undefined;
+      if (McpError.is(error) || ToolError.is(error)) throw error;
+      onFailure(error);
+      await pause(pauseAfter(failures, MOST_PAUSE_MS), lifetime);
+    }
+  }
+  return undefined;
+}
+
+async function begin(work: TaskWork, { call, asking }: TaskBeginning): Promise<Begun> {
+  let isRunning = false;
+  let tell!: () => void;
+  const running = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  const ended = work.run(call, asking, () => {
+    isRunning = true;
+    tell();
+  });
+  const failed = ended.catch((error) => {
+    if (!isRunning) throw error;
+  });
+  await Promise.race([running, failed]);
+  return { ended };
+}
+
+function pause(ms: number, lifetime: Lifetime): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    idle(timer);
+    const unlisten = lifetime.onEnd(done);
+    function done(): void {
+      clearTimeout(timer);
+      unlisten();
+      resolve();
+    }
+  });
+}

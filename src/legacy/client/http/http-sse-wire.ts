@@ -1,0 +1,150 @@
+import { EventStreamReader } from '../../../jsonrpc/event-stream.js';
+import { printError, readMessage } from '../../../jsonrpc/message.js';
+import { McpError, toMcpError } from '../../../protocol/errors.js';
+import { newestSession } from '../../../protocol/tables/features.js';
+import type { Wire, WireEvents } from '../../../transports/client/wire.js';
+import type { HttpCarrier } from '../../../transports/http/client/carrier.js';
+import type { HttpLinkOptions } from '../../../transports/http/client/link.js';
+import { discard, isOk } from '../../../transports/http/client/read-body.js';
+import { isEventStream, readStream } from '../../../transports/http/client/read-response.js';
+import { refusal } from '../../../transports/http/client/refusal.js';
+import { type Lease, OpenRequests } from '../../../transports/http/client/request-scopes.js';
+import { httpTarget, withoutCredentials } from '../../../transports/http/client/target.js';
+import { bounded } from '../bounded.js';
+import { pause } from './session.js';
+
+const ENDPOINT_MS = 10_000;
+const POSTING = { ms: 30_000, late: 'The server did not take a message within 30 seconds.' };
+/** How long a message waits for the one before it. Some servers answer a POST only when all is done. */
+const TURN_MS = 250;
+
+/** HTTP+SSE of 2024-11-05: everything comes on one stream, whose first event says where to post. */
+export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarrier): Wire {
+  const target = httpTarget(url, http, carrier);
+  const requests = new OpenRequests();
+  const never = new AbortController().signal;
+  let events: WireEvents | undefined;
+  let found!: (endpoint: URL) => void;
+  const endpoint = new Promise<URL>((resolve) => {
+    found = resolve;
+  });
+  let turn: Promise<unknown> = Promise.resolve();
+  let closing = false;
+
+  async function listen(lease: Lease): Promise<never> {
+    const late = setTimeout(
+      () =>
+        end(
+          new McpError(
+            'timeout',
+            `${target.shown} did not say within ${ENDPOINT_MS / 1000} seconds where to post messages. Is it an HTTP+SSE server?`,
+          ),
+        ),
+      ENDPOINT_MS,
+    );
+    let known = false;
+    try {
+      const reply = await target.send({
+        method: 'GET',
+        headers: { accept: 'text/event-stream' },
+        until: lease,
+      });
+      if (!isOk(reply)) throw await refusal(reply, target);
+      if (!isEventStream(reply)) {
+        await discard(reply);
+        throw new McpError(
+          'bad_response',
+          `${target.shown} answered a GET with something else than an event stream.`,
+          {
+            status: 406,
+          },
+        );
+      }
+      await readStream(reply, {
+        reader: new EventStreamReader({ maxBytes: target.maxBytes }),
+        lease,
+        take(data, event) {
+          if (event === 'endpoint' && !known) {
+            known = true;
+            clearTimeout(late);
+            found(resolveEndpoint(data, reply.url));
+          } else if (event === 'message') events?.message(data);
+          return undefined;
+        },
+      });
+      throw closed();
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  function resolveEndpoint(data: string, base: string): URL {
+    const to = URL.canParse(data, base) ? withoutCredentials(new URL(data, base)) : undefined;
+    if (to?.origin === target.url.origin) return to;
+    throw new McpError(
+      'bad_response',
+      to === undefined
+        ? `${target.shown} named an address to post to that cannot be read.`
+        : `${target.shown} wants messages posted to another origin, ${to.origin}. That is refused: it could be anyone's.`,
+    );
+  }
+
+  function closed(cause?: unknown): McpError {
+    return new McpError('connection_closed', `The event stream of ${target.shown} has ended.`, { cause });
+  }
+
+  /** Ends it for a reason that is not ours. */
+  function end(reason: McpError): void {
+    if (requests.closed) return;
+    requests.close(reason);
+    target.close();
+    events?.closed(reason);
+  }
+
+  async function post(text: string, before: Promise<unknown>): Promise<void> {
+    try {
+      const url = await endpoint;
+      await turnAfter(before);
+      await bounded(POSTING, (late) =>
+        requests.run({ signal: late }, async (until) => {
+          const reply = await target.send({ url, headers: {}, body: text, until });
+          if (!isOk(reply)) throw await refusal(reply, target);
+          await discard(reply);
+        }),
+      );
+    } catch (error) {
+      if (!requests.closed) undelivered(text, toMcpError(error));
+    }
+  }
+
+  /** A request whose message was refused gets no answer on the stream, so it gets one here. */
+  function undelivered(text: string, error: McpError): void {
+    if (error.status === 404 || error.status === 410) return end(closed(error));
+    const message = readMessage(JSON.parse(text));
+    if (message.kind === 'request') events?.message(printError(message.id, error.toWire(newestSession)));
+    else events?.problem('A message did not reach the server.', error);
+  }
+
+  return {
+    send(text) {
+      if (!requests.closed) turn = post(text, turn);
+    },
+    start(listener) {
+      events = listener;
+      requests.run({ signal: never }, listen).catch((error: unknown) => {
+        if (!closing) end(McpError.is(error) ? error : closed(error));
+      });
+    },
+    async close() {
+      closing = true;
+      requests.close(new McpError('connection_closed', `The connection to ${target.shown} was closed.`));
+      target.close();
+    },
+  };
+}
+
+async function turnAfter(before: Promise<unknown>): Promise<void> {
+  const enough = new AbortController();
+  await Promise.race([before, pause(TURN_MS, enough.signal)]);
+  enough.abort();
+}

@@ -1,0 +1,72 @@
+import { EventStreamReader } from '../../../jsonrpc/event-stream.js';
+import { McpError } from '../../../protocol/errors.js';
+import type { HttpReply } from '../../../transports/http/client/carrier.js';
+import { answerIn, type Expecting, readStream } from '../../../transports/http/client/read-response.js';
+import type { Lease } from '../../../transports/http/client/request-scopes.js';
+import type { HttpTarget } from '../../../transports/http/client/target.js';
+import { Cursor, type HttpSession, isFinal, openStream, pause } from './session.js';
+
+export interface SessionStreamParts {
+  readonly target: HttpTarget;
+  readonly session: HttpSession;
+  readonly lease: Lease;
+  readonly hear: Expecting['heard'];
+  readonly problem: Expecting['problem'];
+  /** The stream is open again, and the server cannot say what came in between. */
+  readonly missed: () => void;
+}
+
+/** A stream that was open for so long ended for other reasons than that the server does not want it. */
+const LONG_MS = 5000;
+
+/**
+ * Listens to what the server says of its own accord, for as long as the session lasts. Ends where the server has no such
+ * stream; rejects when it says that the session is gone.
+ */
+export async function listenToSession(parts: SessionStreamParts): Promise<void> {
+  const { target, session, lease, hear, problem, missed } = parts;
+  const { signal } = lease;
+  const cursor = new Cursor();
+  let opened = false;
+  let failures = 0;
+  while (!signal.aborted) {
+    const stream = await openStream(target, { session, cursor, lease });
+    if (signal.aborted) return;
+    if (stream instanceof McpError) {
+      if (isFinal(stream)) {
+        if (opened && stream.code === 'connection_closed') throw stream;
+        return;
+      }
+      failures += 1;
+      if (failures === 1) problem("The session's stream cannot be opened; it is tried again.", stream);
+    } else {
+      if (opened && cursor.lastEventId === undefined) missed();
+      opened = true;
+      // A stream that ends at once, without a word, is not asked for again at once.
+      failures = (await read(stream)) ? 0 : failures + 1;
+    }
+    await pause(cursor.delayMs(failures), signal);
+  }
+
+  /** Whether anything came of it. */
+  async function read(stream: HttpReply): Promise<boolean> {
+    const reader = new EventStreamReader({ maxBytes: target.maxBytes });
+    const take = answerIn({ id: undefined, heard: hear, problem });
+    const since = Date.now();
+    let heard = false;
+    try {
+      await readStream(stream, {
+        reader,
+        lease,
+        take(data, event) {
+          heard = true;
+          return take(data, event);
+        },
+      });
+    } catch (error) {
+      if (McpError.is(error) && !signal.aborted) problem("The session's stream broke.", error);
+    }
+    const lasted = Date.now() - since > LONG_MS;
+    return cursor.moved(reader) || heard || lasted || reader.retryMs !== undefined;
+  }
+}

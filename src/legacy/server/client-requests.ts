@@ -1,0 +1,148 @@
+import {
+  isObject,
+  type JsonObject,
+  type Message,
+  printNotification,
+  printRequest,
+} from '../../jsonrpc/message.js';
+import { McpError } from '../../protocol/errors.js';
+import { QUESTION_KEY } from '../../protocol/model/input.js';
+import { has } from '../../protocol/tables/features.js';
+import type { Revision } from '../../protocol/tables/revisions.js';
+
+/** Sends a message to the client, beside the call that it belongs to. */
+export interface Line {
+  readonly send: (text: string) => void;
+  /** Aborts when the call is over or the client is gone: nobody will answer then. */
+  readonly signal: AbortSignal;
+}
+
+/** The client was asked and could not answer. */
+export class Unanswered extends Error {}
+
+interface Waiting {
+  readonly resolve: (result: JsonObject) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const MAX_OPEN = 100;
+const MAX_WITHDRAWN = 100;
+
+export interface Asked {
+  /** By key. */
+  readonly answers: JsonObject;
+  /** The ids of the pages that the user went to. */
+  readonly visits: readonly string[];
+}
+
+/** Real requests to the client, as the session era has them. */
+export class Questions {
+  readonly #waiting = new Map<string, Waiting>();
+  // The client may have answered before it heard that its answer is not wanted any more.
+  readonly #withdrawn = new Set<string>();
+
+  /** Asks everything at once. Where one answer cannot be had, the others are not waited for. */
+  async ask(requests: unknown, revision: Revision, { send, signal }: Line): Promise<Asked> {
+    const ids: string[] = [];
+    const visits: string[] = [];
+    const withdraw = (): void => {
+      for (const id of ids) this.#withdraw(id, send);
+    };
+    const ask = async ([key, request]: [string, unknown]): Promise<[string, JsonObject]> => {
+      const { method, params } = request as { method: string; params?: JsonObject };
+      const sent = withKey(key, older(revision, params));
+      const id = this.#nextId();
+      ids.push(id);
+      const answer = await this.#request(id, () => send(printRequest(id, method, sent)));
+      if (sent?.['elicitationId'] !== undefined && answer['action'] === 'accept')
+        visits.push(sent['elicitationId'] as string);
+      return [key, answer];
+    };
+    if (signal.aborted) throw callEnded();
+    signal.addEventListener('abort', withdraw, { once: true });
+    try {
+      const entries = Object.entries(isObject(requests) ? requests : {});
+      return { answers: Object.fromEntries(await Promise.all(entries.map(ask))), visits };
+    } finally {
+      signal.removeEventListener('abort', withdraw);
+      withdraw();
+    }
+  }
+
+  #nextId(): string {
+    if (this.#waiting.size >= MAX_OPEN)
+      throw new McpError('overloaded', 'Too many questions are open in this session');
+    // A session outlives this object and this process, and an answer to an old question must not count for a new one.
+    return `ask-${crypto.randomUUID()}`;
+  }
+
+  #request(id: string, send: () => void): Promise<JsonObject> {
+    return new Promise<JsonObject>((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      send();
+    }).finally(() => this.#waiting.delete(id));
+  }
+
+  // The client need not bother its user any longer.
+  #withdraw(id: string, send: Line['send']): void {
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return;
+    waiting.reject(callEnded());
+    this.#waiting.delete(id);
+    this.#withdrawn.add(id);
+    if (this.#withdrawn.size > MAX_WITHDRAWN) {
+      const [oldest] = this.#withdrawn;
+      this.#withdrawn.delete(oldest as string);
+    }
+    send(printNotification('notifications/cancelled', { requestId: id }));
+  }
+
+  /** Takes a response of the client's. False if it answers nothing that was asked here. */
+  receive(message: Message): boolean {
+    if (message.kind !== 'result' && message.kind !== 'error') return true;
+    const id = String(message.id);
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return this.#withdrawn.has(id);
+    if (message.kind === 'result') waiting.resolve(message.result);
+    else
+      waiting.reject(new Unanswered(`The client could not answer: ${message.error.message.slice(0, 200)}`));
+    return true;
+  }
+
+  /** Nobody is there to answer any more. */
+  close(): void {
+    for (const { reject } of this.#waiting.values())
+      reject(new McpError('connection_closed', 'The client went away'));
+  }
+}
+
+function callEnded(): McpError {
+  return new McpError('cancelled', 'The call ended before the client answered');
+}
+
+// A client of ours finds out under which key it is asked; others do not look there.
+function withKey(key: string, params: JsonObject | undefined): JsonObject {
+  const meta = params?.['_meta'];
+  return { ...params, _meta: { ...(isObject(meta) && meta), [QUESTION_KEY]: key } };
+}
+
+// Before 2025-11-25 a form has no mode and no titled choices; where there are pages to visit, each visit has an id.
+function older(revision: Revision, params: JsonObject | undefined): JsonObject | undefined {
+  if (params?.['mode'] === 'url') return { ...params, elicitationId: crypto.randomUUID() };
+  if (params?.['mode'] !== 'form' || has(revision, 'urlElicitation')) return params;
+  const { mode, requestedSchema, ...rest } = params;
+  const { properties, ...schema } = requestedSchema as { properties: Record<string, JsonObject> };
+  const fields = Object.entries(properties).map(([name, field]) => [name, untitled(field)]);
+  return { ...rest, requestedSchema: { ...schema, properties: Object.fromEntries(fields) } };
+}
+
+function untitled(field: JsonObject): JsonObject {
+  const { oneOf, ...rest } = field;
+  if (!Array.isArray(oneOf)) return field;
+  const options = oneOf as { const: string; title: string }[];
+  return {
+    ...rest,
+    enum: options.map((option) => option.const),
+    enumNames: options.map(({ title }) => title),
+  };
+}

@@ -1,0 +1,86 @@
+import { printNotification } from '../../../jsonrpc/message.js';
+import { has } from '../../../protocol/tables/features.js';
+import type { Streams } from '../../../transports/http/server/event-streams.js';
+import { callerOf, type HeaderFields, type Incoming } from '../../../transports/http/server/incoming.js';
+import { refuse } from '../../../transports/http/server/refusal.js';
+import type { EventLog } from './event-log.js';
+import { ResumableStream } from './resumable-stream.js';
+import { streamName } from './session-reply.js';
+import type { LiveSession } from './session-table.js';
+
+export interface ListeningOptions {
+  readonly streams: Streams;
+  readonly log: EventLog;
+  readonly retryMs: number;
+}
+
+interface Standing {
+  readonly live: LiveSession;
+  readonly headers: HeaderFields;
+  readonly afterGap?: boolean;
+}
+
+/** Serves the GET of a session: the stream for what belongs to no call, or the rest of one that broke off. */
+export function sessionListening({
+  streams,
+  log,
+  retryMs,
+}: ListeningOptions): (incoming: Incoming, live: LiveSession, headers: HeaderFields) => void {
+  /** Opens the stream for what belongs to no call. A newer one takes the place of an older. */
+  function stand(incoming: Incoming, { live, headers, afterGap = false }: Standing): ResumableStream {
+    live.standing?.end();
+    const primed = has(live.session.revision, 'pollingStreams');
+    const standing = new ResumableStream(streamName(live, 'g'), {
+      log,
+      retryMs: primed ? retryMs : undefined,
+    });
+    live.standing = standing;
+    standing.begin(streams.open(incoming, headers, { onEnd: () => leave(live, standing) }));
+    live.session.attach({
+      notify: (method, params) => standing.send(printNotification(method, params)),
+      caller: callerOf(incoming),
+      afterGap,
+    });
+    return standing;
+  }
+
+  function leave(live: LiveSession, standing: ResumableStream): void {
+    standing.end();
+    if (live.standing !== standing) return;
+    live.standing = undefined;
+    live.session.detach();
+    live.usedAt = Date.now();
+  }
+
+  function endedStream(name: string): ResumableStream {
+    const stream = new ResumableStream(name, { log, retryMs: undefined });
+    stream.end();
+    return stream;
+  }
+
+  return function listen(incoming, live, headers) {
+    const lastEventId = incoming.header('last-event-id');
+    if (lastEventId === undefined) return void stand(incoming, { live, headers });
+    const known = lastEventId.startsWith(`${live.tag}.`) ? log.after(lastEventId) : undefined;
+    // What a restart or the log's limits took away is no reason to refuse the stream itself.
+    if (lastEventId.startsWith(`${live.tag}.g`)) {
+      // Nobody listened while there was no stream. So everything that could have changed is called changed once.
+      const standing = stand(incoming, { live, headers, afterGap: true });
+      for (const { data } of known?.events ?? []) if (data !== '') standing.send(data);
+      if (known) log.drop(known.stream);
+      return;
+    }
+    const running = [...live.streams.values()].find(({ name }) => lastEventId.startsWith(name));
+    const stream = running ?? (known && endedStream(known.stream));
+    if (stream === undefined) return refuse(incoming, 404, 'Nothing is known of this event', headers);
+    // The newest events are kept for longest, and the answer is the last of them.
+    if (running === undefined && known?.gap && known.events.length === 0)
+      return refuse(
+        incoming,
+        404,
+        'What followed this event was too large to keep: send the request again',
+        headers,
+      );
+    stream.resume(streams.open(incoming, headers, { onEnd: () => stream.release() }), lastEventId);
+  };
+}

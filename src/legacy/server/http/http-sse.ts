@@ -1,0 +1,83 @@
+import type { Dispatch } from '../../../protocol/call.js';
+import { principalOf } from '../../../protocol/caller.js';
+import type { EventStream, Streams } from '../../../transports/http/server/event-streams.js';
+import { callerOf, type HeaderFields, type Incoming } from '../../../transports/http/server/incoming.js';
+import { refuse } from '../../../transports/http/server/refusal.js';
+import { type Channel, openChannel } from '../../../transports/server/channel.js';
+import { channelSession } from '../channel-session.js';
+
+export interface HttpSseOptions {
+  readonly dispatch: Dispatch;
+  readonly streams: Streams;
+  /** Reads and checks a body as every POST's is. */
+  readonly read: (incoming: Incoming) => Promise<unknown>;
+  readonly maxConnections: number;
+}
+
+export interface HttpSse {
+  readonly handle: (incoming: Incoming, route: 'sse' | 'messages', headers: HeaderFields) => Promise<void>;
+  readonly close: (options: { readonly deadlineMs: number }) => Promise<void>;
+}
+
+/** The transport of 2024-11-05: a stream that carries everything to the client, and a path where it posts. */
+export function httpSse({ dispatch, streams, read, maxConnections }: HttpSseOptions): HttpSse {
+  const open = new Map<
+    string,
+    { readonly channel: Channel; readonly stream: EventStream; readonly principal: string }
+  >();
+
+  function connect(incoming: Incoming, headers: HeaderFields): void {
+    if (open.size >= maxConnections) return refuse(incoming, 503, 'Too many connections', headers);
+    const id = crypto.randomUUID();
+    const leave = (): void => {
+      open.delete(id);
+      void channel.abandon('The client went away');
+    };
+    const stream = streams.open(incoming, headers, {
+      onEnd: () => {
+        leave();
+        stream.end();
+      },
+    });
+    const send = (text: string): void => stream.send({ event: 'message', data: text });
+    const channel = openChannel({
+      dispatch,
+      send,
+      session: channelSession(dispatch, send),
+      caller: callerOf(incoming),
+    });
+    open.set(id, { channel, stream, principal: principalOf(incoming) });
+    const path = `${incoming.path.slice(0, incoming.path.lastIndexOf('/'))}/messages?sessionId=${id}`;
+    stream.send({ event: 'endpoint', data: path });
+  }
+
+  async function receive(incoming: Incoming, headers: HeaderFields): Promise<void> {
+    const connection = open.get(new URLSearchParams(incoming.query).get('sessionId') ?? '');
+    // A stream of somebody else's is as unknown as one that never was.
+    if (connection === undefined || connection.principal !== principalOf(incoming))
+      return refuse(incoming, 404, 'Unknown session: open the event stream again', headers);
+    const value = await read(incoming);
+    incoming.reply(202, headers, 'Accepted');
+    connection.channel.receive(JSON.stringify(value));
+    // The answer goes out on the stream of another request, after this one has had its own.
+    incoming.waitUntil?.(connection.channel.settled());
+  }
+
+  return {
+    async handle(incoming, route, headers) {
+      if (route === 'sse' && incoming.method === 'GET') return connect(incoming, headers);
+      if (route === 'messages' && incoming.method === 'POST') return receive(incoming, headers);
+      const allow = route === 'sse' ? 'GET, OPTIONS' : 'POST, OPTIONS';
+      refuse(incoming, 405, `${incoming.method} is not served here`, { ...headers, allow });
+    },
+    async close(deadline) {
+      await Promise.all(
+        [...open.values()].map(async ({ channel, stream }) => {
+          await channel.close(deadline);
+          stream.end();
+        }),
+      );
+      open.clear();
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import type { EventStream } from '../../../transports/http/server/event-streams.js';
+import type { EventLog } from './event-log.js';
+
+/** A stream that outlives its connections: what it sends is kept, and a client that comes back gets what it missed. */
+export class ResumableStream {
+  readonly name: string;
+  readonly #log: EventLog;
+  readonly #retryMs: number | undefined;
+  #connection: EventStream | undefined;
+  #ended = false;
+
+  /** With `retryMs` the client is told at once how to come back; revisions before 2025-11-25 cannot read that. */
+  constructor(
+    name: string,
+    { log, retryMs }: { readonly log: EventLog; readonly retryMs: number | undefined },
+  ) {
+    this.name = name;
+    this.#log = log;
+    this.#retryMs = retryMs;
+  }
+
+  /** The first connection of this stream. */
+  begin(connection: EventStream): void {
+    this.#connection = connection;
+    if (this.#retryMs === undefined) return;
+    // An event without data, so that even a client that loses the connection right away has an id to come back with.
+    connection.send({ id: this.#log.append(this.name, ''), data: '', retry: this.#retryMs });
+  }
+
+  /** A connection that continues where an earlier one broke off. */
+  resume(connection: EventStream, lastEventId: string): void {
+    this.#connection?.end();
+    this.#connection = connection;
+    for (const { id, data } of this.#log.after(lastEventId)?.events ?? []) connection.send({ id, data });
+    if (this.#ended) connection.end();
+  }
+
+  send(message: string): void {
+    const id = this.#log.append(this.name, message);
+    this.#connection?.send({ id, data: message });
+  }
+
+  /** Lets the connection go, if it is not gone already; the client may come back for the rest. */
+  release(): void {
+    this.#connection?.end();
+    this.#connection = undefined;
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#connection?.end();
+    this.#connection = undefined;
+  }
+}

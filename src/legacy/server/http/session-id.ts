@@ -1,0 +1,116 @@
+import { isObject } from '../../../jsonrpc/message.js';
+import { decodeBase64Url, encodeBase64Url } from '../../../protocol/encoding/base64.js';
+import type { ClientCapabilities } from '../../../protocol/model/model.js';
+import { sessionRevisions } from '../../../protocol/tables/features.js';
+import type { Handshake } from '../session.js';
+
+/**
+ * Session ids that carry their session: what the client said in its handshake, when, and a signature. Any process with the
+ * same secret accepts them, so that no load balancer has to be sticky and a restart ends nothing.
+ */
+export interface SessionIds {
+  readonly issue: (handshake: Handshake, principal?: string) => Promise<string>;
+  /** What the id says, or undefined if it is not ours or not this caller's, was changed, or is too old. */
+  readonly read: (id: string, principal?: string) => Promise<IssuedSession | undefined>;
+}
+
+export interface IssuedSession {
+  readonly handshake: Handshake;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
+// The longest id that can be issued is shorter: texts are cut, and an extension has a name of plain characters.
+const MAX_ID = 4096;
+const MAX_NAME = 100;
+const EXTENSION = /^[A-Za-z0-9._/-]{1,100}$/;
+const encoder = new TextEncoder();
+
+export function sessionIds({
+  secret,
+  maxAgeMs,
+}: {
+  readonly secret: string | undefined;
+  readonly maxAgeMs: number;
+}): SessionIds {
+  // Made with the first session: some runtimes give no random bytes while a module loads.
+  let imported: Promise<CryptoKey> | undefined;
+  function key(): Promise<CryptoKey> {
+    imported ??= importKey(secret);
+    return imported;
+  }
+
+  async function issue({ revision, client, capabilities }: Handshake, principal = ''): Promise<string> {
+    const payload = encodeBase64Url(
+      encoder.encode(
+        JSON.stringify({
+          t: Date.now(),
+          n: encodeBase64Url(crypto.getRandomValues(new Uint8Array(16))),
+          r: revision,
+          i: [client?.name, client?.version].map((text: unknown) =>
+            typeof text === 'string' ? text.slice(0, MAX_NAME) : '',
+          ),
+          c: essential(capabilities),
+        }),
+      ),
+    );
+    const signature = await crypto.subtle.sign('HMAC', await key(), signed(payload, principal));
+    return `${payload}.${encodeBase64Url(new Uint8Array(signature))}`;
+  }
+
+  async function read(id: string, principal = ''): Promise<IssuedSession | undefined> {
+    const dot = id.indexOf('.');
+    if (dot === -1 || id.length > MAX_ID) return undefined;
+    const payload = id.slice(0, dot);
+    const signature = decodeBase64Url(id.slice(dot + 1));
+    const bytes = decodeBase64Url(payload);
+    if (signature === undefined || bytes === undefined) return undefined;
+    // Bits are left over in the last character: with others there, the same session would have a second id.
+    if (encodeBase64Url(signature) !== id.slice(dot + 1)) return undefined;
+    if (!(await crypto.subtle.verify('HMAC', await key(), signature, signed(payload, principal))))
+      return undefined;
+    const { t, r, i, c } = JSON.parse(new TextDecoder().decode(bytes)) as {
+      t: number;
+      r: string;
+      i: string[];
+      c: object;
+    };
+    const revision = sessionRevisions.find((known) => known === r);
+    const expiresAt = t + maxAgeMs;
+    if (revision === undefined || expiresAt <= Date.now()) return undefined;
+    const client = i[0] ? { name: i[0], version: i[1] ?? '' } : undefined;
+    return { handshake: { revision, client, capabilities: c as ClientCapabilities }, issuedAt: t, expiresAt };
+  }
+
+  return { issue, read };
+}
+
+// Whose the session is stands in no id: it is what the signature is checked with. A payload has no line breaks.
+function signed(payload: string, principal: string): Uint8Array<ArrayBuffer> {
+  return encoder.encode(principal === '' ? payload : `${payload}\n${principal}`);
+}
+
+async function importKey(secret: string | undefined): Promise<CryptoKey> {
+  const bytes = secret === undefined ? crypto.getRandomValues(new Uint8Array(32)) : encoder.encode(secret);
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
+}
+
+// What decides how the client is served. The id travels with every request, so the rest stays out.
+function essential(capabilities: ClientCapabilities): ClientCapabilities {
+  const { sampling, elicitation, roots, extensions } = capabilities;
+  return {
+    ...(isObject(sampling) && { sampling: pick(sampling, ['context', 'tools']) }),
+    ...(isObject(elicitation) && { elicitation: pick(elicitation, ['form', 'url']) }),
+    ...(isObject(roots) && { roots: {} }),
+    ...(isObject(extensions) && { extensions: pick(extensions, Object.keys(extensions).slice(0, 8)) }),
+  };
+}
+
+function pick(
+  object: Record<string, unknown>,
+  keys: readonly string[],
+): Record<string, Record<string, never>> {
+  return Object.fromEntries(
+    keys.filter((key) => EXTENSION.test(key) && isObject(object[key])).map((key) => [key, {}]),
+  );
+}

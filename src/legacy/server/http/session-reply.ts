@@ -1,0 +1,81 @@
+import { has } from '../../../protocol/tables/features.js';
+import type { Streams } from '../../../transports/http/server/event-streams.js';
+import type { HeaderFields, Incoming } from '../../../transports/http/server/incoming.js';
+import { accepts, replyJson } from '../../../transports/http/server/reply.js';
+import type { EventLog } from './event-log.js';
+import { ResumableStream } from './resumable-stream.js';
+import type { LiveSession } from './session-table.js';
+
+export interface SessionAnswerOptions {
+  readonly live: LiveSession;
+  readonly streams: Streams;
+  readonly log: EventLog;
+  readonly retryMs: number;
+  readonly headers: HeaderFields;
+  /** The client is gone and cannot come back for this answer. */
+  readonly onLost: () => void;
+}
+
+/** The answer to a POST of a session: one JSON body, or a stream that the client can come back to. */
+export class SessionAnswer {
+  readonly #incoming: Incoming;
+  readonly #options: SessionAnswerOptions;
+  readonly #mayStream: boolean;
+  #stream: ResumableStream | undefined;
+  #finished = false;
+
+  constructor(incoming: Incoming, options: SessionAnswerOptions) {
+    this.#incoming = incoming;
+    this.#options = options;
+    this.#mayStream = accepts(incoming.header('accept'), 'text/event-stream');
+    // Spec 2025-11-25: a lost connection is no cancellation. But without a stream there is nothing to come back to.
+    incoming.onGone(() => {
+      if (this.#stream === undefined && !this.#finished) options.onLost();
+    });
+  }
+
+  get mayStream(): boolean {
+    return this.#mayStream;
+  }
+
+  /** A client that takes only JSON goes without. */
+  notify(message: string): void {
+    if (!this.#finished && this.#mayStream) this.#begin().send(message);
+  }
+
+  finish(message: string, status = 200): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    if (this.#stream === undefined) return replyJson(this.#incoming, status, message, this.#options.headers);
+    this.#stream.send(message);
+    this.#stream.end();
+    this.#options.live.streams.delete(this.#stream.name);
+  }
+
+  /** Only where the revision lets a client poll. */
+  get canRelease(): boolean {
+    return this.#mayStream && has(this.#options.live.session.revision, 'pollingStreams');
+  }
+
+  release(): void {
+    if (!this.#finished) this.#begin().release();
+  }
+
+  #begin(): ResumableStream {
+    if (this.#stream !== undefined) return this.#stream;
+    const { live, streams, log, retryMs, headers } = this.#options;
+    const stream = new ResumableStream(streamName(live, 'p'), {
+      log,
+      retryMs: this.canRelease ? retryMs : undefined,
+    });
+    this.#stream = stream;
+    live.streams.set(stream.name, stream);
+    stream.begin(streams.open(this.#incoming, headers, { onEnd: () => stream.release() }));
+    return stream;
+  }
+}
+
+/** A name nobody can guess, that says whose stream it is and whether it was opened for a call. */
+export function streamName({ tag }: LiveSession, kind: 'p' | 'g'): string {
+  return `${tag}.${kind}${crypto.randomUUID().slice(0, 18)}`;
+}

@@ -1,0 +1,81 @@
+import { Lifetime, withSignal } from '../../../async/lifetime.js';
+import { printError, printNotification, printResult, type RequestMessage } from '../../../jsonrpc/message.js';
+import type { Call, Dispatch } from '../../../protocol/call.js';
+import { McpError, toMcpError } from '../../../protocol/errors.js';
+import type { InFlight } from '../../../transports/http/server/in-flight.js';
+import { callerOf, type Incoming } from '../../../transports/http/server/incoming.js';
+import type { Way } from '../forward.js';
+import type { SessionAnswer } from './session-reply.js';
+import type { LiveSession } from './session-table.js';
+
+/** What carries a request of a session and its answer. */
+export interface Carrier {
+  readonly incoming: Incoming;
+  readonly answer: SessionAnswer;
+  readonly reply: (text: string) => void;
+}
+
+export interface RequestParts {
+  readonly dispatch: Dispatch;
+  readonly inFlight: InFlight;
+}
+
+// Calls of a session outlive their connections, so that the number of connections does not bound them.
+const MAX_OPEN_CALLS = 1000;
+
+/** Serves one request of a session; never rejects. */
+export function sessionRequests({
+  dispatch,
+  inFlight,
+}: RequestParts): (live: LiveSession, message: RequestMessage, carrier: Carrier) => Promise<void> {
+  return async function serve(live, message, { incoming, answer, reply }) {
+    const { session, calls } = live;
+    const { id } = message;
+    // A call that was ended may have been answered for before its handler returns.
+    let answered = false;
+    const finish = (text: string): void => {
+      if (!answered) reply(text);
+      answered = true;
+    };
+    const fail = (error: unknown): void => finish(printError(id, toMcpError(error).toWire(session.revision)));
+    if (calls.has(id)) return fail(new McpError('invalid_request', 'A request with this id is already open'));
+    if (calls.size >= MAX_OPEN_CALLS)
+      return fail(new McpError('overloaded', `A session can have at most ${MAX_OPEN_CALLS} open calls`));
+    const lifetime = new Lifetime();
+    calls.set(id, lifetime);
+    const leave = inFlight.enter({
+      long: false,
+      end(why) {
+        lifetime.end(why);
+        fail(why);
+      },
+    });
+    const call: Omit<Call, 'method' | 'peer' | 'params' | 'signal'> = {
+      id,
+      ...callerOf(incoming),
+      notify: (method, params) => answer.notify(printNotification(method, params)),
+      release: answer.canRelease ? () => answer.release() : undefined,
+    };
+    const forward: Way['forward'] = (peer, params, beside) => {
+      const { method = message.method, notify = call.notify } = beside ?? {};
+      return dispatch(withSignal({ ...call, notify, method, peer, params }, beside?.lifetime ?? lifetime));
+    };
+    const send = (text: string): void => {
+      if (answer.mayStream) return answer.notify(text);
+      throw new McpError(
+        'invalid_request',
+        'The client can be asked only where it accepts text/event-stream',
+      );
+    };
+    try {
+      const line = (): ReturnType<Way['line']> => ({ send, signal: lifetime.signal });
+      finish(printResult(id, await session.answer(message, { forward, line })));
+    } catch (error) {
+      fail(error);
+    } finally {
+      leave();
+      calls.delete(id);
+      live.usedAt = Date.now();
+    }
+  };
+}

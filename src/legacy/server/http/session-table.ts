@@ -1,0 +1,160 @@
+import type { Lifetime } from '../../../async/lifetime.js';
+import { idle } from '../../../async/unref.js';
+import type { RequestId } from '../../../jsonrpc/message.js';
+import type { Dispatch } from '../../../protocol/call.js';
+import { type Caller, principalOf } from '../../../protocol/caller.js';
+import { McpError } from '../../../protocol/errors.js';
+import { type Handshake, Session } from '../session.js';
+import { EndedSessions } from './ended-sessions.js';
+import type { ResumableStream } from './resumable-stream.js';
+import type { IssuedSession, SessionIds } from './session-id.js';
+
+/** What a process remembers of a session beyond its id. */
+export interface LiveSession {
+  readonly id: string;
+  readonly session: Session;
+  /** Whose it is. */
+  readonly principal: string;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+  /** Begins the names of its streams, so that no session can ask for another's events. */
+  readonly tag: string;
+  readonly calls: Map<RequestId, Lifetime>;
+  readonly streams: Map<string, ResumableStream>;
+  /** The stream for what belongs to no call. */
+  standing: ResumableStream | undefined;
+  usedAt: number;
+  /** Whether the operator was told that its answers go to the wrong process. */
+  warned: boolean;
+}
+
+export interface SessionTableOptions {
+  readonly ids: SessionIds;
+  readonly dispatch: Dispatch;
+  readonly maxSessions: number;
+  readonly idleMs: number;
+}
+
+/** The sessions that this process has seen lately. Forgetting one costs its client its log level and subscriptions. */
+export class SessionTable {
+  readonly #live = new Map<string, LiveSession>();
+  readonly #ended = new EndedSessions();
+  readonly #options: SessionTableOptions;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(options: SessionTableOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#live.size;
+  }
+
+  /** Opens a session and returns its id. Nothing is kept until the client uses it. */
+  async open(
+    handshake: Handshake,
+    caller: Caller,
+  ): Promise<{ readonly id: string; readonly session: Session }> {
+    return {
+      id: await this.#options.ids.issue(handshake, principalOf(caller)),
+      session: new Session(handshake, this.#options.dispatch),
+    };
+  }
+
+  /** The session, if it is this caller's. One of somebody else's is as unknown as one that never was. */
+  async find(id: string, principal: string): Promise<LiveSession | undefined> {
+    const known = this.#live.get(id);
+    if (known !== undefined) {
+      if (known.principal !== principal) return undefined;
+      if (known.expiresAt <= Date.now()) {
+        this.#stop(known);
+        return undefined;
+      }
+      known.usedAt = Date.now();
+      // To the end of the line: the first in it is the one that was not used for longest.
+      this.#live.delete(id);
+      this.#live.set(id, known);
+      return known;
+    }
+    const issued = await this.#options.ids.read(id, principal);
+    if (issued === undefined || this.#ended.has(id, issued)) return undefined;
+    return this.#live.get(id) ?? this.#remember(id, principal, issued);
+  }
+
+  #remember(id: string, principal: string, issued: IssuedSession): LiveSession {
+    if (this.#live.size >= this.#options.maxSessions) this.#evict();
+    const live: LiveSession = {
+      id,
+      principal,
+      session: new Session(issued.handshake, this.#options.dispatch),
+      issuedAt: issued.issuedAt,
+      expiresAt: issued.expiresAt,
+      tag: id.slice(-12),
+      calls: new Map(),
+      streams: new Map(),
+      standing: undefined,
+      usedAt: Date.now(),
+      warned: false,
+    };
+    this.#live.set(id, live);
+    this.#timer ??= this.#startTimer();
+    return live;
+  }
+
+  #evict(): void {
+    for (const live of this.#live.values()) {
+      if (isIdle(live)) return this.forget(live);
+    }
+    throw new McpError('overloaded', 'Too many sessions are open', { status: 503 });
+  }
+
+  /** Lets go of what is kept in memory; the session itself goes on. */
+  forget(live: LiveSession): void {
+    live.session.detach();
+    this.#live.delete(live.id);
+    if (this.#live.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Ends the session for good, as far as this process can say. */
+  end(live: LiveSession): void {
+    this.#stop(live);
+    this.#ended.add(live.id, live);
+  }
+
+  #stop(live: LiveSession): void {
+    this.forget(live);
+    const why = new McpError('connection_closed', 'The session was ended');
+    for (const lifetime of live.calls.values()) lifetime.end(why);
+    for (const stream of live.streams.values()) stream.end();
+    live.standing?.end();
+  }
+
+  close(): void {
+    for (const live of [...this.#live.values()]) {
+      live.standing?.end();
+      this.forget(live);
+    }
+  }
+
+  #startTimer(): ReturnType<typeof setInterval> {
+    const { idleMs } = this.#options;
+    const timer = setInterval(
+      () => {
+        const now = Date.now();
+        for (const live of [...this.#live.values()]) {
+          if (live.expiresAt <= now) this.#stop(live);
+          else if (live.usedAt <= now - idleMs && isIdle(live)) this.forget(live);
+        }
+      },
+      Math.max(10, Math.min(30_000, idleMs / 2)),
+    );
+    idle(timer);
+    return timer;
+  }
+}
+
+function isIdle({ calls, standing, streams }: LiveSession): boolean {
+  return calls.size === 0 && streams.size === 0 && standing === undefined;
+}

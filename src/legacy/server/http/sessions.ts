@@ -1,0 +1,238 @@
+import { Lifetime, withSignal } from '../../../async/lifetime.js';
+import {
+  type Message,
+  printError,
+  printResult,
+  type RequestId,
+  type RequestMessage,
+} from '../../../jsonrpc/message.js';
+import type { Call, Dispatch } from '../../../protocol/call.js';
+import { principalOf } from '../../../protocol/caller.js';
+import { checkSecret } from '../../../protocol/checks/secret.js';
+import { McpError, toMcpError } from '../../../protocol/errors.js';
+import { newestSession } from '../../../protocol/tables/features.js';
+import type { EraContext, SessionEra } from '../../../transports/http/server/endpoint.js';
+import { callerOf, type HeaderFields, type Incoming } from '../../../transports/http/server/incoming.js';
+import { refuse } from '../../../transports/http/server/refusal.js';
+import { replyJson } from '../../../transports/http/server/reply.js';
+import { batchProblem, collector, readInBatch } from '../channel-session.js';
+import type { Way } from '../forward.js';
+import { readHandshake } from '../session.js';
+import { type EventLog, memoryEventLog } from './event-log.js';
+import { sessionListening } from './get-stream.js';
+import { httpSse } from './http-sse.js';
+import { sessionIds } from './session-id.js';
+import { SessionAnswer } from './session-reply.js';
+import { sessionRequests } from './session-request.js';
+import { type LiveSession, SessionTable } from './session-table.js';
+
+/** The options of sessions, for clients of 2025-11-25 and before. */
+export interface SessionOptions {
+  /**
+   * Signs session ids, 32 characters or more. With the same secret in every process, sessions survive restarts and changes of
+   * process. Default: `MCP_SECRET` with `serve`, otherwise a random one.
+   */
+  readonly secret?: string | undefined;
+  /**
+   * The number of sessions in memory. At the limit, an idle one is removed from memory; if all are busy, a new one is refused
+   * with 503. Default: 10,000.
+   */
+  readonly maxSessions?: number;
+  /**
+   * The time after which a session without a request is removed from memory. Its client can continue, but loses its log level
+   * and subscriptions. Default: 10 minutes.
+   */
+  readonly sessionIdleMs?: number;
+  /** The time after which a session expires; its client has to initialize a new one. Default: 24 hours. */
+  readonly sessionMaxAgeMs?: number;
+  /** The time that clients are told to wait before they reconnect to a stream. Default: 1 s. */
+  readonly retryMs?: number;
+  /** Keeps the events that clients can fetch after they have lost their connection. Default: `memoryEventLog()`. */
+  readonly eventLog?: EventLog;
+}
+
+/** What else sessions are given by whoever puts them together. */
+export interface SessionParts extends SessionOptions {
+  /** Tells the operator of something that a client will not. */
+  readonly warn?: ((message: string) => void) | undefined;
+}
+
+const SESSION = 'mcp-session-id';
+
+/** Streamable HTTP as it was from 2025-03-26 to 2025-11-25, and the transport of 2024-11-05 beside it. */
+export function httpSessions(
+  dispatch: Dispatch,
+  options: SessionParts = {},
+): (context: EraContext) => SessionEra {
+  const {
+    maxSessions = 10_000,
+    sessionIdleMs = 600_000,
+    sessionMaxAgeMs = 86_400_000,
+    retryMs = 1000,
+  } = options;
+  if (options.secret !== undefined) checkSecret(options.secret);
+  return function httpSessions({ streams, inFlight, read }) {
+    const log = options.eventLog ?? memoryEventLog();
+    const ids = sessionIds({ secret: options.secret, maxAgeMs: sessionMaxAgeMs });
+    const table = new SessionTable({ ids, dispatch, maxSessions, idleMs: sessionIdleMs });
+    const listen = sessionListening({ streams, log, retryMs });
+    const oldest = httpSse({ dispatch, streams, read, maxConnections: maxSessions });
+
+    async function post(
+      incoming: Incoming,
+      body: Message | readonly unknown[],
+      headers: HeaderFields,
+    ): Promise<void> {
+      if (isBatch(body)) return postBatch(incoming, body, headers);
+      if (body.kind === 'request' && body.method === 'initialize') return initialize(incoming, body, headers);
+      const live = await find(incoming, headers, body.kind === 'request' ? body.id : undefined);
+      if (live === undefined) return;
+      if (body.kind === 'request') {
+        const answer = answerFor(incoming, live, headers, [body.id]);
+        return serve(live, body, { incoming, answer, reply: (text) => answer.finish(text) });
+      }
+      if (body.kind === 'notification') cancelled(live, body);
+      else if (!live.session.questions.receive(body)) return refuse(incoming, 400, unasked(live), headers);
+      incoming.reply(202, headers);
+    }
+
+    async function initialize(
+      incoming: Incoming,
+      message: RequestMessage,
+      headers: HeaderFields,
+    ): Promise<void> {
+      try {
+        const caller = callerOf(incoming);
+        const { id, session } = await table.open(readHandshake(message.params), caller);
+        const call = { ...caller, id: message.id, notify: ignore };
+        const forward: Way['forward'] = (peer, params, { method } = message) =>
+          dispatch(withSignal({ ...call, method, peer, params }, new Lifetime()));
+        const result = await session.initialize(forward);
+        replyJson(incoming, 200, printResult(message.id, result), { ...headers, [SESSION]: id });
+      } catch (error) {
+        const known = toMcpError(error);
+        replyJson(incoming, 200, printError(message.id, known.toWire(newestSession)), headers);
+      }
+    }
+
+    /** The session of a request, or an answer that says why there is none. */
+    async function find(
+      incoming: Incoming,
+      headers: HeaderFields,
+      id?: RequestId,
+    ): Promise<LiveSession | undefined> {
+      const sent = incoming.header(SESSION);
+      const live = sent === undefined ? undefined : await table.find(sent, principalOf(incoming));
+      if (live !== undefined) return live;
+      const message =
+        sent === undefined
+          ? 'No session: send "initialize" first, or put the protocol version into params._meta'
+          : 'Unknown session: send "initialize" again';
+      replyJson(incoming, sent === undefined ? 400 : 404, printError(id, { code: -32600, message }), headers);
+      return undefined;
+    }
+
+    function answerFor(
+      incoming: Incoming,
+      live: LiveSession,
+      headers: HeaderFields,
+      ids: readonly RequestId[],
+    ): SessionAnswer {
+      const onLost = (): void => {
+        for (const id of ids)
+          live.calls.get(id)?.end(new McpError('connection_closed', 'The client went away'));
+      };
+      return new SessionAnswer(incoming, { live, streams, log, retryMs, headers, onLost });
+    }
+
+    // Behind a balancer the answer belongs to a question of another process, which goes on waiting: somebody must hear of it.
+    function unasked(live: LiveSession): string {
+      if (!live.warned)
+        options.warn?.(
+          'A client answered a question that this process did not ask: behind a load balancer, send all requests of a session to the same process.',
+        );
+      live.warned = true;
+      return 'This answers no question that was asked here';
+    }
+
+    const serve = sessionRequests({ dispatch, inFlight });
+
+    async function postBatch(
+      incoming: Incoming,
+      values: readonly unknown[],
+      headers: HeaderFields,
+    ): Promise<void> {
+      const live = await find(incoming, headers);
+      if (live === undefined) return;
+      const problem = batchProblem(values, live.session);
+      if (problem !== undefined) return refuse(incoming, 400, problem, headers);
+      const messages = values.map(readInBatch);
+      const requests = messages.filter((message) => message.kind === 'request');
+      const answer = answerFor(
+        incoming,
+        live,
+        headers,
+        requests.map(({ id }) => id),
+      );
+      const invalid = messages.filter((message) => message.kind === 'invalid');
+      if (requests.length + invalid.length === 0) incoming.reply(202, headers);
+      const collect = collector(requests.length + invalid.length, (text) => answer.finish(text));
+      for (const { id, reason } of invalid) collect(printError(id, { code: -32600, message: reason }));
+      for (const message of messages) {
+        if (message.kind === 'notification') cancelled(live, message);
+        else if (message.kind !== 'invalid' && !live.session.questions.receive(message)) unasked(live);
+      }
+      await Promise.all(
+        requests.map((message) => serve(live, message, { incoming, answer, reply: collect })),
+      );
+    }
+
+    async function other(
+      incoming: Incoming,
+      route: 'mcp' | 'sse' | 'messages',
+      headers: HeaderFields,
+    ): Promise<void> {
+      if (route !== 'mcp') return oldest.handle(incoming, route, headers);
+      const sent = incoming.header(SESSION);
+      const served = incoming.method === 'GET' || incoming.method === 'DELETE';
+      if (!served || sent === undefined) {
+        const allow = sent === undefined ? 'POST, OPTIONS' : 'GET, POST, DELETE, OPTIONS';
+        return refuse(incoming, 405, `${incoming.method} is served to sessions only`, { ...headers, allow });
+      }
+      const live = await find(incoming, headers);
+      if (live === undefined) return;
+      if (incoming.method === 'DELETE') {
+        table.end(live);
+        return incoming.reply(200, headers);
+      }
+      listen(incoming, live, headers);
+    }
+
+    return {
+      post,
+      other,
+      async close(deadline) {
+        table.close();
+        await oldest.close(deadline);
+      },
+    };
+  };
+}
+
+function ignore(): void {
+  // A handshake has no notifications.
+}
+
+function isBatch(body: Message | readonly unknown[]): body is readonly unknown[] {
+  return Array.isArray(body);
+}
+
+function cancelled(
+  live: LiveSession,
+  { method, params }: { readonly method: string; readonly params: Call['params'] | undefined },
+): void {
+  if (method !== 'notifications/cancelled') return;
+  live.calls
+    .get(params?.['requestId'] as RequestId)
+    ?.end(new McpError('cancelled', 'The client cancelled the call'));
+}

@@ -1,0 +1,208 @@
+import { Lifetime, withSignal } from '../../async/lifetime.js';
+import { isObject, type JsonObject, type RequestMessage } from '../../jsonrpc/message.js';
+import type { Call, Dispatch, Outcome, Peer } from '../../protocol/call.js';
+import type { Caller } from '../../protocol/caller.js';
+import { McpError } from '../../protocol/errors.js';
+import { SERVER_INFO } from '../../protocol/meta.js';
+import type {
+  ClientCapabilities,
+  Implementation,
+  ServerCapabilities,
+  SubscriptionFilter,
+} from '../../protocol/model/model.js';
+import { has, newestSession, sessionRevisions } from '../../protocol/tables/features.js';
+import { MAX_SUBSCRIBED, MAX_SUBSCRIBED_LENGTH, MAX_URI_LENGTH } from '../../protocol/tables/limits.js';
+import { isLogLevel, type LogLevel } from '../../protocol/tables/log-level.js';
+import { knows } from '../../protocol/tables/methods.js';
+import type { Revision } from '../../protocol/tables/revisions.js';
+import { projectNotification } from '../shapes/to-older.js';
+import { Questions } from './client-requests.js';
+import { forwardRequest, type Way } from './forward.js';
+import { taskCapabilities } from './tasks.js';
+
+/** What a client said in its handshake. */
+export interface Handshake {
+  readonly revision: Revision;
+  readonly client: Implementation | undefined;
+  readonly capabilities: ClientCapabilities;
+}
+
+/** Where a session's changes go: a connection, or the stream of its GET. */
+export interface SessionStream {
+  readonly notify: (method: string, params?: JsonObject) => void;
+  /** Who opened the stream, in whose name changes are listened for. */
+  readonly caller: Caller;
+  /** Whether changes were missed since the last stream, so that everything has to be called changed once. */
+  readonly afterGap?: boolean;
+}
+
+/** Reads `initialize`. An unknown version is answered with the newest that a session can have. */
+export function readHandshake(params: JsonObject | undefined): Handshake {
+  const { protocolVersion, capabilities, clientInfo } = params ?? {};
+  if (typeof protocolVersion !== 'string') {
+    throw new McpError('invalid_params', 'initialize needs a string "protocolVersion"');
+  }
+  return {
+    revision: sessionRevisions.find((revision) => revision === protocolVersion) ?? newestSession,
+    client: isObject(clientInfo) ? (clientInfo as unknown as Implementation) : undefined,
+    capabilities: isObject(capabilities) ? (capabilities as ClientCapabilities) : {},
+  };
+}
+
+/**
+ * A session of the years 2024 and 2025 in front of a Dispatch that knows none: it remembers what the client said once and
+ * stamps it on every call.
+ */
+export class Session {
+  readonly handshake: Handshake;
+  readonly questions: Questions;
+  readonly #dispatch: Dispatch;
+  #logLevel: LogLevel = 'info';
+  #uris: Set<string> | undefined;
+  #uriCharacters = 0;
+  #listening: Lifetime | undefined;
+  #stream: SessionStream | undefined;
+
+  constructor(handshake: Handshake, dispatch: Dispatch, questions: Questions = new Questions()) {
+    this.handshake = handshake;
+    this.#dispatch = dispatch;
+    this.questions = questions;
+  }
+
+  get revision(): Revision {
+    return this.handshake.revision;
+  }
+
+  get peer(): Peer {
+    const { revision, client, capabilities } = this.handshake;
+    return { revision, client, capabilities, logLevel: this.#logLevel };
+  }
+
+  /** The result of `initialize`: what the server can do, in the words of the session's revision. */
+  async initialize(forward: Way['forward']): Promise<string> {
+    const { capabilities, instructions, _meta } = await this.#discover(forward);
+    const serverInfo = isObject(_meta) ? _meta[SERVER_INFO] : undefined;
+    const known = has(this.revision, 'coreTasks')
+      ? taskCapabilities(capabilities as JsonObject)
+      : (capabilities as JsonObject);
+    const { completions, ...older } = known;
+    return JSON.stringify({
+      protocolVersion: this.revision,
+      capabilities: has(this.revision, 'completionsCapability') ? known : older,
+      serverInfo,
+      ...(instructions !== undefined && { instructions }),
+    });
+  }
+
+  /** Answers a request of this session with the JSON of a result. */
+  async answer(message: RequestMessage, way: Way): Promise<string> {
+    const { method, params = {} } = message;
+    if (!knows(this.revision, method))
+      throw new McpError('method_not_found', `Method not found: ${method.slice(0, 128)}`);
+    switch (method) {
+      case 'ping':
+        return '{}';
+      case 'logging/setLevel':
+        this.#logLevel = readLevel(params['level']);
+        return '{}';
+      case 'resources/subscribe':
+        return this.#subscribe(readUri(params), way.forward);
+      case 'resources/unsubscribe':
+        if (this.#forget(readUri(params))) this.#listen();
+        return '{}';
+      default:
+        return forwardRequest(message, way, { peer: this.peer, questions: this.questions });
+    }
+  }
+
+  async #subscribe(uri: string, forward: Way['forward']): Promise<string> {
+    const { capabilities } = await this.#discover(forward);
+    if (!(capabilities as ServerCapabilities).resources?.subscribe) {
+      throw new McpError('method_not_found', 'This server does not announce changes of resources');
+    }
+    this.#uris ??= new Set();
+    if (this.#uris.has(uri)) return '{}';
+    if (this.#uris.size >= MAX_SUBSCRIBED || this.#uriCharacters + uri.length > MAX_SUBSCRIBED_LENGTH) {
+      throw new McpError(
+        'invalid_params',
+        `A session can subscribe to at most ${MAX_SUBSCRIBED} resources, whose URIs have at most ${MAX_SUBSCRIBED_LENGTH} characters together. Unsubscribe from some first.`,
+      );
+    }
+    this.#uris.add(uri);
+    this.#uriCharacters += uri.length;
+    this.#listen();
+    return '{}';
+  }
+
+  #forget(uri: string): boolean {
+    const known = this.#uris?.delete(uri) === true;
+    if (known) this.#uriCharacters -= uri.length;
+    return known;
+  }
+
+  /** From now on there is a stream for changes. */
+  attach(stream: SessionStream): void {
+    this.#stream = stream;
+    this.#listen({ afterGap: stream.afterGap === true });
+  }
+
+  /** There is no stream any more, or the session is over. */
+  detach(): void {
+    this.#stream = undefined;
+    this.#listening?.end(new McpError('connection_closed', 'The session has no stream'));
+    this.#listening = undefined;
+  }
+
+  // The old way of subscribing is one modern subscription that the session holds open; a changed wish is a new one.
+  #listen({ afterGap = false } = {}): void {
+    this.#listening?.end(new McpError('cancelled', 'The subscription was changed'));
+    this.#listening = undefined;
+    const stream = this.#stream;
+    if (stream === undefined) return;
+    const lifetime = new Lifetime();
+    this.#listening = lifetime;
+    const call: Omit<Call, 'signal'> = {
+      ...stream.caller,
+      id: 'session',
+      method: 'subscriptions/listen',
+      params: {
+        notifications: {
+          toolsListChanged: true,
+          promptsListChanged: true,
+          resourcesListChanged: true,
+          resourceSubscriptions: [...(this.#uris ?? [])],
+        },
+      },
+      peer: this.peer,
+      notify: (method, params) => {
+        if (lifetime.ended) return;
+        if (method !== 'notifications/subscriptions/acknowledged')
+          stream.notify(method, projectNotification(params));
+        else if (afterGap) tellEverything(params?.['notifications'] as SubscriptionFilter, stream.notify);
+      },
+    };
+    // A server without anything to announce answers at once; one that fails has told its log why.
+    this.#dispatch(withSignal(call, lifetime)).catch(() => undefined);
+  }
+
+  #discover(forward: Way['forward']): Promise<Outcome> {
+    return forward(this.peer, {}, { method: 'server/discover' });
+  }
+}
+
+function tellEverything(granted: SubscriptionFilter, notify: SessionStream['notify']): void {
+  for (const kind of ['tools', 'prompts', 'resources'] as const)
+    if (granted[`${kind}ListChanged`]) notify(`notifications/${kind}/list_changed`);
+  for (const uri of granted.resourceSubscriptions ?? []) notify('notifications/resources/updated', { uri });
+}
+
+function readLevel(level: unknown): LogLevel {
+  if (isLogLevel(level)) return level;
+  throw new McpError('invalid_params', 'params.level is not a log level');
+}
+
+function readUri(params: JsonObject): string {
+  const { uri } = params;
+  if (typeof uri === 'string' && uri.length <= MAX_URI_LENGTH) return uri;
+  throw new McpError('invalid_params', `params.uri must be a string of at most ${MAX_URI_LENGTH} characters`);
+}

@@ -1,0 +1,197 @@
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { Outcome, Peer } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
+import { TASKS } from '../../protocol/tables/extensions.js';
+import type { Revision } from '../../protocol/tables/revisions.js';
+import { printFor } from '../shapes/to-older.js';
+import type { Asked } from './client-requests.js';
+import type { TaskWatch } from './task-watch.js';
+
+// The tasks of 2025-11-25 were part of the protocol; today they are an extension with other names and fewer methods.
+
+const RELATED = 'io.modelcontextprotocol/related-task';
+
+/** How often one request may ask its client, whatever is answered. */
+export const MAX_ROUNDS = 32;
+
+/** What it takes to serve the old methods with the new ones. */
+export interface TaskWay {
+  readonly revision: Revision;
+  /** Makes a modern call, as a client that knows tasks. */
+  readonly call: (method: string, params: JsonObject) => Promise<Outcome>;
+  /** Asks the client. Aborting the signal withdraws the questions. */
+  readonly ask: (requests: JsonObject, signal: AbortSignal) => Promise<Asked>;
+  /** Begins to wait for changes of a task. */
+  readonly watch: (taskId: string) => TaskWatch;
+}
+
+/** A client that knows tasks, as far as the server can tell. */
+export function knowingTasks(peer: Peer): Peer {
+  const { capabilities } = peer;
+  return {
+    ...peer,
+    capabilities: { ...capabilities, extensions: { ...capabilities.extensions, [TASKS]: {} } },
+  };
+}
+
+/** The capability of 2025-11-25 in place of the extension's. */
+export function taskCapabilities(capabilities: JsonObject): JsonObject {
+  const { extensions, ...rest } = capabilities;
+  if (!isObject(extensions) || !Object.hasOwn(extensions, TASKS)) return capabilities;
+  const { [TASKS]: _, ...others } = extensions;
+  return {
+    ...rest,
+    ...(Object.keys(others).length > 0 && { extensions: others }),
+    tasks: { cancel: {}, requests: { tools: { call: {} } } },
+  };
+}
+
+/** The answer to one of the old methods, as the JSON of a result. */
+export async function answerTask(method: string, params: JsonObject, way: TaskWay): Promise<string> {
+  switch (method) {
+    case 'tasks/get':
+      return JSON.stringify(olderTask(await way.call('tasks/get', params)));
+    case 'tasks/cancel':
+      return cancel(params, way);
+    case 'tasks/result':
+      return result(params, way);
+    default:
+      throw new McpError('method_not_found', `Method not found: ${method}`);
+  }
+}
+
+/** The task that a call became, as 2025-11-25 writes it. */
+export function createdTask(outcome: Outcome): string {
+  return JSON.stringify({ task: olderTask(outcome) });
+}
+
+async function cancel(params: JsonObject, way: TaskWay): Promise<string> {
+  const { status } = await way.call('tasks/get', params);
+  if (isTerminal(status))
+    throw new McpError('invalid_params', `The task has ended already: ${String(status)}`);
+  await way.call('tasks/cancel', params);
+  return JSON.stringify(olderTask(await way.call('tasks/get', params)));
+}
+
+// Blocks until the task has ended. Its questions are asked meanwhile, on the stream of this request.
+async function result(params: JsonObject, way: TaskWay): Promise<string> {
+  // Looked at first: a task that is not there, or is somebody else's, never changes.
+  let task = await way.call('tasks/get', params);
+  const taskId = task['taskId'] as string;
+  const watch = way.watch(taskId);
+  let asking: TaskQuestions | undefined;
+  try {
+    for (let rounds = 0; !isTerminal(task['status']); task = await way.call('tasks/get', params)) {
+      const requests =
+        task['status'] === 'input_required' ? (task['inputRequests'] as JsonObject) : undefined;
+      // Answered elsewhere, or asked differently: the user need not answer any more.
+      if (asking !== undefined && !asking.isAbout(requests)) {
+        asking.withdraw();
+        asking = undefined;
+      }
+      if (requests !== undefined && asking === undefined) {
+        if (++rounds > MAX_ROUNDS)
+          throw new McpError('internal_error', `The task asked more than ${MAX_ROUNDS} times`);
+        asking = new TaskQuestions(requests, way, { taskId, wake: watch.wake });
+      }
+      await watch.next(task['pollIntervalMs']);
+      const inputResponses = asking?.answers();
+      if (inputResponses === undefined) continue;
+      asking = undefined;
+      await way.call('tasks/update', { taskId, inputResponses });
+    }
+    return ended(task, way.revision, taskId);
+  } finally {
+    asking?.withdraw();
+    watch.close();
+  }
+}
+
+/** The questions of a task that are before the client's user. */
+class TaskQuestions {
+  readonly #about: string;
+  readonly #controller = new AbortController();
+  #answers: JsonObject | undefined;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(
+    requests: JsonObject,
+    way: TaskWay,
+    { taskId, wake }: { readonly taskId: string; readonly wake: () => void },
+  ) {
+    this.#about = JSON.stringify(requests);
+    way
+      .ask(related(requests, taskId), this.#controller.signal)
+      .then(
+        ({ answers }) => {
+          this.#answers = answers;
+        },
+        (error) => {
+          this.#failure = { error };
+        },
+      )
+      .finally(wake);
+  }
+
+  isAbout(requests: JsonObject | undefined): boolean {
+    return JSON.stringify(requests) === this.#about;
+  }
+
+  /** The answers once they are there. Throws if the client could not give them. */
+  answers(): JsonObject | undefined {
+    if (this.#failure !== undefined) throw this.#failure.error;
+    return this.#answers;
+  }
+
+  withdraw(): void {
+    this.#controller.abort();
+  }
+}
+
+function ended(task: Outcome, revision: Revision, taskId: string): string {
+  if (isObject(task['error'])) {
+    const { code, message, data } = task['error'];
+    throw new McpError('internal_error', String(message), { number: Number(code), data });
+  }
+  const outcome = task['result'] as Outcome | undefined;
+  if (outcome === undefined) throw new McpError('invalid_params', 'The task was cancelled and has no result');
+  const _meta = { ...(isObject(outcome['_meta']) && outcome['_meta']), [RELATED]: { taskId } };
+  return printFor(revision, 'tools/call', { ...outcome, _meta });
+}
+
+function related(requests: JsonObject, taskId: string): JsonObject {
+  return Object.fromEntries(
+    Object.entries(requests).map(([key, request]) => {
+      const { method, params } = request as { method: string; params?: JsonObject };
+      return [key, { method, params: { ...params, _meta: { [RELATED]: { taskId } } } }];
+    }),
+  );
+}
+
+// A tool's own failure was a failed task then, and is a completed one now.
+function olderTask(task: Outcome): JsonObject {
+  const {
+    taskId,
+    status,
+    statusMessage,
+    createdAt,
+    lastUpdatedAt,
+    ttlMs,
+    pollIntervalMs,
+    result: value,
+  } = task;
+  const failed = status === 'completed' && isObject(value) && value['isError'] === true;
+  return {
+    taskId,
+    status: failed ? 'failed' : status,
+    ...(statusMessage !== undefined && { statusMessage }),
+    createdAt,
+    lastUpdatedAt,
+    ttl: ttlMs,
+    pollInterval: pollIntervalMs,
+  };
+}
+
+function isTerminal(status: unknown): boolean {
+  return status === 'completed' || status === 'failed' || status === 'cancelled';
+}

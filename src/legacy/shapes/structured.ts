@@ -1,0 +1,68 @@
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { isPrinted, printedValue, STRUCTURED } from '../../protocol/encoding/printed-value.js';
+
+// Structured content in the session era, and back. Before 2026-07-28 it is an object; today it is any value. What was
+// changed is said in `_meta`, for a client of ours to take back.
+
+/** A tool's result whose structured content is an object. */
+export function withObject(result: JsonObject): JsonObject {
+  const { structuredContent } = result;
+  if (structuredContent !== undefined)
+    return isObject(structuredContent) ? result : wrapped(result, structuredContent, 'wrapped');
+  if (isPrinted(result)) return wrapped(result, printedValue(result), 'wrapped');
+  const value = parsed((result['content'] as JsonObject[])[0]);
+  return value === undefined ? result : wrapped(result, value, 'parsed');
+}
+
+/** A tool's result without structured content, for revisions that know none. Most often it is there as text too. */
+export function withoutStructured(result: JsonObject): JsonObject {
+  const { structuredContent, ...rest } = result;
+  const [block, ...more] = result['content'] as JsonObject[];
+  const isPrinted =
+    more.length === 0 &&
+    structuredContent !== undefined &&
+    block?.['text'] === JSON.stringify(structuredContent);
+  return isPrinted ? marked(rest, 'printed') : rest;
+}
+
+/** The result as it was before `withObject` or `withoutStructured`. */
+export function withoutObject(result: JsonObject): JsonObject {
+  const { structuredContent, _meta, ...rest } = result;
+  if (!isObject(_meta) || !Object.hasOwn(_meta, STRUCTURED)) return result;
+  const { [STRUCTURED]: how, ...meta } = _meta;
+  return {
+    ...rest,
+    ...(how === 'wrapped' && {
+      structuredContent: (structuredContent as JsonObject | undefined)?.['result'],
+    }),
+    ...(how === 'printed' && {
+      structuredContent: parse((rest['content'] as JsonObject[] | undefined)?.[0]?.['text']),
+    }),
+    ...(Object.keys(meta).length > 0 && { _meta: meta }),
+  };
+}
+
+function wrapped(result: JsonObject, value: unknown, how: 'wrapped' | 'parsed'): JsonObject {
+  return marked({ ...result, structuredContent: { result: value } }, how);
+}
+
+function marked(result: JsonObject, how: 'wrapped' | 'parsed' | 'printed'): JsonObject {
+  const { _meta } = result;
+  return { ...result, _meta: { ...(isObject(_meta) && _meta), [STRUCTURED]: how } };
+}
+
+// Gemini CLI parses a text without structured content beside it, and rejects the whole result if that gives anything but
+// an object. The parsed value in an object keeps it content.
+function parsed(block: JsonObject | undefined): unknown {
+  const text = block?.['type'] === 'text' ? (block['text'] as string).trim() : '';
+  const mayParse = text !== '' && text.length <= 100_000 && '-0123456789"[tfn'.includes(text.charAt(0));
+  return mayParse ? parse(text) : undefined;
+}
+
+function parse(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,54 @@
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { Outcome } from '../../protocol/call.js';
+import type { ServerCapabilities } from '../../protocol/model/model.js';
+import { withoutObject } from './structured.js';
+
+// Results of the session era in the shape of the newest revision.
+
+/** What the session era answered to a method, as an outcome. */
+export function modernOutcome(method: string, result: JsonObject): Outcome {
+  return { ...(method === 'tools/call' ? toolResult(result) : result), resultType: 'complete' };
+}
+
+// Some servers leave out the content where there is structured content.
+function toolResult(result: JsonObject): JsonObject {
+  const given = withoutObject(result);
+  return Array.isArray(given['content']) ? given : { ...given, content: [] };
+}
+
+const lists: ReadonlyMap<string, readonly [keyof ServerCapabilities, string]> = new Map([
+  ['prompts/list', ['prompts', 'prompts']],
+  ['resources/list', ['resources', 'resources']],
+  ['resources/templates/list', ['resources', 'resourceTemplates']],
+]);
+
+/**
+ * The list of what a server does not have. Today's servers answer with it; those of the session era answer with an error,
+ * some not at all. Tools are asked for all the same: servers written by hand have them and forget to say so.
+ */
+export function emptyList(method: string, capabilities: Readonly<ServerCapabilities>): Outcome | undefined {
+  const [capability, field] = lists.get(method) ?? [];
+  return capability === undefined || field === undefined || capabilities[capability] !== undefined
+    ? undefined
+    : { resultType: 'complete', [field]: [] };
+}
+
+/** A task of 2025-11-25 as the extension writes it. */
+export function modernTask(task: JsonObject): JsonObject {
+  const { ttl, pollInterval, ...rest } = task;
+  return {
+    ...rest,
+    ...(ttl !== undefined && { ttlMs: ttl }),
+    ...(pollInterval !== undefined && { pollIntervalMs: pollInterval }),
+  };
+}
+
+/** A notification of the session era in today's words. */
+export function modernNotification(
+  method: string,
+  params: JsonObject | undefined,
+): readonly [method: string, params: JsonObject | undefined] {
+  return method === 'notifications/tasks/status' && isObject(params)
+    ? ['notifications/tasks', modernTask(params)]
+    : [method, params];
+}

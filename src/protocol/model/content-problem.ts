@@ -1,0 +1,44 @@
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { closestName } from '../../schema/explain/closest-name.js';
+
+// Content blocks: which fields each type needs, and what is wrong with one that lacks them.
+
+const required: Readonly<Record<string, readonly string[]>> = {
+  text: ['text'],
+  image: ['data', 'mimeType'],
+  audio: ['data', 'mimeType'],
+  resource_link: ['uri', 'name'],
+  resource: [],
+};
+
+const makers = 'text(), image(), audio(), resourceLink() or embed()';
+
+/** What is wrong with a content block, as the rest of a sentence that begins with its name; undefined for a good one. */
+export function contentProblem(value: unknown): string | undefined {
+  if (typeof value === 'string') return "is a string. Write text('…').";
+  if (!isObject(value)) return `is not a content block. Make one with ${makers}.`;
+  const { type } = value;
+  if (typeof type !== 'string') return `has no "type". Make a content block with ${makers}.`;
+  if (isBlockType(type)) return fieldProblem(type, value);
+  const meant = closestName(type, Object.keys(required));
+  const hint = meant === undefined ? `Make a content block with ${makers}.` : `Did you mean "${meant}"?`;
+  return `has the type ${JSON.stringify(type.slice(0, 40))}. ${hint}`;
+}
+
+export function isBlockType(type: string): boolean {
+  return Object.hasOwn(required, type);
+}
+
+/** What is wrong with the fields of a block whose type is known. */
+export function fieldProblem(type: string, value: JsonObject): string | undefined {
+  if (type === 'resource') {
+    const { resource } = value;
+    const isWhole =
+      isObject(resource) &&
+      typeof resource['uri'] === 'string' &&
+      (typeof resource['text'] === 'string' || typeof resource['blob'] === 'string');
+    return isWhole ? undefined : 'needs a "resource" with "uri" and "text" or "blob". Make it with embed().';
+  }
+  const missing = (required[type] ?? []).find((field) => typeof value[field] !== 'string');
+  return missing === undefined ? undefined : `needs a string "${missing}".`;
+}

@@ -1,0 +1,98 @@
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { ContentBlock, Role } from './content.js';
+import type { ListedTool } from './model.js';
+
+// What a server may ask its client for, in whatever era: a user's input, a model's answer, the open folders.
+
+/** A request of a server for input, which the client fulfils. */
+export interface InputRequest {
+  /** The kind of input: from the user, from a model, or the open folders. */
+  readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list';
+  /** The parameters of the request. */
+  readonly params?: JsonObject;
+}
+
+/** Where a server of ours says under which key it asks, in the session era, whose requests have no keys. */
+export const QUESTION_KEY = 'fullmcp/key';
+
+/** One message of the conversation that a model continues. */
+export interface SamplingMessage {
+  /** The speaker: `user`, or `assistant` for the model. */
+  readonly role: Role;
+  /** One block, or several in order. */
+  readonly content: SamplingContent | readonly SamplingContent[];
+}
+
+/** One piece of a sampling message: content, a model's use of a tool, or the result of that tool. */
+export type SamplingContent =
+  | ContentBlock
+  | {
+      /** Always `tool_use`. */
+      readonly type: 'tool_use';
+      /** The id of this use, which its result repeats. */
+      readonly id: string;
+      /** The tool's name. */
+      readonly name: string;
+      /** The arguments for the tool. */
+      readonly input: JsonObject;
+    }
+  | {
+      /** Always `tool_result`. */
+      readonly type: 'tool_result';
+      /** The `id` of the use that this result belongs to. */
+      readonly toolUseId: string;
+      /** The result as content blocks. */
+      readonly content: readonly ContentBlock[];
+      /** The result as JSON. */
+      readonly structuredContent?: unknown;
+      /** Whether the tool failed. Default: false. */
+      readonly isError?: boolean;
+    };
+
+/** The settings of a sampling request, the same at both ends. */
+export interface SamplingSettings {
+  /** The most tokens that the model may produce. The client may use fewer. */
+  readonly maxTokens: number;
+  /** The system prompt that the server proposes. The client may change or ignore it. */
+  readonly systemPrompt?: string;
+  /** The servers whose context the model is given. Only for clients that declare `context`. Default: `none`. */
+  readonly includeContext?: 'none' | 'thisServer' | 'allServers';
+  /** The model's temperature, in the model's own range. */
+  readonly temperature?: number;
+  /** Strings at which the model stops. */
+  readonly stopSequences?: readonly string[];
+  /** Hints on which model to choose: `hints`, `costPriority`, `speedPriority`, `intelligencePriority`. */
+  readonly modelPreferences?: JsonObject;
+  /** Parameters for the model's provider, passed on as they are. */
+  readonly metadata?: JsonObject;
+  /** Tools that the model may use. Only for clients that declare `tools`. */
+  readonly tools?: readonly ListedTool[];
+  /** Whether the model may, must or must not use a tool. */
+  readonly toolChoice?: {
+    /** `auto` leaves it to the model, `required` demands a use, `none` forbids it. Default: `auto`. */
+    readonly mode?: 'auto' | 'required' | 'none';
+  };
+}
+
+/** A folder or file that the client opens to the server. */
+export interface Root {
+  /** A `file:` URI. */
+  readonly uri: string;
+  /** A name to show to people. */
+  readonly name?: string;
+}
+
+/** What is missing in an answer, from the form's defaults. */
+export function withDefaults(form: JsonObject, content: unknown): unknown {
+  if (!isObject(content)) return content;
+  const fields = isObject(form['properties']) ? (form['properties'] as Record<string, unknown>) : {};
+  const missing = Object.entries(fields).filter(
+    ([name, field]) => isObject(field) && field['default'] !== undefined && !Object.hasOwn(content, name),
+  );
+  return missing.length === 0
+    ? content
+    : {
+        ...content,
+        ...Object.fromEntries(missing.map(([name, field]) => [name, (field as JsonObject)['default']])),
+      };
+}

@@ -1,0 +1,183 @@
+import { encodeKeepingReserved } from './characters.js';
+import type { Expression, Part, Variable } from './grammar.js';
+
+// Which parts of a URI belong to which parts of a template. From right to left, a table notes for each part the
+// positions from where it and all that follows can match to the end; then a walk from the left need never turn
+// back. Both are linear in the URI.
+
+/** A URI under match. A step is the length of the code point at a position, 0 where no value may hold it. */
+export interface Subject {
+  readonly uri: string;
+  readonly segmentSteps: Uint8Array;
+  readonly reservedSteps: Uint8Array;
+}
+
+/** A stretch of the URI that is (one item of) a variable's value, still encoded. */
+export interface Span {
+  readonly variable: Variable;
+  readonly reserved: boolean;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** One flag per position. The first row of a part says where the part may begin. */
+type Rows = readonly [Uint8Array, ...Uint8Array[]];
+
+export interface PartMatcher {
+  /** `after` is the first row of the next part. */
+  readonly reach: (subject: Subject, after: Uint8Array) => Rows;
+  /** Takes this part from a position where it may begin, adds its spans, and gives the position after it. */
+  readonly take: (subject: Subject, at: number, table: Table, spans: Span[]) => number;
+}
+
+export interface Table {
+  readonly rows: Rows;
+  readonly after: Uint8Array;
+}
+
+export function partMatcher(part: Part): PartMatcher {
+  if (part.kind === 'literal') return literalMatcher(literalForms(part.text));
+  return part.operator.named ? namedMatcher(part) : positionalMatcher(part);
+}
+
+/** The ways a literal may be written: encoded as expansion does it, or as the template has it. */
+export function literalForms(text: string): readonly string[] {
+  return [...new Set([encodeKeepingReserved(text), text])];
+}
+
+function literalMatcher(forms: readonly string[]): PartMatcher {
+  return {
+    reach: function reachLiteral({ uri }, after) {
+      const row = new Uint8Array(uri.length + 1);
+      for (const form of forms) {
+        for (let at = uri.indexOf(form); at !== -1; at = uri.indexOf(form, at + 1)) {
+          if (after[at + form.length] === 1) row[at] = 1;
+        }
+      }
+      return [row];
+    },
+    take: function takeLiteral({ uri }, at, { after }) {
+      const form = forms.find((form) => uri.startsWith(form, at) && after[at + form.length] === 1);
+      return at + (form?.length ?? 0);
+    },
+  };
+}
+
+/** `{a,b}`, `{+a}`, `{#a}`, `{.a}` and `{/a*}`. Row `1 + v` says where the rest can match from within value `v`. */
+function positionalMatcher({ operator, variables }: Expression): PartMatcher {
+  const { first, reserved } = operator;
+  const separator = operator.separator.charCodeAt(0);
+  const exploded = variables.map(({ explode }) => explode);
+  const last = variables.length - 1;
+  // Without a sign of its own in the URI an expression must show itself: each of its values has a character.
+  const required = first === '';
+
+  /** A list's items cannot hold what separates them; a single value may, as a list that is not exploded does. */
+  function stepAt({ uri, segmentSteps, reservedSteps }: Subject, v: number, at: number): number {
+    if (exploded[v] && uri.charCodeAt(at) === separator) return 0;
+    return (reserved ? reservedSteps : segmentSteps)[at] ?? 0;
+  }
+
+  function starts(subject: Subject, rows: Rows, v: number, at: number): boolean {
+    const step = required ? stepAt(subject, v, at) : 0;
+    return (!required || step > 0) && rows[1 + v]?.[at + step] === 1;
+  }
+
+  /** Where a separator leads to: the next variable if that can be, else the next item, else nowhere. */
+  function following(subject: Subject, rows: Rows, v: number, at: number): number | undefined {
+    if (subject.uri.charCodeAt(at) !== separator) return undefined;
+    if (v < last && starts(subject, rows, v + 1, at + 1)) return v + 1;
+    return exploded[v] && starts(subject, rows, v, at + 1) ? v : undefined;
+  }
+
+  function reachPositional(subject: Subject, after: Uint8Array): Rows {
+    const { uri } = subject;
+    const row = (): Uint8Array => new Uint8Array(uri.length + 1);
+    const rows: Rows = [row(), ...variables.map(row)];
+    for (let at = uri.length; at >= 0; at--) {
+      for (let v = last; v >= 0; v--) {
+        const inside = rows[1 + v] as Uint8Array;
+        const stops = after[at] === 1 && (!required || v === last);
+        const step = stepAt(subject, v, at);
+        if (stops || (step > 0 && inside[at + step] === 1) || following(subject, rows, v, at) !== undefined) {
+          inside[at] = 1;
+        }
+      }
+      const begins = required
+        ? starts(subject, rows, 0, at)
+        : after[at] === 1 || (uri[at] === first && starts(subject, rows, 0, at + 1));
+      if (begins) rows[0][at] = 1;
+    }
+    return rows;
+  }
+
+  function takePositional(subject: Subject, begin: number, { rows, after }: Table, spans: Span[]): number {
+    const present = required || (subject.uri[begin] === first && starts(subject, rows, 0, begin + 1));
+    if (!present) return begin;
+    let v = 0;
+    let from = begin + first.length;
+    let at = required ? from + stepAt(subject, v, from) : from;
+    for (;;) {
+      const stops = after[at] === 1 && (!required || v === last);
+      const next = stops ? undefined : following(subject, rows, v, at);
+      if (!stops && next === undefined) {
+        at += stepAt(subject, v, at);
+        continue;
+      }
+      spans.push({ variable: variables[v] as Variable, reserved, from, to: at });
+      if (next === undefined) return at;
+      v = next;
+      from = at + 1;
+      at = required ? from + stepAt(subject, v, from) : from;
+    }
+  }
+
+  return { reach: reachPositional, take: takePositional };
+}
+
+/** `{?a,b}`, `{&a}` and `{;a}`. Rows: where it may begin, where a value may go on, where a pair may end. */
+function namedMatcher({ operator, variables }: Expression): PartMatcher {
+  const { first, separator } = operator;
+
+  /** The variable that a pair at `at` is of, where the pair and the rest can match. */
+  function pairAt(uri: string, at: number, value: Uint8Array, ends: Uint8Array): Variable | undefined {
+    return variables.find(({ name }) => {
+      if (!uri.startsWith(name, at)) return false;
+      const end = at + name.length;
+      return uri[end] === '=' ? value[end + 1] === 1 : ends[end] === 1;
+    });
+  }
+
+  function reachNamed({ uri, segmentSteps }: Subject, after: Uint8Array): Rows {
+    const begins = new Uint8Array(uri.length + 1);
+    const value = new Uint8Array(uri.length + 1);
+    const ends = new Uint8Array(uri.length + 1);
+    for (let at = uri.length; at >= 0; at--) {
+      const separates = uri[at] === separator;
+      const pair = (separates || uri[at] === first) && pairAt(uri, at + 1, value, ends) !== undefined;
+      const step = separates ? 0 : (segmentSteps[at] ?? 0);
+      if (after[at] === 1 || (pair && separates)) ends[at] = 1;
+      if (after[at] === 1 || (pair && uri[at] === first)) begins[at] = 1;
+      if (ends[at] === 1 || (step > 0 && value[at + step] === 1)) value[at] = 1;
+    }
+    return [begins, value, ends];
+  }
+
+  function takeNamed(subject: Subject, begin: number, { rows, after }: Table, spans: Span[]): number {
+    const { uri, segmentSteps } = subject;
+    const [, value, ends] = rows as readonly [Uint8Array, Uint8Array, Uint8Array];
+    let at = begin;
+    let variable = uri[at] === first ? pairAt(uri, at + 1, value, ends) : undefined;
+    while (variable !== undefined) {
+      at += 1 + variable.name.length;
+      if (uri[at] === '=') at += 1;
+      const from = at;
+      while (ends[at] !== 1) at += segmentSteps[at] as number;
+      spans.push({ variable, reserved: false, from, to: at });
+      variable = after[at] === 1 ? undefined : pairAt(uri, at + 1, value, ends);
+    }
+    return at;
+  }
+
+  return { reach: reachNamed, take: takeNamed };
+}

@@ -1,0 +1,128 @@
+import type { SchemaDocument, SchemaNode } from '../document/document.js';
+import {
+  ARRAY,
+  allowedTypesOf,
+  BOOLEAN,
+  bitOf,
+  FRACTION,
+  INTEGER,
+  NULL,
+  OBJECT,
+  STRING,
+} from '../document/json-types.js';
+import { isPlainObject } from '../document/plain-json.js';
+import { onlyCandidate } from './branches.js';
+
+const MAX_VALUE_DEPTH = 64;
+const MAX_JSON_TEXT = 100_000;
+
+export interface Coerced {
+  readonly changed: boolean;
+  readonly value: unknown;
+}
+
+/**
+ * Models send `"5"` for 5 and `"[1,2]"` for [1,2]. This turns a string into what it says, only where the schema
+ * forbids a string and the text is exactly a value of a type the schema allows. A value that is valid never changes;
+ * the argument is never mutated, and only the way to a change is copied.
+ */
+export function coerce(document: SchemaDocument, value: unknown): Coerced {
+  const allowed = allowedTypesOf(document);
+  const result = at(document.root, value, 0);
+  return { changed: result !== value, value: result };
+
+  function at(schema: SchemaNode | boolean, current: unknown, depth: number): unknown {
+    if (typeof schema === 'boolean' || depth > MAX_VALUE_DEPTH) return current;
+    if (typeof current === 'string') {
+      const types = allowed(schema);
+      if ((types & STRING) !== 0) return current;
+      const read = readText(current, types);
+      return read === undefined ? current : within(schema, read, depth);
+    }
+    return within(schema, current, depth);
+  }
+
+  function within(node: SchemaNode, current: unknown, depth: number): unknown {
+    if (typeof current !== 'object' || current === null) return current;
+    let next: unknown = current;
+    if (node.$ref !== undefined) next = at(document.target(node.$ref), next, depth);
+    for (const part of node.allOf ?? []) next = at(part, next, depth);
+    for (const branches of [node.anyOf, node.oneOf]) {
+      if (branches === undefined) continue;
+      const chosen = onlyCandidate(document, branches, { allowed, value: next });
+      if (chosen !== undefined) next = at(branches[chosen] ?? true, next, depth);
+    }
+    if (Array.isArray(next)) return items(node, next, depth);
+    return isPlainObject(next) ? fields(node, next, depth) : next;
+  }
+
+  function items(node: SchemaNode, list: readonly unknown[], depth: number): readonly unknown[] {
+    if (node.items === undefined && node.prefixItems === undefined) return list;
+    let copy: unknown[] | undefined;
+    for (const [i, item] of list.entries()) {
+      const next = at(node.prefixItems?.[i] ?? node.items ?? true, item, depth + 1);
+      if (next !== item) {
+        copy ??= [...list];
+        copy[i] = next;
+      }
+    }
+    return copy ?? list;
+  }
+
+  function fields(node: SchemaNode, object: Readonly<Record<string, unknown>>, depth: number): unknown {
+    let copy: Record<string, unknown> | undefined;
+    for (const [name, field] of Object.entries(object)) {
+      let next = field;
+      for (const schema of schemasOfField(node, name)) next = at(schema, next, depth + 1);
+      if (next !== field) {
+        copy ??= { ...object };
+        copy[name] = next; // spreading has made it an own field, also one called `__proto__`
+      }
+    }
+    return copy ?? object;
+  }
+}
+
+/** Which subschemas of one node (not of its combinators) speak about a field. */
+export function schemasOfField(node: SchemaNode, name: string): readonly (SchemaNode | boolean)[] {
+  const own: (SchemaNode | boolean)[] = [];
+  const named = node.properties?.[name];
+  if (named !== undefined) own.push(named);
+  for (const [pattern, schema] of Object.entries(node.patternProperties ?? {})) {
+    if (new RegExp(pattern, 'u').test(name)) own.push(schema);
+  }
+  if (own.length === 0 && node.additionalProperties !== undefined) own.push(node.additionalProperties);
+  return own;
+}
+
+// The grammar of RFC 8259: no sign but minus, no leading zeros, no hexadecimal, no surrounding space.
+const JSON_NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+
+function readText(text: string, types: number): unknown {
+  if ((types & BOOLEAN) !== 0 && (text === 'true' || text === 'false')) return text === 'true';
+  if ((types & NULL) !== 0 && text === 'null') return null;
+  if ((types & (INTEGER | FRACTION)) !== 0 && JSON_NUMBER.test(text)) {
+    const number = Number(text);
+    // An identifier longer than a double can hold must not silently become another one.
+    const exact = Number.isInteger(number) ? Number.isSafeInteger(number) : Number.isFinite(number);
+    return exact && (types & bitOf(number)) !== 0 ? number : undefined;
+  }
+  return (types & (ARRAY | OBJECT)) !== 0 ? readStructure(text, types) : undefined;
+}
+
+function readStructure(text: string, types: number): unknown {
+  const start = text.trimStart().charAt(0);
+  if ((start !== '[' && start !== '{') || text.length > MAX_JSON_TEXT) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    // The text has not been through the limits on a message's depth.
+    return (types & bitOf(parsed)) !== 0 && !deeperThan(parsed, MAX_VALUE_DEPTH) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function deeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((child) => deeperThan(child, levels - 1));
+}

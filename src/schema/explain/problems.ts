@@ -1,0 +1,148 @@
+import type { Issue } from '../check/issue.js';
+import { fieldNames, placesAt, typedPath, valueAt } from '../check/places.js';
+import { type Finding, findings } from '../check/validator.js';
+import type { SchemaDocument, SchemaNode } from '../document/document.js';
+import { closestName } from './closest-name.js';
+import { expectation } from './expectation.js';
+import { sentence } from './sentences.js';
+import { unionProblems } from './unions.js';
+
+// Each costs a search for the names that were meant, and the explanation shows five.
+export const MAX_ISSUES = 25;
+
+/** What is wrong with a value, in words, once for each cause, as far as it is worth telling. Empty when the JSON Schema accepts it. */
+export function findProblems(
+  document: SchemaDocument,
+  value: unknown,
+  found: readonly Finding[] = findings(document, value),
+): readonly Issue[] {
+  const problems = new Map<string, Issue>();
+
+  function add(path: readonly (string | number)[], message: string): void {
+    problems.set(`${JSON.stringify(path)} ${message}`, { path, message });
+  }
+
+  function collect(list: readonly Finding[]): void {
+    for (let i = 0; i < list.length && problems.size < MAX_ISSUES; i++) {
+      const finding = list[i] as Finding;
+      if (finding.keyword !== 'anyOf' && finding.keyword !== 'oneOf') {
+        describe(finding);
+        continue;
+      }
+      const inside = insideOf(list, i);
+      i += inside.length;
+      const path = typedPath(value, finding.path);
+      const { node } = locate(document, finding);
+      const branches = (node[finding.keyword] ?? []) as readonly (SchemaNode | boolean)[];
+      const failed = failedBranches(finding, inside);
+      const union = unionProblems(document, {
+        branches,
+        matches: finding.keyword === 'anyOf' ? 0 : branches.length - failed.size,
+        failed,
+        value: valueAt(value, path),
+      });
+      if (typeof union === 'number') collect(inside.filter((one) => branchOf(finding, one) === union));
+      else add([...path, ...union.path], union.message);
+    }
+  }
+
+  function describe(finding: Finding): void {
+    const { node, via } = locate(document, finding);
+    if (via === 'contains') return;
+    const path = typedPath(value, finding.path);
+    const current = valueAt(value, path);
+    if (via === 'propertyNames') {
+      const name = path.at(-1);
+      const words = sentence(document, node, { keyword: finding.keyword, value: name });
+      if (words !== undefined) add(path, `the field's name ${words}`);
+    } else if (finding.keyword === 'required') {
+      const names = missing(node.required, current).slice(0, MAX_ISSUES);
+      for (const name of names) add([...path, name], required([...path, name]));
+    } else if (finding.keyword === 'dependentRequired' || finding.keyword === 'dependencies') {
+      for (const [name, wanted] of Object.entries(node[finding.keyword] ?? {})) {
+        if (!Array.isArray(wanted) || missing([name], current).length > 0) continue;
+        for (const other of missing(wanted, current)) {
+          add([...path, other], `required when ${JSON.stringify(name)} is given, missing`);
+        }
+      }
+    } else if (finding.keyword === 'not' && isNever(node)) {
+      add(path, unexpected(path));
+    } else {
+      const words = sentence(document, node, { keyword: finding.keyword, value: current });
+      if (words !== undefined) add(path, words);
+    }
+  }
+
+  function required(path: readonly (string | number)[]): string {
+    const words = placesAt(document, path, value).map((place) => expectation(document, place));
+    const wanted = words.find((word) => word !== undefined);
+    return wanted === undefined ? 'required, missing' : `required (${wanted}), missing`;
+  }
+
+  function unexpected(path: readonly (string | number)[]): string {
+    const name = path.at(-1);
+    if (typeof name !== 'string') return name === undefined ? 'no value is allowed' : 'one item too many';
+    const known = fieldNames(placesAt(document, path.slice(0, -1), value));
+    if (known.includes(name)) return 'this field is not allowed here';
+    const close = closestName(name, known);
+    return close === undefined ? 'unknown field' : `unknown field, did you mean ${JSON.stringify(close)}?`;
+  }
+
+  collect(found);
+  return [...problems.values()];
+}
+
+function missing(names: readonly string[] | undefined, value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return (names ?? []).filter((name) => !Object.hasOwn(value, name));
+}
+
+/** `false` in normal form, or what libraries write for it. */
+function isNever(node: SchemaNode): boolean {
+  return node.not === true || (typeof node.not === 'object' && Object.keys(node.not).length === 0);
+}
+
+/** The findings inside the branches of the union at an index: they follow it at once. */
+function insideOf(list: readonly Finding[], index: number): readonly Finding[] {
+  const union = list[index] as Finding;
+  const outside = list.findIndex((finding, i) => i > index && branchOf(union, finding) === undefined);
+  return list.slice(index + 1, outside === -1 ? list.length : outside);
+}
+
+function failedBranches(union: Finding, inside: readonly Finding[]): ReadonlySet<number> {
+  return new Set(inside.map((finding) => branchOf(union, finding) ?? -1));
+}
+
+function branchOf(union: Finding, finding: Finding): number | undefined {
+  const index = finding.schemaPath[union.schemaPath.length];
+  if (index === undefined || !startsWith(finding.schemaPath, union.schemaPath)) return undefined;
+  return startsWith(finding.path, union.path) ? Number(index) : undefined;
+}
+
+function startsWith(path: readonly string[], start: readonly string[]): boolean {
+  return start.every((token, i) => path[i] === token);
+}
+
+const MAPS: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  'dependentSchemas',
+  'dependencies',
+]);
+
+/** Walks the schema the way the validator did, to the node whose keyword it names. */
+function locate(document: SchemaDocument, finding: Finding): { node: SchemaNode; via: string } {
+  let node: unknown = document.root;
+  let via = '';
+  const way = finding.schemaPath.slice(0, -1);
+  for (let i = 0; i < way.length; i++) {
+    const keyword = way[i] ?? '';
+    const next: unknown = (node as SchemaNode)[keyword];
+    if (keyword === '$ref') node = document.target(String(next));
+    else if (Array.isArray(next) || MAPS.has(keyword))
+      node = (next as Record<string, unknown>)[way[++i] ?? ''];
+    else node = next;
+    if (keyword === 'contains' || keyword === 'propertyNames') via = keyword;
+  }
+  return { node: node as SchemaNode, via };
+}

@@ -1,0 +1,189 @@
+import { isProtocolMethod } from '../../protocol/tables/methods.js';
+import { type CompiledSchema, compileSchema } from '../../schema/compile.js';
+import type { Context } from '../context/context.js';
+import type { Prompt, Tool } from '../define/define.js';
+import { checkKeys, type KeyCheck } from '../define/definition-keys.js';
+import type { Log } from '../state/log.js';
+import { type CompiledPrompt, compilePrompt } from './prompts.js';
+import { type CompiledResource, type CompiledTemplate, compileResource } from './resources.js';
+import { type CompiledTool, compileTool, type ToolDefaults } from './tools.js';
+
+/** All mistakes in a server's definitions, in one error. */
+export class DefinitionError extends TypeError {
+  /** The mistakes, one sentence each. */
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(
+      problems.length === 1
+        ? `A mistake in the server's definition: ${problems[0]}`
+        : `${problems.length} mistakes in the server's definition:\n${problems.map((line) => `  - ${line}`).join('\n')}`,
+    );
+    this.name = 'DefinitionError';
+    this.problems = problems;
+  }
+}
+
+interface MethodDefinition {
+  readonly params?: Parameters<typeof compileSchema>[0];
+  readonly run: unknown;
+}
+
+/** Definitions as the user wrote them. */
+export interface Definitions {
+  readonly name?: unknown;
+  readonly version?: unknown;
+  readonly tools?: Readonly<Record<string, unknown>> | undefined;
+  readonly resources?: Readonly<Record<string, unknown>> | undefined;
+  readonly prompts?: Readonly<Record<string, unknown>> | undefined;
+  readonly methods?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface CompiledMethod {
+  readonly params: CompiledSchema | undefined;
+  readonly run: (params: unknown, ctx: Context) => unknown;
+}
+
+export interface Compiled {
+  readonly tools: ReadonlyMap<string, CompiledTool>;
+  readonly resources: ReadonlyMap<string, CompiledResource | CompiledTemplate>;
+  readonly prompts: ReadonlyMap<string, CompiledPrompt>;
+  readonly methods: ReadonlyMap<string, CompiledMethod>;
+}
+
+/** What holds for all definitions of a server. */
+export type Defaults = ToolDefaults & { readonly log: Log };
+
+/** Compiles everything and only then complains, so that all mistakes are seen at once. */
+export function compileDefinitions(definitions: Definitions, defaults: Defaults): Compiled {
+  const problems: string[] = [...checkKeys('server', definitions).problems];
+  for (const field of ['name', 'version'] as const) {
+    if (typeof definitions[field] !== 'string' || definitions[field] === '') {
+      problems.push(`"${field}" must be a string that is not empty`);
+    }
+  }
+  const compileAll = <K extends Kind>(
+    kind: K,
+    group: Readonly<Record<string, unknown>> | undefined,
+  ): Map<string, CompiledOf<K>> => {
+    const compiled = new Map<string, CompiledOf<K>>();
+    if (Array.isArray(group)) {
+      problems.push(`"${kind}s" must be an object with the names as keys, not an array`);
+      return compiled;
+    }
+    for (const [name, definition] of Object.entries(group ?? {})) {
+      const entry = compileOne(kind, name, definition, { defaults, problems });
+      if (entry !== undefined) compiled.set(name, entry);
+    }
+    return compiled;
+  };
+  const compiled = {
+    tools: compileAll('tool', definitions.tools),
+    resources: compileAll('resource', definitions.resources),
+    prompts: compileAll('prompt', definitions.prompts),
+    methods: compileAll('method', definitions.methods),
+  };
+  if (problems.length > 0) throw new DefinitionError(problems);
+  return compiled;
+}
+
+/** Compiles a definition that is added to a server. Throws a DefinitionError with everything that is wrong with it. */
+export function compileAdded<K extends Kind>(
+  kind: K,
+  name: string,
+  definition: unknown,
+  defaults: Defaults,
+): CompiledOf<K> {
+  const problems: string[] = [];
+  const compiled = compileOne(kind, name, definition, { defaults, problems });
+  if (compiled === undefined || problems.length > 0) throw new DefinitionError(problems);
+  return compiled;
+}
+
+interface CompiledKinds {
+  readonly tool: CompiledTool;
+  readonly resource: CompiledResource | CompiledTemplate;
+  readonly prompt: CompiledPrompt;
+  readonly method: CompiledMethod;
+}
+type Kind = keyof CompiledKinds;
+type CompiledOf<K extends Kind> = CompiledKinds[K];
+
+const compilers = {
+  tool: checkedTool,
+  resource: compileResource,
+  prompt: checkedPrompt,
+  method: compileMethod,
+};
+
+function compileOne<K extends Kind>(
+  kind: K,
+  name: string,
+  definition: unknown,
+  { defaults, problems }: { readonly defaults: Defaults; readonly problems: string[] },
+): CompiledOf<K> | undefined {
+  const report = (problem: string): void => void problems.push(`${kind} "${name}": ${problem}`);
+  const isOfKind = kind === 'method' || (definition as { kind?: unknown } | null)?.kind === kind;
+  if (typeof definition !== 'object' || definition === null || !isOfKind) {
+    report(`it is not a definition; make one with ${kind}({ … })`);
+    return undefined;
+  }
+  const { problems: unknown, meant } =
+    kind === 'method' ? checkKeys(kind, definition) : checkOptionsOf(kind, definition);
+  unknown.forEach(report);
+  try {
+    const compile = compilers[kind] as (
+      name: string,
+      definition: object,
+      defaults: Defaults,
+    ) => CompiledOf<K>;
+    return compile(name, meant, defaults);
+  } catch (error) {
+    report(error instanceof Error ? error.message : String(error));
+    return undefined;
+  }
+}
+
+// A handler under another name is among the options: `tool()` takes out only what it knows.
+function checkOptionsOf(kind: 'tool' | 'resource' | 'prompt', definition: object): KeyCheck<object> {
+  const { problems, meant } = checkKeys(kind, (definition as { readonly options: object }).options);
+  if (problems.length === 0) return { problems, meant: definition };
+  const { run, load, read, ...options } = meant as Record<string, unknown>;
+  return {
+    problems,
+    meant: { ...definition, options, ...(run !== undefined && { run }), ...(read !== undefined && { read }) },
+  };
+}
+
+/** Compiles a tool and warns of names that some clients cannot use. */
+function checkedTool(name: string, tool: Tool, { log, ...defaults }: Defaults): CompiledTool {
+  const compiled = compileTool(name, tool, defaults);
+  warnOfPatterns(`tool "${name}"`, compiled.input, log);
+  if (name.length > 64) log('warning', `tool "${name}": some clients refuse names over 64 characters`);
+  if (name.includes('.')) log('warning', `tool "${name}": some clients refuse names with a dot`);
+  return compiled;
+}
+
+function warnOfPatterns(what: string, { document }: CompiledSchema, log: Log): void {
+  for (const pattern of document.slowPatterns) {
+    log(
+      'warning',
+      `${what}: the pattern ${pattern} can take exponential time on a text that a client chooses. Rewrite it so that a repeated group can match a text in one way only.`,
+    );
+  }
+}
+
+function checkedPrompt(name: string, prompt: Prompt, { log }: Defaults): CompiledPrompt {
+  const compiled = compilePrompt(name, prompt);
+  warnOfPatterns(`prompt "${name}"`, compiled.args, log);
+  return compiled;
+}
+
+function compileMethod(name: string, method: MethodDefinition, { log }: Defaults): CompiledMethod {
+  if (isProtocolMethod(name)) throw new TypeError('the protocol itself defines this method');
+  if (!name.includes('/')) throw new TypeError('name it with a prefix, such as "acme/search"');
+  if (typeof method.run !== 'function') throw new TypeError('it has no "run"');
+  const params = method.params && compileSchema(method.params, { io: 'input', requireObject: true });
+  if (params !== undefined) warnOfPatterns(`method "${name}"`, params, log);
+  return { params, run: method.run as CompiledMethod['run'] };
+}

@@ -1,0 +1,33 @@
+import type { JsonObject } from '../../jsonrpc/message.js';
+import { metaKeyProblem } from '../../protocol/meta-key.js';
+import type { Icon } from '../../protocol/model/content.js';
+import type { Described } from '../define/define.js';
+
+const TAGS = 'fullmcp/tags';
+
+/** What every listed definition carries, as far as it was given. */
+export interface ListedDescription {
+  title?: string;
+  description?: string;
+  icons?: readonly Icon[];
+  _meta?: JsonObject;
+}
+
+/** Throws an error that says what is wrong with the description. */
+export function listDescription({ title, description, icons, tags, meta }: Described): ListedDescription {
+  for (const key of Object.keys(meta ?? {})) {
+    const problem = metaKeyProblem(key);
+    if (problem !== undefined) throw new TypeError(`"meta" has the key "${key}": ${problem}`);
+  }
+  for (const { src } of icons ?? []) {
+    if (!/^(https?:|data:)/i.test(src))
+      throw new TypeError(`an icon's "src" must be an https: or data: URI, not "${src}"`);
+  }
+  const _meta = tags === undefined || tags.length === 0 ? meta : { ...meta, [TAGS]: tags };
+  return {
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(icons && { icons }),
+    ...(_meta && { _meta }),
+  };
+}

@@ -1,0 +1,121 @@
+import { isObject } from '../../jsonrpc/message.js';
+import type { Call, Outcome } from '../../protocol/call.js';
+import { type KeysOf, unknownKeys } from '../../protocol/checks/known-keys.js';
+import { decodeBase64Url, encodeBase64Url } from '../../protocol/encoding/base64.js';
+import { McpError } from '../../protocol/errors.js';
+import type { ListedResource } from '../../protocol/model/model.js';
+import type { Context } from '../context/context.js';
+import type { ResourceEntry } from '../define/define.js';
+import { listDescription } from './description.js';
+import type { Registry } from './registry.js';
+import type { CompiledTemplate } from './resources.js';
+
+// The resources that templates list: made for each request, because they may differ from caller to caller.
+
+/** Runs `list` with what it needs to look things up. */
+type Within = <T>(call: Call, look: (ctx: Context) => Promise<T>) => Promise<T>;
+
+/** Serves `resources/list` where some template lists what it has: the server's own resources first, then the templates'. */
+export async function listResources(registry: Registry, call: Call, within: Within): Promise<Outcome> {
+  const start = readCursor(call.params['cursor']);
+  const listing = [...registry.templates.values()].filter(({ list }) => list !== undefined);
+  const lists = await within(call, (ctx) =>
+    Promise.all(listing.map(async (template) => entriesOf(template, ctx))),
+  );
+  const own = [...registry.resources.values()].map(({ uri, listed }): Entry => ({ uri, show: () => listed }));
+  const entries = withoutTwins([...own, ...lists.flat()]);
+  const from = start === undefined ? 0 : placeAfter(entries, start);
+  const to = from + registry.pageSize;
+  const page = entries.slice(from, to).map(({ show }) => show());
+  return registry.complete({
+    resources: page,
+    ...(to < entries.length && { nextCursor: cursorAt(to, entries[to - 1]?.uri) }),
+    // What one caller sees is not shown to another, and nobody announces when it changes.
+    ttlMs: 0,
+    cacheScope: 'private',
+  });
+}
+
+interface Entry {
+  readonly uri: string;
+  /** Checks the entry, which only those of the page need. */
+  readonly show: () => ListedResource;
+}
+
+async function entriesOf(template: CompiledTemplate, ctx: Context): Promise<readonly Entry[]> {
+  const given: unknown = await template.list?.(ctx);
+  if (!Array.isArray(given)) throw mistake(template, 'must return an array of URIs or of { uri, name, … }');
+  return given.map((item: unknown, index): Entry => {
+    const entry = typeof item === 'string' ? { uri: item } : item;
+    if (!isObject(entry) || typeof entry['uri'] !== 'string')
+      throw mistake(template, `gave an entry without a string "uri", at [${index}]`);
+    const { uri } = entry;
+    return { uri: uri as string, show: () => toListed(template, entry as unknown as ResourceEntry) };
+  });
+}
+
+const entryKeys = {
+  uri: true,
+  name: true,
+  title: true,
+  description: true,
+  icons: true,
+  tags: true,
+  meta: true,
+  mimeType: true,
+  annotations: true,
+  size: true,
+} satisfies KeysOf<ResourceEntry>;
+
+function toListed(template: CompiledTemplate, entry: ResourceEntry): ListedResource {
+  const { uri, name = uri, mimeType = template.mimeType, annotations, size } = entry;
+  const [unknown] = unknownKeys(entry, entryKeys, { _meta: 'meta' });
+  if (unknown !== undefined)
+    throw mistake(template, `gave an entry with the unknown key "${unknown.key}". ${unknown.hint}`);
+  if (template.template.match(uri) === undefined)
+    throw mistake(template, `gave the URI "${uri.slice(0, 256)}", which the template does not match`);
+  return {
+    uri,
+    name,
+    ...listDescription(entry),
+    ...(mimeType !== undefined && { mimeType }),
+    ...(annotations && { annotations }),
+    ...(size !== undefined && { size }),
+  };
+}
+
+// A resource of its own comes before a template that lists it too, as it does when it is read.
+function withoutTwins(entries: readonly Entry[]): readonly Entry[] {
+  const seen = new Set<string>();
+  return entries.filter(({ uri }) => !seen.has(uri) && seen.add(uri));
+}
+
+interface Place {
+  readonly index: number;
+  readonly uri: string;
+}
+
+// The page goes on behind the last entry of the page before. Where that entry is gone, its place has to do.
+function placeAfter(entries: readonly Entry[], { index, uri }: Place): number {
+  const at = entries.findIndex((entry) => entry.uri === uri);
+  return at === -1 ? index : at + 1;
+}
+
+function cursorAt(index: number, uri = ''): string {
+  return encodeBase64Url(new TextEncoder().encode(`${index} ${uri}`));
+}
+
+function readCursor(cursor: unknown): Place | undefined {
+  if (cursor === undefined) return undefined;
+  const bytes = typeof cursor === 'string' ? decodeBase64Url(cursor) : undefined;
+  const text = bytes === undefined ? '' : new TextDecoder().decode(bytes);
+  const space = text.indexOf(' ');
+  const index = space > 0 ? Number(text.slice(0, space)) : Number.NaN;
+  if (!Number.isSafeInteger(index) || index < 0)
+    throw new McpError('invalid_params', 'Unknown cursor: start again without one');
+  return { index, uri: text.slice(space + 1) };
+}
+
+function mistake({ uri }: CompiledTemplate, what: string): TypeError {
+  return new TypeError(`"list" of the resource "${uri}" ${what}`);
+}

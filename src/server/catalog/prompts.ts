@@ -1,0 +1,103 @@
+import { isObject } from '../../jsonrpc/message.js';
+import { assertJson } from '../../protocol/encoding/json-value.js';
+import { isContentBlock, text, user } from '../../protocol/model/content.js';
+import { contentProblem } from '../../protocol/model/content-problem.js';
+import type { ListedPrompt, PromptArgument, PromptMessage } from '../../protocol/model/model.js';
+import { type CompiledSchema, compileSchema } from '../../schema/compile.js';
+import type { Context } from '../context/context.js';
+import type { Completer, Prompt } from '../define/define.js';
+import { checkMeta, UNSENDABLE } from '../results/written-results.js';
+import { listDescription } from './description.js';
+
+export interface CompiledPrompt {
+  readonly name: string;
+  readonly listed: ListedPrompt;
+  readonly args: CompiledSchema;
+  readonly run: (args: unknown, ctx: Context) => unknown;
+  readonly complete: ReadonlyMap<string, Completer>;
+}
+
+const noArguments = { type: 'object' } as const;
+
+/** Throws an error that says what is wrong with the definition. */
+export function compilePrompt(name: string, prompt: Prompt): CompiledPrompt {
+  if (name === '') throw new TypeError('a prompt needs a name');
+  if (typeof prompt.run !== 'function') throw new TypeError('it has no "run"');
+  const args = compileSchema(prompt.options.args ?? noArguments, { io: 'input', requireObject: true });
+  const listedArguments = listArguments(args.json);
+  const complete = new Map(Object.entries<Completer>(prompt.options.complete ?? {}));
+  for (const argument of complete.keys()) {
+    if (!listedArguments.some((known) => known.name === argument)) {
+      const names = listedArguments.map((known) => known.name).join(', ') || 'none';
+      throw new TypeError(`"complete" names "${argument}", but the arguments are: ${names}`);
+    }
+  }
+  const listed: ListedPrompt = {
+    name,
+    ...listDescription(prompt.options),
+    ...(listedArguments.length > 0 && { arguments: listedArguments }),
+  };
+  return { name, listed, args, run: prompt.run as CompiledPrompt['run'], complete };
+}
+
+function listArguments(schema: Readonly<Record<string, unknown>>): PromptArgument[] {
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  return Object.entries(isObject(schema['properties']) ? schema['properties'] : {}).map(
+    ([name, property]) => {
+      const { title, description } = isObject(property) ? property : {};
+      return {
+        name,
+        ...(typeof title === 'string' && { title }),
+        ...(typeof description === 'string' && { description }),
+        required: required.includes(name),
+      };
+    },
+  );
+}
+
+export interface PromptResult {
+  readonly description?: string;
+  readonly messages: readonly PromptMessage[];
+}
+
+/** What a handler returned, as messages. A bare string or block is the user's. */
+export function toPromptResult(value: unknown, description: string | undefined): PromptResult {
+  const described = description === undefined ? {} : { description };
+  if (isObject(value) && 'messages' in value) {
+    if (!Array.isArray(value['messages'])) throw new TypeError(`${UNSENDABLE}: "messages" must be an array.`);
+    const { description: own, messages, _meta } = value;
+    if (own !== undefined && typeof own !== 'string')
+      throw new TypeError(`${UNSENDABLE}: "description" must be a string.`);
+    if (_meta !== undefined) checkMeta(_meta);
+    return {
+      ...described,
+      ...(value as object),
+      messages: messages.map((message, index) => toMessage(message, `messages[${index}]`)),
+    };
+  }
+  if (!Array.isArray(value)) return { ...described, messages: [toMessage(value, 'it')] };
+  return { ...described, messages: value.map((item, index) => toMessage(item, `[${index}]`)) };
+}
+
+function toMessage(item: unknown, where: string): PromptMessage {
+  if (typeof item === 'string') return user(item);
+  if (isContentBlock(item)) return user(checked(item, where));
+  if (!isObject(item) || !('role' in item))
+    throw new TypeError(
+      `${UNSENDABLE}: ${where} is not a message. A prompt returns a string, a message made with user() or assistant(), a content block, or an array of those.`,
+    );
+  const { role, content } = item;
+  if (role !== 'user' && role !== 'assistant')
+    throw new TypeError(`${UNSENDABLE}: ${where} has a "role" that is neither "user" nor "assistant".`);
+  if (typeof content === 'string') return { ...item, role, content: text(content) };
+  if (isContentBlock(content)) return checked(item as unknown as PromptMessage, where);
+  const problem = Array.isArray(content)
+    ? 'is an array. A message has one block: return one message for each.'
+    : contentProblem(content);
+  throw new TypeError(`${UNSENDABLE}: the content of ${where} ${problem}`);
+}
+
+function checked<T extends object>(value: T, where: string): T {
+  assertJson(value, where === 'it' ? UNSENDABLE : `${UNSENDABLE}, in ${where}`);
+  return value;
+}

@@ -1,0 +1,174 @@
+import { type Outcome, withPrint } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
+import { SERVER_INFO } from '../../protocol/meta.js';
+import type { Implementation, ServerCapabilities } from '../../protocol/model/model.js';
+import { TASKS } from '../../protocol/tables/extensions.js';
+import { modernRevisions } from '../../protocol/tables/features.js';
+import { closestName } from '../../schema/explain/closest-name.js';
+import type { Handle } from '../create-server.js';
+import type { ServerOptions } from '../define/options.js';
+import { type Complete, completeAs } from '../results/results.js';
+import { type Bus, type Change, localBus } from '../state/bus.js';
+import { Catalog } from './catalog.js';
+import { type Compiled, DefinitionError } from './compile.js';
+import type { CompiledPrompt } from './prompts.js';
+import type { CompiledResource, CompiledTemplate } from './resources.js';
+import type { CompiledTool } from './tools.js';
+
+type AnyOptions = Omit<
+  ServerOptions<never, never, never>,
+  'tools' | 'context' | 'lifespan' | 'resources' | 'prompts' | 'methods'
+>;
+
+const allKinds: readonly Change['kind'][] = ['tools', 'prompts', 'resources', 'resource'];
+
+/** What a server has: its definitions, their lists, and what it promises to announce. */
+export class Registry {
+  readonly tools: Catalog<CompiledTool>;
+  readonly resources: Catalog<CompiledResource>;
+  readonly templates: Catalog<CompiledTemplate>;
+  readonly prompts: Catalog<CompiledPrompt>;
+  readonly bus: Bus;
+  readonly complete: Complete;
+  readonly pageSize: number;
+  /** Set by the first call: what is added from then on is a change. */
+  inUse = false;
+  readonly #info: Implementation;
+  readonly #options: AnyOptions;
+  readonly #announced: Set<Change['kind']>;
+  #discovered: Outcome | undefined;
+
+  constructor(info: Implementation, options: object, compiled: Compiled) {
+    const { pageSize = 500, listTtlMs = 60_000, changes, bus } = options as AnyOptions;
+    if (!Number.isSafeInteger(pageSize) || pageSize < 1)
+      throw new DefinitionError(['"pageSize" must be a whole number, 1 or more']);
+    if (!Number.isSafeInteger(listTtlMs) || listTtlMs < 0)
+      throw new DefinitionError(['"listTtlMs" must be a whole number, 0 or more']);
+    this.pageSize = pageSize;
+    this.#info = info;
+    this.#options = options as AnyOptions;
+    this.#announced = new Set(changes === true || bus !== undefined ? allKinds : changes);
+    this.bus = bus ?? localBus();
+    // Icons may be large; what goes with every result is the name and the version.
+    this.complete = completeAs({ [SERVER_INFO]: { name: info.name, version: info.version } });
+    const shared = { pageSize, hints: { ttlMs: listTtlMs, cacheScope: 'public' }, complete: this.complete };
+    const list = (entry: { readonly listed: object }): object => entry.listed;
+    this.tools = new Catalog<CompiledTool>({ ...shared, field: 'tools', list });
+    this.resources = new Catalog<CompiledResource>({ ...shared, field: 'resources', list });
+    this.templates = new Catalog<CompiledTemplate>({ ...shared, field: 'resourceTemplates', list });
+    this.prompts = new Catalog<CompiledPrompt>({ ...shared, field: 'prompts', list });
+    for (const [name, entry] of compiled.tools) this.add('tools', name, entry);
+    for (const [name, entry] of compiled.resources) this.add('resources', name, entry);
+    for (const [name, entry] of compiled.prompts) this.add('prompts', name, entry);
+  }
+
+  /** Adds a definition and returns what takes it back. */
+  add(kind: 'tools' | 'resources' | 'prompts', name: string, entry: object): Handle {
+    const catalog = (
+      kind === 'resources' && 'template' in entry ? this.templates : this[kind]
+    ) as Catalog<object>;
+    if (catalog.has(name))
+      throw new DefinitionError([`"${name}" is defined twice; remove the first one before adding another`]);
+    this.#refuseTwin(name, entry);
+    catalog.add(name, entry);
+    this.#edited(kind);
+    return {
+      remove: () => {
+        if (catalog.remove(name, entry)) this.#edited(kind);
+      },
+    };
+  }
+
+  #refuseTwin(name: string, entry: object): void {
+    if (!('shape' in entry)) return;
+    for (const other of this.templates.values()) {
+      if (other.shape === entry.shape)
+        throw new DefinitionError([
+          `resource "${name}" matches the same URIs as "${other.uri}", which would always be read instead; remove one of them`,
+        ]);
+    }
+  }
+
+  #edited(kind: 'tools' | 'resources' | 'prompts'): void {
+    this.#discovered = undefined;
+    if (this.inUse) this.publish({ kind });
+  }
+
+  publish(change: Change): void {
+    // Whoever publishes is a publisher: from now on it is promised.
+    if (!this.#announced.has(change.kind)) {
+      this.#announced.add(change.kind);
+      this.#discovered = undefined;
+    }
+    this.bus.publish(change);
+  }
+
+  announces(kind: Change['kind']): boolean {
+    return this.#announced.has(kind);
+  }
+
+  /** Whether a list exists at all: it has items, or the server says that it will. */
+  offers(kind: 'tools' | 'resources' | 'prompts'): boolean {
+    const size = kind === 'resources' ? this.resources.size + this.templates.size : this[kind].size;
+    return size > 0 || this.announces(kind);
+  }
+
+  offersTasks(): boolean {
+    return [...this.tools.values()].some((tool) => tool.task !== undefined);
+  }
+
+  /** Whether the list of resources has to be made for each caller. */
+  listsPerCaller(): boolean {
+    for (const { list } of this.templates.values()) if (list !== undefined) return true;
+    return false;
+  }
+
+  offersCompletions(): boolean {
+    const completable = (entry: { complete: ReadonlyMap<string, unknown> }): boolean =>
+      entry.complete.size > 0;
+    return [...this.prompts.values(), ...this.templates.values()].some(completable);
+  }
+
+  discover(): Outcome {
+    const { instructions, listTtlMs = 60_000 } = this.#options;
+    this.#discovered ??= withPrint(
+      this.complete(
+        {
+          supportedVersions: modernRevisions,
+          capabilities: this.#capabilities(),
+          ...(instructions !== undefined && { instructions }),
+          ttlMs: listTtlMs,
+          cacheScope: 'public',
+        },
+        { [SERVER_INFO]: this.#info },
+      ),
+    );
+    return this.#discovered;
+  }
+
+  #capabilities(): ServerCapabilities {
+    const { experimental } = this.#options;
+    const extensions = this.offersTasks()
+      ? { ...this.#options.extensions, [TASKS]: {} }
+      : this.#options.extensions;
+    const listChanged = (kind: Change['kind']): object => (this.announces(kind) ? { listChanged: true } : {});
+    return {
+      ...(this.offers('tools') && { tools: listChanged('tools') }),
+      ...(this.offers('resources') && {
+        resources: { ...(this.announces('resource') && { subscribe: true }), ...listChanged('resources') },
+      }),
+      ...(this.offers('prompts') && { prompts: listChanged('prompts') }),
+      ...(this.offersCompletions() && { completions: {} }),
+      logging: {},
+      ...(experimental && { experimental }),
+      ...(extensions && { extensions }),
+    };
+  }
+}
+
+/** The error for a name that nothing has, with the name that was probably meant. */
+export function unknownName(kind: 'tool' | 'prompt', name: string, known: Iterable<string>): McpError {
+  const meant = closestName(name, [...known]);
+  const hint = meant === undefined ? '' : `. Did you mean "${meant}"?`;
+  return new McpError('invalid_params', `Unknown ${kind}: ${name.slice(0, 128)}${hint}`);
+}

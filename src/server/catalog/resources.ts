@@ -1,0 +1,84 @@
+import type { ListedResource, ListedTemplate } from '../../protocol/model/model.js';
+import { parseTemplate, type UriTemplate } from '../../protocol/uri-template/template.js';
+import type { Context } from '../context/context.js';
+import type { Completer, Resource } from '../define/define.js';
+import type { TemplateValues } from '../define/template-values.js';
+import { listDescription } from './description.js';
+
+type Read = (values: TemplateValues, ctx: Context & { readonly uri: string }) => unknown;
+
+interface Compiled {
+  readonly read: Read;
+  readonly mimeType: string | undefined;
+  readonly ttlMs: number;
+  readonly cacheScope: 'public' | 'private';
+  readonly complete: ReadonlyMap<string, Completer>;
+}
+
+export interface CompiledResource extends Compiled {
+  readonly uri: string;
+  readonly listed: ListedResource;
+}
+
+export interface CompiledTemplate extends Compiled {
+  readonly uri: string;
+  readonly template: UriTemplate;
+  /** The template without the names of its variables: two of the same shape match the same URIs. */
+  readonly shape: string;
+  readonly listed: ListedTemplate;
+  readonly list: ((ctx: Context) => unknown) | undefined;
+}
+
+/** Throws an error that says what is wrong with the definition. */
+export function compileResource(
+  uri: string,
+  { options, read }: Resource,
+): CompiledResource | CompiledTemplate {
+  if (typeof read !== 'function') throw new TypeError('it has no "read"');
+  const { mimeType, annotations, size, list, ttlMs = 0, cacheScope = 'private' } = options;
+  const complete = new Map(Object.entries<Completer>((options.complete ?? {}) as Record<string, Completer>));
+  const described = {
+    name: options.name ?? uri,
+    ...listDescription(options),
+    ...(mimeType !== undefined && { mimeType }),
+    ...(annotations && { annotations }),
+  };
+  const compiled = { uri, read: read as Read, mimeType, ttlMs: wholeMs(ttlMs), cacheScope, complete };
+  // A lone brace is a template with a mistake in it, not a URI.
+  if (!/[{}]/.test(uri)) {
+    if (!URL.canParse(uri)) throw new TypeError('a resource needs an absolute URI, such as "config://app"');
+    if (list !== undefined) throw new TypeError('"list" is for templates: this URI is listed as it is');
+    if (complete.size > 0) throw new TypeError('"complete" is for templates: this URI has no variables');
+    return { ...compiled, listed: { uri, ...described, ...(size !== undefined && { size }) } };
+  }
+  const template = parseTemplate(uri);
+  for (const variable of complete.keys()) {
+    if (!template.variables.includes(variable)) {
+      throw new TypeError(
+        `"complete" names "${variable}", but the variables are: ${template.variables.join(', ')}`,
+      );
+    }
+  }
+  if (list !== undefined && typeof list !== 'function') throw new TypeError('"list" must be a function');
+  return {
+    ...compiled,
+    template,
+    shape: shapeOf(uri),
+    listed: { uriTemplate: uri, ...described },
+    list: list as CompiledTemplate['list'],
+  };
+}
+
+// The names count only where they are in the URI: in `{;a}`, `{?a}` and `{&a}`.
+function shapeOf(template: string): string {
+  return template.replaceAll(
+    /\{([^{};?&][^{}]*)\}/g,
+    (_, inside: string) => `{${inside.replaceAll(/[\w%]+(?=[,*:]|$)/g, '_')}}`,
+  );
+}
+
+function wholeMs(ttlMs: number): number {
+  if (!Number.isSafeInteger(ttlMs) || ttlMs < 0)
+    throw new TypeError('"ttlMs" must be a whole number, 0 or more');
+  return ttlMs;
+}

@@ -1,0 +1,255 @@
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { Call } from '../../protocol/call.js';
+import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
+import { checkMirrors, findMirrors, type Mirror } from '../../protocol/encoding/param-headers.js';
+import { McpError } from '../../protocol/errors.js';
+import type { ListedTool, ToolAnnotations } from '../../protocol/model/model.js';
+import { KEEPS_KEYS } from '../../protocol/tables/idempotency.js';
+import type { Checked } from '../../schema/check/issue.js';
+import { type CompiledSchema, compileSchema } from '../../schema/compile.js';
+import { explain } from '../../schema/explain/explain.js';
+import { type InputRequired, isInputRequired } from '../asking/input-required.js';
+import type { CallContext } from '../context/call-context.js';
+import type { Context } from '../context/context.js';
+import type { Tool, ToolBehaviour, ToolResult } from '../define/define.js';
+import type { TaskOptions } from '../handle/task-host.js';
+import type { MapError } from '../results/map-error.js';
+import { structured, toolFailure, toToolResult } from '../results/results.js';
+import { mask, ToolError } from '../results/tool-error.js';
+import { readResultWith } from '../results/written-results.js';
+import { type IdempotencyOptions, windowOf } from '../state/idempotency.js';
+import type { Log } from '../state/log.js';
+import { listDescription } from './description.js';
+
+type Run = (input: unknown, ctx: Context) => unknown;
+
+/** A tool with everything that can be done before the first call done. */
+export interface CompiledTool {
+  readonly name: string;
+  readonly listed: ListedTool;
+  readonly input: CompiledSchema;
+  readonly output: CompiledSchema | undefined;
+  readonly mirrors: readonly Mirror[];
+  readonly run: Run;
+  readonly timeoutMs: number | undefined;
+  readonly task: TaskOptions | undefined;
+  /** How long outcomes are kept for calls that are sent again; undefined where they are not. */
+  readonly idempotencyMs: number | undefined;
+  /** Whether calling it twice is like calling it once. */
+  readonly harmless: boolean;
+}
+
+/** What holds for tools that say nothing themselves. */
+export interface ToolDefaults {
+  readonly timeoutMs: number | undefined;
+  readonly idempotency: boolean | IdempotencyOptions | undefined;
+}
+
+const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
+const noInput = { type: 'object', additionalProperties: false } as const;
+
+/** Throws an error that says what is wrong with the definition. */
+export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): CompiledTool {
+  if (!NAME.test(name)) {
+    throw new TypeError('a tool name has 1 to 128 characters from A-Z, a-z, 0-9, "_", "-" and "."');
+  }
+  const { options } = tool;
+  const input = compileSchema(options.input ?? noInput, { io: 'input', requireObject: true });
+  const output = options.output && compileSchema(options.output, { io: 'output' });
+  const { mirrors, problems } = findMirrors(input.json);
+  if (problems.length > 0) throw new TypeError(problems.join('; '));
+  const run = (tool.run as Run | undefined) ?? (tool.load && lazily(tool.load as () => Promise<object>));
+  if (run === undefined) throw new TypeError('it has neither "run" nor "load"');
+  const task = typeof options.task === 'string' ? { support: options.task } : options.task;
+  // A task is there to take its time: only a limit of its own ends it.
+  const timeoutMs = options.timeoutMs ?? (task === undefined ? defaults.timeoutMs : undefined);
+  checkCounts('task', { ttlMs: task?.ttlMs, pollIntervalMs: task?.pollIntervalMs });
+  const idempotencyMs = windowOf(options.idempotency, defaults.idempotency);
+  return {
+    name,
+    listed: withExecution(keepingKeys(listTool(name, tool, { input, output }), idempotencyMs), task),
+    input,
+    output,
+    mirrors,
+    run,
+    timeoutMs: timeoutMs === undefined ? undefined : timerMs('timeoutMs', timeoutMs),
+    task,
+    idempotencyMs,
+    harmless: options.annotations?.idempotent === true || options.annotations?.readOnly === true,
+  };
+}
+
+function listTool(
+  name: string,
+  { options }: Tool,
+  schemas: { readonly input: CompiledSchema; readonly output: CompiledSchema | undefined },
+): ListedTool {
+  const { annotations } = options;
+  return {
+    name,
+    ...listDescription(options),
+    inputSchema: { ...schemas.input.json },
+    ...(schemas.output && { outputSchema: { ...schemas.output.json } }),
+    ...(annotations && { annotations: toHints(annotations) }),
+  };
+}
+
+// A client may repeat a call with a key only where the tool says that it honours keys.
+function keepingKeys(listed: ListedTool, windowMs: number | undefined): ListedTool {
+  return windowMs === undefined
+    ? listed
+    : { ...listed, _meta: { ...listed._meta, [KEEPS_KEYS]: { windowMs } } };
+}
+
+// Only 2025-11-25 lists it, so that only its translator looks for it.
+function withExecution(listed: ListedTool, task: TaskOptions | undefined): ListedTool {
+  return task === undefined
+    ? listed
+    : Object.defineProperty(listed, 'execution', { value: { taskSupport: task.support } });
+}
+
+function toHints({ readOnly, destructive, idempotent, openWorld }: ToolBehaviour): ToolAnnotations {
+  return {
+    ...(readOnly !== undefined && { readOnlyHint: readOnly }),
+    ...(destructive !== undefined && { destructiveHint: destructive }),
+    ...(idempotent !== undefined && { idempotentHint: idempotent }),
+    ...(openWorld !== undefined && { openWorldHint: openWorld }),
+  };
+}
+
+// Loaded once, on the first call; a failed load is tried again by the next call.
+function lazily(load: () => Promise<object>): Run {
+  let loading: Promise<Run> | undefined;
+  return async function loadedTool(input, ctx) {
+    loading ??= load().then(
+      (module) => ('run' in module ? module.run : (module as { default: unknown }).default) as Run,
+      (error) => {
+        loading = undefined;
+        throw error;
+      },
+    );
+    return (await loading)(input, ctx);
+  };
+}
+
+/** The arguments as the handler's input, or a failure that tells the model what to send instead. */
+export type Input =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly failure: ToolResult };
+
+export function readArguments(tool: CompiledTool, call: Call): Input | Promise<Input> {
+  const args = call.params['arguments'] ?? {};
+  if (!isObject(args)) throw new McpError('invalid_params', 'params.arguments must be an object');
+  if (tool.mirrors.length > 0) checkMirrored(tool, args, call);
+  const checked = tool.input.validate(args);
+  return checked instanceof Promise
+    ? checked.then((found) => toInput(tool, args, found))
+    : toInput(tool, args, checked);
+}
+
+function checkMirrored({ mirrors }: CompiledTool, args: JsonObject, { http }: Call): void {
+  const mismatch = http?.mirrored && checkMirrors(mirrors, args, http.mirrored);
+  if (mismatch) throw new McpError('header_mismatch', `Header mismatch: ${mismatch}`);
+}
+
+function toInput(tool: CompiledTool, args: JsonObject, checked: Checked<unknown>): Input {
+  if (checked.ok) return checked;
+  const problem = explain(checked.issues, tool.input, args);
+  return { ok: false, failure: toolFailure(`Invalid arguments for ${tool.name}. ${problem}`) };
+}
+
+/** What becomes of a handler's errors. */
+export interface ToolFailing {
+  readonly log: Log;
+  readonly mapError: MapError;
+}
+
+/** One run of a tool's handler. */
+export interface ToolRun {
+  readonly tool: CompiledTool;
+  readonly input: unknown;
+  readonly ctx: CallContext<never, never>;
+  readonly call: Call;
+}
+
+type ToolValue = ToolResult | InputRequired;
+
+/**
+ * Runs the handler. What it throws becomes a result, but for what the protocol calls an error. A handler that is synchronous
+ * has its result at once.
+ */
+export function runTool(run: ToolRun, failing: ToolFailing): ToolValue | Promise<ToolValue> {
+  const { tool, input, ctx } = run;
+  try {
+    const returned = tool.run(input, ctx);
+    // Query builders are thenables too.
+    if (isThenable(returned)) return awaitTool(run, returned, failing);
+    const result = toResult(tool, returned);
+    return result instanceof Promise ? result.catch((error) => failTool(run, error, failing)) : result;
+  } catch (error) {
+    return failTool(run, error, failing);
+  }
+}
+
+async function awaitTool(
+  run: ToolRun,
+  returned: PromiseLike<unknown>,
+  failing: ToolFailing,
+): Promise<ToolValue> {
+  try {
+    return await toResult(run.tool, await returned);
+  } catch (error) {
+    return failTool(run, error, failing);
+  }
+}
+
+async function failTool(
+  { tool, ctx, call }: ToolRun,
+  error: unknown,
+  failing: ToolFailing,
+): Promise<ToolResult> {
+  // A run that was ended is not a failure of the handler, whatever the handler made of it.
+  if (ctx.over !== undefined) throw ctx.over;
+  if (McpError.is(error)) throw error;
+  // Who gave up on the call need not hear how the handler took it.
+  if (ctx.signal.aborted) throw new McpError('cancelled', 'The call was ended', { cause: error });
+  if (ToolError.is(error)) return toolFailure(error.message);
+  const mapped = await failing.mapError(error, call);
+  if (McpError.is(mapped)) throw mapped;
+  return toolFailure(mapped?.message ?? mask(error, `Tool "${tool.name}"`, failing.log));
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    value instanceof Promise ||
+    (typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function')
+  );
+}
+
+function toResult({ output }: CompiledTool, value: unknown): ToolValue | Promise<ToolResult> {
+  if (isInputRequired(value)) return value;
+  return output === undefined ? toToolResult(value) : checkOutput(output, value);
+}
+
+// With an output schema every success has structured content that fits it; a failure needs none.
+function checkOutput(output: CompiledSchema, value: unknown): ToolResult | Promise<ToolResult> {
+  const full = readResultWith(output, value);
+  if (full?.isError) return full;
+  const checked = output.validate(full ? full.structuredContent : value);
+  return checked instanceof Promise
+    ? checked.then((found) => fitting(output, value, { full, checked: found }))
+    : fitting(output, value, { full, checked });
+}
+
+function fitting(
+  output: CompiledSchema,
+  value: unknown,
+  { full, checked }: { readonly full: ToolResult | undefined; readonly checked: Checked<unknown> },
+): ToolResult {
+  if (!checked.ok) {
+    throw new TypeError(
+      `The handler's value does not fit its output schema. ${explain(checked.issues, output, value)}`,
+    );
+  }
+  return full ? { ...full, structuredContent: checked.value } : structured(checked.value);
+}

@@ -1,0 +1,296 @@
+import { hasEnded, onEnd, withSignal, withSignalOf } from '../../async/lifetime.js';
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Auth, Call, HttpFacts } from '../../protocol/call.js';
+import { copyCall } from '../../protocol/direct.js';
+import { cancelledBy } from '../../protocol/errors.js';
+import { progressToken } from '../../protocol/meta.js';
+import type { ResourceContents } from '../../protocol/model/content.js';
+import { atLeast } from '../../protocol/tables/log-level.js';
+import type { Schema } from '../../schema/schema.js';
+import {
+  checkDeclared,
+  type FormQuestion,
+  formOf,
+  missingCapability,
+  type Question,
+  requiredBy,
+  rootsQuestion,
+  sampleOf,
+  type UrlQuestion,
+  visitOf,
+} from '../asking/question.js';
+import { Asking } from '../asking/replay.js';
+import { checkKey, InnerRun, type Run, unattended } from '../asking/run.js';
+import type { ToolResult } from '../define/define.js';
+import { ToolError } from '../results/tool-error.js';
+import type { Changed } from '../state/bus.js';
+import { LogCount, loggable, logOf } from './call-log.js';
+import type { ClientFacts, Context, Elicit, Log } from './context.js';
+import { readProgress } from './progress.js';
+import type { TimeLimit } from './time-limit.js';
+
+/** What a server lends to the calls it serves. */
+export interface Services {
+  /** Makes the run of a call that asks or takes a step for the first time. */
+  readonly begin: () => Asking;
+  readonly changed: Changed;
+  readonly read: (inner: Inner, uri: string) => Promise<readonly ResourceContents[]>;
+  readonly callTool: (inner: Inner, name: string, args: Readonly<JsonObject>) => Promise<ToolResult>;
+}
+
+/** A call that a handler makes inside its own: its questions are the outer call's. */
+export interface Inner {
+  readonly given: Pick<Given<never, never>, 'state' | 'user' | 'logs'>;
+  readonly call: Call;
+  readonly asking: Run;
+}
+
+export interface Given<State, User> {
+  readonly state: State;
+  readonly user: User;
+  /** The questions and steps of an earlier round, or of the outer call. */
+  readonly asking?: Run | undefined;
+  readonly resumed?: Context['resumed'];
+  /** What earlier rounds have said already. */
+  readonly said?: Said | undefined;
+  /** The count of the outer call's log messages, where this call is inside another one. */
+  readonly logs?: LogCount | undefined;
+}
+
+export interface Said {
+  readonly logged: number;
+  readonly reached: number | undefined;
+}
+
+/** Members are made when a handler first touches them; a handler that uses none pays for none. */
+export class CallContext<State, User> implements Context<State, User> {
+  readonly state: State;
+  readonly user: User;
+  #call: Call;
+  readonly #services: Services;
+  readonly #given: Given<State, User>;
+  #asking: Run | undefined;
+  #ended: Error | undefined;
+  #left = false;
+  #unlisten: (() => void) | undefined;
+  #reached: number;
+  #logs: LogCount | undefined;
+  #inner = 0;
+  #limit: TimeLimit | undefined;
+  #background: (() => Promise<void>) | undefined;
+  #leaving: Promise<void> | undefined;
+
+  constructor(call: Call, services: Services, given: Given<State, User>) {
+    this.#call = call;
+    this.#services = services;
+    this.#given = given;
+    if (given.asking !== undefined) this.#asking = this.#begun(given.asking);
+    this.#reached = given.said?.reached ?? Number.NEGATIVE_INFINITY;
+    this.state = given.state;
+    this.user = given.user;
+  }
+
+  /** The questions and steps of this call; undefined while there are none, or where they are an outer call's. */
+  get asking(): Asking | undefined {
+    return this.#asking instanceof Asking ? this.#asking : undefined;
+  }
+
+  get said(): Said {
+    const logged = Math.max(this.#logs?.logged ?? 0, this.#given.said?.logged ?? 0);
+    return { logged, reached: this.#reached === Number.NEGATIVE_INFINITY ? undefined : this.#reached };
+  }
+
+  get signal(): AbortSignal {
+    return this.#limit?.signal ?? this.#call.signal;
+  }
+
+  /** From now on `signal` is the limit's, which aborts with the call or before it. */
+  limitedBy(limit: TimeLimit): this {
+    this.#limit = limit;
+    return this;
+  }
+
+  /**
+   * The handler goes on as a task: from now on its signal, its progress, its log and its inner calls are those of the task's
+   * call, and its run is over when that call is. Who called, and how, stays as it was.
+   */
+  continueAs(call: Call): void {
+    this.#unlisten?.();
+    const { auth, http } = this.#call;
+    this.#call = withSignalOf(call, { ...call, auth, http });
+    this.#limit?.follow(call);
+    if (this.#asking !== undefined) this.#begun(this.#asking);
+  }
+
+  get auth(): Auth | undefined {
+    return this.#call.auth;
+  }
+
+  get request(): HttpFacts | undefined {
+    return this.#call.http;
+  }
+
+  get resumed(): Context['resumed'] {
+    return this.#given.resumed;
+  }
+
+  get client(): ClientFacts {
+    const { client, capabilities, revision } = this.#call.peer;
+    return {
+      info: client,
+      capabilities,
+      revision,
+      require(capability) {
+        if (capabilities[capability] === undefined) throw missingCapability({ [capability]: {} });
+      },
+    };
+  }
+
+  get changed(): Changed {
+    return this.#services.changed;
+  }
+
+  get progress(): Context['progress'] {
+    return (done, total, message) => {
+      const reached = readProgress({ done, total, message });
+      const token = progressToken(this.#call.params);
+      // The value must grow with each notification (spec, Progress).
+      if (token === undefined || reached === undefined || !(done > this.#reached)) return;
+      this.#reached = done;
+      this.#call.notify('notifications/progress', { progressToken: token, ...reached });
+    };
+  }
+
+  get log(): Log {
+    return logOf((level, data, logger) => {
+      const wanted = this.#call.peer.logLevel;
+      if (wanted === undefined || !atLeast(level, wanted)) return;
+      // What an earlier round has said is not said again.
+      if (!this.#logCount().isNew()) return;
+      const params = { level, ...(logger !== undefined && { logger }), data: loggable(data) };
+      this.#call.notify('notifications/message', params);
+    });
+  }
+
+  #logCount(): LogCount {
+    this.#logs ??= this.#given.logs ?? new LogCount(this.#given.said?.logged ?? 0);
+    return this.#logs;
+  }
+
+  get elicit(): Elicit {
+    const elicit = (key: string, question: FormQuestion<Schema> | UrlQuestion): Promise<unknown> =>
+      question?.url === undefined
+        ? this.#put(key, () => formOf(question as FormQuestion<Schema>))
+        : this.#put(key, () => visitOf(question as UrlQuestion));
+    return elicit as Elicit;
+  }
+
+  get ask(): Context['ask'] {
+    return (key, question) =>
+      unattended(
+        this.#put(key, () => formOf(question)).then((answer) => {
+          if (answer.action === 'accept') return answer.content;
+          throw new ToolError(
+            answer.action === 'decline' ? `The user declined: ${key}` : `The user cancelled: ${key}`,
+          );
+        }),
+      );
+  }
+
+  get sample(): Context['sample'] {
+    return (key, options) => this.#put(key, () => sampleOf(options));
+  }
+
+  get roots(): Context['roots'] {
+    return (key) => this.#put(key, rootsQuestion);
+  }
+
+  get step(): Context['step'] {
+    return (key, work) => this.#questions().step(key, work);
+  }
+
+  #put<T>(key: string, make: () => Question<T>): Promise<T> {
+    try {
+      checkKey(key);
+      const question = make();
+      checkDeclared(requiredBy(question.request), this.#call.peer.capabilities);
+      return this.#questions().ask(key, question);
+    } catch (error) {
+      return unattended(Promise.reject(error));
+    }
+  }
+
+  #questions(): Run {
+    this.#asking ??= this.#begun(this.#services.begin());
+    return this.#asking;
+  }
+
+  // The run of a call is over when the call is. An inner call's is a part of it, and need not listen.
+  #begun(run: Run): Run {
+    if (this.#ended !== undefined) run.end(this.#ended);
+    else if (this.#left) run.close();
+    else if (run instanceof Asking) {
+      const call = this.#call;
+      const end = (): void => run.end(cancelledBy(call.signal.reason));
+      if (hasEnded(call)) end();
+      else this.#unlisten = onEnd(call, end);
+    }
+    return run;
+  }
+
+  /** Why the run of this handler is over; undefined while it is not. */
+  get over(): Error | undefined {
+    return this.#ended ?? this.#asking?.reason;
+  }
+
+  /** Ends the run before the handler does: from now on it can neither ask nor take a step. */
+  end(reason: Error): void {
+    this.#ended ??= reason;
+    this.#asking?.end(reason);
+  }
+
+  /** The handler has ended. */
+  leave(): void {
+    this.#left = true;
+    this.#unlisten?.();
+    this.#asking?.close();
+  }
+
+  // A second time it waits for the first.
+  get background(): () => Promise<void> {
+    return async () => {
+      this.#leaving ??= this.#background?.();
+      await this.#leaving;
+    };
+  }
+
+  /** What `background` does; without it, nothing. */
+  onBackground(leave: (asking: Asking) => Promise<void>): void {
+    this.#background = async () => {
+      const asking = this.#questions() as Asking;
+      // Nobody would know of a task that a cancelled call made.
+      if (asking.reason !== undefined) throw asking.reason;
+      await leave(asking);
+    };
+  }
+
+  get read(): Context['read'] {
+    return (uri) => unattended(this.#services.read(this.#within(uri), uri));
+  }
+
+  get call(): Context['call'] {
+    return (name, args = {}) => unattended(this.#services.callTool(this.#within(name), name, args));
+  }
+
+  #within(name: string): Inner {
+    const prefix = `${name}#${++this.#inner}/`;
+    const outer = { find: () => this.#asking, make: () => this.#questions() };
+    const call = this.#limit === undefined ? this.#call : withSignal(copyCall(this.#call), this.#limit);
+    const given = { ...this.#given, logs: this.#logCount() } as Given<never, never>;
+    return { given, call, asking: new InnerRun(outer, prefix) };
+  }
+
+  get release(): () => void {
+    return () => this.#call.release?.();
+  }
+}

@@ -1,0 +1,232 @@
+import {
+  type ForeignNames,
+  type KeysOf,
+  type UnknownKey,
+  unknownKeys,
+} from '../../protocol/checks/known-keys.js';
+import type { Annotations } from '../../protocol/model/content.js';
+import type { TaskOptions } from '../handle/task-host.js';
+import type { IdempotencyOptions } from '../state/idempotency.js';
+import type { PromptOptions, ResourceOptions, ToolBehaviour, ToolOptions } from './define.js';
+import type { AskingOptions, Method, ServerOptions, TasksOptions } from './options.js';
+
+// Every key that a definition may have. An option that is added to a type is added here: the compiler says so.
+
+const described = { title: true, description: true, icons: true, tags: true, meta: true } as const;
+
+const tool = {
+  ...described,
+  input: true,
+  output: true,
+  annotations: true,
+  timeoutMs: true,
+  task: true,
+  idempotency: true,
+  run: true,
+  load: true,
+} satisfies KeysOf<ToolOptions & { run: unknown; load: unknown }>;
+
+const resource = {
+  ...described,
+  name: true,
+  mimeType: true,
+  annotations: true,
+  size: true,
+  list: true,
+  ttlMs: true,
+  cacheScope: true,
+  complete: true,
+  read: true,
+} satisfies KeysOf<ResourceOptions & { read: unknown }>;
+
+const prompt = {
+  ...described,
+  args: true,
+  complete: true,
+  run: true,
+} satisfies KeysOf<PromptOptions & { run: unknown }>;
+
+const method = { params: true, run: true } satisfies KeysOf<Method>;
+
+const server = {
+  name: true,
+  version: true,
+  title: true,
+  description: true,
+  websiteUrl: true,
+  icons: true,
+  instructions: true,
+  tools: true,
+  resources: true,
+  prompts: true,
+  methods: true,
+  use: true,
+  lifespan: true,
+  context: true,
+  onError: true,
+  changes: true,
+  bus: true,
+  secret: true,
+  asking: true,
+  tasks: true,
+  store: true,
+  idempotency: true,
+  pageSize: true,
+  listTtlMs: true,
+  timeoutMs: true,
+  log: true,
+  experimental: true,
+  extensions: true,
+} satisfies KeysOf<ServerOptions<never, never, never>>;
+
+const behaviour = {
+  readOnly: true,
+  destructive: true,
+  idempotent: true,
+  openWorld: true,
+} satisfies KeysOf<ToolBehaviour>;
+
+const annotations = { audience: true, priority: true, lastModified: true } satisfies KeysOf<Annotations>;
+const task = { support: true, begin: true, ttlMs: true, pollIntervalMs: true } satisfies KeysOf<TaskOptions>;
+const tasks = {
+  ttlMs: true,
+  pollIntervalMs: true,
+  maxTasks: true,
+  maxTasksPerCaller: true,
+  maxBytesPerCaller: true,
+  maxTaskBytes: true,
+  maxAnswerBytes: true,
+} satisfies KeysOf<TasksOptions>;
+const asking = { maxAgeMs: true, maxBytes: true, once: true } satisfies KeysOf<AskingOptions>;
+const idempotency = { windowMs: true } satisfies KeysOf<IdempotencyOptions>;
+
+/** The name is the key that the definition has in its group; written twice, the two could differ. */
+const nameIsTheKey = 'The name is the key of the definition: { my_name: tool({ … }) }.';
+
+export type DefinitionKind = 'tool' | 'resource' | 'prompt' | 'method' | 'server';
+
+interface Kind {
+  readonly known: Readonly<Record<string, true>>;
+  readonly foreign: ForeignNames;
+  /** Keys whose value is an object of options itself. */
+  readonly inner: Readonly<
+    Record<string, { readonly known: Readonly<Record<string, true>>; readonly foreign?: ForeignNames }>
+  >;
+}
+
+const handlerNames = { handler: 'run', execute: 'run', call: 'run', callback: 'run', fn: 'run' };
+
+const kinds: Readonly<Record<DefinitionKind, Kind>> = {
+  tool: {
+    known: tool,
+    foreign: {
+      ...handlerNames,
+      inputSchema: 'input',
+      parameters: 'input',
+      paramsSchema: 'input',
+      args: 'input',
+      schema: 'input',
+      outputSchema: 'output',
+      _meta: 'meta',
+      timeout: 'timeoutMs',
+      name: nameIsTheKey,
+      readOnlyHint: 'Write annotations: { readOnly: … }.',
+    },
+    inner: {
+      annotations: {
+        known: behaviour,
+        foreign: {
+          readOnlyHint: 'readOnly',
+          destructiveHint: 'destructive',
+          idempotentHint: 'idempotent',
+          openWorldHint: 'openWorld',
+          title: 'Put "title" beside "annotations".',
+        },
+      },
+      task: { known: task },
+      idempotency: { known: idempotency },
+    },
+  },
+  resource: {
+    known: resource,
+    foreign: {
+      run: 'read',
+      load: 'read',
+      handler: 'read',
+      readCallback: 'read',
+      _meta: 'meta',
+      uri: 'The URI is the key of the definition: { "config://app": resource({ … }) }.',
+      uriTemplate: 'The template is the key of the definition: { "users://{id}": resource({ … }) }.',
+    },
+    inner: { annotations: { known: annotations } },
+  },
+  prompt: {
+    known: prompt,
+    foreign: {
+      ...handlerNames,
+      get: 'run',
+      load: 'run',
+      arguments: 'args',
+      argsSchema: 'args',
+      input: 'args',
+      inputSchema: 'args',
+      _meta: 'meta',
+      name: nameIsTheKey,
+    },
+    inner: {},
+  },
+  method: {
+    known: method,
+    foreign: { ...handlerNames, input: 'params', inputSchema: 'params', paramsSchema: 'params' },
+    inner: {},
+  },
+  server: {
+    known: server,
+    foreign: {
+      middleware: 'use',
+      logger: 'log',
+      user: 'context',
+      timeout: 'timeoutMs',
+      capabilities: 'The capabilities follow from the definitions: leave it out.',
+    },
+    inner: {
+      asking: { known: asking },
+      tasks: { known: tasks },
+      idempotency: { known: idempotency },
+    },
+  },
+};
+
+export interface KeyCheck<T> {
+  readonly problems: readonly string[];
+  /** The definition as it was probably meant, so that whatever else is wrong with it is found too. */
+  readonly meant: T;
+}
+
+/** Finds the keys of a definition that nothing reads. */
+export function checkKeys<T extends object>(kind: DefinitionKind, definition: T): KeyCheck<T> {
+  const { known, foreign, inner } = kinds[kind];
+  const unknown = unknownKeys(definition, known, foreign);
+  const problems = unknown.map((found) => problem(found, ''));
+  for (const [key, table] of Object.entries(inner)) {
+    const value = (definition as Readonly<Record<string, unknown>>)[key];
+    if (typeof value !== 'object' || value === null) continue;
+    problems.push(
+      ...unknownKeys(value, table.known, table.foreign).map((found) => problem(found, `${key}.`)),
+    );
+  }
+  return { problems, meant: unknown.length === 0 ? definition : corrected(definition, unknown) };
+}
+
+function problem({ key, hint }: UnknownKey, path: string): string {
+  return `"${path}${key}" is unknown. ${hint}`;
+}
+
+function corrected<T extends object>(definition: T, unknown: readonly UnknownKey[]): T {
+  const meant = { ...definition } as Record<string, unknown>;
+  for (const { key, meant: name } of unknown) {
+    if (name !== undefined && meant[name] === undefined) meant[name] = meant[key];
+    delete meant[key];
+  }
+  return meant as T;
+}

@@ -1,0 +1,218 @@
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Auth, HttpFacts, Middleware } from '../../protocol/call.js';
+import type { Icon } from '../../protocol/model/content.js';
+import type { Infer, RawShape } from '../../schema/schema.js';
+import type { ClientFacts, Context } from '../context/context.js';
+import type { OnError } from '../results/map-error.js';
+import type { Bus, Change } from '../state/bus.js';
+import type { IdempotencyOptions } from '../state/idempotency.js';
+import type { Lifespan } from '../state/lifespan.js';
+import type { Log } from '../state/log.js';
+import type { Store } from '../state/store.js';
+import type { Given, Prompt } from './define.js';
+import type {
+  AllInferred,
+  AllSources,
+  FittingPrompts,
+  FittingResources,
+  FittingTools,
+  GivenBy,
+  ResourceSlot,
+} from './fitting.js';
+import type { VariablesOf } from './template-values.js';
+import type { NotASchema } from './tool-handler.js';
+
+/** The options of a server, without the `lifespan` and `context` that a kit has. */
+export interface ServerDefinition<
+  State,
+  User,
+  T = object,
+  R = Readonly<Record<string, unknown>>,
+  P = Readonly<Record<string, Prompt<never, State, User>>>,
+  M = Readonly<Record<string, unknown>>,
+  Inferred = true,
+> {
+  /** The server's name, for programs. */
+  readonly name: string;
+  /** The server's version. */
+  readonly version: string;
+  /** The server's name, for people. Default: `name`. */
+  readonly title?: string;
+  /** The purpose of the server. */
+  readonly description?: string;
+  /** The address of a page about the server. */
+  readonly websiteUrl?: string;
+  /** Icons that clients may show, each an `https:` or `data:` URI. */
+  readonly icons?: readonly Icon[];
+  /** Tells the model how to use this server. */
+  readonly instructions?: string;
+
+  /** The tools by name. Make each with `tool({ … })`. */
+  readonly tools?: T & FittingTools<T, State, User, Inferred>;
+  /** The resources by URI, or by URI template where it has braces. Make each with `resource({ … })`. */
+  readonly resources?: FittingResources<Given<R>, State, User, Inferred> & {
+    readonly [Uri in keyof R]: ResourceSlot<State, User, VariablesOf<Uri & string>, R[Uri], Inferred>;
+  };
+  /** The prompts by name. Make each with `prompt({ … })`. */
+  readonly prompts?: P & FittingPrompts<P, State, User, Inferred>;
+  /** Methods of your own beside the protocol's, by name. A name needs a prefix, such as `acme/search`. */
+  readonly methods?: { readonly [Name in keyof M]: Method<State, User, M[Name]> };
+
+  /** Middleware around every call, the first outermost. */
+  readonly use?: readonly Middleware[];
+  /**
+   * Sees every error of a handler, of middleware and of `context` that is neither a `ToolError` nor an `McpError`. Return or throw
+   * one of those two, and the client gets it; otherwise the error is masked and logged.
+   */
+  readonly onError?: OnError;
+  /**
+   * The changes that this server will announce. Clients keep a stream open for them. Default: none; a change that happens all
+   * the same is announced from then on.
+   */
+  readonly changes?: true | readonly Change['kind'][];
+  /** Carries changes between processes. Implies `changes: true`. */
+  readonly bus?: Bus;
+
+  /**
+   * Seals the state that travels through clients while they answer questions: 32 characters or more, the same in every
+   * process. Of several secrets the first one seals and all of them open. Default: `MCP_SECRET`, where `serve` or `serveStdio`
+   * is used.
+   */
+  readonly secret?: string | readonly string[];
+  /** Limits of the questions that handlers ask. */
+  readonly asking?: AskingOptions;
+  /** Limits of the calls that run as tasks. */
+  readonly tasks?: TasksOptions;
+  /** The place where tasks and outcomes are kept. Closed with the server. Default: memory, so that they end with the process. */
+  readonly store?: Store;
+  /**
+   * Whether a call that is repeated with the same `_meta["fullmcp/idempotencyKey"]` gets the outcome of the first, for tools
+   * without the option. Default: false.
+   */
+  readonly idempotency?: boolean | IdempotencyOptions;
+
+  /** The number of items in a page of a list. Default: 500. */
+  readonly pageSize?: number;
+  /** The time for which clients may cache lists, in milliseconds. Default: 60 s. */
+  readonly listTtlMs?: number;
+  /** Ends a tool's call after this time, for tools without the option that are not tasks. Default: no limit. */
+  readonly timeoutMs?: number;
+  /** Receives errors and warnings, for the operator. Default: writes to standard error. */
+  readonly log?: Log;
+
+  /** Experimental capabilities to advertise, with their settings. */
+  readonly experimental?: Readonly<Record<string, JsonObject>>;
+  /** Extensions that this server speaks, with their settings. */
+  readonly extensions?: Readonly<Record<string, JsonObject>>;
+}
+
+/** The options of `createServer`. */
+export interface ServerOptions<
+  State,
+  User,
+  T = object,
+  R = Readonly<Record<string, unknown>>,
+  P = Readonly<Record<string, Prompt<never, State, User>>>,
+  M = Readonly<Record<string, unknown>>,
+  Sources = AllSources,
+> extends ServerDefinition<
+      GivenBy<'lifespan', State, Sources>,
+      GivenBy<'context', User, Sources>,
+      T,
+      R,
+      P,
+      M,
+      AllInferred<GivenBy<'lifespan', State, Sources>, GivenBy<'context', User, Sources>>
+    >,
+    ServerContext<State, User> {}
+
+/** The options of any server, for the code that does not look at their types. */
+export type AnyServerOptions = Omit<
+  ServerDefinition<never, never>,
+  'tools' | 'resources' | 'prompts' | 'methods'
+> & {
+  readonly lifespan?: Lifespan<unknown>;
+  readonly context?: unknown;
+};
+
+/** The sources of `ctx.state` and `ctx.user`. */
+export interface ServerContext<State, User> {
+  /**
+   * Opens what the server needs, yields it as `ctx.state`, and closes it when the server closes. It runs once, with the first
+   * call or with `server.start()`. Default: `ctx.state` is undefined.
+   */
+  readonly lifespan?: Lifespan<State>;
+  /** Makes `ctx.user` for each call. Default: `ctx.user` is undefined. */
+  readonly context?: (facts: CallFacts<State>) => User | Promise<User>;
+}
+
+/** The limits of the time and the space that tasks may take. */
+export interface TasksOptions {
+  /** The time for which a task and its result are kept, for tools without the option. Default: 1 hour. */
+  readonly ttlMs?: number;
+  /** The interval at which clients should poll, for tools without the option. Default: 1 s. */
+  readonly pollIntervalMs?: number;
+  /**
+   * The number of tasks that may be unfinished at the same time; a further one is rejected with `overloaded`. Default: 10,000.
+   */
+  readonly maxTasks?: number;
+  /**
+   * The number of tasks that one caller may have unfinished; a further one is rejected with `overloaded`. Default: 1,000.
+   * Ignored for calls without `auth`.
+   */
+  readonly maxTasksPerCaller?: number;
+  /**
+   * The bytes that the tasks of one caller may have in the store, finished ones included; beyond that, new tasks and answers
+   * are rejected with `overloaded`. Default: 64 MB. Ignored for calls without `auth`.
+   */
+  readonly maxBytesPerCaller?: number;
+  /**
+   * The bytes that one task may have in the store (arguments, answers, results of steps, result); a larger task fails.
+   * Default: 16 MB.
+   */
+  readonly maxTaskBytes?: number;
+  /** The bytes that all answers to one task may have; further ones are rejected. Default: 1 MB. */
+  readonly maxAnswerBytes?: number;
+}
+
+/** The limits of the questions that handlers ask. */
+export interface AskingOptions {
+  /** The time that a client may take to answer; a later answer is rejected. Default: 1 hour. */
+  readonly maxAgeMs?: number;
+  /** The size of all answers and step results of one call. Default: 64 KiB. */
+  readonly maxBytes?: number;
+  /**
+   * Whether the state of a round is rejected when it is sent a second time. Used states are remembered in `store`. Default:
+   * false.
+   */
+  readonly once?: boolean;
+}
+
+/** The argument of `context`. */
+export interface CallFacts<State> {
+  /** The authenticated caller; undefined if the transport has no `auth` or it returned nobody. */
+  readonly auth: Auth | undefined;
+  /** The value that `lifespan` yielded. */
+  readonly state: State;
+  /** The client as it describes itself: name, revision and capabilities. */
+  readonly client: ClientFacts;
+  /** The headers and the address of the HTTP request that carried the call; undefined over stdio. */
+  readonly request: HttpFacts | undefined;
+  /** Aborts when the call is cancelled or its client disconnects. */
+  readonly signal: AbortSignal;
+}
+
+/** A method of your own. */
+export interface Method<State = unknown, User = unknown, Params = unknown> {
+  /** The params, as a schema of an object. Default: any object, unchecked. */
+  readonly params?: Params;
+  /** The handler. It returns the result, an object. */
+  readonly run: (params: MethodParams<Params>, ctx: Context<State, User>) => object | Promise<object>;
+}
+
+/** The type of a method's params: as its schema gives it, or any object without a schema. */
+export type MethodParams<Params> = unknown extends Params
+  ? Readonly<JsonObject>
+  : Params extends RawShape
+    ? NotASchema<Params, Infer<Params>>
+    : Infer<Params>;

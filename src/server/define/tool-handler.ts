@@ -1,0 +1,92 @@
+import type { Infer, RawShape } from '../../schema/schema.js';
+import type { InferInput, StandardTyped, ZodTyped } from '../../schema/standard.js';
+import type { Context } from '../context/context.js';
+import type { ToolResult } from './define.js';
+
+// How a handler is typed by its schemas. The conditional type is around the whole function and not in what it returns: the
+// compiler looks up only that before it checks the handler's body, so that is the only form in which literals are kept.
+
+export type Awaitable<T> = T | Promise<T>;
+
+/**
+ * The function that runs a tool. With an `output` schema it returns a value that the schema accepts, or a whole `ToolResult`;
+ * without one it returns any value.
+ */
+export type ToolHandler<In, Out, State, User, Returned> = In extends RawShape
+  ? NotASchema<In, AnyHandler<In, State, User, Returned>>
+  : Out extends ZodTyped
+    ? OutputHandler<In, Out['_zod']['input'], State, User, Returned>
+    : Out extends StandardTyped
+      ? OutputHandler<In, InferInput<Out>, State, User, Returned>
+      : Out extends { readonly static: infer T }
+        ? OutputHandler<In, T, State, User, Returned>
+        : Out extends RawShape
+          ? NotASchema<Out, AnyHandler<In, State, User, Returned>>
+          : AnyHandler<In, State, User, Returned>;
+
+type AnyHandler<In, State, User, Returned> = (
+  input: Infer<In>,
+  ctx: Context<State, User>,
+) => Awaitable<Returned>;
+
+type OutputHandler<In, Wanted, State, User, Returned> = (
+  input: Infer<In>,
+  ctx: Context<State, User>,
+) => Awaitable<(Wanted | ToolResult) & NoExtra<Returned, Wanted>>;
+
+/** `{}` is a JSON Schema that accepts anything, and the only object that is both. */
+export type NotASchema<S, Handler> = [keyof S] extends [never]
+  ? Handler
+  : 'An object of schemas is not a schema: wrap it, for example z.object({ … }).';
+
+/** A module that holds the handler, for tools whose code should load on their first call. */
+export type ToolModule<Run> =
+  | {
+      /** The handler. */
+      readonly run: Run;
+    }
+  | {
+      /** The handler. */
+      readonly default: Run;
+    };
+
+/** The type of a tool's value before JSON: as the `output` schema gives it, defaults included, or as the handler returns it. */
+export type ToolValue<Out, Returned> = Out extends ZodTyped
+  ? Out['_zod']['output']
+  : Out extends StandardTyped | { readonly static: unknown }
+    ? Infer<Out>
+    : Returned;
+
+/**
+ * Refuses a field that the output does not have. `Returned` is inferred from the keys of what the handler returns. An output
+ * that takes any value is left to the schema.
+ */
+type NoExtra<Returned, Wanted> = unknown extends Wanted
+  ? unknown
+  : Unwanted<Exclude<keyof Returned, KeysOf<Wanted> | keyof ToolResult | `${number}`>>;
+
+/** Without a key it is `unknown` and not `{}`, to which `null` would not fit. */
+type Unwanted<Keys extends PropertyKey> = [Keys] extends [never]
+  ? unknown
+  : { readonly [Key in Keys]: 'The output schema does not have this field.' };
+
+type KeysOf<T> = T extends unknown ? keyof T : never;
+
+/**
+ * The context in which the compiler reads a handler without parameters. It reads such a handler before it knows the output
+ * schema, and widens `'clear'` to `string` unless something says that literals and tuples are wanted at that place. Any value
+ * fits; an intersection with `{}` keeps `string` from absorbing the literal.
+ */
+export type Literals =
+  | (string & {})
+  | ''
+  | (number & {})
+  | 0
+  | boolean
+  | bigint
+  | symbol
+  | null
+  | undefined
+  | object
+  | readonly [Literals, ...Literals[]]
+  | { readonly [field: string]: Literals };

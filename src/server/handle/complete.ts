@@ -1,0 +1,58 @@
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { Call, Outcome } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
+import type { Context } from '../context/context.js';
+import type { Completer } from '../define/define.js';
+import type { Complete } from '../results/results.js';
+
+const MAX_VALUES = 100;
+
+export interface CompletionSources {
+  readonly prompt: (name: string) => ReadonlyMap<string, Completer> | undefined;
+  readonly template: (uri: string) => ReadonlyMap<string, Completer> | undefined;
+  readonly complete: Complete;
+  /** Runs a completer with what it needs to look things up. */
+  readonly within: <T>(call: Call, look: (ctx: Context) => Promise<T>) => Promise<T>;
+}
+
+/** Serves `completion/complete`. An argument without a completer has no suggestions, which is not an error. */
+export async function completeArgument(call: Call, sources: CompletionSources): Promise<Outcome> {
+  const { ref, argument, context } = call.params;
+  if (!isObject(ref) || !isObject(argument)) {
+    throw new McpError('invalid_params', 'params.ref and params.argument must be objects');
+  }
+  const { name, value } = argument;
+  if (typeof name !== 'string' || typeof value !== 'string') {
+    throw new McpError('invalid_params', 'params.argument needs a string "name" and a string "value"');
+  }
+  const completer = completersOf(ref, sources).get(name);
+  const filled = isObject(context) && isObject(context['arguments']) ? context['arguments'] : {};
+  const found =
+    completer === undefined
+      ? []
+      : ((await sources.within(call, async (ctx) =>
+          completer(value, filled as Record<string, string>, ctx),
+        )) ?? []);
+  const { values, total = values.length } = isList(found) ? { values: found } : found;
+  const shown = values.slice(0, MAX_VALUES);
+  return sources.complete({ completion: { values: shown, total, hasMore: total > shown.length } });
+}
+
+function completersOf(ref: JsonObject, sources: CompletionSources): ReadonlyMap<string, Completer> {
+  const { type, name, uri } = ref;
+  if (type === 'ref/prompt' && typeof name === 'string') {
+    return sources.prompt(name) ?? unknown(`Unknown prompt: ${name.slice(0, 128)}`);
+  }
+  if (type === 'ref/resource' && typeof uri === 'string') {
+    return sources.template(uri) ?? unknown(`Unknown resource template: ${uri.slice(0, 256)}`);
+  }
+  return unknown('params.ref must be {"type":"ref/prompt","name":…} or {"type":"ref/resource","uri":…}');
+}
+
+function isList(found: readonly string[] | object): found is readonly string[] {
+  return Array.isArray(found);
+}
+
+function unknown(message: string): never {
+  throw new McpError('invalid_params', message);
+}

@@ -1,0 +1,113 @@
+import { callEnded } from '../../async/lifetime.js';
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { Call, Outcome } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
+import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
+import type { SubscriptionFilter } from '../../protocol/model/model.js';
+import { MAX_SUBSCRIBED, MAX_SUBSCRIBED_LENGTH, MAX_URI_LENGTH } from '../../protocol/tables/limits.js';
+import type { Complete } from '../results/results.js';
+import type { Bus, Change } from '../state/bus.js';
+import type { Log } from '../state/log.js';
+import type { TaskHost } from './task-host.js';
+
+export interface ListenOptions {
+  readonly bus: Bus;
+  readonly complete: Complete;
+  /** Which changes this server publishes at all. */
+  readonly publishes: (kind: Change['kind']) => boolean;
+  readonly tasks: TaskHost | undefined;
+  readonly log: Log;
+}
+
+/** Serves `subscriptions/listen`: acknowledges, then forwards changes until the call's signal aborts. */
+export function listen(options: ListenOptions): (call: Call) => Promise<Outcome> {
+  const { bus, complete, tasks } = options;
+  return async function listen(call) {
+    const wanted = readFilter(call.params);
+    const granted = grant(wanted, options.publishes);
+    const taskIds = wanted.taskIds?.length && tasks ? await tasks.watchable(call, wanted.taskIds) : [];
+    if (taskIds.length > 0) granted.taskIds = taskIds;
+    const tag = { [SUBSCRIPTION_ID]: call.id };
+    // Nothing may come before the acknowledgement, so it goes out before the bus is listened to.
+    call.notify('notifications/subscriptions/acknowledged', { notifications: { ...granted }, _meta: tag });
+    if (Object.keys(granted).length === 0) return complete({}, tag);
+    const forward = forwarder(call, granted, tag, options);
+    const unsubscribe = bus.subscribe(forward);
+    try {
+      await callEnded(call);
+    } finally {
+      unsubscribe();
+    }
+    return complete({}, tag);
+  };
+}
+
+function forwarder(
+  call: Call,
+  granted: SubscriptionFilter,
+  _meta: JsonObject,
+  { tasks, log }: Pick<ListenOptions, 'tasks' | 'log'>,
+): (change: Change) => void {
+  const uris = granted.resourceSubscriptions && new Set(granted.resourceSubscriptions);
+  const taskIds = granted.taskIds && new Set(granted.taskIds);
+  return function forward(change) {
+    if (change.kind === 'resource') {
+      if (uris?.has(change.uri)) call.notify('notifications/resources/updated', { uri: change.uri, _meta });
+    } else if (change.kind === 'task') {
+      if (!taskIds?.has(change.id)) return;
+      tasks?.show(change.id).then(
+        (task) => task && call.notify('notifications/tasks', withTag(task, _meta)),
+        // Nobody waits for this, and the client polls all the same.
+        (error) => log('error', `Task ${change.id} could not be read for a client that watches it`, error),
+      );
+    } else if (granted[`${change.kind}ListChanged`]) {
+      call.notify(`notifications/${change.kind}/list_changed`, { _meta });
+    }
+  };
+}
+
+/** The task with its own `_meta` beside the subscription's. */
+function withTag(task: JsonObject, tag: JsonObject): JsonObject {
+  return { ...task, _meta: isObject(task['_meta']) ? { ...task['_meta'], ...tag } : tag };
+}
+
+function readFilter(params: JsonObject): SubscriptionFilter {
+  const filter = params['notifications'];
+  if (!isObject(filter)) throw new McpError('invalid_params', 'params.notifications must be an object');
+  for (const field of ['resourceSubscriptions', 'taskIds']) checkList(field, filter[field]);
+  return filter as SubscriptionFilter;
+}
+
+function checkList(field: string, list: unknown): void {
+  if (list === undefined) return;
+  const name = `notifications.${field}`;
+  if (!Array.isArray(list)) throw new McpError('invalid_params', `${name} must be an array of strings`);
+  if (list.length > MAX_SUBSCRIBED)
+    throw new McpError('invalid_params', `${name} may have at most ${MAX_SUBSCRIBED} entries`);
+  let length = 0;
+  for (const item of list) {
+    if (typeof item !== 'string') throw new McpError('invalid_params', `${name} must be an array of strings`);
+    if (item.length > MAX_URI_LENGTH)
+      throw new McpError(
+        'invalid_params',
+        `An entry of ${name} may have at most ${MAX_URI_LENGTH} characters`,
+      );
+    length += item.length;
+  }
+  if (length > MAX_SUBSCRIBED_LENGTH)
+    throw new McpError(
+      'invalid_params',
+      `The entries of ${name} may have at most ${MAX_SUBSCRIBED_LENGTH} characters together`,
+    );
+}
+
+function grant(wanted: SubscriptionFilter, publishes: ListenOptions['publishes']): SubscriptionFilter {
+  const granted: SubscriptionFilter = {};
+  if (wanted.toolsListChanged === true && publishes('tools')) granted.toolsListChanged = true;
+  if (wanted.promptsListChanged === true && publishes('prompts')) granted.promptsListChanged = true;
+  if (wanted.resourcesListChanged === true && publishes('resources')) granted.resourcesListChanged = true;
+  if (wanted.resourceSubscriptions?.length && publishes('resource')) {
+    granted.resourceSubscriptions = [...wanted.resourceSubscriptions];
+  }
+  return granted;
+}

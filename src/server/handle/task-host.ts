@@ -1,0 +1,78 @@
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Call, Outcome } from '../../protocol/call.js';
+import type { Asking } from '../asking/replay.js';
+import type { CallContext } from '../context/call-context.js';
+import type { TasksOptions } from '../define/options.js';
+import type { Complete } from '../results/results.js';
+import type { Change } from '../state/bus.js';
+import type { Log } from '../state/log.js';
+import type { Store } from '../state/store.js';
+
+/** The settings of a tool that runs as a task. */
+export interface TaskOptions {
+  /**
+   * `optional`: as a task for clients that support tasks, as an ordinary call for others. `required`: only as a task; other
+   * clients get an error.
+   */
+  readonly support: 'optional' | 'required';
+  /**
+   * `at once`: the call is a task from its start. `when told`: it is an ordinary call, which may ask questions, until the
+   * handler awaits `ctx.background()`. Default: `at once`.
+   */
+  readonly begin?: 'at once' | 'when told';
+  /** The time for which the task and its result are kept. Default: the server's `tasks.ttlMs`. */
+  readonly ttlMs?: number;
+  /** The interval at which clients should poll. Default: the server's `tasks.pollIntervalMs`. */
+  readonly pollIntervalMs?: number;
+}
+
+/** A tool's handler and how to run it, as a task sees it. */
+export interface TaskWork {
+  readonly name: string;
+  readonly args: unknown;
+  readonly options: TaskOptions;
+  /** Names the run, where a later one should have the same keys for its steps. */
+  readonly runId?: string | undefined;
+  /** Makes the user of the call, while the request is there: the first run has it. */
+  readonly prepare?: (() => Promise<void>) | undefined;
+  /** Runs the handler with these questions and steps. What fails before `onRunning` is called is not the handler's. */
+  readonly run: (call: Call, asking: Asking, onRunning: () => void) => Promise<Outcome>;
+  /** Runs the handler as an ordinary call. With `background`, `ctx.background()` turns it into a task. */
+  readonly inline: (background?: Background) => Promise<Outcome>;
+}
+
+/** Called by a handler that goes on in the background: gives the outcome of the call that it leaves. */
+export type Background = (running: RunningCall) => Promise<Outcome>;
+
+export interface RunningCall {
+  readonly ctx: CallContext<never, never>;
+  readonly asking: Asking;
+  /** Settles when the handler does. */
+  readonly ended: Promise<Outcome>;
+}
+
+/** Runs tools as tasks. The server knows only that there is one. */
+export interface TaskHost {
+  readonly methods: ReadonlyMap<string, (call: Call) => Promise<Outcome>>;
+  /** Answers a call to a tool that can run as a task. */
+  readonly serve: (call: Call, work: TaskWork) => Promise<Outcome>;
+  /** Which of these tasks the caller may watch. Throws if it does not know tasks. */
+  readonly watchable: (call: Call, ids: readonly string[]) => Promise<readonly string[]>;
+  /** The task as `tasks/get` shows it. */
+  readonly show: (id: string) => Promise<JsonObject | undefined>;
+  /** Takes up what an earlier process left unfinished. */
+  readonly resume: () => Promise<void>;
+  /** Begins nothing any more. Steps that are running may end and are recorded, for `drainMs`. */
+  readonly close: (options?: { readonly drainMs?: number }) => Promise<void>;
+}
+
+/** What a task host is made of. */
+export interface TaskPluginParts {
+  readonly store: Store;
+  readonly complete: Complete;
+  readonly publish: (change: Change) => void;
+  readonly log: Log;
+  /** Finds the tool of a task that an earlier process left. */
+  readonly workOf: (task: { readonly tool: string; readonly args: unknown }) => Promise<TaskWork>;
+  readonly limits: TasksOptions;
+}

@@ -1,0 +1,35 @@
+import type { Call } from '../../protocol/call.js';
+import { copyCall } from '../../protocol/direct.js';
+import { McpError } from '../../protocol/errors.js';
+import type { Log } from '../state/log.js';
+import { ToolError } from './tool-error.js';
+
+/** The result of `onError`: an error for the peer, or nothing, and the unexpected error is masked. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a function that only looks at errors returns nothing.
+export type ErrorAnswer = ToolError | McpError | undefined | void;
+
+/** Sees every error that is neither a `ToolError` nor an `McpError`, and may return or throw one of them instead. */
+export type OnError = (error: unknown, call: Call) => ErrorAnswer | Promise<ErrorAnswer>;
+
+/** Gives what the operator made of an unexpected error; undefined where it is to be masked. */
+export type MapError = (error: unknown, call: Call) => Promise<ToolError | McpError | undefined>;
+
+export function mapErrors(onError: OnError | undefined, log: Log): MapError {
+  if (onError === undefined) return async () => undefined;
+  return async function mapError(error, call) {
+    try {
+      // The program may spread the call.
+      const answer = await onError(error, copyCall(call));
+      return isForPeer(answer) ? answer : undefined;
+    } catch (thrown) {
+      if (isForPeer(thrown)) return thrown;
+      // To throw the error that came is to have nothing to say about it.
+      if (thrown !== error) log('error', 'onError failed', thrown);
+      return undefined;
+    }
+  };
+}
+
+function isForPeer(error: unknown): error is ToolError | McpError {
+  return ToolError.is(error) || McpError.is(error);
+}

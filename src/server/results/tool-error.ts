@@ -1,0 +1,30 @@
+import type { Log as ServerLog } from '../state/log.js';
+
+const brand = Symbol.for('fullmcp.ToolError');
+
+/** A failure that the model should read and act on. The message of any other error stays on the server. */
+export class ToolError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    if (typeof message !== 'string')
+      throw new TypeError(
+        "A ToolError needs a string that the model can read: new ToolError('Order 7 does not exist.')",
+      );
+    super(message, options);
+    this.name = 'ToolError';
+    Object.defineProperty(this, brand, { value: true });
+  }
+
+  /** True for a ToolError of any copy of this package. */
+  static is(value: unknown): value is ToolError {
+    return typeof value === 'object' && value !== null && brand in value;
+  }
+}
+
+/** Logs an unexpected error whole and gives the sentence that a peer may see. */
+export function mask(error: unknown, where: string, log: ServerLog): string {
+  const ref = Array.from(crypto.getRandomValues(new Uint8Array(4)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
+  log('error', `${where} failed (ref ${ref})`, error);
+  return `Internal error (ref ${ref})`;
+}

@@ -1,0 +1,57 @@
+import { McpError } from '../../protocol/errors.js';
+
+/** Opens what a server needs, yields it, and closes it when the server closes. */
+export type Lifespan<State> = () => AsyncGenerator<State, void, void>;
+
+const NOT_A_GENERATOR =
+  'The lifespan must be an async generator that yields the state: async function* () { const db = await open(); try { yield { db }; } finally { await db.close(); } }';
+
+function isGenerator<State>(value: unknown): value is AsyncGenerator<State, void, void> {
+  return typeof value === 'object' && value !== null && 'next' in value && typeof value.next === 'function';
+}
+
+/** Runs a lifespan once: on the first call or when asked, whichever is first. */
+export class Running<State> {
+  readonly #lifespan: Lifespan<State> | undefined;
+  #generator: AsyncGenerator<State, void, void> | undefined;
+  #starting: Promise<State> | undefined;
+  #closed = false;
+
+  constructor(lifespan: Lifespan<State> | undefined) {
+    this.#lifespan = lifespan;
+  }
+
+  /** Without a lifespan there is nothing to wait for. */
+  get needed(): boolean {
+    return this.#lifespan !== undefined;
+  }
+
+  start(): Promise<State> {
+    if (this.#closed) return Promise.reject(new McpError('connection_closed', 'This server is closed'));
+    this.#starting ??= this.#open().catch((error) => {
+      // The next call tries again: a database that was away for a moment must not end the server.
+      this.#starting = undefined;
+      throw error;
+    });
+    return this.#starting;
+  }
+
+  async #open(): Promise<State> {
+    if (this.#lifespan === undefined) return undefined as State;
+    const generator: unknown = this.#lifespan();
+    if (!isGenerator<State>(generator)) throw new TypeError(NOT_A_GENERATOR);
+    const first = await generator.next();
+    if (first.done)
+      throw new Error('The lifespan ended without a yield. Yield the state, even where it is undefined.');
+    this.#generator = generator;
+    return first.value;
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#starting?.catch(() => undefined);
+    // Resumes behind the `yield`, so that what follows it runs.
+    await this.#generator?.next();
+  }
+}

@@ -1,0 +1,133 @@
+import { encodeBase64Url } from '../../protocol/encoding/base64.js';
+
+/** What the entries of a group have together. */
+interface Amount {
+  entries: number;
+  bytes: number;
+}
+
+/** The limits of a store. An entry that would exceed one of them is rejected. */
+export interface StoreLimits {
+  /** The number of entries. Default: 100,000 in memory, 1,000,000 on disk. */
+  readonly maxEntries?: number;
+  /**
+   * The bytes of all keys and values, as JSON: one per character, two in a string with characters beyond Latin-1. Default: 256
+   * MB in memory, 4 GB on disk.
+   */
+  readonly maxBytes?: number;
+  /**
+   * The part of both limits that one kind of entries (tasks, outcomes, used answers) may take, above 0 and at most 1. Default:
+   * 0.5.
+   */
+  readonly kindShare?: number;
+  /**
+   * The part of both limits that the entries of one kind and one caller may take. Callers without `auth` count as one.
+   * Default: 0.1.
+   */
+  readonly callerShare?: number;
+}
+
+/**
+ * Who has how much of a store, by the names of its keys: `kind:rest`, or `kind:caller:rest` for what belongs to a caller. No kind
+ * and no caller can take what the others need.
+ */
+export class StoreShares {
+  readonly #limits: Required<StoreLimits>;
+  readonly #all: Amount = { entries: 0, bytes: 0 };
+  readonly #groups = new Map<string, Amount>();
+
+  constructor(limits: StoreLimits, defaults: { readonly maxEntries: number; readonly maxBytes: number }) {
+    const { maxEntries = defaults.maxEntries, maxBytes = defaults.maxBytes } = limits;
+    const { kindShare = 0.5, callerShare = 0.1 } = limits;
+    for (const [name, share] of Object.entries({ kindShare, callerShare }))
+      if (!(share > 0 && share <= 1)) throw new TypeError(`"${name}" must be a number above 0, at most 1.`);
+    this.#limits = { maxEntries, maxBytes, kindShare, callerShare };
+  }
+
+  /**
+   * Counts an entry that takes `bytes`, in place of one that took `before`. Throws where it does not fit, also after `makeRoom`,
+   * which is called only then: a `RangeError` if it never will. Returns what takes it back.
+   */
+  replace(key: string, bytes: number, before: () => number | undefined, makeRoom: () => void): () => void {
+    const problem = (): string | undefined => {
+      const had = before();
+      return this.#problem(key, had === undefined ? 1 : 0, bytes - (had ?? 0));
+    };
+    if (problem() !== undefined) makeRoom();
+    const full = problem();
+    const { maxBytes, kindShare } = this.#limits;
+    const most = key.includes(':') ? maxBytes * kindShare : maxBytes;
+    if (full !== undefined) throw bytes > most ? new RangeError(full) : new Error(full);
+    const had = before();
+    return this.add(key, had === undefined ? 1 : 0, bytes - (had ?? 0));
+  }
+
+  /** Why the entry may not grow by this much, or undefined if it may. */
+  #problem(key: string, entries: number, bytes: number): string | undefined {
+    const { maxEntries, maxBytes, kindShare, callerShare } = this.#limits;
+    const [kind, caller] = groupsOf(key);
+    const fits = (amount: Amount | undefined, share: number): 'entries' | 'bytes' | undefined => {
+      const { entries: had, bytes: weighed } = amount ?? { entries: 0, bytes: 0 };
+      if (entries > 0 && had + entries > atLeastOne(maxEntries, share)) return 'entries';
+      return bytes > 0 && weighed + bytes > Math.floor(maxBytes * share) ? 'bytes' : undefined;
+    };
+    const all = fits(this.#all, 1);
+    if (all === 'entries') return `The store is full: it has ${maxEntries} entries. Raise its maxEntries.`;
+    if (all === 'bytes') return `The store is full: it may have ${maxBytes} bytes. Raise its maxBytes.`;
+    if (kind !== undefined && fits(this.#groups.get(kind), kindShare) !== undefined)
+      return `The store is full for "${kind}": a kind of entries may have ${percent(kindShare)} of maxEntries and maxBytes. Raise one of these, or kindShare.`;
+    if (caller !== undefined && fits(this.#groups.get(caller), callerShare) !== undefined)
+      return `The store is full for one caller: a caller's entries of a kind may have ${percent(callerShare)} of maxEntries and maxBytes. Raise one of these, or callerShare.`;
+    return undefined;
+  }
+
+  /** Counts entries and bytes, without a limit. Returns what takes it back. */
+  add(key: string, entries: number, bytes: number): () => void {
+    grow(this.#all, entries, bytes);
+    for (const group of groupsOf(key)) {
+      const amount = this.#groups.get(group) ?? { entries: 0, bytes: 0 };
+      grow(amount, entries, bytes);
+      if (amount.entries === 0) this.#groups.delete(group);
+      else this.#groups.set(group, amount);
+    }
+    return () => void this.add(key, -entries, -bytes);
+  }
+
+  clear(): void {
+    grow(this.#all, -this.#all.entries, -this.#all.bytes);
+    this.#groups.clear();
+  }
+}
+
+function grow(amount: Amount, entries: number, bytes: number): void {
+  amount.entries += entries;
+  amount.bytes += bytes;
+}
+
+// The kind, and where there is a second part, the kind and the caller.
+function groupsOf(key: string): string[] {
+  const first = key.indexOf(':');
+  if (first === -1) return [];
+  const second = key.indexOf(':', first + 1);
+  const kind = key.slice(0, first);
+  return second === -1 ? [kind] : [kind, key.slice(0, second)];
+}
+
+function atLeastOne(most: number, share: number): number {
+  return Math.min(most, Math.max(1, Math.floor(most * share)));
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
+/** What a text weighs in memory: a byte for each character, two where one of them is beyond Latin-1. */
+export function bytesOf(text: string): number {
+  return /[\u0100-\uffff]/.test(text) ? text.length * 2 : text.length;
+}
+
+/** The part of a key that names a caller: of one length, without colons, and nobody's name in a store. */
+export async function callerPart(principal: string): Promise<string> {
+  const bytes = new TextEncoder().encode(principal);
+  return encodeBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)).subarray(0, 16));
+}

@@ -1,0 +1,134 @@
+import { idle } from '../../async/unref.js';
+import type { JsonObject } from '../../jsonrpc/message.js';
+import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { bytesOf, type StoreLimits, StoreShares } from './store-shares.js';
+
+/**
+ * Keeps tasks and outcomes. When `set` or `add` resolves, the entry is safe; when it rejects, nothing was written. A
+ * `RangeError` means that the entry can never be written; after any other error the server may retry.
+ */
+export interface Store {
+  /** Reads an entry; undefined if there is none or it has expired. */
+  get(key: string): Promise<JsonObject | undefined>;
+  /** Writes an entry, replacing the one that is there. `expiresAt` is in milliseconds since 1970. Default: it never expires. */
+  set(key: string, value: JsonObject, expiresAt?: number): Promise<void>;
+  /** Writes an entry unless there is one, atomically. Returns whether it was written. */
+  add(key: string, value: JsonObject, expiresAt?: number): Promise<boolean>;
+  /** Removes an entry. Does nothing if there is none. */
+  delete(key: string): Promise<void>;
+  /** Iterates over the entries whose key begins with `prefix` and that have not expired. */
+  entries(prefix: string): AsyncIterable<readonly [string, JsonObject]>;
+  /** Releases the store. The server calls it when it closes. */
+  close(): Promise<void>;
+}
+
+/** The options of `memoryStore`. */
+export interface MemoryStoreOptions extends StoreLimits {}
+
+const storeKeys = {
+  maxEntries: true,
+  maxBytes: true,
+  kindShare: true,
+  callerShare: true,
+} satisfies KeysOf<MemoryStoreOptions>;
+
+interface Kept {
+  readonly json: string;
+  readonly bytes: number;
+  readonly expiresAt: number;
+}
+
+// How often expired entries are looked for, at most: each time costs a walk over all.
+const SWEEP_EVERY_MS = 1000;
+
+/** Makes a store in this process's memory. The entries are lost when the process ends. */
+export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  checkOptions('memoryStore', options, storeKeys);
+  const kept = new Map<string, Kept>();
+  const shares = new StoreShares(options, { maxEntries: 100_000, maxBytes: 256 * 1024 * 1024 });
+  let earliest = Number.POSITIVE_INFINITY;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let nextSweep = Number.POSITIVE_INFINITY;
+
+  function read(key: string): Kept | undefined {
+    const entry = kept.get(key);
+    if (entry === undefined || entry.expiresAt > Date.now()) return entry;
+    remove(key);
+    return undefined;
+  }
+
+  function remove(key: string): void {
+    const entry = kept.get(key);
+    if (entry === undefined) return;
+    shares.add(key, -1, -entry.bytes);
+    kept.delete(key);
+  }
+
+  function write(key: string, value: JsonObject, expiresAt = Number.POSITIVE_INFINITY): void {
+    const json = JSON.stringify(value);
+    const bytes = bytesOf(key) + bytesOf(json);
+    // What is there stays where its successor does not fit. A walk over all entries is worth it only if one has expired.
+    shares.replace(
+      key,
+      bytes,
+      () => kept.get(key)?.bytes,
+      () => earliest <= Date.now() && sweep(),
+    );
+    kept.set(key, { json, bytes, expiresAt });
+    earliest = Math.min(earliest, expiresAt);
+    sweepAt(expiresAt);
+  }
+
+  function sweep(): void {
+    const now = Date.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const [key, { expiresAt }] of kept) {
+      if (expiresAt <= now) remove(key);
+      else next = Math.min(next, expiresAt);
+    }
+    earliest = next;
+    clearTimeout(timer);
+    nextSweep = Number.POSITIVE_INFINITY;
+    sweepAt(next);
+  }
+
+  function sweepAt(expiresAt: number): void {
+    const at = Math.max(expiresAt, Date.now() + SWEEP_EVERY_MS);
+    if (at >= nextSweep) return;
+    clearTimeout(timer);
+    nextSweep = at;
+    // A timer cannot wait longer than this; it then sweeps for nothing and waits again.
+    timer = setTimeout(sweep, Math.min(at - Date.now(), 0x7fffffff));
+    idle(timer);
+  }
+
+  return {
+    async get(key) {
+      const entry = read(key);
+      return entry && (JSON.parse(entry.json) as JsonObject);
+    },
+    async set(key, value, expiresAt) {
+      write(key, value, expiresAt);
+    },
+    async add(key, value, expiresAt) {
+      if (read(key) !== undefined) return false;
+      write(key, value, expiresAt);
+      return true;
+    },
+    async delete(key) {
+      remove(key);
+    },
+    async *entries(prefix) {
+      // Each is read when its turn comes: it may have changed since.
+      for (const key of [...kept.keys()]) {
+        const entry = key.startsWith(prefix) ? read(key) : undefined;
+        if (entry !== undefined) yield [key, JSON.parse(entry.json) as JsonObject];
+      }
+    },
+    async close() {
+      clearTimeout(timer);
+      kept.clear();
+      shares.clear();
+    },
+  };
+}

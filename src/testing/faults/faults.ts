@@ -1,0 +1,146 @@
+import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { derivedSeed, seeded } from './seeded.js';
+
+/** The faults of a network, each with the probability from 0 to 1 that it happens to a message. Default of each: 0. */
+export interface FaultPlan {
+  /** The seed of all randomness: the same seed gives the same faults for the same sequence of messages. */
+  readonly seed: number;
+  /** The message never arrives. */
+  readonly drop?: number;
+  /** The message arrives late, and so do those behind it. */
+  readonly delay?: number;
+  /** The message arrives twice. */
+  readonly duplicate?: number;
+  /** Only the beginning of the message arrives. */
+  readonly truncate?: number;
+  /** One to five characters of the message are replaced. */
+  readonly garble?: number;
+  /** The connection breaks. */
+  readonly close?: number;
+  /** The connection stays open, but nothing passes any more until `calm`. */
+  readonly stall?: number;
+  /** The longest delay, in milliseconds. Default: 20 ms. */
+  readonly maxDelayMs?: number;
+  /** The number of messages in each direction that pass before any fault, so that the client can connect. Default: 0. */
+  readonly after?: number;
+}
+
+/** The order is that of precedence: of several faults that a message draws, the first happens. */
+const kinds = ['close', 'stall', 'drop', 'truncate', 'garble', 'duplicate'] as const;
+
+/**
+ * A fault that can happen to a message. Of several at once, only the first in this order happens: close, stall, drop, truncate,
+ * garble, duplicate.
+ */
+export type FaultKind = (typeof kinds)[number];
+/** The direction of a message, as the client sees it. */
+export type Direction = 'sent' | 'received';
+
+/** The fate of one message. */
+export interface Fate {
+  /** The fault that happens; undefined for none. */
+  readonly fault: FaultKind | undefined;
+  /** The delay before anything else happens, in milliseconds. */
+  readonly delayMs: number;
+  /** Random numbers from 0 to 1 for the details of the fault: where to cut, what to change. */
+  readonly random: () => number;
+}
+
+/** A fault that has happened. */
+export interface FaultEvent {
+  /** The direction of the message. */
+  readonly direction: Direction;
+  /** The number of the message in its direction, counted from 1. */
+  readonly message: number;
+  /** The fault, or `delay`. */
+  readonly fault: FaultKind | 'delay';
+}
+
+/** A plan in progress. One serves all connections of a client, so that a fault of the first does not repeat on the second. */
+export interface Faults {
+  /** The plan that was started. */
+  readonly plan: FaultPlan;
+  /** The faults so far, in order. Print them when a seed finds a bug. */
+  readonly happened: readonly FaultEvent[];
+  /** Ends the faults: stalled messages continue, and further ones pass unharmed. */
+  readonly calm: () => void;
+  /** Resolves when `calm` is called. */
+  readonly calmed: Promise<void>;
+  /** Draws the fate of the next message; for transports of your own. */
+  readonly next: (direction: Direction) => Fate;
+}
+
+const streams: Readonly<Record<Direction, number>> = { sent: 0, received: 1 };
+
+const planKeys = {
+  seed: true,
+  drop: true,
+  delay: true,
+  duplicate: true,
+  truncate: true,
+  garble: true,
+  close: true,
+  stall: true,
+  maxDelayMs: true,
+  after: true,
+} satisfies KeysOf<FaultPlan>;
+
+/** Starts a plan, to watch its faults and to end them with `calm`. Faults that are already started are returned as they are. */
+export function startFaults(plan: FaultPlan | Faults): Faults {
+  if ('next' in plan) return plan;
+  checkOptions('The plan of faults', plan, planKeys);
+  const { seed, delay = 0, maxDelayMs = 20, after = 0 } = plan;
+  const rates = kinds.map((kind) => plan[kind] ?? 0);
+  const counts: Record<Direction, number> = { sent: 0, received: 0 };
+  const happened: FaultEvent[] = [];
+  let isCalm = false;
+  let calm!: () => void;
+  const calmed = new Promise<void>((resolve) => {
+    calm = () => {
+      isCalm = true;
+      resolve();
+    };
+  });
+
+  function next(direction: Direction): Fate {
+    const message = ++counts[direction];
+    const random = seeded(derivedSeed(seed, streams[direction], message));
+    if (isCalm || message <= after) return { fault: undefined, delayMs: 0, random };
+    // All are drawn, so that another rate of one fault changes nothing of the others.
+    const fault = kinds[rates.map((rate) => random() < rate).indexOf(true)];
+    const delayMs = random() < delay ? 1 + Math.floor(random() * maxDelayMs) : 0;
+    if (delayMs > 0) happened.push({ direction, message, fault: 'delay' });
+    if (fault !== undefined) happened.push({ direction, message, fault });
+    return { fault, delayMs, random };
+  }
+
+  return { plan, happened, calm, calmed, next };
+}
+
+/** Makes a plan with one to three kinds of faults, some rare and some frequent, for tests that try many seeds. */
+export function randomPlan(seed: number): FaultPlan {
+  const random = seeded(derivedSeed(seed, 2, 0));
+  const among = ['delay', ...kinds];
+  const chosen = Array.from({ length: 1 + Math.floor(random() * 3) }, () => {
+    const [kind] = among.splice(Math.floor(random() * among.length), 1);
+    // Squared, so that rare faults are as likely as frequent ones.
+    return [kind, 0.02 + 0.4 * random() ** 2];
+  });
+  return { seed, ...Object.fromEntries(chosen), maxDelayMs: 1 + Math.floor(random() * 20) };
+}
+
+/** The beginning of a text. */
+export function truncated(text: string, random: () => number): string {
+  return text.slice(0, Math.floor(random() * text.length));
+}
+
+const JUNK = '{}[]",:\\0x\u0000\uFFFD ';
+
+/** A text with one to five characters replaced. It stays one line. */
+export function garbled(text: string, random: () => number): string {
+  const characters = [...text];
+  for (let left = 1 + Math.floor(random() * 5); left > 0 && characters.length > 0; left--) {
+    characters[Math.floor(random() * characters.length)] = JUNK[Math.floor(random() * JUNK.length)] ?? ' ';
+  }
+  return characters.join('');
+}

@@ -1,0 +1,88 @@
+import { LineReader, printLine } from '../../jsonrpc/ndjson.js';
+import { channelSession } from '../../legacy/server/channel-session.js';
+import type { Dispatch } from '../../protocol/call.js';
+import type { Wire, WireEvents } from '../../transports/client/wire.js';
+import { openChannel } from '../../transports/server/channel.js';
+import { seeded } from '../faults/seeded.js';
+
+// What is read is here at once, so that nothing can be left unread; what is too much waits in the channel.
+const input = { pause: () => undefined, resume: () => undefined };
+
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/**
+ * A server's pipes without its process: both eras on one channel, lines as bytes, cut into pieces wherever a pipe might cut
+ * them.
+ */
+export function memoryStdio(dispatch: Dispatch): Wire {
+  const random = seeded(1);
+  const send = (text: string): void => toClient.write(printLine(text));
+  const channel = openChannel({ dispatch, send, input, session: channelSession(dispatch, send) });
+  const toServer = new Pipe(random, (text) => channel.receive(text));
+  let events: WireEvents | undefined;
+  let early: string[] | undefined = [];
+  const toClient = new Pipe(random, (text) => {
+    if (early === undefined) events?.message(text);
+    else early.push(text);
+  });
+  let closing: Promise<void> | undefined;
+
+  async function close(): Promise<void> {
+    // What was written before the end of the input is read.
+    toServer.end();
+    toClient.end();
+    await channel.abandon('The client went away');
+  }
+
+  return {
+    send: (text) => toServer.write(printLine(text)),
+    start(given) {
+      events = given;
+      const came = early ?? [];
+      early = undefined;
+      for (const text of came) given.message(text);
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+/** One direction. What is written arrives soon, in order, and not in the pieces in which it was written. */
+class Pipe {
+  readonly #random: () => number;
+  readonly #deliver: (text: string) => void;
+  readonly #reader = new LineReader({ maxBytes: MAX_BYTES });
+  readonly #encoder = new TextEncoder();
+  #written = '';
+  #ended = false;
+
+  constructor(random: () => number, deliver: (text: string) => void) {
+    this.#random = random;
+    this.#deliver = deliver;
+  }
+
+  write(text: string): void {
+    if (this.#ended) return;
+    if (this.#written === '') queueMicrotask(() => this.#flush());
+    this.#written += text;
+  }
+
+  end(): void {
+    this.#flush();
+    this.#ended = true;
+  }
+
+  #flush(): void {
+    const bytes = this.#encoder.encode(this.#written);
+    this.#written = '';
+    for (let start = 0; start < bytes.length; ) {
+      const end = start + 1 + Math.floor(this.#random() * Math.max(64, bytes.length - start));
+      for (const line of this.#reader.push(bytes.slice(start, end))) {
+        if (!line.tooLong && !this.#ended) this.#deliver(line.text);
+      }
+      start = end;
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import type { Dispatch } from '../../protocol/call.js';
+import type { HeaderValues } from '../../transports/http/client/options.js';
+import type { Socket } from '../../transports/websocket/accept.js';
+import type { ClientSocket, WebSocketConstructor } from '../../transports/websocket/connect.js';
+import { serveWebSocket } from '../../websocket.js';
+
+interface MemoryWebSocketParts {
+  /** Hears when the server has let a socket go. */
+  readonly onServing: (closed: Promise<void>) => void;
+  readonly headers: HeaderValues | undefined;
+}
+
+/** A WebSocket class whose sockets lead to this server, without a network. */
+export function memoryWebSocket(
+  dispatch: Dispatch,
+  { onServing, headers }: MemoryWebSocketParts,
+): WebSocketConstructor {
+  const sent = new Headers(headers as ConstructorParameters<typeof Headers>[0]);
+  const http = { header: (name: string) => sent.get(name) ?? undefined, remoteAddress: undefined };
+  return class MemoryWebSocket extends End implements ClientSocket {
+    constructor() {
+      super();
+      const server = new End();
+      this.join(server);
+      onServing(serveWebSocket({ dispatch }, server as Socket, { http }).closed);
+      this.emit('open', {});
+    }
+  };
+}
+
+type Listener = (event: never) => void;
+
+/** One of the two ends. What one sends is an event of the other, soon and in order. */
+class End {
+  readonly bufferedAmount = 0;
+  readonly #listeners = new Map<string, Listener[]>();
+  #other: End | undefined;
+  #closed = false;
+
+  join(other: End): void {
+    this.#other = other;
+    other.#other = this;
+  }
+
+  addEventListener(type: string, listener: Listener): void {
+    this.#listeners.set(type, [...(this.#listeners.get(type) ?? []), listener]);
+  }
+
+  send(text: string): void {
+    if (!this.#closed) this.#other?.emit('message', { data: text });
+  }
+
+  close(code = 1000, reason = ''): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    const other = this.#other;
+    if (other !== undefined) other.#closed = true;
+    other?.emit('close', { code, reason });
+    this.emit('close', { code, reason });
+  }
+
+  emit(type: string, event: object): void {
+    queueMicrotask(() => {
+      for (const listener of this.#listeners.get(type) ?? []) listener(event as never);
+    });
+  }
+}

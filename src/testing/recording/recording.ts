@@ -1,0 +1,126 @@
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { Outcome } from '../../protocol/call.js';
+import type { ErrorCode } from '../../protocol/errors.js';
+
+// A recording is text: a header, then a line of JSON for each thing that happened. It is made to be read, to be compared by
+// version control, and to be changed by hand.
+
+export const HEADER = { fullmcp: 'recording', version: 1 } as const;
+
+/** A line: a call begins with `method`; `notify`, `outcome` and `error` belong to the call with that number. */
+export interface Entry {
+  readonly call: number;
+  /** Milliseconds since the recording began. */
+  readonly at: number;
+  readonly method?: string;
+  readonly params?: JsonObject;
+  readonly notify?: string;
+  readonly outcome?: Outcome;
+  readonly error?: RecordedError;
+}
+
+interface RecordedError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly data?: unknown;
+  readonly number?: number;
+}
+
+const REDACTED = '***';
+const secrets = [
+  'authorization',
+  'token',
+  'accesstoken',
+  'refreshtoken',
+  'password',
+  'secret',
+  'clientsecret',
+  'apikey',
+];
+
+/** The names whose values are left out, as `isSecret` compares them. */
+export function redactedNames(more: readonly string[]): ReadonlySet<string> {
+  return new Set([...secrets, ...more.map(plain)]);
+}
+
+// `apiKey`, `api_key` and `API-Key` are one name.
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll('_', '').replaceAll('-', '');
+}
+
+export function printEntry(entry: Entry, names: ReadonlySet<string>): string {
+  return JSON.stringify(redacted(entry, names));
+}
+
+/** The value with `***` in the place of what has one of these names. */
+export function redacted(value: unknown, names: ReadonlySet<string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => redacted(item, names));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      inner !== undefined && names.has(plain(name)) ? REDACTED : redacted(inner, names),
+    ]),
+  );
+}
+
+export function without(params: JsonObject, name: string): JsonObject {
+  const { [name]: _, ...rest } = params;
+  return rest;
+}
+
+export interface RecordedCall {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly notifications: { readonly method: string; readonly params: JsonObject | undefined }[];
+  outcome?: Outcome;
+  error?: RecordedError;
+}
+
+export interface Recording {
+  readonly calls: readonly RecordedCall[];
+  readonly names: ReadonlySet<string>;
+}
+
+/** Reads a recording. Throws an error that names the line where it is none. */
+export function readRecording(text: string): Recording {
+  const lines = text.split('\n').map((line) => line.trim());
+  const header = readLine(lines[0] ?? '', 1);
+  if (header['fullmcp'] !== HEADER.fullmcp || header['version'] !== HEADER.version) {
+    throw problem(1, `is not ${JSON.stringify(HEADER)}`);
+  }
+  const calls = new Map<unknown, RecordedCall>();
+  lines.forEach((line, i) => {
+    if (i === 0 || line === '') return;
+    const entry = readLine(line, i + 1);
+    const { call: number, method, params, notify } = entry;
+    if (typeof method === 'string') {
+      calls.set(number, { method, params: isObject(params) ? params : {}, notifications: [] });
+      return;
+    }
+    const call = calls.get(number);
+    if (call === undefined) throw problem(i + 1, `belongs to call ${number}, which begins nowhere above`);
+    if (typeof notify === 'string') {
+      call.notifications.push({ method: notify, params: isObject(params) ? params : undefined });
+    } else if (isObject(entry['outcome'])) call.outcome = entry['outcome'] as Outcome;
+    else if (isObject(entry['error'])) call.error = entry['error'] as unknown as RecordedError;
+    else throw problem(i + 1, 'has neither "method" nor "notify", "outcome" or "error"');
+  });
+  const more = Array.isArray(header['redact']) ? header['redact'].map(String) : [];
+  return { calls: [...calls.values()], names: redactedNames(more) };
+}
+
+function readLine(line: string, number: number): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    // Said below.
+  }
+  if (!isObject(value)) throw problem(number, 'is not a JSON object');
+  return value;
+}
+
+function problem(line: number, what: string): TypeError {
+  return new TypeError(`This is not a recording that can be replayed: line ${line} ${what}.`);
+}

@@ -1,0 +1,51 @@
+import { withSignalOf } from '../../async/lifetime.js';
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { Call, Outcome } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
+import type { Link, TransportName } from '../../protocol/link.js';
+import { type PrintedPeer, printPeer, SUBSCRIPTION_ID } from '../../protocol/meta.js';
+import type { Discovered } from '../../protocol/model/model.js';
+import type { Revision } from '../../protocol/tables/revisions.js';
+import type { Exchange } from './exchange.js';
+
+export interface ExchangeLinkParts {
+  readonly transport: TransportName;
+  readonly revision: Revision;
+  readonly discovered: Discovered;
+}
+
+/** A link to a modern server on a connection that its calls share. Who opened the exchange hears its events. */
+export function exchangeLink(exchange: Exchange, parts: ExchangeLinkParts): Link {
+  const { transport, revision, discovered } = parts;
+  let self: PrintedPeer | undefined;
+
+  function dispatch(call: Call): Promise<Outcome> {
+    const { method, params } = call;
+    self = printPeer(call.peer, revision, self);
+    // A subscription is named by its request's id, and that is another one on the wire.
+    const isNamed = method === 'subscriptions/listen';
+    const notified: Call['notify'] = isNamed
+      ? (name, said) => call.notify(name, named(call, said))
+      : call.notify;
+    const answer = exchange.request(withSignalOf(call, { method, params, self, notified }));
+    return isNamed ? answer.then((result) => readOutcome(named(call, result))) : answer.then(readOutcome);
+  }
+
+  return { transport, revision, discovered, dispatch, close: exchange.close };
+}
+
+/** Spec 2026-07-28, Base Protocol, Responses: a result that does not say its type is complete. */
+function readOutcome(result: JsonObject): Outcome {
+  const { resultType = 'complete' } = result;
+  if (typeof resultType !== 'string') {
+    throw new McpError('bad_response', 'The result cannot be read: "resultType" must be a string');
+  }
+  result['resultType'] = resultType;
+  return result as Outcome;
+}
+
+function named<T extends JsonObject | undefined>(call: Call, said: T): T {
+  const meta = said?.['_meta'];
+  if (!isObject(meta) || !(SUBSCRIPTION_ID in meta)) return said;
+  return { ...said, _meta: { ...meta, [SUBSCRIPTION_ID]: call.id } };
+}

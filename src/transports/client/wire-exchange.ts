@@ -1,0 +1,219 @@
+import { hasEnded, onEnd } from '../../async/lifetime.js';
+import { ByNumber } from '../../jsonrpc/by-number.js';
+import { isDeeperThan } from '../../jsonrpc/depth.js';
+import {
+  INVALID_REQUEST,
+  type InvalidMessage,
+  isObject,
+  type JsonObject,
+  type Message,
+  type NotificationMessage,
+  printError,
+  printNotification,
+  type RequestId,
+  readMessage,
+} from '../../jsonrpc/message.js';
+import { cancelledBy, fromWire, McpError } from '../../protocol/errors.js';
+import { progressToken, SUBSCRIPTION_ID } from '../../protocol/meta.js';
+import type { Exchange, ExchangeEvents, OutgoingRequest } from './exchange.js';
+import { excerpt, fewReports } from './limit-reports.js';
+import { peerRequests } from './peer-requests.js';
+import { printCall } from './print-call.js';
+import type { Wire } from './wire.js';
+
+const MAX_DEPTH = 128;
+/** How many cancelled requests are remembered: their answers may be on the way. */
+const REMEMBERED = 100;
+
+interface OpenRequest {
+  readonly id: number;
+  readonly request: OutgoingRequest;
+  /** The progress token that the caller chose; on the wire it is the id. */
+  readonly token: RequestId | undefined;
+  readonly resolve: (result: JsonObject) => void;
+  readonly reject: (error: McpError) => void;
+  /** Nobody need hear any more when the call ends. */
+  readonly unlisten: () => void;
+}
+
+/** Finds the request that each answer on a shared connection belongs to. The wire starts when somebody first hears. */
+export function wireExchange(wire: Wire): Exchange {
+  const open = new ByNumber<OpenRequest>();
+  const cancelled = new Set<number>();
+  const asked = peerRequests(wire.send);
+  let events: ExchangeEvents | undefined;
+  let ended: McpError | undefined;
+  const problem = fewReports((message, cause) => events?.problem(message, cause));
+
+  function request(request: OutgoingRequest): Promise<JsonObject> {
+    return new Promise((resolve, reject) => {
+      const { params } = request;
+      if (ended !== undefined) return reject(ended);
+      if (hasEnded(request)) return reject(cancelledBy(request.signal.reason));
+      const id = open.next();
+      const token = params === undefined ? undefined : progressToken(params);
+      const text = printCall(id, request, token === undefined ? undefined : id);
+      const unlisten = onEnd(request, () => cancel(entry));
+      const entry: OpenRequest = { id, request, token, resolve, reject, unlisten };
+      open.add(entry);
+      wire.send(text);
+    });
+  }
+
+  /** Takes a request out of the open ones. */
+  function settle(id: unknown): OpenRequest | undefined {
+    const entry = find(id);
+    if (entry === undefined) return undefined;
+    open.delete(entry);
+    entry.unlisten();
+    return entry;
+  }
+
+  // The ids are integers. Some peers give one back as a string.
+  function find(id: unknown): OpenRequest | undefined {
+    return open.get(typeof id === 'string' ? Number(id) : (id as number));
+  }
+
+  function cancel({ id, request, reject }: OpenRequest): void {
+    settle(id);
+    forget(id);
+    const why = cancelledBy(request.signal.reason);
+    // Spec 2025-11-25, Cancellation: `initialize` must not be cancelled.
+    if (request.method !== 'initialize') {
+      wire.send(printNotification('notifications/cancelled', { requestId: id, reason: why.message }));
+    }
+    reject(why);
+  }
+
+  function forget(id: number): void {
+    cancelled.add(id);
+    for (const oldest of cancelled) {
+      if (cancelled.size <= REMEMBERED) break;
+      cancelled.delete(oldest);
+    }
+  }
+
+  function receive(text: string): void {
+    if (ended !== undefined) return;
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return problem(`The server sent a message that is not valid JSON: ${excerpt(text)}`);
+    }
+    const tooDeep = text.length > 2 * MAX_DEPTH && isDeeperThan(value, MAX_DEPTH);
+    try {
+      if (tooDeep) refuse(value, { reason: `it nests deeper than ${MAX_DEPTH} levels` });
+      // Batches came with 2025-03-26 and went with the revision after it.
+      else if (Array.isArray(value)) for (const item of value) take(item);
+      else take(value);
+    } catch (error) {
+      problem('A listener for what the server sent has failed', error);
+    }
+  }
+
+  function take(value: unknown): void {
+    const message = readMessage(value);
+    if (message.kind === 'invalid') refuse(value, message);
+    else if (message.kind === 'result' || message.kind === 'error') takeAnswer(message);
+    else if (message.kind === 'notification') takeNotification(message);
+    else if (events !== undefined) asked.answer(message, events.request);
+  }
+
+  function takeAnswer(message: Extract<Message, { readonly kind: 'result' | 'error' }>): void {
+    const { id } = message;
+    const entry = settle(id);
+    if (entry !== undefined) {
+      if (message.kind === 'result') entry.resolve(message.result);
+      else entry.reject(fromWire(message.error));
+    } else if (message.kind === 'error' && id === undefined) {
+      problem(`The server could not read a message: ${excerpt(message.error.message)}`);
+    } else if (!cancelled.delete(Number(id))) {
+      problem(
+        `The server answered a request that is not open, or answered it twice: id ${excerpt(String(id))}`,
+      );
+    }
+  }
+
+  function takeNotification({ method, params }: NotificationMessage): void {
+    if (method === 'notifications/progress') return takeProgress(params);
+    if (method === 'notifications/cancelled') return takeCancelled(params);
+    const meta = params?.['_meta'];
+    const subscription = isObject(meta) ? meta[SUBSCRIPTION_ID] : undefined;
+    if (subscription === undefined) events?.notification(method, params);
+    // One that came after the end of its subscription is nobody's.
+    else find(subscription)?.request.notified?.(method, params);
+  }
+
+  function takeProgress(params: JsonObject | undefined): void {
+    const entry = find(params?.['progressToken']);
+    if (entry?.token === undefined) return;
+    entry.request.notified?.('notifications/progress', { ...params, progressToken: entry.token });
+  }
+
+  function takeCancelled(params: JsonObject | undefined): void {
+    const id = params?.['requestId'] as RequestId;
+    if (asked.cancel(id)) return;
+    // Spec 2026-07-28, Cancellation: a server may end subscriptions so, and nothing else. In the session era the id is one
+    // of its own, and means no request of ours even where the number is the same.
+    if (find(id)?.request.method !== 'subscriptions/listen') return;
+    const entry = settle(id) as OpenRequest;
+    forget(entry.id);
+    entry.reject(new McpError('connection_closed', 'The server has ended the subscription'));
+  }
+
+  /** What cannot be read ends the request that it answers: waiting on would be in vain. */
+  function refuse(value: unknown, { id, reason }: Partial<InvalidMessage>): void {
+    const sender = isObject(value) && 'method' in value;
+    if (sender && id !== undefined)
+      wire.send(printError(id, { code: INVALID_REQUEST, message: `${reason}` }));
+    const entry = sender || !isObject(value) ? undefined : settle(value['id']);
+    if (entry === undefined) return problem(`The server sent a message that cannot be read: ${reason}`);
+    entry.reject(
+      new McpError('bad_response', `The answer to ${entry.request.method} cannot be read: ${reason}`),
+    );
+  }
+
+  function end(reason: McpError): void {
+    ended = reason;
+    for (const { id, reject } of open.all()) {
+      settle(id);
+      reject(reason);
+    }
+    asked.end(reason);
+  }
+
+  return {
+    hear(listener) {
+      const started = events !== undefined;
+      events = listener;
+      if (started || ended !== undefined) return;
+      wire.start({
+        message: receive,
+        tooLong(reason, answers) {
+          const entry = answers === undefined ? undefined : settle(answers);
+          if (entry === undefined) return events?.problem(reason);
+          const why = `${reason} Ask for less, or raise \`maxMessageBytes\`.`;
+          entry.reject(
+            new McpError('bad_response', `The answer to ${entry.request.method} was not read. ${why}`),
+          );
+        },
+        // The wire counts what it reports itself.
+        problem: (message, cause) => events?.problem(message, cause),
+        closed(reason) {
+          if (ended !== undefined) return;
+          end(reason);
+          events?.closed(reason);
+        },
+      });
+    },
+    request,
+    notify(method, params) {
+      if (ended === undefined) wire.send(printNotification(method, params));
+    },
+    close() {
+      if (ended === undefined) end(new McpError('connection_closed', 'The connection was closed'));
+      return wire.close();
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
+import type { Call, Dispatch, Outcome } from '../../../protocol/call.js';
+import { encodeHeaderValue } from '../../../protocol/encoding/header-value.js';
+import { McpError } from '../../../protocol/errors.js';
+import type { Link, LinkEvents, OpenOptions } from '../../../protocol/link.js';
+import { type PrintedPeer, printPeer } from '../../../protocol/meta.js';
+import type { Discovered } from '../../../protocol/model/model.js';
+import { modernRevisions, mutual } from '../../../protocol/tables/features.js';
+import { nameParam } from '../../../protocol/tables/methods.js';
+import type { Revision } from '../../../protocol/tables/revisions.js';
+import { fewReports } from '../../client/limit-reports.js';
+import { printCall } from '../../client/print-call.js';
+import type { HttpCarrier } from './carrier.js';
+import { discover } from './discover.js';
+import type { HttpLinkOptions } from './options.js';
+import { readAnswer } from './read-response.js';
+import { OpenRequests } from './request-scopes.js';
+import { httpTarget } from './target.js';
+import { ToolHeaders } from './tool-headers.js';
+
+export type { HttpLinkOptions } from './options.js';
+
+export interface HttpParts {
+  readonly events: LinkEvents;
+  readonly open: OpenOptions;
+  readonly http: HttpLinkOptions;
+  /** Closed with the link. Default: over `fetch`. */
+  readonly carrier?: HttpCarrier | undefined;
+  /** What is known of the server already: then nothing is asked. */
+  readonly known?: { readonly revision: Revision; readonly discovered: Discovered };
+}
+
+/** Pages of a tool list that are asked for to find one tool. */
+const MAX_PAGES = 100;
+
+/**
+ * Opens a link over Streamable HTTP as the modern revisions have it: each call is a request of its own. Rejects with
+ * `unsupported_version` where the server is not of these revisions.
+ */
+export async function openHttpLink(
+  url: URL,
+  { events, open, http, carrier, known }: HttpParts,
+): Promise<Link> {
+  const target = httpTarget(url, http, carrier);
+  const requests = new OpenRequests();
+  const problem = fewReports(events.problem);
+  const tools = new ToolHeaders(events.problem);
+  let revision = known?.revision ?? (modernRevisions[0] as Revision);
+  let lastId = 0;
+  let self: PrintedPeer | undefined;
+
+  const dispatch: Dispatch = async function dispatchOverHttp(call) {
+    try {
+      return await attempt(call);
+    } catch (error) {
+      if (!McpError.is(error) || !(await corrected(error, call))) throw error;
+      return attempt(call);
+    }
+  };
+
+  async function attempt(call: Call): Promise<Outcome> {
+    const { method, params, peer, notify } = call;
+    const id = ++lastId;
+    self = printPeer(peer, revision, self);
+    const sent = { method, params, self };
+    const result = await requests.run(call, async (lease) => {
+      const response = await target.send({
+        headers: mirrorHeaders(method, params),
+        body: printCall(id, sent),
+        until: lease,
+        lane: method === 'subscriptions/listen' ? 'stream' : 'call',
+      });
+      return readAnswer(response, { target, lease, expecting: { id, heard, problem } });
+    });
+    // Spec 2026-07-28: a result without a type is complete.
+    result['resultType'] ??= 'complete';
+    return method === 'tools/list' ? tools.learn(result as Outcome) : (result as Outcome);
+
+    function heard(message: { kind: string; method: string; params: JsonObject | undefined }): void {
+      if (message.kind === 'notification') notify(message.method, message.params);
+      else problem(`The server asked for ${message.method} in a stream, where it must not; ignored.`);
+    }
+  }
+
+  function mirrorHeaders(method: string, params: JsonObject): Record<string, string> {
+    const headers: Record<string, string> = {
+      'MCP-Protocol-Version': revision,
+      'Mcp-Method': encodeHeaderValue(method),
+    };
+    const param = nameParam(method);
+    const name = param === undefined ? undefined : params[param];
+    if (typeof name === 'string') headers['Mcp-Name'] = encodeHeaderValue(name);
+    const more = method === 'tools/call' ? tools.headers(params) : undefined;
+    return more === undefined ? headers : { ...headers, ...more };
+  }
+
+  /** Whether the request would be another one now. */
+  async function corrected({ code, number, data }: McpError, call: Call): Promise<boolean> {
+    if (number === undefined) return false;
+    if (code === 'unsupported_version') {
+      const other = isObject(data) ? mutual(modernRevisions, data['supported']) : undefined;
+      revision = other ?? revision;
+      return other !== undefined;
+    }
+    // Spec 2026-07-28, Streamable HTTP, Client Behavior: the tool may have changed since it was listed.
+    return code === 'header_mismatch' && call.method === 'tools/call' && listed(call);
+  }
+
+  async function listed({ params: { name }, ...call }: Call): Promise<boolean> {
+    let cursor: unknown;
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const params = cursor === undefined ? {} : { cursor };
+      const { tools, nextCursor } = await attempt({
+        ...call,
+        method: 'tools/list',
+        params,
+        notify: () => {},
+      });
+      if (Array.isArray(tools) && tools.some((tool) => isObject(tool) && tool['name'] === name)) return true;
+      if (typeof nextCursor !== 'string') break;
+      cursor = nextCursor;
+    }
+    return false;
+  }
+
+  const discovered =
+    known?.discovered ?? (await discover(dispatch, { ...open, revision, shown: target.shown }));
+  return {
+    dispatch,
+    discovered,
+    transport: 'http',
+    get revision() {
+      return revision;
+    },
+    async close() {
+      requests.close(new McpError('connection_closed', `The connection to ${target.shown} was closed.`));
+      target.close();
+    },
+  };
+}

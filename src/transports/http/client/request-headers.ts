@@ -1,0 +1,93 @@
+import { encodeBase64 } from '../../../protocol/encoding/base64.js';
+import { McpError } from '../../../protocol/errors.js';
+import type { HeaderValues, HttpLinkOptions } from './options.js';
+
+export type HeaderRecord = Readonly<Record<string, string>>;
+
+/** What the user wants sent with every request, asked for each time where it is a function. */
+export function ownHeaders(
+  url: URL,
+  { headers, auth }: HttpLinkOptions,
+): () => HeaderRecord | Promise<HeaderRecord> {
+  const changes = typeof headers === 'function' || typeof auth === 'function';
+  const basic = basicAuth(url);
+  let kept: HeaderRecord | undefined;
+
+  return function ownHeaders() {
+    return kept ?? ask();
+  };
+
+  async function ask(): Promise<HeaderRecord> {
+    const own = new Headers();
+    if (basic !== undefined) own.set('authorization', basic);
+    for (const [name, value] of entries(await current('headers', headers))) setHeader(own, name, value);
+    const token = await current('auth', auth);
+    if (token === '') {
+      throw new McpError('unauthorized', 'The option `auth` gave an empty token, so nothing was sent.');
+    }
+    if (token !== undefined)
+      setHeader(own, 'authorization', /^bearer /i.test(token) ? token : `Bearer ${token}`);
+    const record = Object.fromEntries([...own].filter(([name]) => !isReserved(name)));
+    if (!changes) kept = record;
+    return record;
+  }
+}
+
+/** A plain value, or what the function that stands for it gives. */
+async function current<T>(
+  option: string,
+  given: T | (() => T | Promise<T>) | undefined,
+): Promise<T | undefined> {
+  if (typeof given !== 'function') return given;
+  try {
+    return await (given as () => T | Promise<T>)();
+  } catch (error) {
+    if (McpError.is(error)) throw error;
+    throw new McpError('unauthorized', `The function given as \`${option}\` failed, so nothing was sent.`, {
+      cause: error,
+    });
+  }
+}
+
+function entries(init: HeaderValues | undefined): Iterable<readonly [string, string]> {
+  if (init === undefined) return [];
+  if (init instanceof Headers) return init;
+  return Array.isArray(init) ? (init as [string, string][]) : Object.entries(init as HeaderRecord);
+}
+
+// The runtime's own error shows the value, which may be a secret, so it is neither passed on nor kept as the cause.
+function setHeader(headers: Headers, name: string, value: string): void {
+  try {
+    headers.set(name, value);
+  } catch {
+    throw new McpError(
+      'invalid_request',
+      isName(name)
+        ? `The value of the header "${name}" cannot be sent: it has a line break or a character outside of Latin-1.`
+        : `The option \`headers\` has ${JSON.stringify(String(name).slice(0, 64))}, which is not a header's name.`,
+    );
+  }
+}
+
+function isName(name: string): boolean {
+  return /^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/.test(name);
+}
+
+/** What says how the body is to be read is the protocol's to say. */
+function isReserved(name: string): boolean {
+  return name === 'content-type' || name === 'accept' || name.startsWith('mcp-');
+}
+
+/** `fetch` refuses an address with credentials in it. */
+function basicAuth({ username, password }: URL): string | undefined {
+  if (username === '' && password === '') return undefined;
+  return `Basic ${encodeBase64(new TextEncoder().encode(`${decoded(username)}:${decoded(password)}`))}`;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,270 @@
+import { faultOf } from '../../../jsonrpc/depth.js';
+import { type Message, printResult, type RequestMessage, readMessage } from '../../../jsonrpc/message.js';
+import { type Auth, type Dispatch, type Outcome, printOutcome } from '../../../protocol/call.js';
+import { copyCall, type DirectDispatch, directly } from '../../../protocol/direct.js';
+import { isModern } from '../../../protocol/era.js';
+import { McpError, toMcpError } from '../../../protocol/errors.js';
+import { readPeer } from '../../../protocol/meta.js';
+import { checkHeaders } from './check-headers.js';
+import { type StreamLimits, Streams } from './event-streams.js';
+import { createGuard, type GuardOptions } from './guard.js';
+import { InFlight } from './in-flight.js';
+import type { BodyLimits, HeaderFields, Incoming } from './incoming.js';
+import { PostedCall } from './posted-call.js';
+import { answerError, fail, refuse } from './refusal.js';
+import { Answer, noHeaders, replyJson } from './reply.js';
+import { type Routes, routeOf } from './routes.js';
+
+/** The options of an HTTP endpoint. */
+export interface HttpOptions extends GuardOptions, Partial<StreamLimits>, Routes {
+  /** The largest body that is read, in bytes; a larger one is refused with 413. Default: 4 MB. */
+  readonly maxBodyBytes?: number;
+  /** The deepest nesting of a body's JSON; a deeper one is refused with 400. Default: 128. */
+  readonly maxDepth?: number;
+  /** A request whose body stops arriving for this long is refused with 408. Default: 30 s. */
+  readonly bodyTimeoutMs?: number;
+  /** A client that reads nothing of an answer for this long is disconnected. Default: 30 s. */
+  readonly writeTimeoutMs?: number;
+  /** A call that takes longer is ended with the error `timeout`. Subscriptions are exempt. Default: 10 minutes. */
+  readonly requestTimeoutMs?: number;
+}
+
+export interface EndpointOptions extends HttpOptions {
+  /** Says who sent a request, before its body is read. Without it, nobody did. */
+  readonly authenticate?: ((incoming: Incoming) => Promise<Auth | undefined>) | undefined;
+  /** Hears of requests that are refused for their host or origin, each kind once. */
+  readonly warn?: ((message: string) => void) | undefined;
+}
+
+/** What serves the messages and requests of the session era, where that is wanted. */
+export interface SessionEra {
+  /** A POST whose body is no modern message: one session-era message, or a batch. */
+  post(incoming: Incoming, body: Message | readonly unknown[], headers: HeaderFields): Promise<void>;
+  /** GET, DELETE, and whatever comes to the paths of the oldest transport. */
+  other(incoming: Incoming, route: 'mcp' | 'sse' | 'messages', headers: HeaderFields): Promise<void>;
+  /** Lets calls that `inFlight` does not know of finish until the deadline. */
+  close(options: { readonly deadlineMs: number }): Promise<void>;
+}
+
+export interface EraContext {
+  readonly streams: Streams;
+  readonly inFlight: InFlight;
+  readonly read: (incoming: Incoming) => Promise<unknown>;
+}
+
+export interface HttpEndpoint {
+  /** Answers one request, whatever it is, and calls `done` when that is over. Never throws. */
+  readonly handle: (incoming: Incoming, done: () => void) => void;
+  readonly close: (options?: { readonly deadlineMs?: number }) => Promise<void>;
+}
+
+/** The MCP endpoint over any HTTP runtime: guards, the parse, the call, one answer. */
+export function httpEndpoint(
+  dispatch: Dispatch,
+  options: EndpointOptions,
+  sessionEra?: (context: EraContext) => SessionEra,
+): HttpEndpoint {
+  const { maxBodyBytes = 4 * 1024 * 1024, maxDepth = 128, requestTimeoutMs = 600_000 } = options;
+  const { bodyTimeoutMs = 30_000, writeTimeoutMs = 30_000 } = options;
+  const limits: BodyLimits = { maxBytes: maxBodyBytes, silenceMs: bodyTimeoutMs };
+  const { keepAliveMs = 15_000, maxAgeMs = 3_600_000, maxBufferedBytes = 4 * 1024 * 1024 } = options;
+  const { authenticate } = options;
+  const direct: DirectDispatch = directly(dispatch) ?? (async (call) => dispatch(copyCall(call)));
+  const guard = createGuard(options, options.warn);
+  const streams = new Streams({ keepAliveMs, maxAgeMs, maxBufferedBytes });
+  const inFlight = new InFlight(requestTimeoutMs);
+  const sessions = sessionEra?.({ streams, inFlight, read });
+
+  function handle(incoming: Incoming, done: () => void): void {
+    incoming.writeTimeoutMs = writeTimeoutMs;
+    const received: Received = { incoming, headers: noHeaders, done };
+    try {
+      const route = admit(received);
+      if (route === undefined) done();
+      else if (authenticate === undefined) serve(received, route);
+      else
+        authenticate(incoming)
+          .then((auth) => {
+            incoming.auth = auth;
+            serve(received, route);
+          })
+          .catch((error) => end(received, error));
+    } catch (error) {
+      end(received, error);
+    }
+  }
+
+  /** The route of a request; undefined where the request is answered already. */
+  function admit(received: Received): 'mcp' | 'sse' | 'messages' | undefined {
+    const { incoming } = received;
+    const route = routeOf(incoming.path, options);
+    if (route === 'health') return void replyJson(incoming, 200, '{"status":"ok"}', noHeaders);
+    if (route === 'ready')
+      return void replyJson(incoming, inFlight.draining ? 503 : 200, readiness(inFlight.draining), noHeaders);
+    const refused = guard.refuse(incoming);
+    if (refused !== undefined) return void refuse(incoming, 403, refused);
+    const headers = guard.cors(incoming);
+    received.headers = headers;
+    if (route === undefined) return void refuse(incoming, 404, 'Nothing is served at this path', headers);
+    if (incoming.method === 'OPTIONS') return void incoming.reply(204, guard.preflight(incoming));
+    if (!inFlight.draining) return route;
+    const closing = { ...headers, 'retry-after': '5', connection: 'close' };
+    return void refuse(incoming, 503, 'The server is shutting down', closing);
+  }
+
+  function serve(received: Received, route: 'mcp' | 'sse' | 'messages'): void {
+    const { incoming, headers, done } = received;
+    if (incoming.method === 'POST' && route === 'mcp') {
+      checkType(incoming);
+      incoming.read(limits, { take: (text) => take(received, text), fail: (error) => end(received, error) });
+    } else if (sessions === undefined) {
+      refuse(incoming, 405, `${incoming.method} is not served here`, { ...headers, allow: 'POST, OPTIONS' });
+      done();
+    } else sessions.other(incoming, route, headers).then(done, (error) => end(received, error));
+  }
+
+  function take(received: Received, text: string): void {
+    const { incoming, headers, done } = received;
+    try {
+      const working = post(incoming, parse(text), headers);
+      if (working === undefined) done();
+      else working.then(done, (error) => end(received, error));
+    } catch (error) {
+      end(received, error);
+    }
+  }
+
+  async function read(incoming: Incoming): Promise<unknown> {
+    checkType(incoming);
+    return parse(await new Promise<string>((take, fail) => incoming.read(limits, { take, fail })));
+  }
+
+  function checkType(incoming: Incoming): void {
+    const type = incoming.header('content-type');
+    if (type === undefined || !isJson(type)) {
+      throw new McpError('invalid_request', 'Content-Type must be application/json', { status: 415 });
+    }
+  }
+
+  function parse(text: string): unknown {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      throw new McpError('parse_error', 'The body is not valid JSON');
+    }
+    const fault = faultOf(value, maxDepth);
+    if (fault === undefined) return value;
+    throw new McpError(
+      'invalid_request',
+      fault === 'deep'
+        ? `The body is nested deeper than ${maxDepth} levels`
+        : 'The body has a number that is too large for a double',
+    );
+  }
+
+  // Not async itself: an open subscription would keep its frame.
+  function post(incoming: Incoming, value: unknown, headers: HeaderFields): Promise<void> | void {
+    if (Array.isArray(value)) {
+      if (sessions !== undefined) return sessions.post(incoming, value, headers);
+      throw new McpError('invalid_request', 'Batches are not part of this protocol revision');
+    }
+    const message = readMessage(value);
+    if (message.kind === 'invalid') {
+      return answerError(
+        incoming,
+        message.id,
+        new McpError('invalid_request', `Invalid message: ${message.reason}`),
+        headers,
+      );
+    }
+    if (sessions !== undefined && !isModern(message, incoming)) {
+      return sessions.post(incoming, message, headers);
+    }
+    if (message.kind === 'request') return exchange(incoming, message, headers);
+    if (message.kind === 'notification') return incoming.reply(202, headers);
+    throw new McpError('invalid_request', 'A client sends requests and notifications, not responses');
+  }
+
+  function exchange(
+    incoming: Incoming,
+    message: RequestMessage,
+    headers: HeaderFields,
+  ): Promise<void> | void {
+    const { id, method } = message;
+    const answer = new Answer(incoming, streams, headers);
+    try {
+      checkHeaders(message, incoming);
+      const peer = readPeer(message.params);
+      if (method === LISTEN && !answer.mayStream) {
+        throw new McpError('invalid_request', `${method} needs a client that accepts text/event-stream`, {
+          status: 406,
+        });
+      }
+      const call = new PostedCall(incoming, { message, peer, answer });
+      answer.call = call;
+      const outcome = direct(call);
+      if (outcome instanceof Promise) return settle(incoming, { call, answer, outcome });
+      answer.finish(printResult(id, printOutcome(outcome)));
+    } catch (error) {
+      answer.fail(id, toMcpError(error));
+    }
+  }
+
+  // Only a call that goes on after this turn of the event loop can be cancelled, time out, or have to be waited for.
+  async function settle(incoming: Incoming, { call, answer, outcome }: Pending): Promise<void> {
+    const { id } = call;
+    const long = call.method === LISTEN;
+    const leave = inFlight.enter({
+      long,
+      end(why) {
+        call.end(why);
+        // A subscription says goodbye itself, with its result.
+        if (!long) answer.fail(id, why);
+      },
+    });
+    incoming.onGone(() => answer.onEnd('gone'));
+    try {
+      answer.finish(printResult(id, printOutcome(await outcome)));
+    } catch (error) {
+      answer.fail(id, toMcpError(error));
+    } finally {
+      leave();
+    }
+  }
+
+  return {
+    handle,
+    async close({ deadlineMs = 10_000 } = {}) {
+      await Promise.all([inFlight.drain(deadlineMs), sessions?.close({ deadlineMs })]);
+    },
+  };
+}
+
+const LISTEN = 'subscriptions/listen';
+
+/** A request, and what hears that it is over. */
+interface Received {
+  readonly incoming: Incoming;
+  headers: HeaderFields;
+  readonly done: () => void;
+}
+
+interface Pending {
+  readonly call: PostedCall;
+  readonly answer: Answer;
+  readonly outcome: Promise<Outcome>;
+}
+
+function readiness(draining: boolean): string {
+  return draining ? '{"status":"draining"}' : '{"status":"ready"}';
+}
+
+function isJson(type: string): boolean {
+  return type === 'application/json' || type.split(';')[0]?.trim().toLowerCase() === 'application/json';
+}
+
+function end({ incoming, headers, done }: Received, error: unknown): void {
+  fail(incoming, error, headers);
+  done();
+}

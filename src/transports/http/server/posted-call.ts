@@ -1,0 +1,65 @@
+import { Lifetime, type Living } from '../../../async/lifetime.js';
+import { type JsonObject, printNotification, type RequestMessage } from '../../../jsonrpc/message.js';
+import type { Auth, Call, HttpFacts, Peer } from '../../../protocol/call.js';
+import type { McpError } from '../../../protocol/errors.js';
+import type { Incoming } from './incoming.js';
+import type { Answer } from './reply.js';
+
+/** What a call that came as a POST is made of. */
+export interface Posted {
+  readonly message: RequestMessage;
+  readonly peer: Peer;
+  readonly answer: Answer;
+}
+
+/** A call that came as a POST. Its members are made when a handler first looks at them. */
+export class PostedCall implements Call, Living {
+  readonly id: Call['id'];
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly peer: Peer;
+  readonly auth: Auth | undefined;
+  readonly #incoming: Incoming;
+  readonly #answer: Answer;
+  #lifetime: Lifetime | undefined;
+  #http: HttpFacts | undefined;
+  #notify: Call['notify'] | undefined;
+
+  constructor(incoming: Incoming, { message, peer, answer }: Posted) {
+    this.id = message.id;
+    this.method = message.method;
+    this.params = message.params ?? {};
+    this.peer = peer;
+    this.auth = incoming.auth;
+    this.#incoming = incoming;
+    this.#answer = answer;
+  }
+
+  get lifetime(): Lifetime {
+    this.#lifetime ??= new Lifetime();
+    return this.#lifetime;
+  }
+
+  get signal(): AbortSignal {
+    return this.lifetime.signal;
+  }
+
+  end(reason: McpError): void {
+    this.lifetime.end(reason);
+  }
+
+  get http(): HttpFacts {
+    this.#http ??= factsOf(this.#incoming);
+    return this.#http;
+  }
+
+  get notify(): Call['notify'] {
+    this.#notify ??= (name, params) => this.#answer.notify(printNotification(name, params));
+    return this.#notify;
+  }
+}
+
+function factsOf(incoming: Incoming): HttpFacts {
+  const header = (name: string): string | undefined => incoming.header(name);
+  return { header, remoteAddress: incoming.remoteAddress, mirrored: header };
+}

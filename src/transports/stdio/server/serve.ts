@@ -1,0 +1,137 @@
+import process from 'node:process';
+import { LineReader } from '../../../jsonrpc/ndjson.js';
+import type { Dispatch } from '../../../protocol/call.js';
+import { type ChannelOptions, openChannel } from '../../server/channel.js';
+import { type Gone, onClientGone } from './client-gone.js';
+import { reserveStdout } from './reserved-stdout.js';
+
+/** The options of `serveStdio`. */
+export interface StdioOptions {
+  /** The largest message that is read, in bytes; a larger one is dropped and answered with an error. Default: 16 MB. */
+  readonly maxMessageBytes?: number;
+  /**
+   * A client that leaves more than this unread of messages that it did not ask for is disconnected. Answers wait: while the
+   * client does not read them, nothing more is read from it. Default: 64 MB.
+   */
+  readonly maxBufferedBytes?: number;
+  /**
+   * The number of calls that may be open at the same time. At the limit, nothing more is read; if no call ends for a second,
+   * further calls are rejected with `overloaded`. Default: 1,000.
+   */
+  readonly maxOpenCalls?: number;
+  /** The time for open calls and steps of tasks to finish after the client has disconnected. Default: 1 s. */
+  readonly drainMs?: number;
+  /** The time for the lifespan and the last writes to end after that; then the process exits all the same. Default: 500 ms. */
+  readonly closeMs?: number;
+  /** Whether the process exits with the connection. Default: true. */
+  readonly exit?: boolean;
+}
+
+/** A server that runs on standard input and output. */
+export interface StdioServing {
+  /** Resolves when the client has disconnected and everything is closed. */
+  readonly closed: Promise<void>;
+  /** Stops reading, lets open calls finish for `drainMs`, and closes the server. */
+  readonly close: () => Promise<void>;
+}
+
+interface Parts {
+  readonly dispatch: Dispatch;
+  readonly session?: (send: (text: string) => void) => ChannelOptions['session'];
+  /** Lets what runs without a request come to rest, while open calls may finish. */
+  readonly drain?: ((options: { readonly drainMs: number }) => Promise<void>) | undefined;
+  /** Runs when the last call has ended. */
+  readonly onClose: () => Promise<void>;
+  readonly onProblem: (message: string, error?: unknown) => void;
+}
+
+/** Serves one client on standard input and output. */
+export function serveOverStdio(
+  { dispatch, session, drain, onClose, onProblem }: Parts,
+  options: StdioOptions = {},
+): StdioServing {
+  const { maxMessageBytes = 16 * 1024 * 1024, maxBufferedBytes = 64 * 1024 * 1024 } = options;
+  const { drainMs = 1000, closeMs = 500, exit = true } = options;
+  const stdout = reserveStdout({ maxBufferedBytes, onUnread: () => void close('lost') });
+  const { send, reply, full: outputFull } = stdout;
+  let reading = true;
+  const input = {
+    pause: () => void process.stdin.pause(),
+    resume: () => {
+      if (reading) process.stdin.resume();
+    },
+  };
+  const { maxOpenCalls } = options;
+  const channel = openChannel({
+    dispatch,
+    send,
+    reply,
+    input,
+    outputFull,
+    maxOpenCalls,
+    session: session?.(send),
+  });
+  const reader = new LineReader({ maxBytes: maxMessageBytes });
+  const stopWatching = onClientGone((why) => void close(why));
+
+  function take(lines: ReturnType<LineReader['push']>): void {
+    for (const line of lines) {
+      if (!line.tooLong) channel.receive(line.text);
+      else {
+        const { ends } = line;
+        const reason = `The message has more than ${maxMessageBytes} bytes and was dropped`;
+        channel.refuse(reason, ends?.isRequest ? ends.id : undefined);
+      }
+    }
+  }
+
+  const onData = (chunk: Buffer): void => take(reader.push(chunk));
+  const onEnd = (): void => {
+    const last = reader.end();
+    if (last !== undefined) take([last]);
+  };
+  process.stdin.on('data', onData).once('end', onEnd);
+
+  let finished!: () => void;
+  const closed = new Promise<void>((resolve) => {
+    finished = resolve;
+  });
+  let closing: Promise<void> | undefined;
+  function close(why: Gone): Promise<void> {
+    closing ??= shutDown(why).then(finished);
+    return closing;
+  }
+
+  // In order, each step with its own time: the calls, then the server and what is still to be written, then the process.
+  async function shutDown(why: Gone): Promise<void> {
+    // The last line may have come with the end of the input.
+    await new Promise((resolve) => setImmediate(resolve));
+    reading = false;
+    process.stdin.off('data', onData).off('end', onEnd);
+    process.stdin.pause();
+    const calls =
+      why === 'lost' ? channel.abandon('The client went away') : channel.close({ deadlineMs: drainMs });
+    // A task's step may finish also where nobody is left to read answers.
+    await Promise.all([calls, drain?.({ drainMs })]);
+    await Promise.all([inTime(onClose(), closeMs, onProblem), inTime(stdout.flushed(), closeMs, onProblem)]);
+    stdout.restore();
+    stopWatching();
+    if (exit) process.exit(process.exitCode ?? 0);
+  }
+
+  return { closed, close: () => close('finished') };
+}
+
+async function inTime(work: Promise<void>, ms: number, onProblem: Parts['onProblem']): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  try {
+    await Promise.race([work, late]);
+  } catch (error) {
+    onProblem('Closing failed', error);
+  } finally {
+    clearTimeout(timer);
+  }
+}

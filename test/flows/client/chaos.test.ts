@@ -1,0 +1,81 @@
+import process from 'node:process';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { wires } from '../../../src/testing.js';
+import { echoServer, type Survived, surviveFaults, type Wire } from '../../support/chaos.js';
+import { leaveNothingBehind } from '../../support/leaks.js';
+
+// A thousand networks that fail, each in its own way. CHAOS_SEED runs one of them again; CHAOS_RUNS, more on each wire.
+
+const FIRST_SEED = 20_260_728;
+const RUNS = Number(process.env['CHAOS_RUNS'] ?? 150);
+const AT_ONCE = 50;
+const chosen = process.env['CHAOS_SEED'];
+
+const tried = [
+  'http 2026-07-28',
+  'http 2025-11-25',
+  'http+sse 2024-11-05',
+  'stdio 2026-07-28',
+  'stdio 2025-11-25',
+  'websocket 2026-07-28',
+  'websocket 2025-06-18',
+];
+
+const seeds =
+  chosen === undefined ? Array.from({ length: RUNS }, (_, at) => FIRST_SEED + at) : [Number(chosen)];
+
+leaveNothingBehind({ everyTimer: false });
+
+const unhandled: unknown[] = [];
+const keep = (reason: unknown): unknown => unhandled.push(reason);
+beforeEach(() => void process.on('unhandledRejection', keep));
+afterEach(() => {
+  process.off('unhandledRejection', keep);
+  expect(unhandled.splice(0)).toEqual([]);
+});
+
+describe.each(wires.filter(({ name }) => tried.includes(name)))('over $name', (wire) => {
+  test(`${seeds.length} schedules of faults`, { timeout: 60_000 + 100 * RUNS }, async () => {
+    const survived = await surviveAll(wire);
+    const sum = (of: (one: Survived) => number): number => survived.reduce((all, one) => all + of(one), 0);
+    if (chosen !== undefined) return;
+    // Otherwise it would show nothing.
+    expect(sum(({ faults }) => faults)).toBeGreaterThan(4 * RUNS);
+    expect(sum(({ errors }) => errors)).toBeGreaterThan(RUNS);
+    expect(sum(({ results }) => results)).toBeGreaterThan(RUNS);
+    const closed = sum((one) => (one.closed ? 1 : 0));
+    expect(closed).toBeLessThan(RUNS / 2);
+    // Over HTTP there is no connection to give up.
+    if (wire.over !== 'http' && RUNS >= 150) expect(closed).toBeGreaterThan(0);
+  });
+});
+
+test('there are a thousand of them', () => {
+  expect(wires.filter(({ name }) => tried.includes(name))).toHaveLength(tried.length);
+  expect(tried.length * 150).toBeGreaterThanOrEqual(1000);
+});
+
+async function surviveAll(wire: Wire): Promise<Survived[]> {
+  const server = echoServer();
+  const left = [...seeds];
+  const survived: Survived[] = [];
+  const failures: unknown[] = [];
+  async function work(): Promise<void> {
+    for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {
+      try {
+        survived.push(await surviveFaults({ server, wire, seed }));
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await server.close();
+  if (failures.length > 0) {
+    const shown = failures.slice(0, 3).map((error) => (error as Error).message);
+    throw new Error(`${failures.length} of ${seeds.length} failed. ${shown.join('\n\n')}`, {
+      cause: failures[0],
+    });
+  }
+  return survived;
+}

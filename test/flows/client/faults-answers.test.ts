@@ -1,0 +1,198 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { type Client, connect, VerdictCache } from '../../../src/client.js';
+import { closing, failure, timed } from '../../support/faults.js';
+import {
+  type Act,
+  type Acts,
+  content,
+  type FaultyServer,
+  faultyServer,
+  first,
+  modernServer,
+  pour,
+} from '../../support/http/faulty-http.js';
+import { json, result, stream } from '../../support/http/http-server.js';
+import { leaveNothingBehind } from '../../support/leaks.js';
+import { until } from '../../support/until.js';
+
+// What a modern server may answer over HTTP that is no answer.
+
+leaveNothingBehind();
+const { opened, closeAll } = closing();
+afterEach(closeAll);
+
+const never: Act = () => undefined;
+
+async function start(acts: Acts = {}): Promise<FaultyServer> {
+  return opened(await faultyServer(() => modernServer(acts)));
+}
+
+async function meet({ url }: FaultyServer): Promise<Client> {
+  return opened(await connect(url, { verdicts: new VerdictCache() }));
+}
+
+describe('an answer that does not come, or not whole', () => {
+  const half = JSON.stringify({ jsonrpc: '2.0', id: 1, result: content('half') }).slice(0, 40);
+  const acts: Acts = {
+    never,
+    'headers only': (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
+    },
+    'half a body': (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).write(half);
+    },
+    'a silent stream': (_request, response) => void stream(response),
+    'half an event': (_request, response) => {
+      stream(response);
+      response.write(`data: ${half}`);
+    },
+    'progress and silence': ({ body }, response) => {
+      const params = { progressToken: body?.params._meta.progressToken, progress: 1 };
+      stream(response).say({ jsonrpc: '2.0', method: 'notifications/progress', params });
+    },
+  };
+
+  test.each(Object.keys(acts))('and stalls (%s): time is up, and the request is let go', async (tool) => {
+    const server = await start(acts);
+    const client = await meet(server);
+    const { error, ms } = await timed(failure(client.callTool(tool, {}, { timeoutMs: 200 })));
+    expect(error.code).toBe('timeout');
+    expect(error.message).toBe(`tools/call "${tool}": no answer and no progress for 200 ms (timeoutMs)`);
+    expect(ms).toBeLessThan(15_000);
+    expect(client.pending()).toEqual([]);
+    await until('the request is let go', () => server.open() === 0);
+    expect((await client.callTool('echo')).text).toBe('hello');
+  });
+
+  const ends: Acts = {
+    'a body that breaks off': (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).write(half);
+      setImmediate(() => response.socket?.destroy());
+    },
+    'a body that is too short': (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 });
+      response.write(half);
+      setImmediate(() => response.socket?.destroy());
+    },
+    'an event that breaks off': (_request, response) => {
+      stream(response);
+      response.write(`data: ${half}`);
+      setImmediate(() => response.socket?.destroy());
+    },
+    'a stream that ends in an event': (_request, response) => {
+      stream(response);
+      response.end(`data: ${half}`);
+    },
+    'a stream without an answer': (_request, response) => {
+      stream(response);
+      response.end(': nothing\n\n');
+    },
+  };
+
+  test.each(Object.keys(ends))('and ends (%s)', async (tool) => {
+    const server = await start(ends);
+    const client = await meet(server);
+    const error = await failure(client.callTool(tool));
+    expect(error.code).toBe('connection_closed');
+    expect(error.message).toBe(`The answer of ${server.url} ended before it was complete.`);
+    expect(server.asked().filter((asked) => asked.startsWith('tools/call'))).toHaveLength(1);
+    expect((await client.callTool('echo')).text).toBe('hello');
+    expect(client.status).toBe('ready');
+  });
+
+  test.each(Object.keys(ends))('a call that may be made twice is made again (%s)', async (tool) => {
+    const list: Act = (request, response) =>
+      json(response, result(request, { resultType: 'complete', tools: [] }));
+    const server = await start({ 'tools/list': first(1, ends[tool] as Act, list) });
+    const client = await meet(server);
+    expect(await client.tools().all()).toEqual([]);
+  });
+});
+
+describe('an answer that is wrong', () => {
+  test('two of them: the first counts', async () => {
+    const server = await start({
+      twice: (request, response) => {
+        const { say } = stream(response);
+        say(result(request, content('the first')));
+        say(result(request, content('the second')));
+        response.end();
+      },
+    });
+    const client = await meet(server);
+    expect((await client.callTool('twice')).text).toBe('the first');
+  });
+
+  test.each<[how: string, code: string, act: Act]>([
+    [
+      'a body',
+      'bad_response',
+      (_request, response) => json(response, { jsonrpc: '2.0', id: 4711, result: content('wrong') }),
+    ],
+    [
+      'a stream',
+      'connection_closed',
+      (_request, response) => {
+        stream(response).say({ jsonrpc: '2.0', id: 4711, result: content('wrong') });
+        response.end();
+      },
+    ],
+  ])('of another request (%s): it is not taken for this one', async (_how, code, act) => {
+    const server = await start({ wrong: act });
+    const client = await meet(server);
+    const error = await failure(client.callTool('wrong'));
+    expect(error.code).toBe(code);
+    expect(error.message).toContain(server.url);
+    expect([error.message, ...client.info().problems].join('\n')).toContain('id 4711');
+  });
+
+  test('garbage in a stream is skipped and reported', async () => {
+    const server = await start({
+      garbage: (request, response) => {
+        const { say } = stream(response);
+        response.write('data: {"jsonrpc":"2.0","id"\n\ndata: hello\n\nnonsense\n\n\u0000\n\n');
+        say(null);
+        say([]);
+        say({ id: 1 });
+        say(result(request, content('after the garbage')));
+        response.end();
+      },
+    });
+    const client = await meet(server);
+    expect((await client.callTool('garbage')).text).toBe('after the garbage');
+    expect(client.info().problems.join('\n')).toContain('not JSON');
+  });
+
+  test('without a type it is complete', async () => {
+    const server = await start({
+      untyped: (request, response) =>
+        json(response, result(request, { content: [{ type: 'text', text: 'untyped' }] })),
+    });
+    const client = await meet(server);
+    expect((await client.callTool('untyped')).text).toBe('untyped');
+  });
+
+  test.each<[string, Record<string, string | number>]>([
+    ['a body with a length', { 'content-type': 'application/json', 'content-length': 100 * 1024 * 1024 }],
+    ['a body without a length', { 'content-type': 'application/json' }],
+    ['an event', { 'content-type': 'text/event-stream' }],
+  ])('100 MB (%s): it is not read to its end', async (_how, headers) => {
+    let sent: (() => number) | undefined;
+    const server = await start({
+      large: (_request, response) => {
+        response.writeHead(200, headers);
+        if (headers['content-type'] === 'text/event-stream') response.write('data: ');
+        ({ sent } = pour(response));
+      },
+    });
+    const client = await meet(server);
+    const error = await failure(client.callTool('large'));
+    expect(error.code).toBe('bad_response');
+    expect(error.message).toBe(
+      'The answer is larger than 33554432 bytes. Ask for less, or raise `maxMessageBytes`.',
+    );
+    await until('the request is let go', () => server.open() === 0);
+    expect(sent?.()).toBeLessThan(60 * 1024 * 1024);
+    expect((await client.callTool('echo')).text).toBe('hello');
+  });
+});

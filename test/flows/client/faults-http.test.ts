@@ -1,0 +1,268 @@
+import { type AddressInfo, createServer as createTcp } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type Client, type ConnectOptions, connect, VerdictCache } from '../../../src/client.js';
+import { closing, failure, statuses, timed } from '../../support/faults.js';
+import {
+  type Act,
+  type Acts,
+  content,
+  type FaultyServer,
+  faultyServer,
+  first,
+  modernServer,
+} from '../../support/http/faulty-http.js';
+import { json, result } from '../../support/http/http-server.js';
+import { leaveNothingBehind } from '../../support/leaks.js';
+import { until } from '../../support/until.js';
+
+// What can go wrong between a client and a modern server over HTTP.
+
+leaveNothingBehind();
+const { opened, closeAll } = closing();
+afterEach(closeAll);
+
+const answer: Act = (request, response) => json(response, result(request, content('right')));
+const never: Act = () => undefined;
+
+async function start(acts: Acts = {}): Promise<FaultyServer> {
+  return opened(await faultyServer(() => modernServer(acts)));
+}
+
+async function meet({ url }: FaultyServer, options: ConnectOptions = {}): Promise<Client> {
+  return opened(await connect(url, { verdicts: new VerdictCache(), ...options }));
+}
+
+describe('a server that is not there', () => {
+  test('nobody listens', async () => {
+    const server = await start();
+    await server.die();
+    const error = await failure(connect(server.url));
+    expect(error.code).toBe('connect_failed');
+    expect(error.message).toBe(
+      `Cannot reach ${server.url} (ECONNREFUSED): nothing listens there. Is the server running?`,
+    );
+  });
+
+  test('its name does not exist', async () => {
+    const { error, ms } = await timed(failure(connect('https://mcp.invalid/mcp?key=secret')));
+    expect(error.code).toBe('connect_failed');
+    expect(error.message).toMatch(
+      /^Cannot reach https:\/\/mcp\.invalid\/mcp \(\w+\): (there is no host|its name)/,
+    );
+    expect(error.message).not.toContain('secret');
+    expect(ms).toBeLessThan(10_000);
+  });
+
+  test('TLS to a port that does not speak it', async () => {
+    const server = await start();
+    const error = await failure(connect(server.url.replace('http:', 'https:')));
+    expect(error.code).toBe('connect_failed');
+    expect(error.message).toContain('it does not speak TLS there. Is it http:// instead of https://?');
+  });
+
+  test('something else than HTTP answers', async () => {
+    const sockets = new Set<{ destroy(): unknown }>();
+    const other = createTcp((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => undefined).end('220 mail.example ESMTP\r\n');
+    }).listen(0, '127.0.0.1');
+    await until('it listens', () => other.listening);
+    const { port } = other.address() as AddressInfo;
+    const error = await failure(connect(`http://127.0.0.1:${port}/mcp`));
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => other.close(resolve));
+    expect(error.code).toBe('connect_failed');
+    expect(error.message).toContain(`http://127.0.0.1:${port}/mcp`);
+  });
+
+  test('it takes connections and says nothing', async () => {
+    const server = await start({ 'server/discover': never });
+    const { error, ms } = await timed(failure(connect(server.url, { connectTimeoutMs: 300 })));
+    expect(error.code).toBe('timeout');
+    expect(error.message).toContain('300 ms');
+    expect(ms).toBeLessThan(15_000);
+  });
+});
+
+describe('a server that dies', () => {
+  test('during a call: the call says so; when it is back, the next one works', async () => {
+    const server = await start({ never });
+    const client = await meet(server);
+    const open = failure(client.callTool('never'));
+    await until('it is under way', () => server.asked().includes('tools/call never'));
+    await server.die();
+    const error = await open;
+    expect(error.code).toBe('connect_failed');
+    expect(error.message).toContain(server.url);
+    // It may have done its work: it was not called again.
+    expect(server.asked().filter((asked) => asked === 'tools/call never')).toHaveLength(1);
+    const gone = await failure(client.callTool('echo'));
+    expect(gone.code).toBe('connect_failed');
+    expect(gone.message).toContain('nothing listens there');
+    await server.revive();
+    expect((await client.callTool('echo', { text: 'back' })).text).toBe('back');
+    expect(client.status).toBe('ready');
+  });
+
+  test('between two calls, and is back soon: nobody notices', async () => {
+    const server = await start();
+    const client = await meet(server);
+    expect((await client.callTool('echo')).text).toBe('hello');
+    await server.die();
+    const listed = client.tools().all();
+    await server.revive();
+    expect((await listed).map(({ name }) => name)).toEqual(['echo']);
+  });
+
+  test('a subscription is told again', async () => {
+    const server = await start();
+    const client = await meet(server);
+    const heard: unknown[] = [];
+    await client.subscribe('note://1', { onChange: (change) => heard.push(change) });
+    await server.die();
+    await server.revive();
+    await until('it listens again', () => heard.length > 0, 8000);
+    expect(heard).toEqual([{ kind: 'resource', uri: 'note://1' }]);
+    await client.close();
+  });
+
+  test('before its answer, the connection alone: a call that may be made twice is made again', async () => {
+    const breaks: Act = (_request, response) => response.socket?.destroy();
+    const list: Act = (request, response) =>
+      json(response, result(request, { resultType: 'complete', tools: [] }));
+    const server = await start({ 'tools/list': first(2, breaks, list), drop: breaks });
+    const client = await meet(server);
+    expect(await client.tools().all()).toEqual([]);
+    expect(server.asked().filter((asked) => asked === 'tools/list')).toHaveLength(3);
+    const error = await failure(client.callTool('drop'));
+    expect(error.code).toBe('connect_failed');
+    expect(error.message).toContain('the connection broke before an answer came');
+    expect(server.asked().filter((asked) => asked === 'tools/call drop')).toHaveLength(1);
+  });
+});
+
+describe('a server that refuses', () => {
+  test('500: what it said is told, and the next call works', async () => {
+    const server = await start({
+      broken: (_request, response) => void response.writeHead(500).end('TypeError: x is not a function'),
+    });
+    const client = await meet(server);
+    const error = await failure(client.callTool('broken'));
+    expect(error).toMatchObject({ code: 'bad_response', status: 500 });
+    expect(error.message).toBe(`${server.url} answered 500: TypeError: x is not a function`);
+    expect((await client.callTool('echo')).text).toBe('hello');
+  });
+
+  test('500 to the first request: the error has it', async () => {
+    const server = await start({
+      'server/discover': (_request, response) => void response.writeHead(500).end('out of order'),
+    });
+    const error = await failure(connect(server.url));
+    expect(error.code).toBe('bad_response');
+    expect(error.message).toContain(`${server.url} answered 500: out of order`);
+  });
+
+  test('429 with Retry-After: it is waited for', async () => {
+    const busy: Act = (_request, response) => void response.writeHead(429, { 'retry-after': '1' }).end();
+    const server = await start({ busy: first(1, busy, answer) });
+    const client = await meet(server);
+    const { error: called, ms } = await timed(client.callTool('busy'));
+    expect(called.text).toBe('right');
+    expect(ms).toBeGreaterThan(990);
+    expect(ms).toBeLessThan(15_000);
+  });
+
+  test('429 for an hour: it is not waited for, and the error says when', async () => {
+    const server = await start({
+      busy: (_request, response) => void response.writeHead(429, { 'retry-after': '3600' }).end('slow down'),
+    });
+    const client = await meet(server);
+    const { error, ms } = await timed(failure(client.callTool('busy')));
+    expect(error).toMatchObject({ code: 'overloaded', status: 429, data: { retryAfterMs: 3_600_000 } });
+    expect(error.message).toContain(`${server.url} answered 429: slow down`);
+    expect(ms).toBeLessThan(15_000);
+  });
+
+  test('429 with Retry-After, but no time left: time is up', async () => {
+    const server = await start({
+      busy: (_request, response) => void response.writeHead(429, { 'retry-after': '20' }).end(),
+    });
+    const client = await meet(server);
+    const { error, ms } = await timed(failure(client.callTool('busy', {}, { timeoutMs: 2000 })));
+    expect(error.code).toBe('timeout');
+    expect(error.message).toContain(
+      `Meanwhile: ${server.url} answered 429. tools/call is sent again in 20000 ms`,
+    );
+    expect(ms).toBeLessThan(15_000);
+  });
+});
+
+describe('a server that sends elsewhere', () => {
+  test('307 on the same origin is followed, with everything', async () => {
+    const moved: Act = ({ path }, response) =>
+      void response.writeHead(307, { location: `${path}?moved` }).end();
+    const server = await start({
+      move: (request, response) => (request.path.endsWith('?moved') ? answer : moved)(request, response),
+    });
+    const client = await meet(server, { auth: 'a-token-to-be-kept' });
+    expect((await client.callTool('move')).text).toBe('right');
+    const last = server.received.at(-1);
+    expect(last?.method).toBe('POST');
+    expect(last?.headers.authorization).toBe('Bearer a-token-to-be-kept');
+  });
+
+  test.each([
+    [302, (url: string) => `${url}2`, 'With this status a message would get lost on the way'],
+    [307, () => 'https://elsewhere.invalid/mcp?key=secret', 'Other origins are not followed'],
+    [307, (url: string) => url, 'more than 3 times'],
+  ])('%s is not followed there', async (code, where, why) => {
+    const server = await start({
+      move: (_request, response) => void response.writeHead(code, { location: where(server.url) }).end(),
+    });
+    const client = await meet(server, { auth: 'a-token-to-be-kept' });
+    const error = await failure(client.callTool('move'));
+    expect(error.code).toBe('bad_response');
+    expect(error.message).toContain(`${server.url} sends elsewhere (${code})`);
+    expect(error.message).toContain(why);
+    expect(error.message).not.toMatch(/secret|a-token/);
+    expect((await client.callTool('echo')).text).toBe('hello');
+  });
+
+  const portal: Act = (_request, response) =>
+    void response
+      .writeHead(200, { 'content-type': 'text/html' })
+      .end('<!doctype html><html><head><title>Airport Wi-Fi: please sign in</title></head></html>');
+
+  test('a captive portal, before it begins', async () => {
+    const server = opened(await faultyServer(() => portal));
+    const error = await failure(connect(server.url));
+    expect(error.code).toBe('connect_failed');
+    expect(error.message).toContain(server.url);
+    expect(error.message).toContain('a web page titled "Airport Wi-Fi: please sign in"');
+  });
+
+  test('a captive portal, later: the next call works when one has signed in', async () => {
+    const server = await start({ page: first(1, portal, answer) });
+    const client = await meet(server);
+    const error = await failure(client.callTool('page'));
+    expect(error.code).toBe('bad_response');
+    expect(error.message).toBe(
+      `${server.url} answered with a web page titled "Airport Wi-Fi: please sign in" instead of MCP. Is this the address of an MCP server?`,
+    );
+    expect((await client.callTool('page')).text).toBe('right');
+  });
+});
+
+test('closing ends what is open, and the client says that it is closed', async () => {
+  const server = await start({ never });
+  const client = await meet(server);
+  const seen = statuses(client);
+  const open = failure(client.callTool('never'));
+  await client.subscribe('note://1');
+  await until('it is under way', () => server.open() === 2);
+  await client.close();
+  expect((await open).code).toBe('connection_closed');
+  await until('the requests are let go', () => server.open() === 0);
+  expect(seen()).toEqual(['closed']);
+  expect((await failure(client.callTool('echo'))).message).toBe('The client is closed');
+});

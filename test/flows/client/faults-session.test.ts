@@ -1,0 +1,310 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { type Client, type ConnectOptions, connect, VerdictCache } from '../../../src/client.js';
+import { closing, failure, statuses, timed } from '../../support/faults.js';
+import {
+  type Act,
+  type Acts,
+  content,
+  type FaultyServer,
+  faultyServer,
+  pour,
+  printed,
+  sessionServer,
+  sseServer,
+} from '../../support/http/faulty-http.js';
+import { json, result, stream } from '../../support/http/http-server.js';
+import { leaveNothingBehind } from '../../support/leaks.js';
+import { until } from '../../support/until.js';
+
+// What can go wrong between a client and a server of the session era: 2025-11-25 over HTTP, and HTTP+SSE.
+
+leaveNothingBehind();
+const { opened, closeAll } = closing();
+afterEach(closeAll);
+
+const never: Act = () => undefined;
+const half = JSON.stringify({ jsonrpc: '2.0', id: 1, result: content('half') }).slice(0, 40);
+
+async function meet({ url }: FaultyServer, options: ConnectOptions = {}): Promise<Client> {
+  const reconnect = { baseMs: 10, maxMs: 50 };
+  return opened(await connect(url, { verdicts: new VerdictCache(), reconnect, ...options }));
+}
+
+async function startSessions(acts: Acts = {}, sessions?: Set<string>): Promise<FaultyServer> {
+  return opened(await faultyServer(() => sessionServer(acts, sessions)));
+}
+
+async function startSse(acts: Acts = {}): Promise<FaultyServer> {
+  return opened(await faultyServer(() => sseServer(acts), '/sse'));
+}
+
+describe('sessions over HTTP', () => {
+  test('the server forgets the session: there is another, and nobody notices', async () => {
+    const sessions = new Set<string>();
+    const server = await startSessions({}, sessions);
+    const client = await meet(server);
+    const seen = statuses(client);
+    await client.subscribe('note://1');
+    sessions.clear();
+    expect((await client.callTool('echo', { text: 'new' })).text).toBe('new');
+    expect(sessions.size).toBe(1);
+    // The new session was told what the old one knew.
+    expect(server.asked().filter((asked) => asked === 'resources/subscribe')).toHaveLength(2);
+    expect(client.status).toBe('ready');
+    expect(seen()).not.toContain('closed');
+  });
+
+  test('the server forgets every session at once: the error says so', async () => {
+    const sessions = new Set<string>();
+    const server = await startSessions({}, sessions);
+    const client = await meet(server);
+    sessions.add = () => sessions;
+    sessions.clear();
+    const error = await failure(client.callTool('echo'));
+    expect(error.code).toBe('connection_closed');
+    expect(error.message).toContain('session');
+  });
+
+  test('the server dies during a call, and comes back without sessions: the next call works', async () => {
+    const server = await startSessions({ never });
+    const client = await meet(server);
+    const open = failure(client.callTool('never'));
+    await until('it is under way', () => server.asked().includes('tools/call never'));
+    await server.die();
+    const error = await open;
+    expect(error.code).toBe('connect_failed');
+    expect(error.message).toContain(server.url);
+    const gone = await failure(client.callTool('echo'));
+    expect(gone.message).toContain('nothing listens there');
+    await server.revive();
+    expect((await client.callTool('echo', { text: 'back' })).text).toBe('back');
+  });
+
+  test('no answer: time is up, the server is told, and the request is let go', async () => {
+    const server = await startSessions({ never });
+    const client = await meet(server);
+    const { error, ms } = await timed(failure(client.callTool('never', {}, { timeoutMs: 200 })));
+    expect(error.code).toBe('timeout');
+    expect(ms).toBeLessThan(15_000);
+    await until('the server is told', () => server.asked().includes('notifications/cancelled'));
+    await until('the request is let go', () => server.open() === 0);
+    expect(client.pending()).toEqual([]);
+    expect((await client.callTool('echo')).text).toBe('hello');
+  });
+
+  test('the stream of a call breaks off in an event: the error says so', async () => {
+    const server = await startSessions({
+      cut: (_request, response) => {
+        stream(response);
+        response.write(`data: ${half}`);
+        setImmediate(() => response.socket?.destroy());
+      },
+    });
+    const client = await meet(server);
+    const error = await failure(client.callTool('cut'));
+    expect(error.code).toBe('connection_closed');
+    expect(error.message).toBe(`The answer of ${server.url} ended before it was complete.`);
+    expect((await client.callTool('echo')).text).toBe('hello');
+  });
+
+  test('the stream of a call breaks off in an event, but has told where it was: it is taken up there', async () => {
+    let asked: unknown;
+    const server = await startSessions({
+      cut: ({ body }, response) => {
+        asked = body?.id;
+        stream(response);
+        response.write(`id: here\nretry: 20\ndata:\n\ndata: ${half}`);
+        setImmediate(() => response.socket?.destroy());
+      },
+      GET: ({ headers }, response) => {
+        if (headers['last-event-id'] !== 'here') return void response.writeHead(405).end();
+        stream(response).say({ jsonrpc: '2.0', id: asked, result: content('taken up') });
+        response.end();
+      },
+    });
+    const client = await meet(server);
+    expect((await client.callTool('cut')).text).toBe('taken up');
+  });
+
+  test('a stream that cannot be taken up again is given up', async () => {
+    const server = await startSessions({
+      cut: (_request, response) => {
+        stream(response);
+        response.end('id: here\nretry: 5\ndata:\n\n');
+      },
+      GET: ({ headers }, response) =>
+        void response.writeHead(headers['last-event-id'] === undefined ? 405 : 400).end(),
+    });
+    const client = await meet(server);
+    const { error, ms } = await timed(failure(client.callTool('cut')));
+    expect(error.code).toBe('connection_closed');
+    expect(error.message).toContain(server.url);
+    expect(ms).toBeLessThan(15_000);
+  });
+
+  test('two answers, a wrong id, garbage: the right one counts', async () => {
+    const server = await startSessions({
+      mess: (request, response) => {
+        const { say } = stream(response);
+        response.write('data: {"jsonrpc"\n\ndata: hello\n\n');
+        say({ jsonrpc: '2.0', id: 4711, result: content('wrong') });
+        say(result(request, content('right')));
+        say(result(request, content('late')));
+        response.end();
+      },
+    });
+    const client = await meet(server);
+    expect((await client.callTool('mess')).text).toBe('right');
+    expect(client.info().problems.join('\n')).toMatch(/not JSON.*id 4711/s);
+  });
+
+  test('100 MB on the stream of a call, and on that of the session', async () => {
+    let poured: (() => number) | undefined;
+    const server = await startSessions({
+      large: (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: ');
+        pour(response);
+      },
+      GET: (_request, response) => {
+        if (poured !== undefined) return void response.writeHead(405).end();
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: ');
+        ({ sent: poured } = pour(response));
+      },
+    });
+    const client = await meet(server, { maxMessageBytes: 1024 * 1024 });
+    const error = await failure(client.callTool('large'));
+    expect(error.code).toBe('bad_response');
+    expect(error.message).toContain('larger than 1048576 bytes');
+    await until('the streams are let go', () => server.open() === 0);
+    expect(poured?.()).toBeLessThan(60 * 1024 * 1024);
+    expect((await client.callTool('echo')).text).toBe('hello');
+    expect(client.status).toBe('ready');
+  });
+
+  test('500 and 429', async () => {
+    let busy = true;
+    const server = await startSessions({
+      broken: (_request, response) => void response.writeHead(500).end('out of order'),
+      busy: (request, response) => {
+        if (!busy) return json(response, result(request, content('free')));
+        busy = false;
+        response.writeHead(429, { 'retry-after': '0' }).end();
+      },
+    });
+    const client = await meet(server);
+    const error = await failure(client.callTool('broken'));
+    expect(error).toMatchObject({ code: 'bad_response', status: 500 });
+    expect(error.message).toBe(`${server.url} answered 500: out of order`);
+    expect((await client.callTool('busy')).text).toBe('free');
+  });
+
+  test('closing does not wait for a server that does not take its leave', async () => {
+    const server = await startSessions({ never, DELETE: never });
+    const client = await meet(server);
+    const open = failure(client.callTool('never'));
+    await until('it is under way', () => server.asked().includes('tools/call never'));
+    const { ms } = await timed(client.close());
+    expect(ms).toBeLessThan(15_000);
+    expect((await open).code).toBe('connection_closed');
+    expect(client.status).toBe('closed');
+  });
+});
+
+describe('HTTP+SSE', () => {
+  const acts: Acts = {
+    never,
+    'break off in an event': (_request, events) => {
+      events.write(`event: message\ndata: ${half}`);
+      setImmediate(() => events.socket?.destroy());
+    },
+    'end in an event': (_request, events) => void events.end(`event: message\ndata: ${half}`),
+    twice: (request, events) => {
+      events.write(printed(result(request, content('the first'))));
+      events.write(printed(result(request, content('the second'))));
+    },
+    'wrong id': (_request, events) =>
+      void events.write(printed({ jsonrpc: '2.0', id: 4711, result: content('wrong') })),
+    garbage: (request, events) => {
+      events.write(
+        'event: message\ndata: {"jsonrpc"\n\nevent: other\ndata: x\n\nevent: message\ndata: hello\n\n',
+      );
+      events.write(printed(result(request, content('after the garbage'))));
+    },
+    '100 MB': (_request, events) => {
+      events.write('event: message\ndata: ');
+      pour(events);
+    },
+  };
+
+  test.each(['break off in an event', 'end in an event'])(
+    'a stream may %s: the call says so, and the next one works',
+    async (tool) => {
+      const server = await startSse(acts);
+      const client = await meet(server);
+      expect(client.info().transport).toBe('http+sse');
+      const error = await failure(client.callTool(tool));
+      expect(error.code).toBe('connection_closed');
+      expect(error.message).toBe(`The event stream of ${server.url} has ended.`);
+      expect((await client.callTool('echo', { text: 'again' })).text).toBe('again');
+      expect(client.info().reconnects).toBe(1);
+    },
+  );
+
+  test('the server dies, and comes back: subscriptions are told again', async () => {
+    const server = await startSse(acts);
+    const client = await meet(server);
+    const seen = statuses(client);
+    await client.subscribe('note://1');
+    const open = failure(client.callTool('never'));
+    await until('it is under way', () => server.asked().includes('tools/call never'));
+    await server.die();
+    expect((await open).code).toBe('connection_closed');
+    const gone = await failure(client.callTool('echo'));
+    expect(gone.code).toBe('connect_failed');
+    expect(gone.message).toContain(server.url);
+    await server.revive();
+    await until('it is ready again', () => client.status === 'ready');
+    expect((await client.callTool('echo')).text).toBe('hello');
+    const subscribed = (): number => server.asked().filter((asked) => asked === 'resources/subscribe').length;
+    await until('it has subscribed again', () => subscribed() === 2);
+    expect(seen()).toEqual(['reconnecting', 'ready']);
+  });
+
+  test.each(['never', 'wrong id'])('no answer (%s): time is up, and the server is told', async (tool) => {
+    const server = await startSse(acts);
+    const client = await meet(server);
+    const { error, ms } = await timed(failure(client.callTool(tool, {}, { timeoutMs: 200 })));
+    expect(error.code).toBe('timeout');
+    expect(ms).toBeLessThan(15_000);
+    await until('the server is told', () => server.asked().includes('notifications/cancelled'));
+    expect((await client.callTool('echo')).text).toBe('hello');
+  });
+
+  test('two answers, and garbage: the right one counts', async () => {
+    const server = await startSse(acts);
+    const client = await meet(server);
+    expect((await client.callTool('twice')).text).toBe('the first');
+    expect((await client.callTool('garbage')).text).toBe('after the garbage');
+    expect(client.info().problems.join('\n')).toMatch(/answered it twice.*not valid JSON/s);
+  });
+
+  test('100 MB: the connection is given up, and the next call works', async () => {
+    const server = await startSse(acts);
+    const client = await meet(server, { maxMessageBytes: 1024 * 1024 });
+    const error = await failure(client.callTool('100 MB'));
+    expect(error.code).toBe('bad_response');
+    expect(error.message).toContain('larger than 1048576 bytes');
+    expect((await client.callTool('echo')).text).toBe('hello');
+  });
+
+  test('nobody says where to post: time is up', async () => {
+    const quiet: Act = ({ method }, response) => {
+      if (method === 'GET') stream(response);
+      else response.writeHead(405).end();
+    };
+    const server = opened(await faultyServer(() => quiet, '/sse'));
+    const { error, ms } = await timed(failure(connect(server.url, { connectTimeoutMs: 400 })));
+    expect(error.code).toBe('timeout');
+    expect(ms).toBeLessThan(15_000);
+  });
+});

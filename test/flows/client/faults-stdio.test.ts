@@ -1,0 +1,244 @@
+import { existsSync, readFileSync } from 'node:fs';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type Client, type ConnectOptions, connect, type ServerProcess } from '../../../src/client.js';
+import { closing, failure, statuses, timed } from '../../support/faults.js';
+import { isAlive, leaveNothingBehind, pidFile } from '../../support/leaks.js';
+import { until } from '../../support/until.js';
+
+// What a process can do wrong, and what a client makes of it.
+
+const script = fileURLToPath(new URL('../fixtures/faulty-stdio.mjs', import.meta.url));
+leaveNothingBehind();
+const { opened, closeAll } = closing();
+afterEach(closeAll);
+
+function target(...args: string[]): ServerProcess {
+  const env = { PIDS: pidFile(), NOTES: `${pidFile()}.notes` };
+  return { command: process.execPath, args: [script, ...args], env };
+}
+
+/** What the server's processes were sent, in order. */
+function notes(): string[] {
+  const file = `${pidFile()}.notes`;
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+}
+
+function pids(): number[] {
+  return readFileSync(pidFile(), 'utf8').trim().split('\n').map(Number);
+}
+
+async function start(options: ConnectOptions = {}, ...args: string[]): Promise<Client> {
+  return opened(await connect(target(...args), { reconnect: { baseMs: 10, maxMs: 50 }, ...options }));
+}
+
+describe('a server that does not start', () => {
+  test('a command that does not exist', async () => {
+    const error = await failure(connect({ command: 'no-such-mcp-server', args: ['--port', '1'] }));
+    expect(error.code).toBe('connect_failed');
+    expect(error.message).toContain('no-such-mcp-server');
+    expect(error.message).toMatch(/not found|does not exist|no such/i);
+  });
+
+  test('one that ends at once: its exit code and its last words are told', async () => {
+    const error = await failure(connect(target('exits')));
+    expect(error.code).toBe('connection_closed');
+    expect(error.message).toContain(process.execPath);
+    expect(error.message).toContain('exit code 3');
+    expect(error.message).toContain('Error: DATABASE_URL is not set');
+  });
+
+  test('one that says nothing: time is up, and it is ended', async () => {
+    const { error, ms } = await timed(
+      failure(connect(target('silent'), { connectTimeoutMs: 1500, probeTimeoutMs: 100 })),
+    );
+    expect(error.code).toBe('timeout');
+    expect(error.message).toContain('1500 ms');
+    expect(ms).toBeLessThan(15_000);
+  });
+});
+
+describe('a server that dies', () => {
+  test.each([
+    ['die', /exit code 7.*Cannot allocate memory/s],
+    ['die by signal', /SIGKILL/],
+    ['die in a message', /exit code 0/],
+    ['close its output', /closed its standard output/],
+  ])('during a call (%s): the call says so, and the next one works', async (tool, why) => {
+    const client = await start();
+    const first = (await client.callTool('pid')).text;
+    const error = await failure(client.callTool(tool));
+    expect(error.code).toBe('connection_closed');
+    expect(error.message).toContain(process.execPath);
+    expect(error.message).toMatch(why);
+    const second = (await client.callTool('pid')).text;
+    expect(second).not.toBe(first);
+    expect(client.status).toBe('ready');
+    expect(client.info().reconnects).toBe(1);
+    await until('the first process is gone', () => !isAlive(Number(first)));
+  });
+
+  test('after a call: its last words count, and it is started again', async () => {
+    const client = await start();
+    const seen = statuses(client);
+    expect((await client.callTool('answer and die')).text).toBe('my last words');
+    await until('it is ready again', () => seen().at(-1) === 'ready');
+    expect(seen()).toEqual(['reconnecting', 'ready']);
+    expect((await client.callTool('echo', { text: 'again' })).text).toBe('again');
+  });
+
+  test('a call that may be made twice is made again, unseen', async () => {
+    const client = await start();
+    const death = failure(client.callTool('die'));
+    const listed = client.tools().all();
+    expect((await death).code).toBe('connection_closed');
+    expect((await listed).map(({ name }) => name)).toEqual(['echo']);
+  });
+
+  test('subscriptions are told to the next process', async () => {
+    const client = await start();
+    const heard: unknown[] = [];
+    await client.subscribe('note://1', { onChange: (change) => heard.push(change) });
+    await failure(client.callTool('die'));
+    const listens = (): number => notes().filter((method) => method === 'subscriptions/listen').length;
+    await until('it listens again', () => listens() === 2);
+    // What has changed meanwhile nobody knows: it may have.
+    await until('a change is told', () => heard.length > 0);
+    expect(heard).toEqual([{ kind: 'resource', uri: 'note://1' }]);
+  });
+
+  test('with `reconnect: false` the client is closed, and says why', async () => {
+    const client = await start({ reconnect: false });
+    const seen = statuses(client);
+    await failure(client.callTool('die'));
+    expect(client.status).toBe('closed');
+    expect(seen()).toEqual(['closed']);
+    const error = await failure(client.callTool('echo'));
+    expect(error.code).toBe('connection_closed');
+    expect(error.message).toBe('The client is closed');
+  });
+
+  test('for good: the client gives up after `maxAttempts`, and says why', async () => {
+    const client = await start(
+      { reconnect: { baseMs: 5, maxMs: 10, maxAttempts: 2 } },
+      'exits-later',
+      `${pidFile()}.lived`,
+    );
+    const reasons: (string | undefined)[] = [];
+    client.on('status', ({ status, reason }) => {
+      if (status === 'closed') reasons.push(reason?.message);
+    });
+    await failure(client.callTool('die'));
+    const error = await failure(client.callTool('echo'));
+    expect(error.code).toBe('connection_closed');
+    expect(error.message).toContain('The disk is full');
+    await until('it is closed', () => client.status === 'closed');
+    expect(reasons).toEqual([expect.stringContaining('The disk is full')]);
+  });
+});
+
+describe('a server that says the wrong thing', () => {
+  test.each(['never', 'wrong id', 'half a message', 'progress and silence'])(
+    'no answer (%s): time is up, the server is told, and the next call works',
+    async (tool) => {
+      // What is odd must come before the time is up.
+      const client = await start({ timeoutMs: 2000 });
+      const { error, ms } = await timed(failure(client.callTool(tool)));
+      expect(error.code).toBe('timeout');
+      expect(error.message).toContain(
+        `tools/call "${tool}": no answer and no progress for 2000 ms (timeoutMs)`,
+      );
+      // What was odd may be why.
+      if (tool === 'wrong id') expect(error.message).toMatch(/Meanwhile: .*not open.*id "?\d+/);
+      if (tool === 'half a message') expect(error.message).toMatch(/Meanwhile: .*not valid JSON/);
+      expect(ms).toBeLessThan(15_000);
+      expect(client.pending()).toEqual([]);
+      expect((await client.callTool('echo', { text: 'still here' }, { timeoutMs: 15_000 })).text).toBe(
+        'still here',
+      );
+      expect(notes()).toContain('notifications/cancelled');
+    },
+  );
+
+  test('two answers: the first counts', async () => {
+    const client = await start();
+    expect((await client.callTool('twice')).text).toBe('the first');
+    expect((await client.callTool('echo')).text).toBe('hello');
+    expect(client.info().problems.join('\n')).toContain('answered it twice');
+  });
+
+  test('garbage between the messages is skipped and reported', async () => {
+    const client = await start();
+    expect((await client.callTool('garbage')).text).toBe('after the garbage');
+    const problems = client.info().problems.join('\n');
+    expect(problems).toContain('Server started!');
+    expect(problems).toContain('not valid JSON');
+  });
+
+  test('an answer without a type is complete', async () => {
+    const client = await start();
+    expect((await client.callTool('no type')).text).toBe('untyped');
+  });
+
+  test('an answer of 100 MB is not kept: its call is told so, and the next call works', async () => {
+    const client = await start({ timeoutMs: 60_000 });
+    const error = await failure(client.callTool('100 MB'));
+    expect(error.code).toBe('bad_response');
+    expect(error.message).toContain(
+      'The answer to tools/call was not read. The server wrote a message of more than',
+    );
+    expect(error.message).toContain('raise `maxMessageBytes`');
+    expect((await client.callTool('echo')).text).toBe('hello');
+  });
+
+  test('100 MB of one line that is not a message are not kept, and the next call works', async () => {
+    const client = await start({ timeoutMs: 15_000 });
+    const { error, ms } = await timed(
+      failure(client.callTool('100 MB of one line', {}, { timeoutMs: 6000 })),
+    );
+    expect(ms).toBeLessThan(15_000);
+    expect(error.code).toBe('timeout');
+    expect(error.message).toContain(
+      'Meanwhile: The server wrote a message of more than 16777216 bytes. It was skipped.',
+    );
+    expect((await client.callTool('echo')).text).toBe('hello');
+  });
+});
+
+describe('a server that does not want to end', () => {
+  test.each(['stays', 'parent'])('is ended, with what it has started (%s)', async (how) => {
+    const client = await start({}, how);
+    expect(pids()).toHaveLength(how === 'parent' ? 2 : 1);
+    const { ms } = await timed(client.close());
+    expect(ms).toBeLessThan(15_000);
+    expect(pids().filter(isAlive)).toEqual([]);
+    expect(client.status).toBe('closed');
+  });
+
+  test('closing waits for what is just being started again', async () => {
+    const client = await start({}, 'stays-later', `${pidFile()}.lived`);
+    await failure(client.callTool('die'));
+    await until('the next process is there', () => pids().length === 2);
+    expect(client.status).toBe('reconnecting');
+    await client.close();
+    expect(pids().filter(isAlive)).toEqual([]);
+  });
+
+  test('closing waits for what was lost before', async () => {
+    const client = await start({ reconnect: false });
+    await failure(client.callTool('close its output'));
+    expect(client.status).toBe('closed');
+    await client.close();
+    expect(pids().filter(isAlive)).toEqual([]);
+  });
+
+  test('closing ends the calls that are open', async () => {
+    const client = await start();
+    const open = failure(client.callTool('never'));
+    await until('it is under way', () => notes().includes('tools/call'));
+    await client.close();
+    expect((await open).code).toBe('connection_closed');
+    expect(client.pending()).toEqual([]);
+  });
+});

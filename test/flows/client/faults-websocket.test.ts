@@ -1,0 +1,283 @@
+import { createServer, type Server as HttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { type Client, type ConnectOptions, connect, VerdictCache } from '../../../src/client.js';
+import { closing, failure, statuses, timed } from '../../support/faults.js';
+import { leaveNothingBehind } from '../../support/leaks.js';
+import { until } from '../../support/until.js';
+
+// What can go wrong on a WebSocket.
+
+leaveNothingBehind();
+const { opened, closeAll } = closing();
+afterEach(closeAll);
+
+interface Asked {
+  readonly id: number;
+  readonly method: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks wherever it wants
+  readonly params: any;
+}
+
+type Act = (asked: Asked, socket: WebSocket) => void;
+
+const content = (text: string): object => ({ resultType: 'complete', content: [{ type: 'text', text }] });
+const result = (id: number, value: object): string => JSON.stringify({ jsonrpc: '2.0', id, result: value });
+
+const acts: Readonly<Record<string, Act>> = {
+  never: () => undefined,
+  'break off': (_asked, socket) => socket.terminate(),
+  'say goodbye': (_asked, socket) => socket.close(1012, 'restarting'),
+  'answer and leave': ({ id }, socket) =>
+    socket.send(result(id, content('my last words')), () => socket.close()),
+  twice: ({ id }, socket) => {
+    socket.send(result(id, content('the first')));
+    socket.send(result(id, content('the second')));
+  },
+  'wrong id': (_asked, socket) => socket.send(result(4711, content('wrong'))),
+  'half a message': ({ id }, socket) => socket.send(result(id, content('half')).slice(0, 40)),
+  garbage: ({ id }, socket) => {
+    socket.send('hello');
+    socket.send(Buffer.from('{"binary":true}'));
+    socket.send('{}');
+    socket.send('');
+    socket.send(result(id, content('after the garbage')));
+  },
+  untyped: ({ id }, socket) =>
+    socket.send(
+      JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'untyped' }] } }),
+    ),
+  '20 MB': ({ id }, socket) => socket.send(result(id, content('x'.repeat(20 * 1024 * 1024)))),
+  '100 MB': ({ id }, socket) => socket.send(result(id, content('x'.repeat(100 * 1024 * 1024)))),
+};
+
+interface Served {
+  readonly url: string;
+  readonly methods: string[];
+  readonly sockets: () => number;
+  readonly die: () => Promise<void>;
+  readonly revive: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+async function start(): Promise<Served> {
+  const methods: string[] = [];
+  const open = new Set<WebSocket>();
+  let http: HttpServer;
+  let port = 0;
+
+  function receive(text: string, socket: WebSocket): void {
+    const asked = JSON.parse(text) as Asked;
+    const { id, method, params } = asked;
+    methods.push(method);
+    if (id === undefined) return;
+    const capabilities = { tools: {}, resources: { subscribe: true } };
+    if (method === 'server/discover')
+      return socket.send(
+        result(id, { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities }),
+      );
+    if (method === 'subscriptions/listen') {
+      const _meta = { 'io.modelcontextprotocol/subscriptionId': id };
+      const said = { notifications: params.notifications, _meta };
+      const acknowledged = 'notifications/subscriptions/acknowledged';
+      return socket.send(JSON.stringify({ jsonrpc: '2.0', method: acknowledged, params: said }));
+    }
+    const act = acts[params.name];
+    if (act !== undefined) return act(asked, socket);
+    socket.send(result(id, content(params.arguments?.text ?? 'hello')));
+  }
+
+  async function listen(): Promise<void> {
+    http = createServer((_req, res) => void res.writeHead(404).end()).listen(port, '127.0.0.1');
+    new WebSocketServer({ server: http }).on('connection', (socket) => {
+      open.add(socket);
+      socket.on('close', () => open.delete(socket)).on('error', () => undefined);
+      socket.on('message', (data) => receive(String(data), socket));
+    });
+    await until('it listens', () => http.listening);
+    port = (http.address() as AddressInfo).port;
+  }
+
+  async function die(): Promise<void> {
+    for (const socket of open) socket.terminate();
+    await new Promise((resolve) => http.close(resolve));
+  }
+
+  await listen();
+  return {
+    url: `ws://127.0.0.1:${port}/mcp`,
+    methods,
+    sockets: () => open.size,
+    die,
+    revive: listen,
+    async close() {
+      if (!http.listening) return;
+      await until('every socket is closed', () => open.size === 0).finally(die);
+    },
+  };
+}
+
+async function meet({ url }: Served, options: ConnectOptions = {}): Promise<Client> {
+  const reconnect = { baseMs: 10, maxMs: 50 };
+  return opened(await connect(url, { verdicts: new VerdictCache(), reconnect, ...options }));
+}
+
+describe('a server that is not there', () => {
+  test('nobody listens', async () => {
+    const server = await start();
+    await server.die();
+    const error = await failure(connect(server.url));
+    expect(error.code).toBe('connect_failed');
+    expect(error.message).toContain(`Cannot connect to ${server.url}`);
+    expect(error.message).toContain('ECONNREFUSED');
+  });
+
+  test('its name does not exist', async () => {
+    const error = await failure(connect('ws://mcp.invalid/mcp?key=secret'));
+    expect(error.code).toBe('connect_failed');
+    expect(error.message).toContain('ws://mcp.invalid/mcp');
+    expect(error.message).not.toContain('secret');
+  });
+
+  test('it is no WebSocket server', async () => {
+    const http = createServer((_req, res) => void res.writeHead(500).end()).listen(0, '127.0.0.1');
+    await until('it listens', () => http.listening);
+    const url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+    const error = await failure(connect(url));
+    http.closeAllConnections();
+    await new Promise((resolve) => http.close(resolve));
+    expect(error.code).toBe('connect_failed');
+    expect(error.message).toContain(url);
+    expect(error.message).toContain('500');
+  });
+
+  test('TLS to a port that does not speak it', async () => {
+    const server = opened(await start());
+    const error = await failure(connect(server.url.replace('ws:', 'wss:')));
+    expect(error.code).toBe('connect_failed');
+    expect(error.message).toBe(
+      `Cannot connect to ${server.url.replace('ws:', 'wss:')}: it does not speak TLS there. Is it ws:// instead of wss://?`,
+    );
+  });
+
+  test('it takes the connection and says nothing', async () => {
+    const http = createServer().listen(0, '127.0.0.1');
+    // Reads the request for a WebSocket, and leaves it at that.
+    const sockets = new Set<{ destroy(): unknown }>();
+    http.on('upgrade', (_req, socket) => sockets.add(socket.on('error', () => undefined)));
+    await until('it listens', () => http.listening);
+    const url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+    const { error, ms } = await timed(failure(connect(url, { connectTimeoutMs: 300 })));
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => http.close(resolve));
+    expect(error.code).toBe('timeout');
+    expect(ms).toBeLessThan(15_000);
+  });
+});
+
+describe('a server that leaves', () => {
+  test.each([
+    ['break off', /closed the connection \(1006\)/],
+    ['say goodbye', /closed the connection \(1012: "restarting"\)/],
+  ])('during a call (%s): the call says so, and the next one works', async (tool, why) => {
+    const server = opened(await start());
+    const client = await meet(server);
+    const seen = statuses(client);
+    const error = await failure(client.callTool(tool));
+    expect(error.code).toBe('connection_closed');
+    expect(error.message).toContain(server.url);
+    expect(error.message).toMatch(why);
+    expect((await client.callTool('echo', { text: 'again' })).text).toBe('again');
+    expect(seen()).toEqual(['reconnecting', 'ready']);
+  });
+
+  test('after a call: its last words count', async () => {
+    const server = opened(await start());
+    const client = await meet(server);
+    const seen = statuses(client);
+    expect((await client.callTool('answer and leave')).text).toBe('my last words');
+    await until('it is ready again', () => seen().at(-1) === 'ready');
+    expect((await client.callTool('echo')).text).toBe('hello');
+  });
+
+  test('and comes back later: calls meanwhile say why they fail, and subscriptions are told again', async () => {
+    const server = opened(await start());
+    const client = await meet(server);
+    const heard: unknown[] = [];
+    await client.subscribe('note://1', { onChange: (change) => heard.push(change) });
+    await server.die();
+    const error = await failure(client.callTool('echo'));
+    expect(['connection_closed', 'connect_failed']).toContain(error.code);
+    expect(error.message).toContain(server.url);
+    await server.revive();
+    await until('a change is told', () => heard.length > 0, 8000);
+    expect(heard).toEqual([{ kind: 'resource', uri: 'note://1' }]);
+    expect((await client.callTool('echo')).text).toBe('hello');
+  });
+
+  test('for good: the client gives up after `maxAttempts`, and says that it is closed', async () => {
+    const server = opened(await start());
+    const client = await meet(server, { reconnect: { baseMs: 5, maxMs: 10, maxAttempts: 3 } });
+    await server.die();
+    await until('it is closed', () => client.status === 'closed');
+    expect((await failure(client.callTool('echo'))).code).toBe('connection_closed');
+  });
+});
+
+describe('a server that says the wrong thing', () => {
+  test.each(['never', 'wrong id', 'half a message'])('no answer (%s): time is up', async (tool) => {
+    const server = opened(await start());
+    const client = await meet(server);
+    const { error, ms } = await timed(failure(client.callTool(tool, {}, { timeoutMs: 2000 })));
+    expect(error.code).toBe('timeout');
+    expect(ms).toBeLessThan(15_000);
+    if (tool === 'wrong id') expect(error.message).toMatch(/Meanwhile: .*not open.*4711/);
+    if (tool === 'half a message') expect(error.message).toMatch(/Meanwhile: .*not valid JSON/);
+    expect((await client.callTool('echo')).text).toBe('hello');
+    expect(server.methods).toContain('notifications/cancelled');
+    expect(client.pending()).toEqual([]);
+  });
+
+  test('two answers, garbage, and an answer without a type', async () => {
+    const server = opened(await start());
+    const client = await meet(server);
+    expect((await client.callTool('twice')).text).toBe('the first');
+    expect((await client.callTool('garbage')).text).toBe('after the garbage');
+    expect((await client.callTool('untyped')).text).toBe('untyped');
+    expect(client.info().problems.join('\n')).toMatch(/answered it twice.*not valid JSON.*binary/s);
+  });
+
+  test('100 MB: the connection is given up, and the next call works', async () => {
+    const server = opened(await start());
+    const client = await meet(server);
+    const { error, ms } = await timed(failure(client.callTool('100 MB')));
+    expect(error.code).toBe('connection_closed');
+    expect(error.message).toContain(
+      `${server.url} has closed the connection (1006: "Max payload size exceeded")`,
+    );
+    expect(ms).toBeLessThan(15_000);
+    expect((await client.callTool('echo')).text).toBe('hello');
+  });
+
+  test('20 MB, which is more than is taken: the error says so, and the connection stays', async () => {
+    const server = opened(await start());
+    const client = await meet(server);
+    const error = await failure(client.callTool('20 MB'));
+    expect(error.code).toBe('bad_response');
+    expect(error.message).toContain('The server sent a message of more than 16777216 bytes');
+    expect((await client.callTool('echo')).text).toBe('hello');
+    expect(client.info().reconnects).toBe(0);
+  });
+});
+
+test('closing does not wait for a server that does not say goodbye', async () => {
+  const server = opened(await start());
+  const client = await meet(server);
+  const open = failure(client.callTool('never'));
+  await until('it is under way', () => server.methods.includes('tools/call'));
+  const { ms } = await timed(client.close());
+  expect(ms).toBeLessThan(15_000);
+  expect((await open).code).toBe('connection_closed');
+  expect(client.status).toBe('closed');
+});

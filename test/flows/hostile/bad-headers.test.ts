@@ -1,0 +1,336 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { type Serving, serve } from '../../../src/node.js';
+import { type Attacked, attackedServer } from '../../support/http/attacked-server.js';
+import { send } from '../../support/http/http.js';
+import { callText, modern, modernExchange } from '../../support/http/modern.js';
+import { head, rawSocket, readAll } from '../../support/http/raw.js';
+import { initializeMessage, jsonHeaders, openSession } from '../../support/http/sessions.js';
+import { soon } from '../../support/until.js';
+
+let attacked: Attacked;
+let serving: Serving;
+let url: string;
+
+beforeAll(async () => {
+  attacked = attackedServer();
+  serving = await serve(attacked.server, {
+    port: 0,
+    signals: false,
+    allowedOrigins: ['https://app.example.com'],
+  });
+  url = serving.url;
+});
+
+afterAll(() => serving.close());
+
+const echo = { name: 'echo', arguments: { text: 'hi' } };
+
+describe('headers that disagree with the body', () => {
+  test.each<[what: string, headers: Record<string, string | undefined>, mentions: string]>([
+    ['another version', { 'mcp-protocol-version': '2025-11-25' }, 'MCP-Protocol-Version'],
+    ['a version nobody knows', { 'mcp-protocol-version': '1999-01-01' }, 'MCP-Protocol-Version'],
+    ['no version', { 'mcp-protocol-version': undefined }, 'MCP-Protocol-Version'],
+    ['another method', { 'mcp-method': 'tools/list' }, 'Mcp-Method'],
+    ['another case of the method', { 'mcp-method': 'Tools/Call' }, 'Mcp-Method'],
+    ['no method', { 'mcp-method': undefined }, 'Mcp-Method'],
+    ['another name', { 'mcp-name': 'crash' }, 'Mcp-Name'],
+    ['a name that decodes to another', { 'mcp-name': '=?base64?Y3Jhc2g=?=' }, 'Mcp-Name'],
+    ['no name', { 'mcp-name': undefined }, 'Mcp-Name'],
+  ])('%s', async (_what, headers, mentions) => {
+    const reply = await modern(url, 'tools/call', echo, { headers });
+    expect(reply.status).toBe(400);
+    expect(JSON.parse(reply.text)).toMatchObject({
+      id: 1,
+      error: { code: -32020, message: expect.stringContaining(mentions) },
+    });
+  });
+
+  test('a header that is sent twice agrees with nothing', async () => {
+    const { headers, body } = modernExchange('tools/call', echo);
+    const socket = await rawSocket(serving.port);
+    const lines = Object.entries({
+      ...headers,
+      host: 'localhost',
+      'content-length': `${String(body).length}`,
+    });
+    socket.write(
+      head([
+        'POST /mcp HTTP/1.1',
+        ...lines.map(([name, value]) => `${name}: ${value}`),
+        'mcp-name: crash',
+        'connection: close',
+      ]) + String(body),
+    );
+    const answer = await soon('The answer', readAll(socket));
+    expect(answer).toContain('HTTP/1.1 400');
+    expect(answer).toContain('-32020');
+  });
+
+  test('an encoded name that agrees is fine', async () => {
+    const reply = await modern(url, 'tools/call', echo, { headers: { 'mcp-name': '=?base64?ZWNobw==?=' } });
+    expect(reply.status).toBe(200);
+  });
+
+  test.each<[what: string, args: object, header: string | undefined]>([
+    ['is missing', { region: 'eu' }, undefined],
+    ['says something else', { region: 'eu' }, 'us'],
+    ['is there without a value in the body', {}, 'eu'],
+  ])('a mirrored parameter that %s', async (_what, args, header) => {
+    const reply = await modern(
+      url,
+      'tools/call',
+      { name: 'routed', arguments: args },
+      { headers: { 'mcp-param-region': header } },
+    );
+    expect(reply.status).toBe(400);
+    expect(JSON.parse(reply.text).error).toMatchObject({
+      code: -32020,
+      message: expect.stringContaining('Mcp-Param-Region'),
+    });
+  });
+
+  test('a mirrored parameter that agrees is fine', async () => {
+    const params = { name: 'routed', arguments: { region: 'eu' } };
+    const reply = await modern(url, 'tools/call', params, { headers: { 'mcp-param-region': 'eu' } });
+    expect(JSON.parse(reply.text).result.content[0].text).toBe('{"region":"eu"}');
+  });
+});
+
+describe('metadata', () => {
+  test.each<[what: string, meta: Record<string, unknown>, code: number, status: number]>([
+    ['capabilities that are a text', { 'io.modelcontextprotocol/clientCapabilities': 'all' }, -32602, 400],
+    ['no capabilities', { 'io.modelcontextprotocol/clientCapabilities': undefined }, -32602, 400],
+    ['client info that is a list', { 'io.modelcontextprotocol/clientInfo': [] }, -32602, 400],
+    ['a log level that does not exist', { 'io.modelcontextprotocol/logLevel': 'loud' }, -32602, 200],
+  ])('%s', async (_what, meta, code, status) => {
+    const reply = await modern(url, 'tools/call', echo, { meta });
+    expect(reply.status).toBe(status);
+    expect(JSON.parse(reply.text).error.code).toBe(code);
+  });
+
+  test('a version nobody knows, in both places', async () => {
+    const version = '2031-01-01';
+    const reply = await modern(url, 'tools/call', echo, {
+      meta: { 'io.modelcontextprotocol/protocolVersion': version },
+      headers: { 'mcp-protocol-version': version },
+    });
+    expect(reply.status).toBe(400);
+    expect(JSON.parse(reply.text).error).toMatchObject({
+      code: -32022,
+      data: { supported: ['2026-07-28'], requested: version },
+    });
+  });
+});
+
+describe('hosts and origins', () => {
+  test.each([
+    'evil.example',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '10.0.0.5',
+    'localhost:abc',
+    'localhost:99999',
+    'a@localhost',
+    'localhost/x',
+    'localhost, evil.example',
+    '[::1',
+    '::1',
+    'localhost:80:80',
+  ])('host %j is refused', async (host) => {
+    const reply = await modern(url, 'tools/call', echo, { headers: { host } });
+    expect(reply.status).toBe(403);
+    expect(JSON.parse(reply.text).error.code).toBe(-32600);
+  });
+
+  test('no host at all is refused', async () => {
+    const socket = await rawSocket(serving.port);
+    socket.write(head(['GET /mcp HTTP/1.0']));
+    expect(await soon('The answer', readAll(socket))).toContain('HTTP/1.1 403');
+  });
+
+  test.each(['localhost', '127.0.0.1', 'LOCALHOST:80', '[::1]:9', 'app.localhost'])(
+    'host %j is fine',
+    async (host) => {
+      expect((await modern(url, 'tools/call', echo, { headers: { host } })).status).toBe(200);
+    },
+  );
+
+  test.each([
+    'https://evil.example',
+    'null',
+    'http://localhost.evil.example',
+    'file://',
+    'evil.example',
+    '',
+    'http://localhost, https://evil.example',
+    'http://user@localhost',
+    'http://localhost/path',
+    'http://localhost:abc',
+    'HTTP://LOCALHOST',
+    'http://localhost#',
+    ' ',
+  ])('origin %j is refused', async (origin) => {
+    const reply = await modern(url, 'tools/call', echo, { headers: { origin } });
+    expect(reply.status).toBe(403);
+    expect(reply.headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  test.each(['https://app.example.com', 'http://localhost:5173'])('origin %j is fine', async (origin) => {
+    const reply = await modern(url, 'tools/call', echo, { headers: { origin } });
+    expect(reply.status).toBe(200);
+    expect(reply.headers['access-control-allow-origin']).toBe(origin);
+  });
+
+  test.each(['GET', 'DELETE', 'OPTIONS', 'PUT'])('%s is guarded as POST is', async (method) => {
+    const headers = { origin: 'https://evil.example' };
+    expect((await send(url, { method, headers })).status).toBe(403);
+    expect((await send(url.replace('/mcp', '/sse'), { method, headers })).status).toBe(403);
+  });
+
+  test.each<[what: string, options: { host?: string; origin?: string }]>([
+    ['a wrong origin', { origin: 'https://evil.example' }],
+    ['the origin null', { origin: 'null' }],
+    ['a wrong host', { host: 'evil.example' }],
+  ])('a WebSocket with %s is refused', async (_what, { host, origin }) => {
+    const socket = new WebSocket(url.replace('http', 'ws'), 'mcp', {
+      ...(origin !== undefined && { origin }),
+      headers: host === undefined ? {} : { host },
+    });
+    socket.on('error', () => undefined);
+    const status = await soon(
+      'The refusal',
+      new Promise((resolve) => socket.on('unexpected-response', (_req, res) => resolve(res.statusCode))),
+    );
+    expect(status).toBe(403);
+    socket.terminate();
+  });
+
+  test('a WebSocket on another path is refused', async () => {
+    const socket = new WebSocket(url.replace('http', 'ws').replace('/mcp', '/other'));
+    socket.on('error', () => undefined);
+    const status = await soon(
+      'The refusal',
+      new Promise((resolve) => socket.on('unexpected-response', (_req, res) => resolve(res.statusCode))),
+    );
+    expect(status).toBe(404);
+  });
+});
+
+describe('content types and Accept', () => {
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', undefined])(
+    'content type %s is 415',
+    async (type) => {
+      const reply = await modern(url, 'tools/call', echo, { headers: { 'content-type': type } });
+      expect(reply.status).toBe(415);
+      expect(JSON.parse(reply.text).error.code).toBe(-32600);
+    },
+  );
+
+  test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON'])(
+    'content type %s is fine',
+    async (type) => {
+      expect((await modern(url, 'tools/call', echo, { headers: { 'content-type': type } })).status).toBe(200);
+    },
+  );
+
+  test.each([undefined, '*/*', 'application/json', 'application/*', 'text/html'])(
+    'Accept %s gets JSON, also where a call has progress',
+    async (accept) => {
+      const meta = { progressToken: 'p' };
+      const quiet = await modern(url, 'tools/call', echo, { headers: { accept } });
+      expect(quiet.headers['content-type']).toBe('application/json');
+      const params = { name: 'count', arguments: { to: 2 } };
+      const loud = await modern(url, 'tools/call', params, { headers: { accept }, meta });
+      const mayStream = accept === undefined || accept === '*/*';
+      expect(loud.headers['content-type']).toBe(mayStream ? 'text/event-stream' : 'application/json');
+      expect(loud.text).toContain('counted to 2');
+    },
+  );
+
+  test('Accept text/event-stream alone gets a stream for an answer, and a status for a refusal', async () => {
+    const headers = { accept: 'text/event-stream' };
+    const reply = await modern(url, 'tools/call', echo, { headers });
+    expect(reply.headers['content-type']).toBe('text/event-stream');
+    expect(reply.text).toContain('"text":"hi"');
+    const refused = await modern(url, 'tools/destroy', {}, { headers });
+    expect(refused.status).toBe(404);
+    const mismatch = await modern(url, 'tools/call', echo, { headers: { ...headers, 'mcp-name': 'crash' } });
+    expect(mismatch.status).toBe(400);
+  });
+
+  test('a subscription needs a client that reads streams', async () => {
+    const params = { notifications: { toolsListChanged: true } };
+    const reply = await modern(url, 'subscriptions/listen', params, {
+      headers: { accept: 'application/json' },
+    });
+    expect(reply.status).toBe(406);
+  });
+
+  test('a session client that takes only JSON gets JSON', async () => {
+    const session = await openSession(url);
+    const call = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'count', arguments: { to: 2 }, _meta: { progressToken: 'p' } },
+    };
+    const reply = await session.post(call, { accept: 'application/json' });
+    expect(reply.headers['content-type']).toBe('application/json');
+    expect(JSON.parse(reply.text).result.content[0].text).toBe('counted to 2');
+  });
+});
+
+describe('methods and paths', () => {
+  test.each(['PUT', 'PATCH', 'HEAD', 'GET', 'DELETE'])('%s without a session is 405', async (method) => {
+    const reply = await send(url, { method });
+    expect(reply.status).toBe(405);
+    expect(reply.headers['allow']).toBe('POST, OPTIONS');
+  });
+
+  test.each(['PUT', 'PATCH'])('%s in a session is 405', async (method) => {
+    const session = await openSession(url);
+    const reply = await send(url, { method, headers: session.headers, body: '{}' });
+    expect(reply.status).toBe(405);
+    expect(reply.headers['allow']).toBe('GET, POST, DELETE, OPTIONS');
+  });
+
+  test('the old paths say what they take', async () => {
+    const sse = await send(url.replace('/mcp', '/sse'), { method: 'POST', headers: jsonHeaders, body: '{}' });
+    expect([sse.status, sse.headers['allow']]).toEqual([405, 'GET, OPTIONS']);
+    const messages = await send(url.replace('/mcp', '/messages'), { method: 'GET' });
+    expect([messages.status, messages.headers['allow']]).toEqual([405, 'POST, OPTIONS']);
+    const lost = await send(url.replace('/mcp', '/messages?sessionId=guess'), {
+      headers: jsonHeaders,
+      body: JSON.stringify(initializeMessage('2024-11-05')),
+    });
+    expect(lost.status).toBe(404);
+  });
+
+  test('another path is 404', async () => {
+    expect((await send(url.replace('/mcp', '/admin'), { method: 'GET' })).status).toBe(404);
+  });
+
+  test('a preflight grants the page that is allowed its headers, and nothing that is none', async () => {
+    const reply = await send(url, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://app.example.com',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers':
+          'content-type, mcp-protocol-version, Mcp-Param-Foo, X-Tenant, x evil, <x>,,',
+      },
+    });
+    expect(reply.status).toBe(204);
+    expect(reply.headers['access-control-allow-origin']).toBe('https://app.example.com');
+    const granted = String(reply.headers['access-control-allow-headers']).split(', ');
+    expect(granted).toEqual(['content-type', 'mcp-protocol-version', 'mcp-param-foo', 'x-tenant']);
+    expect(reply.headers['access-control-allow-methods']).toContain('DELETE');
+  });
+
+  test('after all this, the server serves', async () => {
+    expect(await callText(url, 'echo', { text: 'ok' })).toBe('ok');
+    expect((await send(url.replace('/mcp', '/ready'), { method: 'GET' })).text).toBe('{"status":"ready"}');
+    expect(attacked.running()).toBe(0);
+  });
+});

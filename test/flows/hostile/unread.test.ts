@@ -1,0 +1,154 @@
+import { once } from 'node:events';
+import { createServer, type Server, tool } from 'fullmcp';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Serving, serve } from '../../../src/node.js';
+import { type Attacked, attackedServer } from '../../support/http/attacked-server.js';
+import { openEvents, send } from '../../support/http/http.js';
+import { callText, modernExchange, modernMessage, modernStream } from '../../support/http/modern.js';
+import { head, rawSocket } from '../../support/http/raw.js';
+import { initializeMessage, jsonHeaders, openSession } from '../../support/http/sessions.js';
+import { until } from '../../support/until.js';
+import { openWebSocket } from '../../support/wires/web-socket.js';
+
+// Clients that take and never read. `flood` sends progress until its signal aborts.
+
+const limit = 1_000_000;
+let attacked: Attacked;
+let serving: Serving;
+let url: string;
+
+beforeEach(async () => {
+  attacked = attackedServer();
+  serving = await serve(attacked.server, {
+    port: 0,
+    signals: false,
+    maxBufferedBytes: limit,
+    websocket: { maxBufferedBytes: limit },
+  });
+  url = serving.url;
+});
+
+afterEach(async () => {
+  expect(await callText(url, 'echo', { text: 'still here' })).toBe('still here');
+  await serving.close();
+});
+
+const flood = { name: 'flood', _meta: { progressToken: 'p' } };
+
+async function unreadPost(exchange: { headers?: object; body?: string | Buffer }): Promise<void> {
+  const socket = await rawSocket(serving.port);
+  socket.pause();
+  const headers = { host: 'localhost', ...exchange.headers, 'content-length': String(exchange.body).length };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.write(head(['POST /mcp HTTP/1.1', ...lines]) + String(exchange.body));
+}
+
+describe('a client that never reads its stream', () => {
+  test('over modern HTTP: the handler sees its signal abort', async () => {
+    await unreadPost(modernExchange('tools/call', { name: 'flood' }, { meta: { progressToken: 'p' } }));
+    await until('the flood is stopped', () => attacked.aborted('flood') === 1, 10_000);
+    await until('no handler runs', () => attacked.running() === 0);
+  });
+
+  test('over WebSocket', async () => {
+    const client = await openWebSocket(url);
+    client.socket.pause();
+    client.send(modernMessage('tools/call', { name: 'flood' }, { id: 1, meta: { progressToken: 'p' } }));
+    await until('the flood is stopped', () => attacked.aborted('flood') === 1, 10_000);
+    await until('no handler runs', () => attacked.running() === 0);
+    client.socket.terminate();
+  });
+
+  test('over HTTP+SSE', async () => {
+    const socket = await rawSocket(serving.port);
+    socket.write(head(['GET /sse HTTP/1.1', 'host: localhost']));
+    const [first] = (await once(socket, 'data')) as [Buffer];
+    let text = first.toString();
+    while (!text.includes('sessionId=')) text += String((await once(socket, 'data'))[0]);
+    socket.pause();
+    const path = /\/messages\?sessionId=[0-9a-f-]+/.exec(text)?.[0];
+    const say = (message: object): Promise<unknown> =>
+      send(new URL(String(path), url).href, { headers: jsonHeaders, body: JSON.stringify(message) });
+    await say(initializeMessage('2024-11-05'));
+    await say({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: flood });
+    await until('the flood is stopped', () => attacked.aborted('flood') === 1, 10_000);
+    socket.destroy();
+  });
+
+  test('in a session may come back, so that the call goes on; what is kept for it is bounded', async () => {
+    const session = await openSession(url);
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: flood });
+    await unreadPost({ headers: session.headers, body });
+    await until('the flood has begun', () => attacked.begun('flood') === 1);
+    // Far more than is ever buffered or kept goes through; the event log's cap holds 16 MB of it at most.
+    const before = process.memoryUsage().heapUsed;
+    await until('64 MB have been sent', () => attacked.sent() > 64 * 1024 * 1024, 15_000);
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(200 * 1024 * 1024);
+    await session.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
+    await until('the flood is stopped', () => attacked.aborted('flood') === 1);
+  });
+});
+
+describe('an answer that is larger than what may lie unread', () => {
+  const size = 6_000_000;
+  const bigServer = (): Server =>
+    createServer({
+      name: 'big',
+      version: '1',
+      tools: {
+        big: tool({
+          run: (_input, { progress }) => {
+            progress(1);
+            return 'x'.repeat(size);
+          },
+        }),
+      },
+    });
+  let other: Serving;
+
+  beforeEach(async () => {
+    other = await serve(bigServer(), { port: 0, signals: false });
+  });
+
+  afterEach(() => other.close());
+
+  test('arrives whole on a stream of modern HTTP', async () => {
+    const events = await modernStream(
+      other.url,
+      'tools/call',
+      { name: 'big' },
+      { meta: { progressToken: 1 } },
+    );
+    const all = await events.rest();
+    expect(all).toHaveLength(2);
+    expect(all[1]?.data.length).toBeGreaterThan(size);
+  });
+
+  test('arrives whole over WebSocket', async () => {
+    const client = await openWebSocket(other.url);
+    client.send(modernMessage('tools/call', { name: 'big' }, { id: 1, meta: { progressToken: 1 } }));
+    await client.next();
+    expect((await client.next())['result'].content[0].text.length).toBe(size);
+    // And the connection is still there.
+    client.send(modernMessage('tools/list', {}, { id: 2 }));
+    expect(await client.next()).toMatchObject({ id: 2, result: { tools: [{ name: 'big' }] } });
+    client.socket.terminate();
+  });
+
+  test('arrives whole in a session and over HTTP+SSE', async () => {
+    const params = { name: 'big', _meta: { progressToken: 1 } };
+    const session = await openSession(other.url);
+    const stream = await (await session.stream('tools/call', params)).rest();
+    expect(stream.at(-1)?.data.length).toBeGreaterThan(size);
+    const events = await openEvents(other.url.replace('/mcp', '/sse'), { method: 'GET' });
+    const endpoint = new URL(String((await events.next())?.data), other.url).href;
+    const say = (message: object): Promise<unknown> =>
+      send(endpoint, { headers: jsonHeaders, body: JSON.stringify(message) });
+    await say(initializeMessage('2024-11-05'));
+    await events.next();
+    await say({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    expect(JSON.parse(String((await events.next())?.data)).method).toBe('notifications/progress');
+    expect((await events.next())?.data.length).toBeGreaterThan(size);
+    events.drop();
+  });
+});

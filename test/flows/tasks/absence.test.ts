@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { connect, McpError, type Progress } from 'fullmcp/client';
+import { afterAll, expect, test } from 'vitest';
+import { ended } from '../../support/processes.js';
+import { until } from '../../support/until.js';
+
+const fixture = fileURLToPath(new URL('../fixtures/rows-server.mjs', import.meta.url));
+const ROWS = 20;
+/** The row at which the first life of a server waits for its kill, however late that comes. */
+const STUCK_AT = 10;
+const root = mkdtempSync(join(tmpdir(), 'fullmcp-absence-'));
+const children = new Set<ChildProcess>();
+
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL');
+  rmSync(root, { recursive: true, force: true });
+});
+
+interface Life {
+  readonly url: string;
+  readonly kill: () => Promise<unknown>;
+}
+
+async function start(folder: string, url?: string): Promise<Life> {
+  const life = url === undefined ? ['0', String(STUCK_AT)] : [new URL(url).port];
+  const child = spawn(process.execPath, [fixture, folder, ...life], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.add(child);
+  void once(child, 'exit').finally(() => children.delete(child));
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  return { url: line, kill: () => ended(child, () => child.kill('SIGKILL')) };
+}
+
+function rowsIn(folder: string): readonly string[] {
+  return readFileSync(join(folder, 'rows'), 'utf8').trim().split('\n');
+}
+
+test.each(['callTool', 'startTool'] as const)(
+  '%s follows its task through a kill -9 of the server and its restart',
+  { timeout: 60_000 },
+  async (how) => {
+    const folder = mkdtempSync(join(root, `${how}-`));
+    const first = await start(folder);
+    await using client = await connect(first.url);
+    const seen: Progress[] = [];
+    const onProgress = (progress: Progress): void => void seen.push(progress);
+    let ended = false;
+    const result = (
+      how === 'callTool'
+        ? client.callTool('import_rows', { rows: ROWS }, { onProgress })
+        : client.startTool('import_rows', { rows: ROWS }).then((task) => task.result({ onProgress }))
+    ).finally(() => {
+      ended = true;
+    });
+    await until('some rows are in', () => seen.some(({ progress }) => progress >= STUCK_AT - 1), 20_000);
+    await first.kill();
+    // Longer than any number of quick attempts takes.
+    const away = performance.now();
+    await until('the client has noticed', () => client.info().problems.length > 0, 20_000);
+    await until('the server was away for a while', () => performance.now() - away > 2500);
+    expect(ended, 'the client has not given up').toBe(false);
+    const second = await start(folder, first.url);
+    expect((await result).data).toEqual({ imported: ROWS });
+    const rows = rowsIn(folder);
+    expect(new Set(rows).size).toBe(ROWS);
+    // The row that was cut off may be there twice.
+    expect(rows.length).toBeLessThanOrEqual(ROWS + 1);
+    expect(seen.map(({ progress }) => progress)).toEqual(
+      [...new Set(seen.map(({ progress }) => progress))].sort((a, b) => a - b),
+    );
+    expect(seen.at(-1)).toMatchObject({ progress: ROWS, total: ROWS });
+    await second.kill();
+  },
+);
+
+test('a task whose server stays away is given up at the limit, and taken up again by the id in the error', {
+  timeout: 60_000,
+}, async () => {
+  const folder = mkdtempSync(join(root, 'limit-'));
+  const first = await start(folder);
+  await using client = await connect(first.url);
+  const task = await client.startTool('import_rows', { rows: ROWS });
+  await first.kill();
+  const error = await task.result({ maxTimeoutMs: 2000 }).catch((thrown) => thrown);
+  expect(McpError.is(error) && error.code).toBe('timeout');
+  const { taskId } = error.data as { taskId: string };
+  const second = await start(folder, first.url);
+  expect((await client.task(taskId).result()).data).toEqual({ imported: ROWS });
+  await second.kill();
+});

@@ -1,0 +1,310 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { createServer, inProcess, memoryStore, type Store, tool } from 'fullmcp';
+import { afterAll, describe, expect, test } from 'vitest';
+import { modern } from '../../support/http/modern.js';
+import { ended } from '../../support/processes.js';
+import { until } from '../../support/until.js';
+import { troubledTools } from '../fixtures/troubled-tools.mjs';
+
+// A store in trouble, in the middle of everything that a task does: nothing is lost, nothing is claimed that is not so, and the
+// process lives.
+
+/** How long the trouble lasts at least. */
+const TROUBLE_MS = Number(process.env['STORE_TROUBLE_MS'] ?? 0);
+const timeout = 60_000 + 3 * TROUBLE_MS;
+const extension = 'io.modelcontextprotocol/tasks';
+const capabilities = { elicitation: {}, extensions: { [extension]: {} } };
+const run = promisify(execFile);
+const root = mkdtempSync(join(tmpdir(), 'fullmcp-trouble-'));
+let folders = 0;
+
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+type Params = Record<string, unknown>;
+
+interface World {
+  ask(method: string, params: Params): Promise<Params>;
+  said(): readonly string[];
+  trouble(): Promise<void>;
+  calm(): Promise<void>;
+  /** Ends the server and starts another on the same store. */
+  restart(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** A server in this process, on a store that outlives it. */
+function local(store: Store, { trouble, calm }: Pick<World, 'trouble' | 'calm'>): World {
+  const said: string[] = [];
+  const start = () =>
+    createServer({
+      name: 'troubled',
+      version: '1.0.0',
+      log: () => undefined,
+      secret: 'x'.repeat(32),
+      store: { ...store, close: async () => undefined },
+      tools: troubledTools(tool as never, (line) => void said.push(line)) as object,
+    });
+  let server = start();
+  return {
+    ask: (method, params) => inProcess(server, { capabilities })(method, params),
+    said: () => said,
+    trouble,
+    calm,
+    async restart() {
+      await server.drain({ drainMs: 0 });
+      server = start();
+      await server.start();
+    },
+    end: () => server.drain({ drainMs: 0 }),
+  };
+}
+
+/** A store whose every operation fails for a while, as one behind a network does. */
+async function away(): Promise<World> {
+  const inner = memoryStore();
+  let isAway = false;
+  const here = (): void => {
+    if (isAway) throw new TypeError('fetch failed');
+  };
+  const store: Store = {
+    async get(key) {
+      here();
+      return inner.get(key);
+    },
+    async set(key, value, expiresAt) {
+      here();
+      await inner.set(key, value, expiresAt);
+    },
+    async add(key, value, expiresAt) {
+      here();
+      return inner.add(key, value, expiresAt);
+    },
+    async delete(key) {
+      here();
+      await inner.delete(key);
+    },
+    async *entries(prefix) {
+      here();
+      yield* inner.entries(prefix);
+    },
+    close: async () => undefined,
+  };
+  const set = async (value: boolean): Promise<void> => {
+    isAway = value;
+  };
+  return local(store, { trouble: () => set(true), calm: () => set(false) });
+}
+
+/** A store that others have filled to the last byte. */
+async function full(): Promise<World> {
+  const store = memoryStore({ maxBytes: 1_000_000 });
+  const ballast: string[] = [];
+  return local(store, {
+    async trouble() {
+      for (let size = 500_000; size >= 1; ) {
+        const key = `b${ballast.length}`;
+        try {
+          await store.set(key, { x: 'x'.repeat(size) });
+          ballast.push(key);
+        } catch {
+          size = Math.floor(size / 2);
+        }
+      }
+    },
+    async calm() {
+      for (const key of ballast.splice(0)) await store.delete(key);
+    },
+  });
+}
+
+/** A store on a disk that takes no more: the limit of a file's size stands for it, and needs no privileges. */
+async function disk(): Promise<World> {
+  const folder = join(root, `disk-${++folders}`);
+  mkdirSync(folder);
+  const fixture = fileURLToPath(new URL('../fixtures/troubled-server.mjs', import.meta.url));
+  const said: string[] = [];
+  async function start() {
+    const child = spawn(process.execPath, [fixture, folder], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const lines = createInterface({ input: child.stdout });
+    const url = new Promise<string>((resolve) =>
+      lines.on('line', (line) => {
+        if (line.startsWith('url ')) resolve(line.slice(4));
+        else said.push(line.slice('said '.length));
+      }),
+    );
+    const gone = once(child, 'exit').then(() => Promise.reject(new Error('The server ended at once')));
+    return { child, url: await Promise.race([url, gone]) };
+  }
+  let life = await start();
+  const limit = (size: string) =>
+    run('prlimit', ['--pid', String(life.child.pid), `--fsize=${size}:unlimited`]);
+  return {
+    async ask(method, params) {
+      const headers = { 'mcp-name': (params['name'] ?? params['taskId']) as string };
+      const meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities };
+      const { text } = await modern(life.url, method, params, { meta, headers });
+      const { result, error } = JSON.parse(text) as { result?: Params; error?: { message: string } };
+      if (result === undefined) throw new Error(error?.message);
+      return result;
+    },
+    said: () => said,
+    trouble: async () => void (await limit('1')),
+    calm: async () => void (await limit('unlimited')),
+    async restart() {
+      expect(await ended(life.child, () => life.child.kill('SIGTERM'))).toBe(0);
+      life = await start();
+    },
+    async end() {
+      expect(await ended(life.child, () => life.child.kill('SIGTERM'))).toBe(0);
+    },
+  };
+}
+
+describe.each([
+  ['a store that is away', away],
+  ['a full store', full],
+  ['a full disk', disk],
+] as const)('%s', (_, create) => {
+  async function inTrouble(
+    name: string,
+    scene: (world: World, taskId: unknown) => Promise<void>,
+  ): Promise<void> {
+    const world = await create();
+    try {
+      const { taskId } = await world.ask('tools/call', { name, arguments: {} });
+      await scene(world, taskId);
+    } finally {
+      await world.end();
+    }
+  }
+
+  const status = async (world: World, taskId: unknown): Promise<unknown> =>
+    (await world.ask('tasks/get', { taskId }))['status'];
+  const comes = (world: World, taskId: unknown, wanted: string) =>
+    until(`the task is ${wanted}`, async () => (await status(world, taskId)) === wanted, 15_000);
+  const opens = (world: World, gate: string) =>
+    world.ask('tools/call', { name: 'open', arguments: { gate } });
+  /** The trouble lasts; the server answers all the while. */
+  async function lasts(world: World): Promise<void> {
+    const over = performance.now() + TROUBLE_MS;
+    for (let calls = 0; calls < 10 || performance.now() < over; calls++) {
+      await opens(world, 'nothing');
+      if (TROUBLE_MS > 0) await setTimeout(100);
+    }
+  }
+
+  test('at the end of a step: the next one waits, and each runs once', { timeout }, () =>
+    inTrouble('steps', async (world, taskId) => {
+      await until('the first step runs', () => world.said().includes('begin one'));
+      await world.trouble();
+      await opens(world, 'one');
+      await until('the first step has ended', () => world.said().includes('end one'));
+      await lasts(world);
+      expect(world.said()).toEqual(['begin one', 'end one']);
+      expect(await status(world, taskId)).toBe('working');
+      await world.calm();
+      for (const gate of ['two', 'three']) await opens(world, gate);
+      await comes(world, taskId, 'completed');
+      const all = ['one', 'two', 'three'].flatMap((name) => [
+        `begin ${name}`,
+        `end ${name}`,
+        `after ${name}`,
+      ]);
+      expect(world.said()).toEqual(all);
+      await world.restart();
+      expect(await status(world, taskId)).toBe('completed');
+      expect(world.said()).toEqual(all);
+    }),
+  );
+
+  test(
+    'at an answer: it is refused, the handler does not see it, and it can be given again',
+    { timeout },
+    () =>
+      inTrouble('asks', async (world, taskId) => {
+        await comes(world, taskId, 'input_required');
+        await world.trouble();
+        const give = (word: string) =>
+          world.ask('tasks/update', {
+            taskId,
+            inputResponses: { word: { action: 'accept', content: { word } } },
+          });
+        await expect(give('first '.repeat(100))).rejects.toThrow(
+          'The answers could not be saved, and the questions are open again: try again later',
+        );
+        await lasts(world);
+        expect(await world.ask('tasks/get', { taskId })).toMatchObject({
+          status: 'input_required',
+          inputRequests: { word: {} },
+        });
+        expect(world.said()).toEqual([]);
+        await world.calm();
+        await give('second');
+        await comes(world, taskId, 'completed');
+        expect(world.said()).toEqual(['answered second']);
+        await world.restart();
+        expect(await status(world, taskId)).toBe('completed');
+      }),
+  );
+
+  test('at the end: it is not shown before it is saved, and not lost', { timeout }, () =>
+    inTrouble('ends', async (world, taskId) => {
+      await world.trouble();
+      await opens(world, 'end');
+      await lasts(world);
+      expect(await status(world, taskId)).toBe('working');
+      await world.calm();
+      await comes(world, taskId, 'completed');
+      await world.restart();
+      expect(await world.ask('tasks/get', { taskId })).toMatchObject({
+        status: 'completed',
+        result: { content: [{ text: expect.stringMatching(/^a result/) }] },
+      });
+    }),
+  );
+
+  test('at a cancellation: it is refused, and the task goes on', { timeout }, () =>
+    inTrouble('hangs', async (world, taskId) => {
+      await until('the handler runs', () => world.said().includes('hangs'));
+      await world.trouble();
+      await expect(world.ask('tasks/cancel', { taskId })).rejects.toThrow(
+        'The cancellation could not be saved, and the task goes on: try again later',
+      );
+      await lasts(world);
+      expect(await status(world, taskId)).toBe('working');
+      expect(world.said()).toEqual(['hangs']);
+      await world.calm();
+      await world.ask('tasks/cancel', { taskId });
+      expect(await status(world, taskId)).toBe('cancelled');
+      await until('the handler has heard of it', () => world.said().includes('aborted'));
+      await world.restart();
+      expect(await status(world, taskId)).toBe('cancelled');
+      expect(world.said()).toEqual(['hangs', 'aborted']);
+    }),
+  );
+
+  test('at its creation: it is refused, and nothing begins', { timeout }, async () => {
+    const world = await create();
+    await world.ask('tools/call', { name: 'asks', arguments: {} });
+    await world.trouble();
+    await expect(world.ask('tools/call', { name: 'hangs', arguments: {} })).rejects.toThrow(
+      'The task could not be saved: try again later',
+    );
+    await lasts(world);
+    expect(world.said()).toEqual([]);
+    await world.calm();
+    expect(await world.ask('tools/call', { name: 'hangs', arguments: {} })).toMatchObject({
+      resultType: 'task',
+    });
+    await until('the handler runs', () => world.said().includes('hangs'));
+    await world.end();
+  });
+});

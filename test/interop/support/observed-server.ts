@@ -1,0 +1,86 @@
+import { type ChildProcess, execFile, fork } from 'node:child_process';
+import { once } from 'node:events';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { ended } from '../../support/processes.js';
+import { until } from '../../support/until.js';
+
+/** A server that nobody here wrote, listening in a process of its own. */
+export interface ObservedServer {
+  readonly origin: string;
+  /** How many HTTP requests it has open. Connections that are kept for the next request are none. */
+  readonly openRequests: () => Promise<number>;
+  /** What it printed. */
+  readonly output: () => string;
+  readonly stop: () => Promise<void>;
+}
+
+const observer = new URL('../fixtures/observed-http.mjs', import.meta.url).href;
+
+/** Starts a script that listens on the port of the variable PORT, or on any. */
+export async function startObserved(script: string, ...args: readonly string[]): Promise<ObservedServer> {
+  const child = fork(script, args, {
+    execArgv: ['--import', observer],
+    env: { ...process.env, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-100_000);
+    });
+  }
+  const { port } = await Promise.race([
+    next<{ port: number }>(child),
+    once(child, 'exit').then(() => Promise.reject(new Error(`The server ended at once:\n${output}`))),
+  ]);
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    output: () => output,
+    async openRequests() {
+      const told = next<{ open: number }>(child);
+      child.send('open?');
+      return (await told).open;
+    },
+    stop: async () => void (await ended(child, () => child.kill('SIGKILL'))),
+  };
+}
+
+async function next<T>(child: ChildProcess): Promise<T> {
+  const [message] = await once(child, 'message');
+  return message as T;
+}
+
+/** Resolves when a client that was closed has left no request open. */
+export function nothingOpen({ openRequests }: ObservedServer): Promise<void> {
+  return until('no request is open', async () => (await openRequests()) === 0);
+}
+
+/** The sockets, pipes and processes that keep this process alive. Connections for the next request of `fetch` do not. */
+export function keptAliveBy(): readonly string[] {
+  return process
+    .getActiveResourcesInfo()
+    .filter((kind) => /socket|pipe|process/i.test(kind))
+    .sort();
+}
+
+/** Where an installed package has a file. */
+export function installed(path: string): string {
+  return fileURLToPath(new URL(`../node_modules/${path}`, import.meta.url));
+}
+
+/** What runs below this process with these words in its command. Windows has no `ps`: there nothing is seen. */
+export async function running(words: string): Promise<readonly string[]> {
+  if (process.platform === 'win32') return [];
+  const listing = promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,args=']);
+  const rows = (await listing).stdout.split('\n').flatMap((line) => {
+    const [, pid, parent, args = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
+    return pid === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), args }];
+  });
+  const below = new Set([process.pid]);
+  for (const id of below) {
+    for (const { pid, parent } of rows) if (parent === id && pid !== listing.child.pid) below.add(pid);
+  }
+  return rows.filter(({ pid, args }) => below.has(pid) && args.includes(words)).map(({ args }) => args);
+}

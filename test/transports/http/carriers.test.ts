@@ -1,9 +1,0 @@
-import { nodeCarrier } from '../../../src/adapters/node/http-client/carrier.js';
-import { overFetch } from '../../../src/transports/http/client/over-fetch.js';
-import { httpCarrierContract } from '../../contracts/http-carrier.js';
-import { leaveNothingBehind } from '../../support/leaks.js';
-
-leaveNothingBehind({ everyTimer: false });
-
-httpCarrierContract('node:http', (url) => nodeCarrier(url, {}));
-httpCarrierContract('fetch', () => overFetch());

@@ -1,0 +1,214 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { lmdbStore } from 'fullmcp/lmdb';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), 'fullmcp-lmdb-failures-'));
+const dist = fileURLToPath(new URL('../../../../dist/', import.meta.url));
+let made = 0;
+const fresh = (): string => join(folder, `store-${++made}`);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A program that opens the store at `path` and goes on with `then`. */
+function program(path: string, then: string): string[] {
+  const script = `
+    const { lmdbStore } = await import(${JSON.stringify(join(dist, 'lmdb.js'))});
+    const store = lmdbStore(${JSON.stringify(path)});
+    ${then}`;
+  return ['--input-type=module', '-e', script];
+}
+
+describe('a disk that is full', () => {
+  it('refuses writes, loses nothing, ends no process, and takes writes again when there is room', async () => {
+    const path = fresh();
+    const then = `
+      const kept = new Map();
+      const failures = [];
+      let unhandled = 0;
+      process.on('unhandledRejection', () => unhandled++);
+      async function write(n) {
+        const value = { n, text: 'x'.repeat(3000) };
+        try {
+          await store.set('a' + n, value);
+          kept.set('a' + n, JSON.stringify(value));
+        } catch (error) {
+          failures.push(error.message);
+        }
+      }
+      for (let n = 0; failures.length < 15; n += 4) await Promise.all([0, 1, 2, 3].map((more) => write(n + more)));
+      const lost = async () => {
+        let missing = 0;
+        for (const [key, value] of kept) if (JSON.stringify(await store.get(key)) !== value) missing++;
+        return missing;
+      };
+      console.log(JSON.stringify({ lost: await lost(), failure: failures[0], unhandled }));
+      await new Promise((resolve) => process.stdin.once('data', resolve));
+      failures.length = 0;
+      for (let n = 10_000; n < 10_050; n++) await write(n);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      console.log(JSON.stringify({ lost: await lost(), failures, unhandled }));
+      await store.close();
+      process.exit(0);`;
+    // The limit of a file's size stands for the disk: it needs no privileges, and room can be made again.
+    const child = spawn('prlimit', ['--fsize=1000000:unlimited', process.execPath, ...program(path, then)], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    const lines = createInterface({ input: child.stdout });
+    const said = async (): Promise<object> => JSON.parse(((await once(lines, 'line')) as [string])[0]);
+    expect(await said()).toEqual({
+      lost: 0,
+      failure: expect.stringMatching(/^The store could not write to its disk: ./),
+      unhandled: 0,
+    });
+    await run('prlimit', ['--fsize=unlimited', '--pid', String(child.pid)]);
+    child.stdin.write('\n');
+    const exit = once(child, 'exit');
+    expect(await said()).toEqual({ lost: 0, failures: [], unhandled: 0 });
+    expect(await exit).toEqual([0, null]);
+  });
+});
+
+describe('a disk that fills and empties while entries are written', () => {
+  // Now and then the room ends between an entry and the page that makes it count, after which LMDB must be opened again.
+  it('lets each write end, and loses none that succeeded', async () => {
+    const path = fresh();
+    const then = `
+      const kept = new Map();
+      let failures = 0;
+      let isOver = false;
+      process.stdin.once('data', () => { isOver = true; });
+      async function lane(name) {
+        for (let n = 0; !isOver || n < 10; n++) {
+          const key = 'outcome:' + name + ':' + n % 50;
+          const value = { n, text: 'x'.repeat(100 * (n % 7)) };
+          try {
+            await store.set(key, value);
+            kept.set(key, JSON.stringify(value));
+          } catch {
+            failures++;
+            await store.get(key);
+          }
+        }
+      }
+      console.log('begun');
+      await Promise.all(['a', 'b', 'c'].map(lane));
+      await lane('d');
+      let missing = 0;
+      for (const [key, value] of kept) if (JSON.stringify(await store.get(key)) !== value) missing++;
+      await store.close();
+      console.log(JSON.stringify({ failures, missing }));
+      process.exit(0);`;
+    const child = spawn(process.execPath, program(path, then), { stdio: ['pipe', 'pipe', 'ignore'] });
+    const lines = createInterface({ input: child.stdout });
+    const limit = (size: string) => run('prlimit', [`--fsize=${size}:unlimited`, '--pid', String(child.pid)]);
+    await once(lines, 'line');
+    for (let round = 0; round < 60; round++) {
+      await limit('1');
+      await limit('unlimited');
+    }
+    const end = once(lines, 'line');
+    child.stdin.write('\n');
+    const { failures, missing } = JSON.parse(((await end) as [string])[0]);
+    expect(missing).toBe(0);
+    expect(failures).toBeGreaterThan(0);
+    await lmdbStore(path).close();
+  });
+});
+
+describe('a damaged data file', () => {
+  async function filled(entries: number): Promise<{ path: string; file: string }> {
+    const path = fresh();
+    const store = lmdbStore(path);
+    for (let n = 0; n < entries; n += 100)
+      await Promise.all(
+        Array.from({ length: 100 }, (_, at) => store.set(`a${n + at}`, { text: 'x'.repeat(500) })),
+      );
+    await store.close();
+    return { path, file: join(path, 'data.mdb') };
+  }
+
+  it.each([
+    [
+      'garbage',
+      (file: string) => writeFileSync(file, Buffer.alloc(20_000, 0x5a)),
+      'its data file is not an LMDB database',
+    ],
+    ['empty', (file: string) => truncateSync(file, 0), 'its data file is empty'],
+    ['a few bytes', (file: string) => truncateSync(file, 100), 'its data file is not an LMDB database'],
+    [
+      'half of it',
+      (file: string) => truncateSync(file, Math.floor(statSync(file).size / 2)),
+      'its data file was cut off',
+    ],
+    [
+      'all but its last pages',
+      (file: string) => truncateSync(file, statSync(file).size - 8192),
+      'its data file was cut off',
+    ],
+  ])('is refused with a sentence instead of a dead process: %s', async (_, damage, sentence) => {
+    const { path, file } = await filled(400);
+    damage(file);
+    expect(() => lmdbStore(path)).toThrow(
+      new RegExp(`^The store at ${path} is damaged: ${sentence}.*Restore a backup, or delete the folder`),
+    );
+  });
+
+  it('is not assumed where the file is short because its last pages were never needed', async () => {
+    const { path, file } = await filled(200);
+    const bytes = readFileSync(file);
+    const pageSize = bytes.readUInt32LE(48);
+    // As LMDB leaves it when a transaction gives back the pages at the end: the newest meta page counts more than there are.
+    const newest = bytes.readBigUInt64LE(152) > bytes.readBigUInt64LE(pageSize + 152) ? 0 : pageSize;
+    bytes.writeBigUInt64LE(bytes.readBigUInt64LE(newest + 144) + 5n, newest + 144);
+    writeFileSync(file, bytes);
+    const store = lmdbStore(path);
+    expect(await store.get('a199')).toBeDefined();
+    await store.set('b', { n: 1 });
+    expect(await store.get('b')).toEqual({ n: 1 });
+    await store.close();
+  });
+
+  it('is not assumed where there is more in the file than is in use', async () => {
+    const { path, file } = await filled(100);
+    appendFileSync(file, Buffer.alloc(16_384));
+    const store = lmdbStore(path);
+    expect(await store.get('a99')).toBeDefined();
+    await store.close();
+  });
+});
+
+describe('a store that is in use', () => {
+  it('is refused to a second server in the same process, and the first one keeps it', async () => {
+    const path = fresh();
+    const store = lmdbStore(path);
+    await store.set('a', { n: 1 });
+    expect(() => lmdbStore(path)).toThrow(
+      /is in use by process \d+ \(this one, or .*\)\. One server at a time may use it\.$/,
+    );
+    await store.set('a', { n: 2 });
+    expect(await store.get('a')).toEqual({ n: 2 });
+    await expect(run(process.execPath, program(path, ''))).rejects.toThrow(
+      `is in use by process ${process.pid}.`,
+    );
+    await store.close();
+    const next = lmdbStore(path);
+    expect(await next.get('a')).toEqual({ n: 2 });
+    await next.close();
+  });
+});

@@ -1,0 +1,476 @@
+import { lookup as dnsLookup } from 'node:dns';
+import { readFileSync } from 'node:fs';
+import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createHttps, type ServerOptions } from 'node:https';
+import { type AddressInfo, createServer as createTcp, type Socket } from 'node:net';
+import process from 'node:process';
+import { afterEach, describe, expect, test } from 'vitest';
+import { WebSocketServer } from 'ws';
+import { nodeCarrier } from '../../../../../src/adapters/node/client/carrier.js';
+import { type Client, type ConnectOptions, connect, McpError } from '../../../../../src/client.js';
+import type { CarriedRequest, HttpCarrier } from '../../../../../src/transports/http/client/carrier.js';
+import { type Act, modernServer } from '../../../../support/http/faulty-http.js';
+import type { Body } from '../../../../support/http/http-server.js';
+import { proxyServer } from '../../../../support/http/proxy-server.js';
+import { leaveNothingBehind } from '../../../../support/leaks.js';
+import { soon, until } from '../../../../support/until.js';
+
+// What only Node's own HTTP can do. What it has in common with `fetch` is in contracts/http-carrier.ts.
+
+leaveNothingBehind({ everyTimer: false });
+
+const opened: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+function pem(name: string): string {
+  return readFileSync(new URL(`../../../../fixtures/tls/${name}.pem`, import.meta.url), 'utf8');
+}
+
+interface Listening {
+  readonly port: number;
+  readonly sockets: Set<Socket>;
+  readonly connections: () => number;
+}
+
+async function listen(server: ReturnType<typeof createTcp>, secure = false): Promise<Listening> {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  server.on(secure ? 'secureConnection' : 'connection', () => connections++);
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  opened.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+        for (const socket of sockets) socket.destroy();
+      }),
+  );
+  return { port: (server.address() as AddressInfo).port, sockets, connections: () => connections };
+}
+
+/** An MCP server that does what a test says. */
+function mcp(act: Act = modernServer()): (request: IncomingMessage, response: ServerResponse) => void {
+  return async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    const { method = '', url = '', headers } = request;
+    act({ method, path: url, headers, body: JSON.parse(text) as Body, at: 0 }, response);
+  };
+}
+
+async function meet(url: string, options: ConnectOptions = {}): Promise<Client> {
+  const client = await soon('the connection', connect(url, options));
+  opened.push(() => client.close());
+  return client;
+}
+
+async function refusedBy(url: string, options: ConnectOptions = {}): Promise<McpError> {
+  const error = await connect(url, options).then(
+    (client) => client.close().then(() => undefined),
+    (reason: unknown) => reason,
+  );
+  if (!McpError.is(error)) throw error ?? new Error('It connected');
+  return error;
+}
+
+describe('certificates', () => {
+  async function secureServer(options: ServerOptions = {}): Promise<Listening> {
+    return listen(createHttps({ key: pem('key'), cert: pem('cert'), ...options }, mcp()), true);
+  }
+
+  test('a server of an authority that nobody knows is refused, and the error says how to trust it', async () => {
+    const { port } = await secureServer();
+    const error = await refusedBy(`https://127.0.0.1:${port}/mcp`);
+    expect(error.code).toBe('connect_failed');
+    expect(error.message).toContain(`Cannot reach https://127.0.0.1:${port}/mcp (`);
+    expect(error.message).toContain("pass the authority's certificate as the option `ca`");
+  });
+
+  test.each(['127.0.0.1', 'localhost'])(
+    'with `ca`, https://%s is trusted, and connections are used again',
+    async (host) => {
+      const { port, connections } = await secureServer();
+      const client = await meet(`https://${host}:${port}/mcp`, { ca: pem('ca') });
+      for (let call = 0; call < 5; call++) {
+        expect((await client.callTool('echo', { text: 'safe' })).text).toBe('safe');
+      }
+      // A call may begin before the connection of the one before it is free.
+      expect(connections()).toBeLessThanOrEqual(2);
+    },
+  );
+
+  test('a certificate for another name is refused also with `ca`', async () => {
+    const { port } = await secureServer();
+    const lookup: ConnectOptions['lookup'] = (_name, { all }, callback) =>
+      all ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4);
+    const error = await refusedBy(`https://mcp.test:${port}/mcp`, { ca: [pem('ca')], lookup });
+    expect(error.message).toContain('its certificate is for another host name');
+  });
+
+  test('a server that asks for a certificate gets the one of `cert` and `key`', async () => {
+    const { port } = await secureServer({ ca: pem('ca'), requestCert: true, rejectUnauthorized: true });
+    const url = `https://127.0.0.1:${port}/mcp`;
+    const own = { ca: pem('ca'), cert: pem('client-cert'), key: Buffer.from(pem('client-key')) };
+    expect((await (await meet(url, own)).callTool('echo')).text).toBe('hello');
+    expect((await refusedBy(url, { ca: pem('ca') })).code).toBe('connect_failed');
+  });
+
+  test('a certificate that is none is refused before anything is sent', async () => {
+    const { port, sockets } = await secureServer();
+    for (const wrong of [{ ca: 'no certificate' }, { cert: pem('client-cert'), key: pem('key') }]) {
+      const error = await refusedBy(`https://127.0.0.1:${port}/mcp`, wrong);
+      expect(error.code).toBe('invalid_request');
+      expect(error.message).toContain('The options `ca`, `cert` and `key` cannot be used');
+      expect(error.message).not.toContain('PRIVATE KEY-----');
+    }
+    expect(sockets.size).toBe(0);
+  });
+
+  test('beside a `fetch` of your own they are an error, since they would do nothing', async () => {
+    const error = await refusedBy('https://127.0.0.1:1/mcp', { fetch, ca: pem('ca'), proxy: false });
+    expect(error.code).toBe('invalid_request');
+    expect(error.message).toContain('`ca`, `proxy`: this cannot be told to the `fetch` that was handed in');
+  });
+});
+
+describe('proxies', () => {
+  test('http:// goes through the proxy request by request, with its credentials', async () => {
+    const { port } = await listen(createHttp(mcp()));
+    await using proxy = await proxyServer();
+    const url = `http://127.0.0.1:${port}/mcp?key=1`;
+    const client = await meet(url, { proxy: proxy.url.replace('http://', 'http://user:p%40ss@') });
+    expect((await client.callTool('echo')).text).toBe('hello');
+    expect(new Set(proxy.asked)).toEqual(new Set([`POST ${url}`]));
+    const basic = `Basic ${Buffer.from('user:p@ss').toString('base64')}`;
+    expect(new Set(proxy.credentials)).toEqual(new Set([basic]));
+    await client.close();
+  });
+
+  test('https:// goes through a tunnel, in which the proxy sees nothing, and which is used again', async () => {
+    const server = createHttps({ key: pem('key'), cert: pem('cert') }, mcp());
+    const { port } = await listen(server, true);
+    await using proxy = await proxyServer();
+    const client = await meet(`https://localhost:${port}/mcp`, { proxy: proxy.url, ca: pem('ca') });
+    for (let call = 0; call < 3; call++) expect((await client.callTool('echo')).text).toBe('hello');
+    expect(new Set(proxy.asked)).toEqual(new Set([`CONNECT localhost:${port}`]));
+    expect(proxy.asked.length).toBeLessThanOrEqual(2);
+    await client.close();
+  });
+
+  test('the environment names the proxy', async () => {
+    await using proxy = await proxyServer({ refuse: 502 });
+    process.env['HTTPS_PROXY'] = proxy.url;
+    try {
+      const error = await refusedBy('https://mcp.test/mcp?key=secret');
+      expect(error.code).toBe('connect_failed');
+      expect(error.message).toContain(`The proxy ${proxy.url} refused to connect to mcp.test:443 (502).`);
+      expect(error.message).not.toContain('secret');
+    } finally {
+      Reflect.deleteProperty(process.env, 'HTTPS_PROXY');
+    }
+    expect(proxy.asked).toEqual(['CONNECT mcp.test:443']);
+  });
+
+  test('a proxy that wants credentials says where to put them', async () => {
+    await using proxy = await proxyServer({ refuse: 407 });
+    const secure = await refusedBy('https://mcp.test/mcp', { proxy: proxy.url });
+    expect(secure.message).toContain(
+      'wants a user name and a password. Put them into the URL that the option `proxy` has',
+    );
+    const plain = await refusedBy('http://mcp.test/mcp', { proxy: proxy.url });
+    expect(plain.message).toContain('The proxy wants a user name and a password (407)');
+  });
+
+  test.each(['http', 'https'])(
+    'a proxy that is not there is named, not the server, for %s',
+    async (scheme) => {
+      const { port } = await listen(createTcp());
+      await opened.pop()?.();
+      const error = await refusedBy(`${scheme}://mcp.test/mcp`, {
+        proxy: `http://user:secret@127.0.0.1:${port}`,
+      });
+      expect(error.code).toBe('connect_failed');
+      expect(error.message).toContain(
+        `Cannot reach the proxy http://127.0.0.1:${port} (ECONNREFUSED), which the option \`proxy\` names.`,
+      );
+      expect(error.message).not.toContain('secret');
+    },
+  );
+
+  test('giving up while the tunnel is made leaves nothing open', async () => {
+    const { port, sockets } = await listen(createTcp((socket) => void socket.resume()));
+    const controller = new AbortController();
+    const failed = refusedBy('https://mcp.test/mcp', {
+      proxy: `http://127.0.0.1:${port}`,
+      signal: controller.signal,
+    });
+    await until('the proxy is asked', () => sockets.size === 1);
+    controller.abort();
+    expect((await failed).code).toBe('cancelled');
+    await until('the tunnel is given up', () => sockets.size === 0);
+  });
+});
+
+describe('WebSockets', () => {
+  async function socketServer(): Promise<Listening> {
+    const https = createHttps({ key: pem('key'), cert: pem('cert') });
+    const sockets = new WebSocketServer({ server: https });
+    sockets.on('connection', (socket) =>
+      socket.on('message', (data) => {
+        const { id, method } = JSON.parse(String(data));
+        const said =
+          method === 'server/discover'
+            ? { supportedVersions: ['2026-07-28'], capabilities: {} }
+            : { content: [] };
+        socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: { resultType: 'complete', ...said } }));
+      }),
+    );
+    return listen(https, true);
+  }
+
+  test('`ca`, `lookup` and `proxy` hold for wss:// too', async () => {
+    const { port } = await socketServer();
+    await using proxy = await proxyServer();
+    const url = `wss://localhost:${port}/`;
+    expect((await refusedBy(url)).code).toBe('connect_failed');
+    const client = await meet(url, { ca: pem('ca'), proxy: proxy.url });
+    expect((await client.callTool('echo')).content).toEqual([]);
+    expect(proxy.asked).toEqual([`CONNECT localhost:${port}`]);
+    await client.close();
+  });
+
+  test('beside a `WebSocket` of your own they are an error, since they would do nothing', async () => {
+    const error = await refusedBy('wss://127.0.0.1:1/', { WebSocket: class {} as never, ca: pem('ca') });
+    expect(error.message).toContain('`ca`: this needs the WebSocket that fullmcp opens on Node');
+  });
+});
+
+describe('names', () => {
+  test('`lookup` says what is dialled, and whatever it refuses is not', async () => {
+    const { port } = await listen(createHttp(mcp()));
+    const asked: string[] = [];
+    const lookup: ConnectOptions['lookup'] = (name, { all }, callback) => {
+      asked.push(name);
+      if (name !== 'mcp.test') return callback(Object.assign(new Error('no'), { code: 'EACCES' }), '');
+      if (all) callback(null, [{ address: '127.0.0.1', family: 4 }]);
+      else callback(null, '127.0.0.1', 4);
+    };
+    const client = await meet(`http://mcp.test:${port}/mcp`, { lookup });
+    expect((await client.callTool('echo')).text).toBe('hello');
+    expect((await refusedBy(`http://other.test:${port}/mcp`, { lookup })).message).toContain('(EACCES)');
+    expect(new Set(asked)).toEqual(new Set(['mcp.test', 'other.test']));
+  });
+
+  test("Node's own lookup fits", async () => {
+    const { port } = await listen(createHttp(mcp()));
+    const client = await meet(`http://127.0.0.1:${port}/mcp`, { lookup: dnsLookup });
+    expect((await client.callTool('echo')).text).toBe('hello');
+  });
+
+  test('localhost is found on whichever of its addresses the server listens', async () => {
+    const { port } = await listen(createHttp(mcp()));
+    const client = await meet(`http://localhost:${port}/mcp`);
+    expect((await client.callTool('echo')).text).toBe('hello');
+  });
+});
+
+describe('connections', () => {
+  function carry(
+    port: number,
+    limits: Parameters<typeof nodeCarrier>[2] = {},
+  ): (more?: Partial<CarriedRequest>) => ReturnType<HttpCarrier['send']> {
+    const url = new URL(`http://127.0.0.1:${port}/mcp`);
+    const carrier = nodeCarrier(url, {}, limits);
+    opened.push(() => carrier.close());
+    return (more = {}) =>
+      carrier.send({
+        ...{ method: 'POST', url, standing: {}, headers: {}, body: '{}', lane: 'call' },
+        until: new AbortController(),
+        ...more,
+      });
+  }
+
+  test('open calls never keep an answer or a stream waiting', async () => {
+    const waiting: ServerResponse[] = [];
+    const { port } = await listen(
+      createHttp((request, response) => {
+        if (request.headers['x-lane'] === 'call') waiting.push(response);
+        else response.end('now');
+      }),
+    );
+    const send = carry(port);
+    const lane = (name: CarriedRequest['lane']): Partial<CarriedRequest> => ({
+      lane: name,
+      headers: { 'x-lane': name },
+    });
+    const calls = Array.from({ length: 300 }, () => send(lane('call')));
+    await until('as many calls are under way as may be', () => waiting.length === 256, 20_000);
+    for (const name of ['brief', 'stream'] as const) {
+      expect(
+        await soon(
+          name,
+          send(lane(name)).then((reply) => reply.text(100)),
+        ),
+      ).toBe('now');
+    }
+    const answer = (): void => {
+      for (const response of waiting.splice(0)) response.end('then');
+      if (answered < 300) setTimeout(answer, 5);
+    };
+    let answered = 0;
+    answer();
+    for (const call of calls) {
+      expect(
+        await soon(
+          'a call',
+          call.then((reply) => reply.text(100)),
+          20_000,
+        ),
+      ).toBe('then');
+      answered++;
+    }
+  });
+
+  test('a call that waits for a connection can be given up, and the others go on', async () => {
+    const waiting: ServerResponse[] = [];
+    const { port } = await listen(createHttp((_request, response) => void waiting.push(response)));
+    const send = carry(port);
+    const calls = Array.from({ length: 256 }, () => send());
+    await until('as many calls are under way as may be', () => waiting.length === 256, 20_000);
+    const controller = new AbortController();
+    const queued = send({ until: controller });
+    const next = send();
+    const reason = new Error('given up');
+    controller.abort(reason);
+    await expect(soon('the reason', queued)).rejects.toBe(reason);
+    for (const response of waiting.splice(0)) response.end();
+    for (const call of calls) await (await call).text(100);
+    await until('the next one is under way', () => waiting.length === 1, 20_000);
+    waiting[0]?.end('then');
+    expect(await (await next).text(100)).toBe('then');
+  });
+
+  test('a server that closes idle connections soon never meets a request', async () => {
+    const server = createHttp((_request, response) => void response.end('x'));
+    server.keepAliveTimeout = 2000;
+    const { port, connections } = await listen(server);
+    const send = carry(port);
+    await (await send()).text(100);
+    await (await send()).text(100);
+    await new Promise((resolve) => setImmediate(resolve));
+    await (await send()).text(100);
+    expect(connections()).toBeLessThanOrEqual(2);
+    server.keepAliveTimeout = 1000;
+    await (await send()).text(100);
+    // A second is what it takes to be sure, so none is left.
+    await until('the connection is given up', async () => {
+      return (
+        (await new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)))) === 0
+      );
+    });
+  });
+
+  test('a connection that the server closes between two requests is not used again', async () => {
+    const { port, sockets, connections } = await listen(
+      createHttp((_request, response) => void response.end('x')),
+    );
+    const send = carry(port);
+    for (let round = 0; round < 20; round++) {
+      await (await send()).text(100);
+      for (const socket of sockets) socket.end();
+      await until('it is closed', () => sockets.size === 0);
+    }
+    expect(connections()).toBe(20);
+  });
+
+  test('a request that met a closed connection is said to be unsent only where that is certain', async () => {
+    let seen = 0;
+    const { port } = await listen(
+      createTcp((socket) =>
+        socket.on('data', () => {
+          if (++seen % 2 === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+          else socket.destroy();
+        }),
+      ),
+    );
+    const send = carry(port);
+    await (await send()).text(100);
+    const error = await send().catch((reason: unknown) => reason as { code: string; unsent?: boolean });
+    expect(error).toMatchObject({ code: 'ECONNRESET' });
+    expect((error as { unsent?: boolean }).unsent).toBeUndefined();
+  });
+
+  test('a connection that is not made in time is given up, and nothing was sent', async () => {
+    const { port } = await listen(createTcp(() => undefined));
+    const url = new URL(`https://127.0.0.1:${port}/mcp`);
+    const carrier = nodeCarrier(url, {}, { connectMs: 50 });
+    opened.push(() => carrier.close());
+    const request = { method: 'POST', url, standing: {}, headers: {}, body: '{}', lane: 'call' } as const;
+    await expect(
+      soon('the end', carrier.send({ ...request, until: new AbortController() })),
+    ).rejects.toMatchObject({
+      code: 'ETIMEDOUT',
+      unsent: true,
+    });
+  });
+
+  test('a stream whose head does not come in time is given up; a call may take its time', async () => {
+    const { port, sockets } = await listen(createHttp(() => undefined));
+    const send = carry(port, { headMs: 50 });
+    const call = send();
+    call.catch(() => undefined);
+    await expect(
+      soon('the end', send({ method: 'GET', body: undefined, lane: 'stream' })),
+    ).rejects.toMatchObject({
+      code: 'ETIMEDOUT',
+    });
+    await until('only the call is open', () => sockets.size === 1);
+  });
+
+  test.each(['text', 'read'] as const)('a body that stops coming is given up during %s', async (way) => {
+    const { port, sockets } = await listen(
+      createHttp((_request, response) => {
+        response.writeHead(200);
+        response.write('some');
+      }),
+    );
+    const reply = await carry(port, { idleMs: 50 })();
+    if (way === 'read') expect(Buffer.from((await reply.read()) ?? []).toString()).toBe('some');
+    await expect(soon('the end', reply[way](100) as Promise<unknown>)).rejects.toMatchObject({
+      code: 'ETIMEDOUT',
+    });
+    await until('it is closed', () => sockets.size === 0);
+  });
+
+  test('an encoding that was not asked for is an error that names it', async () => {
+    const { port } = await listen(
+      createHttp((_request, response) => response.writeHead(200, { 'content-encoding': 'zstd' }).end('x')),
+    );
+    await expect((await carry(port)()).text(100)).rejects.toThrow('encoded as "zstd"');
+  });
+
+  test('nothing goes to another server, whoever asks', async () => {
+    const { port, sockets } = await listen(createHttp((_request, response) => void response.end()));
+    const send = carry(port);
+    await expect(send({ url: new URL(`http://localhost:${port}/mcp`) })).rejects.toThrow(
+      'is not http://127.0.0.1',
+    );
+    expect(sockets.size).toBe(0);
+  });
+
+  test('closing the client closes every connection, and what waits is not sent later', async () => {
+    const { port, sockets, connections } = await listen(createHttp(mcp()));
+    const client = await meet(`http://127.0.0.1:${port}/mcp`);
+    await Promise.all(Array.from({ length: 20 }, () => client.callTool('echo')));
+    expect(sockets.size).toBeGreaterThan(0);
+    const before = connections();
+    await client.close();
+    await until('the connections are closed', () => sockets.size === 0);
+    expect(connections()).toBe(before);
+  });
+});

@@ -1,0 +1,97 @@
+import { spawnSync } from 'node:child_process';
+import { pathToFileURL } from 'node:url';
+import { createServer } from 'fullmcp';
+import { createHandler } from 'fullmcp/http';
+import { serve } from 'fullmcp/node';
+import { expect, test, vi } from 'vitest';
+import { checkRuntime } from '../../../../../src/protocol/checks/runtime.js';
+import { send } from '../../../../support/http/http.js';
+
+// A server that could not be served is closed, so that each test has its own.
+const fresh = () => createServer({ name: 'quiet', version: '1.0.0' });
+
+test('a short secret rejects, it does not throw', async () => {
+  await expect(serve(fresh(), { port: 0, secret: 'short' })).rejects.toThrow('at least 32 characters');
+});
+
+test('a port that is taken is said in a sentence', async () => {
+  await using first = await serve(fresh(), { port: 0, signals: false });
+  await expect(serve(fresh(), { port: first.port })).rejects.toThrow(
+    `Port ${first.port} is taken. Choose another with PORT or { port }.`,
+  );
+});
+
+test.each([
+  [{ port: 99_999 }, 'serve: "port" must be an integer from 0 to 65535, not 99999.'],
+  [{ port: '3000' as never }, 'serve: "port" must be an integer from 0 to 65535, not 3000.'],
+  [{ path: 'mcp' }, '"path" must be a path that begins with "/", such as "/mcp", but it is "mcp".'],
+  [
+    { publicUrl: 'example.com' },
+    '"publicUrl" must be a URL such as "https://mcp.example.com/mcp", but it is "example.com".',
+  ],
+  [{ port: 0, host: '203.0.113.7' }, 'This machine does not have the address 203.0.113.7.'],
+])('serve says what is wrong with %o', async (options, sentence) => {
+  await expect(serve(fresh(), options)).rejects.toThrow(sentence);
+});
+
+test('a handler without a server of its own says what is wrong with its path and its URL', () => {
+  expect(() => createHandler(fresh(), { path: 'mcp' })).toThrow('"path" must be a path that begins with "/"');
+  expect(() => createHandler(fresh(), { publicUrl: '/mcp' })).toThrow('"publicUrl" must be a URL');
+});
+
+test('a host or origin that is refused is logged once, with the variable that allows it, and not without end', async () => {
+  const log = vi.fn();
+  const watched = createServer({ name: 'watched', version: '1.0.0', log });
+  await using serving = await serve(watched, { port: 0, signals: false });
+  const from = (headers: Record<string, string>) =>
+    send(serving.url, { method: 'POST', body: '{}', headers });
+  for (let times = 0; times < 3; times++) {
+    const { status, text } = await from({ host: 'issues:3960' });
+    expect(status).toBe(403);
+    expect(text).toContain(
+      'If it is yours, add it to allowedHosts, or to MCP_ALLOWED_HOSTS, without the port.',
+    );
+  }
+  await from({ origin: 'https://evil.example' });
+  expect(log.mock.calls).toEqual([
+    ['warning', expect.stringContaining('Host "issues:3960" is not allowed.')],
+    ['warning', expect.stringContaining('add it to allowedOrigins, or to MCP_ALLOWED_ORIGINS.')],
+  ]);
+  for (let host = 0; host < 50; host++) await from({ host: `h${host}.example` });
+  expect(log).toHaveBeenCalledTimes(20);
+});
+
+/** Runs a program as a file would be run, and gives what it prints on stderr. */
+function stderrOf(program: string, ...flags: string[]): string {
+  const { stderr } = spawnSync(process.execPath, [...flags, '--input-type=module', '-e', program], {
+    encoding: 'utf8',
+  });
+  return stderr;
+}
+
+const entry = (name: string): string => JSON.stringify(pathToFileURL(`dist/${name}.js`).href);
+
+test('a port that is taken is the last thing a program says, not the first of a page', async () => {
+  await using first = await serve(fresh(), { port: 0, signals: false });
+  const stderr = stderrOf(`
+    const { createServer } = await import(${entry('index')});
+    const { serve } = await import(${entry('node')});
+    await serve(createServer({ name: 'x', version: '1' }), { port: ${first.port} });
+  `);
+  expect(stderr).toContain(`Error: Port ${first.port} is taken. Choose another with PORT or { port }.`);
+  expect(stderr).not.toMatch(/^\s+at /m);
+  expect(stderr.trim().split('\n').length).toBeLessThan(10);
+});
+
+test.each(['node', 'stdio', 'client'])(
+  'fullmcp/%s says which Node it needs as soon as it is loaded',
+  (name) => {
+    const old = "data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'18.20.4'}})";
+    const stderr = stderrOf(`await import(${entry(name)});`, '--import', old);
+    expect(stderr).toContain('Error: fullmcp needs Node 20 or newer; this is Node 18.20.4.');
+  },
+);
+
+test('no runtime is refused that has no Node, or a recent one', () => {
+  for (const versions of [undefined, {}, { node: '20.0.0' }, { node: '24.1.0' }]) checkRuntime(versions);
+});

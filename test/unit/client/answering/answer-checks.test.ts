@@ -1,0 +1,213 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { connect } from '../../../../src/client.js';
+import { createServer, tool } from '../../../../src/index.js';
+import { testClient } from '../../../../src/testing.js';
+import { inProcessClient } from '../../../support/in-process-client.js';
+
+// What handlers return in JavaScript, where no compiler looks at it.
+
+const form = z.object({ seats: z.number().int().min(1), name: z.string().default('Ada') });
+const server = createServer({
+  name: 'asks',
+  version: '1',
+  secret: 'a secret that is long enough for a test',
+  tools: {
+    book: tool({ run: async (_, ctx) => ctx.elicit('booking', { message: 'Seats?', schema: form }) }),
+    picky: tool({
+      run: async (_, ctx) =>
+        ctx.elicit('even', {
+          message: 'Even?',
+          schema: z.object({ n: z.number().refine((n) => n % 2 === 0) }),
+        }),
+    }),
+    pay: tool({ run: async (_, ctx) => ctx.elicit('pay', { message: 'Pay', url: 'https://example.com' }) }),
+    poem: tool({ run: async (_, ctx) => ctx.sample('poem', { messages: 'A poem', maxTokens: 10 }) }),
+    folders: tool({ run: async (_, ctx) => ctx.roots('folders') }),
+    tools: tool({
+      run: async (_, ctx) =>
+        ctx.sample('t', {
+          messages: 'x',
+          maxTokens: 1,
+          tools: [{ name: 't', inputSchema: { type: 'object' } }],
+        }),
+    }),
+  },
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: what a JavaScript program may give
+type Anything = any;
+
+describe('what a handler returns', () => {
+  test.each<[string, Anything, RegExp]>([
+    [
+      'the fields themselves',
+      { seats: 2 },
+      /`elicit` handler.*without `action`: `seats` must be inside `content`.*Return \{ action: "accept", content \}/,
+    ],
+    ['nothing', undefined, /`elicit` handler returned undefined\. Return/],
+    ['true', true, /returned a boolean\. Return/],
+    ['another object', { yes: 1 }, /without `action`\. Return/],
+    ['another action', { action: 'accepted', content: { seats: 1 } }, /`action: "accepted"`\. Return/],
+    ['content that is not an object', { action: 'accept', content: 'x' }, /returned a string as `content`/],
+  ])('is blamed at once where it is no answer to a form: %s', async (_name, answer, message) => {
+    let asked = 0;
+    await using client = await inProcessClient(server, {
+      elicit: () => {
+        asked++;
+        return answer;
+      },
+    });
+    const error = await client.callTool('book').catch((thrown) => thrown);
+    expect(error).toMatchObject({ code: 'internal_error' });
+    expect(error.message).toMatch(message);
+    expect(error.message).not.toContain('accepted by');
+    expect(asked).toBe(1);
+    expect(client.info().problems[0]).toMatch(message);
+  });
+
+  test('is blamed where it is no answer to a page, to a model or to a question for folders', async () => {
+    await using client = await inProcessClient(server, {
+      elicit: { form: () => ({ action: 'cancel' }), url: (() => true) as Anything },
+      sample: (() => 'roses') as Anything,
+      roots: (() => 'file:///home') as Anything,
+    });
+    await expect(client.callTool('pay')).rejects.toThrow(
+      /`elicit\.url` handler returned a boolean.*\{ action: "accept" \}/,
+    );
+    await expect(client.callTool('poem')).rejects.toThrow(
+      /`sample` handler returned a string.*role: "assistant"/,
+    );
+    await expect(client.callTool('folders')).rejects.toThrow(/`roots` gave a string.*array/);
+  });
+
+  test.each<[Anything, RegExp]>([
+    [{ role: 'system', content: { type: 'text', text: '' }, model: 'm' }, /`role`/],
+    [{ role: 'assistant', content: { type: 'text', text: '' } }, /`model`/],
+    [{ role: 'assistant', content: 'roses', model: 'm' }, /`content`/],
+    [{ role: 'assistant', content: [{ text: 'roses' }], model: 'm' }, /`content`/],
+  ])('names what is wrong with the answer of a model: %j', async (answer, message) => {
+    await using client = await inProcessClient(server, { sample: () => answer });
+    await expect(client.callTool('poem')).rejects.toThrow(message);
+  });
+
+  test.each<[Anything, RegExp]>([
+    [[7], /`roots` has a number/],
+    [[{ path: '/x' }], /`roots` has an object/],
+    [['/home'], /file:\/\/\//],
+  ])('names what is wrong with the folders: %j', async (roots, message) => {
+    await using client = await inProcessClient(server, { roots: () => roots });
+    await expect(client.callTool('folders')).rejects.toThrow(message);
+  });
+});
+
+describe('an answer that does not fit its form', () => {
+  test('is put to the handler again, with what was wrong, and never reaches the server', async () => {
+    const seen: unknown[] = [];
+    await using client = await inProcessClient(server, {
+      maxRounds: 5,
+      elicit: (_form, { rejection }) => {
+        seen.push(rejection);
+        return { action: 'accept', content: { seats: seen.length - 1 } };
+      },
+    });
+    expect((await client.callTool('book')).data).toEqual({
+      action: 'accept',
+      content: { seats: 1, name: 'Ada' },
+    });
+    expect(seen).toEqual([undefined, expect.stringContaining('seats')]);
+  });
+
+  test('that never fits ends the call with the field, what is expected, and whose fault it is', async () => {
+    let asked = 0;
+    await using client = await inProcessClient(server, {
+      maxRounds: 4,
+      elicit: () => {
+        asked++;
+        return { action: 'accept', content: { seats: 'many' } };
+      },
+    });
+    const error = await client.callTool('book').catch((thrown) => thrown);
+    expect(error.message).toMatch(
+      /`elicit` handler's answer to "booking" does not fit\. seats: .*(integer|number)/,
+    );
+    expect(asked).toBe(4);
+  });
+
+  test('that the server coerces is sent, as before', async () => {
+    await using client = await inProcessClient(server, {
+      elicit: () => ({ action: 'accept', content: { seats: '3' } }),
+    });
+    expect((await client.callTool('book')).data).toMatchObject({ content: { seats: 3 } });
+  });
+
+  test('that only the server can refuse ends the call with the question and the handlers named', async () => {
+    await using client = await inProcessClient(server, {
+      maxRounds: 3,
+      elicit: () => ({ action: 'accept', content: { n: 1 } }),
+    });
+    const error = await client.callTool('picky').catch((thrown) => thrown);
+    expect(error).toMatchObject({ code: 'invalid_params' });
+    expect(error.message).toMatch(/"even" again after each of 3 answers.*handlers/);
+  });
+
+  test('blames the handler in a group too', async () => {
+    await using client = await connect(
+      { mcpServers: { own: { target: server } } },
+      {
+        elicit: (() => ({ seats: 2 })) as Anything,
+      },
+    );
+    await expect(client.callTool('own_book')).rejects.toThrow(/`seats` must be inside `content`/);
+  });
+
+  test('is told to the program in a session, where the server makes of it what it wants', async () => {
+    await using client = await testClient(server, {
+      over: 'http',
+      revision: '2025-11-25',
+      elicit: (() => ({ seats: 2 })) as Anything,
+    });
+    const said = await client.callTool('book').then(
+      ({ text }) => text,
+      ({ message }) => message,
+    );
+    expect(client.info().problems).toEqual([expect.stringMatching(/`seats` must be inside `content`/)]);
+    // The server is not told about the program's mistakes.
+    expect(said).not.toContain('seats');
+  });
+
+  test('of a form whose schema cannot be read is sent as it is', async () => {
+    const asked = {
+      method: 'elicitation/create',
+      params: { message: 'x', requestedSchema: { $ref: '#/nowhere', type: 7 } },
+    };
+    await using client = await inProcessClient(
+      {
+        dispatch: async (call) =>
+          call.method === 'server/discover'
+            ? server.dispatch(call)
+            : call.params['inputResponses'] === undefined
+              ? { resultType: 'input_required', inputRequests: { q: asked } }
+              : { resultType: 'complete', content: [], structuredContent: call.params['inputResponses'] },
+      },
+      { elicit: () => ({ action: 'accept', content: { any: 1 } }) },
+    );
+    expect((await client.callTool('x')).data).toEqual({ q: { action: 'accept', content: { any: 1 } } });
+  });
+});
+
+describe('a handler that is missing', () => {
+  test.each([
+    ['book', /an `elicit` handler/],
+    ['pay', /an `elicit\.url` handler/],
+    ['poem', /a `sample` handler/],
+    ['tools', /`sample` handler that takes tools/],
+    ['folders', /`roots`/],
+  ])('is named in the error of the call, with what to do: %s', async (name, message) => {
+    await using client = await inProcessClient(server);
+    const error = await client.callTool(name).catch((thrown) => thrown);
+    expect(error).toMatchObject({ code: 'missing_capability' });
+    expect(error.message).toMatch(/Give connect\(\)/);
+    expect(error.message).toMatch(message);
+  });
+});

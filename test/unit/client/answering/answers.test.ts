@@ -1,0 +1,176 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { createServer, tool } from '../../../../src/index.js';
+import type { Dispatch } from '../../../../src/protocol/call.js';
+import { inProcessClient } from '../../../support/in-process-client.js';
+import { slowUser } from '../../../support/slow-user.js';
+
+afterEach(() => void vi.useRealTimers());
+
+const server = createServer({
+  name: 'asks',
+  version: '1',
+  secret: 'a secret that is long enough for a test',
+  tools: {
+    book: tool({
+      run: async (_, ctx) => {
+        const [who, folders] = await Promise.all([
+          ctx.elicit('who', {
+            message: 'Who?',
+            schema: z.object({ name: z.string(), seats: z.number().default(2) }),
+          }),
+          ctx.roots('folders'),
+        ]);
+        if (who.action !== 'accept') return `not booked: ${who.action}`;
+        const poem = await ctx.sample('poem', { messages: 'A poem', maxTokens: 10 });
+        const visited = await ctx.elicit('pay', { message: 'Pay', url: 'https://example.com/pay' });
+        return `${who.content.name} ${who.content.seats} ${folders[0]?.uri} ${poem.text} ${visited.action}`;
+      },
+    }),
+    ask: tool({
+      run: async (_, ctx) =>
+        (await ctx.elicit('q', { message: 'Q?', schema: z.object({ a: z.string() }) })).action,
+    }),
+  },
+});
+
+describe('questions', () => {
+  test('of every kind are answered by their handlers, with defaults filled in', async () => {
+    const keys: (string | undefined)[] = [];
+    await using client = await inProcessClient(server, {
+      elicit: {
+        form: ({ message, schema }, { key }) => {
+          keys.push(key);
+          expect(message).toBe('Who?');
+          expect(schema).toMatchObject({ properties: { seats: { default: 2 } } });
+          return { action: 'accept', content: { name: 'Ada' } };
+        },
+        url: async ({ url }, { key }) => {
+          keys.push(key);
+          expect(url).toBe('https://example.com/pay');
+          return { action: 'accept' };
+        },
+      },
+      sample: ({ messages, maxTokens }) => {
+        expect([messages.length, maxTokens]).toEqual([1, 10]);
+        return { role: 'assistant', content: { type: 'text', text: 'roses' }, model: 'm' };
+      },
+      roots: () => ['file:///home'],
+    });
+    expect((await client.callTool('book')).text).toBe('Ada 2 file:///home roses accept');
+    expect(keys).toEqual(['who', 'pay']);
+  });
+
+  test('may be declined', async () => {
+    await using client = await inProcessClient(server, {
+      elicit: { form: () => ({ action: 'decline' }), url: () => ({ action: 'cancel' }) },
+      roots: ['file:///home'],
+    });
+    expect((await client.callTool('book')).text).toBe('not booked: decline');
+  });
+
+  test('are not asked where there is no handler: the server says what is missing', async () => {
+    await using client = await inProcessClient(server);
+    await expect(client.callTool('ask')).rejects.toMatchObject({ code: 'missing_capability' });
+  });
+
+  test('a handler that throws ends the call, not the client', async () => {
+    await using client = await inProcessClient(server, {
+      elicit: () => {
+        throw new Error('the screen is broken');
+      },
+    });
+    await expect(client.callTool('ask')).rejects.toMatchObject({
+      cause: { message: 'the screen is broken' },
+    });
+    expect(client.status).toBe('ready');
+  });
+
+  test('the time that the user takes counts against no call', async () => {
+    const userTakes = slowUser();
+    await using client = await inProcessClient(server, {
+      timeoutMs: 10_000,
+      elicit: async () => {
+        await userTakes(30_000);
+        return { action: 'decline' };
+      },
+    });
+    expect((await client.callTool('ask')).text).toBe('decline');
+  });
+
+  test('a root that is no URI is refused with what to write instead', async () => {
+    await using client = await inProcessClient(server, {
+      elicit: () => ({ action: 'cancel' }),
+      roots: ['/home/ada'],
+    });
+    await expect(client.callTool('book')).rejects.toMatchObject({
+      message: expect.stringContaining('file:///'),
+    });
+  });
+});
+
+describe('a server that keeps asking', () => {
+  const asking = (outcome: object): Dispatch =>
+    async function dispatch(call) {
+      return call.method === 'server/discover'
+        ? server.dispatch(call)
+        : { resultType: 'input_required', ...outcome };
+    };
+  const form = {
+    method: 'elicitation/create',
+    params: { message: 'Again?', requestedSchema: { type: 'object', properties: {} } },
+  };
+
+  test('is left after maxRounds', async () => {
+    let asked = 0;
+    await using client = await inProcessClient(
+      { dispatch: asking({ inputRequests: { q: form } }) },
+      {
+        maxRounds: 3,
+        elicit: () => {
+          asked++;
+          return { action: 'cancel' };
+        },
+      },
+    );
+    await expect(client.callTool('x')).rejects.toMatchObject({
+      code: 'bad_response',
+      message: expect.stringContaining('maxRounds'),
+    });
+    expect(asked).toBe(3);
+  });
+
+  test('gets its state back as it was, and none where it gave none', async () => {
+    const seen: unknown[] = [];
+    const states = ['first', undefined];
+    const dispatch: Dispatch = async (call) => {
+      if (call.method === 'server/discover') return server.dispatch(call);
+      seen.push([
+        call.id,
+        call.params['requestState'],
+        call.params['inputResponses'],
+        call.params['arguments'],
+      ]);
+      if (seen.length > 2) return { resultType: 'complete', content: [] };
+      const requestState = states[seen.length - 1];
+      return {
+        resultType: 'input_required',
+        inputRequests: { q: form },
+        ...(requestState && { requestState }),
+      };
+    };
+    await using client = await inProcessClient({ dispatch }, { elicit: () => ({ action: 'cancel' }) });
+    await client.callTool('x', { n: 1 });
+    const answer = { q: { action: 'cancel' } };
+    expect(seen).toEqual([
+      [expect.anything(), undefined, undefined, { n: 1 }],
+      [expect.anything(), 'first', answer, { n: 1 }],
+      [expect.anything(), undefined, answer, { n: 1 }],
+    ]);
+  });
+
+  test('that wants nothing at all is wrong', async () => {
+    await using client = await inProcessClient({ dispatch: asking({}) });
+    await expect(client.callTool('x')).rejects.toMatchObject({ code: 'bad_response' });
+  });
+});

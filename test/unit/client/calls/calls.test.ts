@@ -1,0 +1,310 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createServer, McpError, ToolError, text, tool } from '../../../../src/index.js';
+import type { Dispatch, Middleware } from '../../../../src/protocol/call.js';
+import { inProcessClient } from '../../../support/in-process-client.js';
+import { until } from '../../../support/until.js';
+
+const server = createServer({
+  name: 'test',
+  version: '1.2.3',
+  instructions: 'Be kind.',
+  tools: {
+    add: tool({ input: z.object({ a: z.number(), b: z.number().default(1) }), run: ({ a, b }) => a + b }),
+    greet: tool({ input: z.object({ name: z.string() }), run: ({ name }) => `Hello, ${name}` }),
+    two: tool({ run: () => [text('one'), text('two')] }),
+    fail: tool({
+      run: () => {
+        throw new ToolError('It is closed on Sundays');
+      },
+    }),
+    nothing: tool({ run: () => undefined }),
+    count: tool({
+      run: async (_, ctx) => {
+        for (let at = 1; at <= 3; at++) ctx.progress(at, 3, `step ${at}`);
+        ctx.log.info('counted');
+        return 'done';
+      },
+    }),
+    hang: tool({
+      run: (_, ctx) =>
+        new Promise((_resolve, reject) =>
+          ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason)),
+        ),
+    }),
+    checked: tool({ output: z.object({ n: z.number() }), run: () => ({ n: 1 }) }),
+  },
+  resources: {},
+  prompts: {},
+});
+
+describe('a tool call', () => {
+  test('gives text, data and unwrap', async () => {
+    await using client = await inProcessClient(server);
+    const sum = await client.callTool('add', { a: 1, b: 2 });
+    expect(sum).toMatchObject({ text: '3', data: 3, isError: false });
+    expect(sum.unwrap()).toBe(3);
+    expect((await client.callTool('greet', { name: 'Ada' })).unwrap()).toBe('Hello, Ada');
+    expect((await client.callTool('two')).text).toBe('one\ntwo');
+    expect((await client.callTool('nothing')).unwrap()).toBe('');
+  });
+
+  test('a failure of the tool is a result, and unwrap throws it', async () => {
+    await using client = await inProcessClient(server);
+    const failed = await client.callTool('fail');
+    expect(failed).toMatchObject({ isError: true, text: 'It is closed on Sundays' });
+    expect(() => failed.unwrap()).toThrow(
+      expect.objectContaining({ code: 'tool_failed', message: 'It is closed on Sundays' }),
+    );
+    await expect(client.tool['fail']?.()).rejects.toMatchObject({ code: 'tool_failed' });
+  });
+
+  test('an unknown tool is an error', async () => {
+    await using client = await inProcessClient(server);
+    await expect(client.callTool('nope')).rejects.toMatchObject({ code: 'invalid_params' });
+  });
+
+  test('progress and log messages reach the call and the client', async () => {
+    const said: unknown[] = [];
+    await using client = await inProcessClient(server, {
+      log: (message) => said.push(message),
+      progress: (progress, { name }) => said.push([name, progress]),
+    });
+    const own: unknown[] = [];
+    await client.callTool(
+      'count',
+      {},
+      { onProgress: (progress) => own.push(progress), onLog: (message) => own.push(message) },
+    );
+    expect(own).toEqual([
+      { progress: 1, total: 3, message: 'step 1' },
+      { progress: 2, total: 3, message: 'step 2' },
+      { progress: 3, total: 3, message: 'step 3' },
+      expect.objectContaining({ level: 'info' }),
+    ]);
+    expect(said).toEqual([
+      ['count', expect.objectContaining({ progress: 1 })],
+      ['count', expect.objectContaining({ progress: 2 })],
+      ['count', expect.objectContaining({ progress: 3 })],
+      expect.objectContaining({ level: 'info' }),
+    ]);
+  });
+
+  test('no log messages unless they are asked for', async () => {
+    await using client = await inProcessClient(server);
+    const said: unknown[] = [];
+    client.on('log', (message) => said.push(message));
+    await client.callTool('count');
+    expect(said).toEqual([]);
+    client.setLogLevel('debug');
+    await client.callTool('count');
+    expect(said).toHaveLength(1);
+  });
+
+  test('is cancelled by its signal, and the handler sees it', async () => {
+    await using client = await inProcessClient(server);
+    const stop = new AbortController();
+    const call = client.callTool('hang', {}, { signal: stop.signal });
+    await until('it is open', () => client.pending().length === 1);
+    expect(client.pending()).toMatchObject([{ method: 'tools/call', name: 'hang' }]);
+    stop.abort();
+    await expect(call).rejects.toMatchObject({ code: 'cancelled' });
+    expect(client.pending()).toEqual([]);
+    await expect(client.callTool('add', { a: 1 }, { signal: stop.signal })).rejects.toMatchObject({
+      code: 'cancelled',
+    });
+  });
+
+  test('ends when the client closes, and later calls are refused', async () => {
+    const client = await inProcessClient(server);
+    const call = client.callTool('hang');
+    await until('it is open', () => client.pending().length === 1);
+    await Promise.all([client.close(), expect(call).rejects.toMatchObject({ code: 'connection_closed' })]);
+    expect(client.status).toBe('closed');
+    await expect(client.callTool('add', { a: 1 })).rejects.toMatchObject({ code: 'connection_closed' });
+  });
+});
+
+describe('time', () => {
+  /** Answers a call only when its test says so, and reports progress when told. */
+  function slowServer(): { dispatch: Dispatch; progress: () => void; aborted: () => boolean } {
+    let notify: (() => void) | undefined;
+    let signal: AbortSignal | undefined;
+    return {
+      dispatch: async (call) => {
+        if (call.method === 'server/discover') return server.dispatch(call);
+        signal = call.signal;
+        const { progressToken } = call.params['_meta'] as { progressToken: number };
+        let progress = 0;
+        notify = () => call.notify('notifications/progress', { progressToken, progress: ++progress });
+        return new Promise(() => {});
+      },
+      progress: () => notify?.(),
+      aborted: () => signal?.aborted === true,
+    };
+  }
+
+  test('a call without a sign of life ends, also where the other side ignores its signal', async () => {
+    const slow = slowServer();
+    await using client = await inProcessClient(slow);
+    await expect(client.callTool('x', {}, { timeoutMs: 20 })).rejects.toMatchObject({
+      code: 'timeout',
+      message: expect.stringContaining('tools/call "x": no answer and no progress for 20 ms'),
+    });
+    expect(slow.aborted()).toBe(true);
+  });
+
+  test('progress resets the time, and the cap ends it', async () => {
+    const slow = slowServer();
+    await using client = await inProcessClient(slow);
+    const progressing = setInterval(slow.progress, 5);
+    const begun = performance.now();
+    await expect(client.callTool('x', {}, { timeoutMs: 100, maxTimeoutMs: 400 })).rejects.toMatchObject({
+      code: 'timeout',
+      message: expect.stringContaining('400 ms in all'),
+    });
+    clearInterval(progressing);
+    expect(performance.now() - begun).toBeGreaterThan(390);
+  });
+});
+
+describe('what the server says of itself', () => {
+  test('is known when connect returns', async () => {
+    await using client = await inProcessClient(server);
+    expect(client.server).toMatchObject({
+      info: { name: 'test', version: '1.2.3' },
+      instructions: 'Be kind.',
+      revision: '2026-07-28',
+      capabilities: { tools: {} },
+    });
+    expect(client.info()).toMatchObject({
+      status: 'ready',
+      transport: 'in-process',
+      target: 'in-process',
+      pending: 0,
+      reconnects: 0,
+    });
+    expect(JSON.parse(JSON.stringify(client.info()))).toEqual(client.info());
+    expect(await client.ping()).toBeGreaterThanOrEqual(0);
+  });
+
+  test('a server without prompts has none, which is no error', async () => {
+    await using client = await inProcessClient(createServer({ name: 'bare', version: '1' }));
+    expect(await client.prompts().all()).toEqual([]);
+    expect(await client.resources().all()).toEqual([]);
+    expect(await client.templates().all()).toEqual([]);
+    expect(await client.tools().all()).toEqual([]);
+  });
+});
+
+describe('middleware', () => {
+  test('sees every call, the first outermost, and may answer itself', async () => {
+    const order: string[] = [];
+    const named =
+      (name: string): Middleware =>
+      async (call, next) => {
+        order.push(`${name} ${call.method}`);
+        return next(call);
+      };
+    const stub: Middleware = async (call, next) =>
+      call.method === 'tools/call'
+        ? { resultType: 'complete', content: [{ type: 'text', text: 'stub' }] }
+        : next(call);
+    await using client = await inProcessClient(server, { use: [named('a'), named('b'), stub] });
+    expect((await client.callTool('add', { a: 1 })).text).toBe('stub');
+    expect(order).toEqual(['a tools/call', 'b tools/call']);
+  });
+});
+
+describe('callbacks that throw', () => {
+  test('harm neither the call nor the client', async () => {
+    const angry = (): never => {
+      throw new Error('no');
+    };
+    await using client = await inProcessClient(server, { log: angry, progress: angry });
+    const problems: string[] = [];
+    client.on('problem', ({ message }) => problems.push(message));
+    client.on('problem', angry);
+    const result = await client.callTool('count', {}, { onProgress: angry, onLog: angry });
+    expect(result.text).toBe('done');
+    expect(problems).toContain('onProgress threw');
+    expect(problems).toContain('A listener for "log" threw');
+    expect(client.info().problems).toContain('progress threw');
+  });
+});
+
+describe('output schemas', () => {
+  test('a result that does not fit is refused with what is wrong', async () => {
+    const lying: Dispatch = async (call) => {
+      const outcome = await server.dispatch(call);
+      return call.method === 'tools/call' ? { ...outcome, structuredContent: { n: 'one' } } : outcome;
+    };
+    await using client = await inProcessClient({ dispatch: lying });
+    expect((await client.callTool('checked')).data).toEqual({ n: 'one' });
+    await client.tools().all();
+    await expect(client.callTool('checked')).rejects.toMatchObject({
+      code: 'bad_response',
+      message: expect.stringContaining('n'),
+    });
+  });
+
+  test('a schema that cannot be read is reported once, and the result passes', async () => {
+    const odd: Dispatch = async (call) => {
+      const outcome = await server.dispatch(call);
+      if (call.method !== 'tools/list') return outcome;
+      return {
+        ...outcome,
+        tools: [
+          {
+            name: 'checked',
+            inputSchema: { type: 'object' },
+            outputSchema: { $ref: 'https://example.com/x' },
+          },
+        ],
+      };
+    };
+    await using client = await inProcessClient({ dispatch: odd });
+    await client.tools().all();
+    expect((await client.callTool('checked')).data).toEqual({ n: 1 });
+    await client.callTool('checked');
+    expect(client.info().problems).toHaveLength(1);
+  });
+
+  test("a server's regular expression is never run", async () => {
+    const evil: Dispatch = async (call) => {
+      const outcome = await server.dispatch(call);
+      if (call.method === 'tools/call') return { ...outcome, structuredContent: { n: `${'a'.repeat(50)}!` } };
+      if (call.method !== 'tools/list') return outcome;
+      const outputSchema = { type: 'object', properties: { n: { type: 'string', pattern: '^(a+)+$' } } };
+      return { ...outcome, tools: [{ name: 'checked', inputSchema: { type: 'object' }, outputSchema }] };
+    };
+    await using client = await inProcessClient({ dispatch: evil });
+    await client.tools().all();
+    expect((await client.callTool('checked')).data).toEqual({ n: `${'a'.repeat(50)}!` });
+  });
+});
+
+test.each([
+  [[{ type: 'text' }], ''],
+  [[{ type: 'text', text: 5 }, { type: 'text', text: 'a' }, {}], 'a'],
+])('the text of a result is a text, whatever the server says: %j', async (content, text) => {
+  const odd: Dispatch = async (call) =>
+    call.method === 'tools/call' ? { resultType: 'complete', content } : server.dispatch(call);
+  await using client = await inProcessClient({ dispatch: odd });
+  expect((await client.callTool('any')).text).toBe(text);
+});
+
+test('McpErrors of a peer keep their number, and other errors become ours', async () => {
+  const broken: Dispatch = async (call) => {
+    if (call.method === 'server/discover') return server.dispatch(call);
+    throw call.method === 'x/mcp'
+      ? new McpError('remote_error', 'odd', { number: -32099 })
+      : new TypeError('oops');
+  };
+  await using client = await inProcessClient({ dispatch: broken });
+  await expect(client.request('x/mcp')).rejects.toMatchObject({ code: 'remote_error', number: -32099 });
+  await expect(client.request('x/other')).rejects.toMatchObject({
+    code: 'internal_error',
+    cause: expect.any(TypeError),
+  });
+});

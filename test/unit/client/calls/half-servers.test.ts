@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import { connect, McpError } from '../../../../src/client.js';
+import { createServer, tool } from '../../../../src/index.js';
+import type { Call, Dispatch } from '../../../../src/protocol/call.js';
+import { inProcessClient } from '../../../support/in-process-client.js';
+
+// Servers that declare more or less than they have.
+
+interface Half {
+  readonly dispatch: Dispatch;
+  readonly asked: string[];
+}
+
+function half(
+  capabilities: () => object,
+  answer: (call: Call) => object | undefined = () => undefined,
+): Half {
+  const asked: string[] = [];
+  return {
+    asked,
+    dispatch: async (call) => {
+      asked.push(call.method);
+      if (call.method === 'server/discover')
+        return { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: capabilities() };
+      const own = answer(call);
+      if (own === undefined) throw new McpError('method_not_found', 'Method not found', { number: -32601 });
+      return { resultType: 'complete', ...own };
+    },
+  };
+}
+
+test('a list whose method a server does not know is empty, also where the server declares the capability', async () => {
+  const server = half(() => ({ tools: {}, resources: {}, prompts: {} }));
+  await using client = await inProcessClient(server);
+  expect(await client.templates().all()).toEqual([]);
+  // Many servers have resources and no templates: that is not worth a word.
+  expect(client.info().problems).toEqual([]);
+  expect(await client.resources().all()).toEqual([]);
+  expect(await client.prompts().all()).toEqual([]);
+  expect(await client.tools().all()).toEqual([]);
+  expect(client.info().problems).toEqual([
+    'The server declares resources but does not know resources/list',
+    'The server declares prompts but does not know prompts/list',
+    'The server declares tools but does not know tools/list',
+  ]);
+});
+
+test('a subscription asks only for what the server declares, and nothing is accepted where it declares nothing', async () => {
+  const server = half(
+    () => ({ tools: { listChanged: false }, resources: { subscribe: false }, prompts: {} }),
+    ({ method }) => {
+      if (method === 'subscriptions/listen') throw new McpError('internal_error', 'No streams here');
+      return undefined;
+    },
+  );
+  await using client = await inProcessClient(server);
+  for (const wanted of ['a://b', { tools: true, prompts: true, resources: true, uris: ['a://b'] }]) {
+    await using subscription = await client.subscribe(wanted);
+    expect(subscription.accepted).toEqual({});
+  }
+  expect(server.asked).not.toContain('subscriptions/listen');
+});
+
+test('the declared part of a subscription is asked for, and tasks always are', async () => {
+  const filters: unknown[] = [];
+  const server = half(
+    () => ({ tools: { listChanged: true }, resources: {} }),
+    (call) => {
+      if (call.method !== 'subscriptions/listen') return undefined;
+      const { notifications } = call.params;
+      filters.push(notifications);
+      call.notify('notifications/subscriptions/acknowledged', { notifications });
+      return {};
+    },
+  );
+  await using client = await inProcessClient(server);
+  await using subscription = await client.subscribe({
+    tools: true,
+    resources: true,
+    uris: ['a://b'],
+    tasks: ['t'],
+  });
+  expect(filters).toEqual([{ toolsListChanged: true, taskIds: ['t'] }]);
+  expect(subscription.accepted).toEqual({ tools: true, tasks: ['t'] });
+});
+
+test('what a server declares only later is subscribed to without a new connection', async () => {
+  let more = false;
+  const server = half(
+    () => ({ tools: { listChanged: more } }),
+    (call) => {
+      if (call.method !== 'subscriptions/listen') return undefined;
+      call.notify('notifications/subscriptions/acknowledged', {
+        notifications: call.params['notifications'],
+      });
+      return {};
+    },
+  );
+  await using client = await inProcessClient(server);
+  more = true;
+  await using subscription = await client.subscribe({ tools: true });
+  expect(subscription.accepted).toEqual({ tools: true });
+});
+
+test('a group of many servers, and many calls with one signal, print no warning of a leak', async () => {
+  const warnings: string[] = [];
+  const hear = (warning: Error): void => void warnings.push(warning.message);
+  process.on('warning', hear);
+  try {
+    const server = createServer({ name: 'one', version: '1', tools: { t: tool({ run: () => 1 }) } });
+    const names = Array.from({ length: 25 }, (_, at) => `s${at}`);
+    await using client = await connect({
+      mcpServers: Object.fromEntries(names.map((name) => [name, { target: server }])),
+    });
+    const stop = new AbortController();
+    const { signal } = stop;
+    expect(await client.tools({ signal }).all()).toHaveLength(25);
+    await using _changes = await client.subscribe({ tools: true });
+    await Promise.all(names.map((name) => client.callTool(`${name}_t`, {}, { signal })));
+    // Node prints warnings in a later turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(warnings).toEqual([]);
+    const open = names.map((name) => client.callTool(`${name}_t`, {}, { signal }));
+    stop.abort();
+    for (const { status } of await Promise.allSettled(open)) expect(status).toBe('rejected');
+  } finally {
+    process.off('warning', hear);
+  }
+});

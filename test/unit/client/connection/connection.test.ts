@@ -1,0 +1,285 @@
+import { describe, expect, test, vi } from 'vitest';
+import { createClient } from '../../../../src/client/create-client.js';
+import type { Client } from '../../../../src/client/model/client.js';
+import type { ClientOptions } from '../../../../src/client/model/options.js';
+import type { Call, Outcome } from '../../../../src/protocol/call.js';
+import { McpError } from '../../../../src/protocol/errors.js';
+import type { Link, LinkEvents } from '../../../../src/protocol/link.js';
+import { until } from '../../../support/until.js';
+
+const done: Outcome = { resultType: 'complete', content: [] };
+const lost = new McpError('connection_closed', 'The process ended');
+
+interface Scripted {
+  readonly client: Promise<Client>;
+  readonly opened: () => number;
+  readonly closed: () => number;
+  readonly events: () => LinkEvents;
+  failing: McpError | undefined;
+  answer: (call: Call) => Promise<Outcome>;
+}
+
+function scripted(options: ClientOptions = {}, connectTimeoutMs?: number): Scripted {
+  let opened = 0;
+  let closed = 0;
+  let current: LinkEvents | undefined;
+  const script: Scripted = {
+    opened: () => opened,
+    closed: () => closed,
+    events: () => current as LinkEvents,
+    failing: undefined,
+    answer: async () => done,
+    client: createClient({
+      target: 'scripted',
+      options,
+      connectTimeoutMs,
+      open: async (events, { signal }) => {
+        await Promise.resolve();
+        if (connectTimeoutMs !== undefined) {
+          await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+        }
+        opened++;
+        current = events;
+        if (script?.failing) throw script.failing;
+        const link: Link = {
+          transport: 'stdio',
+          revision: '2026-07-28',
+          discovered: { supportedVersions: ['2026-07-28'], capabilities: {} },
+          dispatch: (call) => script.answer(call),
+          close: async () => {
+            closed++;
+          },
+        };
+        return link;
+      },
+    }),
+  };
+  return script;
+}
+
+describe('a lost connection', () => {
+  test('is opened again, and the state says so', async () => {
+    const script = scripted({ reconnect: { baseMs: 1 } });
+    await using client = await script.client;
+    const statuses: unknown[] = [];
+    client.on('status', ({ status, reason }) => statuses.push([status, reason?.message]));
+    script.events().lost(lost);
+    expect(client.status).toBe('reconnecting');
+    // A call that comes meanwhile waits.
+    await client.callTool('x');
+    expect(client.status).toBe('ready');
+    expect(statuses).toEqual([
+      ['reconnecting', 'The process ended'],
+      ['ready', undefined],
+    ]);
+    expect(client.info().reconnects).toBe(1);
+    expect(script.closed()).toBe(1);
+  });
+
+  test('a call that waits fails after two attempts that failed, with their reason', async () => {
+    const script = scripted({ reconnect: { baseMs: 1 } });
+    await using client = await script.client;
+    script.failing = new McpError('connect_failed', 'The command was not found');
+    script.events().lost(lost);
+    await expect(client.callTool('x')).rejects.toMatchObject({
+      code: 'connect_failed',
+      message: 'The command was not found',
+    });
+    script.failing = undefined;
+    await until('it is there again', () => client.status === 'ready');
+    await client.callTool('x');
+  });
+
+  test('is given up after maxAttempts, and the client is closed with the reason', async () => {
+    const script = scripted({ reconnect: { baseMs: 1, maxAttempts: 3 } });
+    const client = await script.client;
+    const reasons: unknown[] = [];
+    client.on('status', ({ status, reason }) => status === 'closed' && reasons.push(reason?.message));
+    script.failing = new McpError('connect_failed', 'gone');
+    script.events().lost(lost);
+    await until('it is closed', () => client.status === 'closed');
+    expect(script.opened()).toBe(4);
+    expect(reasons).toEqual(['gone']);
+    await expect(client.callTool('x')).rejects.toMatchObject({ code: 'connection_closed' });
+    await client.close();
+  });
+
+  test('is not tried again where the server says who may not come in', async () => {
+    const script = scripted({ reconnect: { baseMs: 1 } });
+    const client = await script.client;
+    script.failing = new McpError('unauthorized', 'The token has expired');
+    script.events().lost(lost);
+    await until('it is closed', () => client.status === 'closed');
+    expect(script.opened()).toBe(2);
+  });
+
+  test('closes the client where it shall not reconnect', async () => {
+    const script = scripted({ reconnect: false });
+    const client = await script.client;
+    script.events().lost(lost);
+    expect(client.status).toBe('closed');
+    await client.close();
+    expect(script.opened()).toBe(1);
+  });
+
+  test('pauses grow, and are cut by chance', async () => {
+    const { backoff } = await import('../../../../src/client/connection/pause.js');
+    const random = vi.spyOn(Math, 'random');
+    random.mockReturnValue(1);
+    expect([0, 1, 2, 9, 99].map((attempt) => backoff(attempt, { baseMs: 200, maxMs: 30_000 }))).toEqual([
+      200, 400, 800, 30_000, 30_000,
+    ]);
+    random.mockReturnValue(0);
+    expect(backoff(1, { baseMs: 200, maxMs: 30_000 })).toBe(200);
+    random.mockRestore();
+  });
+});
+
+describe('calls that broke off', () => {
+  test('are made again where that is safe', async () => {
+    const script = scripted();
+    await using client = await script.client;
+    let tries = 0;
+    script.answer = async (call) => {
+      if (++tries < 3) throw lost;
+      return call.method === 'tools/list' ? { resultType: 'complete', tools: [] } : done;
+    };
+    await client.tools().all();
+    expect(tries).toBe(3);
+  });
+
+  test('are not where it is not: a tool may have done its work', async () => {
+    const script = scripted();
+    await using client = await script.client;
+    let tries = 0;
+    script.answer = async () => {
+      tries++;
+      throw lost;
+    };
+    await expect(client.callTool('pay')).rejects.toBe(lost);
+    expect(tries).toBe(1);
+  });
+
+  test('a tool is called again that says so, that keeps idempotency keys and has one, or that the server never got', async () => {
+    const script = scripted();
+    await using client = await script.client;
+    let failures = 0;
+    let reason = lost;
+    script.answer = async (call) => {
+      if (call.method === 'tools/list') {
+        const inputSchema = { type: 'object' };
+        return {
+          resultType: 'complete',
+          tools: [
+            { name: 'read', inputSchema, annotations: { readOnlyHint: true } },
+            { name: 'keyed', inputSchema, _meta: { 'fullmcp/idempotency': { windowMs: 1000 } } },
+            { name: 'pay', inputSchema },
+          ],
+        };
+      }
+      if (failures-- > 0) throw reason;
+      return done;
+    };
+    await client.tools().all();
+    failures = 1;
+    await client.callTool('read');
+    failures = 1;
+    await client.callTool('keyed', {}, { idempotencyKey: 'k' });
+    failures = 1;
+    await expect(client.callTool('keyed')).rejects.toBe(lost);
+    // This server may ignore the key: then the tool would run twice.
+    failures = 1;
+    await expect(client.callTool('pay', {}, { idempotencyKey: 'k' })).rejects.toBe(lost);
+    failures = 1;
+    await expect(client.callTool('unlisted', {}, { idempotencyKey: 'k' })).rejects.toBe(lost);
+    failures = 1;
+    reason = new McpError('connect_failed', 'refused', { data: { unsent: true } });
+    await client.callTool('pay');
+    failures = 1;
+    reason = new McpError('overloaded', 'Too many requests', { status: 429, data: { retryAfterMs: 5 } });
+    await client.callTool('pay');
+    failures = 1;
+    reason = new McpError('overloaded', 'Come back tomorrow', {
+      status: 429,
+      data: { retryAfterMs: 86_400_000 },
+    });
+    await expect(client.callTool('pay')).rejects.toBe(reason);
+  });
+});
+
+describe('connecting', () => {
+  test('that takes too long ends', async () => {
+    await expect(scripted({}, 20).client).rejects.toMatchObject({
+      code: 'timeout',
+      message: expect.stringContaining('20 ms'),
+    });
+  });
+
+  test('that takes too long ends where nobody looks at the signal, and what comes later is closed', async () => {
+    const close = vi.fn(async () => {});
+    let finish: ((link: Link) => void) | undefined;
+    const connecting = createClient({
+      target: 'x',
+      options: {},
+      connectTimeoutMs: 20,
+      open: () =>
+        new Promise((resolve) => {
+          finish = resolve;
+        }),
+    });
+    await expect(connecting).rejects.toMatchObject({ code: 'timeout' });
+    const discovered = { supportedVersions: [], capabilities: {} };
+    finish?.({ transport: 'stdio', revision: '2026-07-28', discovered, dispatch: async () => done, close });
+    await until('it is closed', () => close.mock.calls.length === 1);
+  });
+
+  test('that fails is final, and says why', async () => {
+    const failure = new McpError('connect_failed', 'no route');
+    await expect(
+      createClient({
+        target: 'x',
+        options: {},
+        open: async () => {
+          throw failure;
+        },
+      }),
+    ).rejects.toBe(failure);
+  });
+
+  test('a link that is lost while it is opened is closed', async () => {
+    const close = vi.fn(async () => {});
+    await expect(
+      createClient({
+        target: 'x',
+        options: {},
+        open: async (events) => {
+          events.lost(lost);
+          return {
+            transport: 'stdio',
+            revision: '2026-07-28',
+            discovered: { supportedVersions: [], capabilities: {} },
+            dispatch: async () => done,
+            close,
+          };
+        },
+      }),
+    ).rejects.toBe(lost);
+    expect(close).toHaveBeenCalledOnce();
+  });
+
+  test('a client that is closed while it reconnects stays closed', async () => {
+    const script = scripted({ reconnect: { baseMs: 5 } });
+    const client = await script.client;
+    script.events().lost(lost);
+    const call = client.callTool('x');
+    await Promise.all([client.close(), expect(call).rejects.toMatchObject({ code: 'connection_closed' })]);
+    expect(client.status).toBe('closed');
+    expect(script.opened()).toBe(1);
+  });
+});
+
+test("the version that a client calls itself is the package's", async () => {
+  const { fullmcp } = await import('../../../../src/client/model/identity.js');
+  const { default: manifest } = await import('../../../../package.json', { with: { type: 'json' } });
+  expect(fullmcp.version).toBe(manifest.version);
+});

@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest';
+import { ResultCache } from '../../../../src/client/model/result-cache.js';
+import { createServer, type Server } from '../../../../src/index.js';
+import type { Call, Dispatch } from '../../../../src/protocol/call.js';
+import { inProcessClient } from '../../../support/in-process-client.js';
+import { until } from '../../../support/until.js';
+
+function counted(
+  server: Server,
+  change?: (call: Call) => object,
+): { dispatch: Dispatch; asked: (method: string) => number } {
+  const asked: string[] = [];
+  return {
+    dispatch: async (call) => {
+      asked.push(call.method);
+      const outcome = await server.dispatch(call);
+      return { ...outcome, ...change?.(call) };
+    },
+    asked: (method) => asked.filter((one) => one === method).length,
+  };
+}
+
+function books(): Server {
+  const server = createServer({ name: 'books', version: '1', changes: true });
+  server.tool('t', {}, () => 'x');
+  server.resource('book://one', {}, () => 'once upon a time');
+  return server as Server;
+}
+
+const fresh = { ttlMs: 60_000, cacheScope: 'private' };
+
+describe('results are kept', () => {
+  test('for as long as the server said, and no longer', async () => {
+    const server = counted(books(), () => fresh);
+    await using client = await inProcessClient(server);
+    await client.tools().all();
+    await client.tools().all();
+    await client.readResource('book://one');
+    await client.readResource('book://one');
+    expect(server.asked('tools/list')).toBe(1);
+    expect(server.asked('resources/read')).toBe(1);
+    await client.ping();
+    await client.ping();
+    // One of them opened the connection.
+    expect(server.asked('server/discover')).toBe(3);
+  });
+
+  test('not without ttlMs, not with a negative one, and not when told not to', async () => {
+    for (const ttlMs of [undefined, 0, -1, Number.NaN, '5']) {
+      const server = counted(books(), () => ({ ttlMs }));
+      await using client = await inProcessClient(server);
+      await client.tools().all();
+      await client.tools().all();
+      expect(server.asked('tools/list')).toBe(2);
+    }
+    const server = counted(books(), () => fresh);
+    await using client = await inProcessClient(server, { cache: false });
+    await client.tools().all();
+    await client.tools().all();
+    expect(server.asked('tools/list')).toBe(2);
+  });
+
+  test('until a notification says otherwise', async () => {
+    const inner = books();
+    const server = counted(inner, () => fresh);
+    await using client = await inProcessClient(server);
+    await using changes = await client.subscribe({ tools: true, uris: ['book://one'] });
+    expect(changes.accepted).toEqual({ tools: true, uris: ['book://one'] });
+    await client.tools().all();
+    await client.readResource('book://one');
+    inner.changed.tools();
+    inner.changed.resource('book://one');
+    for await (const change of changes) if (change.kind === 'resource') break;
+    await client.tools().all();
+    await client.readResource('book://one');
+    expect(server.asked('tools/list')).toBe(2);
+    expect(server.asked('resources/read')).toBe(2);
+  });
+
+  test('a result that was under way when something changed is not kept', async () => {
+    const inner = books();
+    let release: (() => void) | undefined;
+    let asked = 0;
+    const slow: Dispatch = async (call) => {
+      const outcome = await inner.dispatch(call);
+      if (call.method !== 'tools/list') return outcome;
+      if (asked++ === 0)
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+      return { ...outcome, ...fresh };
+    };
+    await using client = await inProcessClient({ dispatch: slow });
+    await using changes = await client.subscribe({ tools: true });
+    const first = client.tools().all();
+    await until('the list is under way', () => release !== undefined);
+    inner.changed.tools();
+    for await (const _ of changes) break;
+    release?.();
+    await first;
+    await client.tools().all();
+    expect(asked).toBe(2);
+  });
+
+  test('private ones for their client only, public ones for all who share the cache', async () => {
+    const cache = new ResultCache();
+    for (const [cacheScope, times] of [
+      ['private', 2],
+      ['public', 1],
+    ] as const) {
+      const server = counted(books(), () => ({ ttlMs: 60_000, cacheScope }));
+      await using one = await inProcessClient(server, { cache });
+      await using other = await inProcessClient(server, { cache });
+      await one.tools().all();
+      await other.tools().all();
+      expect(server.asked('tools/list')).toBe(times);
+    }
+  });
+
+  test('within bounds of count and size', async () => {
+    const server = createServer({ name: 'large', version: '1' });
+    server.resource('r://{id}', {}, () => 'x'.repeat(1000));
+    const spied = counted(server as Server, () => fresh);
+    await using client = await inProcessClient(spied, {
+      cache: new ResultCache({ maxEntries: 2, maxBytes: 100_000 }),
+    });
+    for (const uri of ['r://1', 'r://2', 'r://3', 'r://3', 'r://1']) await client.readResource(uri);
+    expect(spied.asked('resources/read')).toBe(4);
+  });
+});

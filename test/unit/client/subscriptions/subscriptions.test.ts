@@ -1,0 +1,323 @@
+import { describe, expect, test } from 'vitest';
+import { createClient } from '../../../../src/client/create-client.js';
+import type { Change, Client, Subscription } from '../../../../src/client/model/client.js';
+import { createServer, McpError, type Server } from '../../../../src/index.js';
+import type { Call, Dispatch } from '../../../../src/protocol/call.js';
+import { dispatchLink } from '../../../../src/transports/memory/link.js';
+import { inProcessClient } from '../../../support/in-process-client.js';
+import { soon, until } from '../../../support/until.js';
+
+function library(): Server {
+  const server = createServer({ name: 'library', version: '1', changes: true });
+  server.resource('book://{id}', {}, ({ id }) => String(id));
+  server.tool('t', {}, () => 1);
+  server.prompt('p', {}, () => 'p');
+  return server as Server;
+}
+
+/** Keeps an eye on the listen calls, and can break them. */
+function watched(server: Server): {
+  dispatch: Dispatch;
+  open: Call[];
+  total: () => number;
+  breakAll: () => void;
+} {
+  const open: Call[] = [];
+  const breakers = new Set<() => void>();
+  let total = 0;
+  return {
+    open,
+    total: () => total,
+    breakAll: () => {
+      for (const breakOff of breakers) breakOff();
+    },
+    async dispatch(call) {
+      if (call.method !== 'subscriptions/listen') return server.dispatch(call);
+      total++;
+      open.push(call);
+      const stop = new AbortController();
+      let breakOff!: () => void;
+      const broken = new Promise<never>((_, reject) => {
+        breakOff = () => {
+          stop.abort();
+          reject(new McpError('connection_closed', 'The stream broke off'));
+        };
+      });
+      breakers.add(breakOff);
+      try {
+        const signal = AbortSignal.any([call.signal, stop.signal]);
+        return await Promise.race([server.dispatch({ ...call, signal }), broken]);
+      } finally {
+        breakers.delete(breakOff);
+        open.splice(open.indexOf(call), 1);
+      }
+    },
+  };
+}
+
+async function next(subscription: Subscription): Promise<Change> {
+  const iterator = subscription[Symbol.asyncIterator]();
+  const { value } = await soon('a change', iterator.next());
+  return value as Change;
+}
+
+describe('a subscription', () => {
+  test('hears of a resource, and two changes that nobody has seen yet are one', async () => {
+    const server = library();
+    await using client = await inProcessClient(server);
+    await using book = await client.subscribe('book://1');
+    expect(book.accepted).toEqual({ uris: ['book://1'] });
+    server.changed.resource('book://2');
+    server.changed.resource('book://1');
+    server.changed.resource('book://1');
+    const heard: Change[] = [];
+    for await (const change of book) {
+      heard.push(change);
+      if (heard.length === 1) {
+        server.changed.resource('book://1');
+      } else break;
+    }
+    expect(heard).toEqual([
+      { kind: 'resource', uri: 'book://1' },
+      { kind: 'resource', uri: 'book://1' },
+    ]);
+  });
+
+  test('hears of what lies below a resource, and not of what only begins like it', async () => {
+    const heard: unknown[] = [];
+    const spied = watched(library());
+    await using client = await inProcessClient(spied);
+    await client.subscribe('book://1', { onChange: (change) => heard.push(change) });
+    for (const uri of ['book://1/page', 'book://10', 'book://1'])
+      spied.open[0]?.notify('notifications/resources/updated', { uri });
+    expect(heard).toEqual([
+      { kind: 'resource', uri: 'book://1/page' },
+      { kind: 'resource', uri: 'book://1' },
+    ]);
+  });
+
+  test('tells a callback at once', async () => {
+    const server = library();
+    await using client = await inProcessClient(server);
+    const heard: Change[] = [];
+    await client.subscribe(
+      { tools: true, prompts: true, resources: true },
+      { onChange: (change) => heard.push(change) },
+    );
+    server.changed.tools();
+    server.changed.prompts();
+    server.changed.resources();
+    server.changed.tools();
+    expect(heard.map(({ kind }) => kind)).toEqual(['tools', 'prompts', 'resources', 'tools']);
+  });
+
+  test('a callback that throws is a problem, and the next is still told', async () => {
+    const server = library();
+    await using client = await inProcessClient(server);
+    const heard: Change[] = [];
+    await client.subscribe(
+      { tools: true },
+      {
+        onChange: () => {
+          throw new Error('no');
+        },
+      },
+    );
+    await client.subscribe({ tools: true }, { onChange: (change) => heard.push(change) });
+    server.changed.tools();
+    expect(heard).toHaveLength(1);
+    expect(client.info().problems).toEqual(['The onChange of a subscription threw']);
+  });
+
+  test('shares one stream with the others, which is opened anew only when more is wanted', async () => {
+    const spied = watched(library());
+    await using client = await inProcessClient(spied);
+    const one = await client.subscribe('book://1');
+    const two = await client.subscribe({ uris: ['book://2'], tools: true });
+    const three = await client.subscribe('book://1');
+    await until('only the newest stream is open', () => spied.open.length === 1);
+    expect(spied.total()).toBe(2);
+    expect(spied.open[0]?.params['notifications']).toEqual({
+      toolsListChanged: true,
+      resourceSubscriptions: ['book://1', 'book://2'],
+    });
+    await one.close();
+    expect(spied.total()).toBe(2);
+    await two.close();
+    await until('the stream has shrunk', () => spied.total() === 3 && spied.open.length === 1);
+    await three.close();
+    await until('nothing is open', () => spied.open.length === 0);
+  });
+
+  test('ends with its signal, with a break out of its loop, and with the client', async () => {
+    const spied = watched(library());
+    const client = await inProcessClient(spied);
+    const stop = new AbortController();
+    const bySignal = await client.subscribe('book://1', { signal: stop.signal });
+    stop.abort();
+    for await (const _ of bySignal) expect.unreachable();
+    const server = library();
+    const other = await inProcessClient(server);
+    const byBreak = await other.subscribe('book://1');
+    server.changed.resource('book://1');
+    for await (const _ of byBreak) break;
+    for await (const _ of byBreak) expect.unreachable();
+    const byClose = await client.subscribe('book://1');
+    const walked = (async () => {
+      for await (const _ of byClose) expect.unreachable();
+    })();
+    await client.close();
+    await soon('the end of the loop', walked);
+    await until('nothing is open', () => spied.open.length === 0);
+    await other.close();
+  });
+
+  test('is opened again when it breaks off, and says that something may have been missed', async () => {
+    const server = library();
+    const spied = watched(server);
+    await using client = await inProcessClient(spied);
+    await using changes = await client.subscribe({ tools: true, uris: ['book://1'] });
+    spied.breakAll();
+    await until('it is open again', () => spied.total() === 2 && spied.open.length === 1);
+    const kinds = [(await next(changes)).kind];
+    expect(kinds).toEqual(['tools']);
+  });
+
+  test('what a server does not grant is not in `accepted`', async () => {
+    const server = createServer({ name: 'quiet', version: '1', tools: {} });
+    await using client = await inProcessClient(server as Server);
+    const nothing = await client.subscribe({ prompts: true });
+    expect(nothing.accepted).toEqual({});
+    await nothing.close();
+  });
+
+  test('a signal that was aborted before is a cancellation, and one that is used again and again keeps nothing', async () => {
+    await using client = await inProcessClient(library());
+    await expect(client.subscribe('book://1', { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: 'cancelled',
+    });
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    signal.addEventListener = (...given: Parameters<typeof add>) => {
+      listeners++;
+      add(...given);
+    };
+    signal.removeEventListener = (...given: Parameters<typeof remove>) => {
+      listeners--;
+      remove(...given);
+    };
+    for (let time = 0; time < 3; time++) await (await client.subscribe('book://1', { signal })).close();
+    expect(listeners).toBe(0);
+  });
+
+  test('what cannot be read is a problem, and the stream goes on', async () => {
+    const server = library();
+    const spied = watched(server);
+    await using client = await inProcessClient(spied);
+    const heard: Change[] = [];
+    await client.subscribe('book://1', { onChange: (change) => heard.push(change) });
+    spied.open[0]?.notify('notifications/tasks', { taskId: 7 });
+    server.changed.resource('book://1');
+    expect(heard).toHaveLength(1);
+    expect(client.info().problems).toEqual([expect.stringContaining('notifications/tasks')]);
+  });
+
+  test('an empty wish is refused', async () => {
+    await using client = await inProcessClient(library());
+    await expect(client.subscribe({})).rejects.toMatchObject({ code: 'invalid_params' });
+    await expect(client.subscribe({ uris: [] })).rejects.toMatchObject({ code: 'invalid_params' });
+  });
+
+  test('a server that refuses it says why, and one that never acknowledges is given up on', async () => {
+    const refusing: Dispatch = async (call) => {
+      if (call.method === 'subscriptions/listen') throw new McpError('method_not_found', 'Method not found');
+      return library().dispatch(call);
+    };
+    await using client = await inProcessClient({ dispatch: refusing });
+    await expect(client.subscribe('book://1')).rejects.toMatchObject({ code: 'method_not_found' });
+    const silent: Dispatch = (call) =>
+      call.method === 'subscriptions/listen' ? new Promise(() => {}) : library().dispatch(call);
+    await using patient = await inProcessClient({ dispatch: silent }, { timeoutMs: 30 });
+    await expect(patient.subscribe('book://1')).rejects.toMatchObject({ code: 'timeout' });
+    expect(patient.pending()).toEqual([]);
+  });
+
+  test('whose acknowledgement is lost is given up on, whatever else comes', async () => {
+    const deaf: Dispatch = (call) => {
+      if (call.method !== 'subscriptions/listen') return library().dispatch(call);
+      call.notify('notifications/resources/updated', { uri: 'book://1' });
+      return new Promise(() => {});
+    };
+    await using client = await inProcessClient({ dispatch: deaf }, { timeoutMs: 30 });
+    await expect(client.subscribe('book://1')).rejects.toMatchObject({ code: 'timeout' });
+  });
+
+  test('that is not granted again at once is asked for until it is', async () => {
+    const server = library();
+    let listens = 0;
+    let end!: () => void;
+    const moody: Dispatch = async (call) => {
+      if (call.method !== 'subscriptions/listen') return server.dispatch(call);
+      listens += 1;
+      const notifications = listens === 2 ? {} : call.params['notifications'];
+      call.notify('notifications/subscriptions/acknowledged', { notifications });
+      if (listens !== 2)
+        await new Promise<void>((resolve) => {
+          end = resolve;
+        });
+      return { resultType: 'complete' };
+    };
+    await using client = await inProcessClient({ dispatch: moody });
+    const heard: Change[] = [];
+    await client.subscribe('book://1', { onChange: (change) => heard.push(change) });
+    end();
+    await until('it is granted again', () => heard.length > 0);
+    expect(listens).toBe(3);
+    expect(client.info().problems).toEqual([expect.stringContaining('grants the subscription no more')]);
+  });
+
+  test('survives a lost connection', async () => {
+    const server = library();
+    let lose!: () => void;
+    let opened = 0;
+    let lost = new AbortController();
+    const client: Client = await createClient({
+      target: 'test',
+      options: { reconnect: { baseMs: 1 } },
+      open: async (events, open) => {
+        opened++;
+        lost = new AbortController();
+        const { signal } = lost;
+        const reason = new McpError('connection_closed', 'lost');
+        lose = () => {
+          lost.abort(reason);
+          events.lost(reason);
+        };
+        const gone = new Promise<never>((_, reject) =>
+          signal.addEventListener('abort', () => reject(reason)),
+        );
+        gone.catch(() => {});
+        const link = await dispatchLink(
+          (call) =>
+            Promise.race([
+              gone,
+              server.dispatch({ ...call, signal: AbortSignal.any([call.signal, signal]) }),
+            ]),
+          { open },
+        );
+        return link;
+      },
+    });
+    await using _ = client;
+    const heard: Change[] = [];
+    await client.subscribe('book://1', { onChange: (change) => heard.push(change) });
+    lose();
+    expect(client.status).toBe('reconnecting');
+    await until('it is subscribed again', () => opened === 2 && heard.length > 0);
+    heard.length = 0;
+    server.changed.resource('book://1');
+    expect(heard).toEqual([{ kind: 'resource', uri: 'book://1' }]);
+  });
+});

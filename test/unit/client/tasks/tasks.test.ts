@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createServer, type Server, tool } from '../../../../src/index.js';
+import { inProcessClient } from '../../../support/in-process-client.js';
+import { until } from '../../../support/until.js';
+
+function worker(): { server: Server; begun: () => boolean; aborted: () => boolean; release: () => void } {
+  let begun = false;
+  let aborted = false;
+  let release: () => void = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const task = { support: 'optional', pollIntervalMs: 20 } as const;
+  const server = createServer({
+    name: 'worker',
+    version: '1',
+    tools: {
+      work: tool({ task, input: z.object({ n: z.number() }), run: async ({ n }) => n * 2 }),
+      wait: tool({
+        task,
+        run: async (_, ctx) => {
+          begun = true;
+          ctx.signal.addEventListener('abort', () => {
+            aborted = true;
+          });
+          await held;
+          return 'at last';
+        },
+      }),
+      ask: tool({
+        task,
+        run: async (_, ctx) => {
+          const answer = await ctx.elicit('name', {
+            message: 'Name?',
+            schema: z.object({ name: z.string() }),
+          });
+          return answer.action === 'accept' ? answer.content.name : answer.action;
+        },
+      }),
+      broken: tool({
+        task,
+        run: () => {
+          throw new Error('secret');
+        },
+      }),
+    },
+  });
+  return { server: server as unknown as Server, begun: () => begun, aborted: () => aborted, release };
+}
+
+describe('tasks', () => {
+  test('are awaited as if they were plain calls', async () => {
+    const { server } = worker();
+    await using client = await inProcessClient(server);
+    expect((await client.callTool('work', { n: 21 })).unwrap()).toBe(42);
+    expect((await client.callTool('broken')).isError).toBe(true);
+    await server.close();
+  });
+
+  test('ask through the same handlers', async () => {
+    const { server } = worker();
+    let asked = 0;
+    await using client = await inProcessClient(server, {
+      elicit: (_, { key }) => {
+        asked++;
+        expect(key).toBe('name');
+        return { action: 'accept', content: { name: 'Ada' } };
+      },
+    });
+    expect((await client.callTool('ask')).text).toBe('Ada');
+    expect(asked).toBe(1);
+    await server.close();
+  });
+
+  test('are held as a handle, and found again by their id', async () => {
+    const { server, release } = worker();
+    await using client = await inProcessClient(server);
+    const task = await client.startTool('wait');
+    expect(await task.status()).toMatchObject({ id: task.id, status: 'working' });
+    await using later = await inProcessClient(server);
+    const found = later.task(task.id as string);
+    const result = found.result();
+    release();
+    expect((await result).text).toBe('at last');
+    expect(await found.status()).toMatchObject({ status: 'completed' });
+    await expect(later.task('no such task').status()).rejects.toMatchObject({ code: 'invalid_params' });
+    await server.close();
+  });
+
+  test('are answered by hand', async () => {
+    const { server } = worker();
+    await using client = await inProcessClient(server, { elicit: () => ({ action: 'cancel' }) });
+    const task = await client.startTool('ask');
+    await until('it asks', async () => (await task.status()).status === 'input_required');
+    expect(Object.keys((await task.status()).questions)).toEqual(['name']);
+    await task.answer({ name: { action: 'accept', content: { name: 'Grace' } } });
+    expect((await task.result()).text).toBe('Grace');
+    await server.close();
+  });
+
+  test('are cancelled, by the handle and by giving up on the call', async () => {
+    const { server, aborted } = worker();
+    await using client = await inProcessClient(server);
+    const task = await client.startTool('wait');
+    await task.cancel();
+    await expect(task.result()).rejects.toMatchObject({ code: 'cancelled' });
+    expect(aborted()).toBe(true);
+    await server.close();
+
+    const other = worker();
+    await using again = await inProcessClient(other.server);
+    const stop = new AbortController();
+    const call = again.callTool('wait', {}, { signal: stop.signal });
+    await until('the task is under way', other.begun);
+    stop.abort();
+    await expect(call).rejects.toMatchObject({ code: 'cancelled' });
+    await until('the task hears of it', other.aborted);
+    await other.server.close();
+  });
+
+  test('a cap on the waiting leaves the task alone and says how to find it', async () => {
+    const { server, release } = worker();
+    await using client = await inProcessClient(server);
+    const error = await client.callTool('wait', {}, { maxTimeoutMs: 60 }).catch((thrown) => thrown);
+    expect(error).toMatchObject({ code: 'timeout', data: { taskId: expect.any(String) } });
+    release();
+    expect((await client.task(error.data.taskId).result()).text).toBe('at last');
+    await server.close();
+  });
+
+  test('a call that no task was made of gives a handle that is done', async () => {
+    const plain = createServer({ name: 'plain', version: '1', tools: { t: tool({ run: () => 1 }) } });
+    await using client = await inProcessClient(plain);
+    const task = await client.startTool('t');
+    expect(task.id).toBeUndefined();
+    expect(await task.status()).toMatchObject({ status: 'completed' });
+    expect((await task.result()).data).toBe(1);
+  });
+});

@@ -1,0 +1,204 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of configs are written like that
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { checkConfig } from '../../../../src/connect/config/check.js';
+import { parseConfig, readConfigFile } from '../../../../src/connect/config/file.js';
+import { faultOf } from '../../../../src/connect/config/json-fault.js';
+import { McpError } from '../../../../src/index.js';
+
+function mistakesOf(run: () => unknown): readonly string[] {
+  try {
+    run();
+  } catch (error) {
+    if (!McpError.is(error)) throw error;
+    expect(error.code).toBe('invalid_params');
+    return error.message
+      .split('\n')
+      .slice(1)
+      .map((line) => line.slice(2));
+  }
+  throw new Error('There was no mistake');
+}
+
+function parse(config: object, env: Record<string, string> = {}): unknown {
+  return parseConfig(JSON.stringify(config), { env }).mcpServers;
+}
+
+describe('a config', () => {
+  test('is taken as other programs write it', () => {
+    const mcpServers = {
+      'file-system': { command: 'npx', args: ['-y', 'server-filesystem', '/tmp'], env: { A: '1' }, cwd: '/' },
+      remote: { type: 'http', url: 'https://example.com/mcp', headers: { Authorization: 'Bearer x' } },
+      old: {
+        type: 'sse',
+        url: 'http://localhost:3000/sse',
+        alwaysAllow: ['x'],
+        timeout: 3,
+        description: 'd',
+      },
+      socket: { url: 'wss://example.com/mcp' },
+      off: { command: 'x', disabled: true, autoApprove: [] },
+    };
+    expect(checkConfig({ mcpServers }).mcpServers).toEqual(mcpServers);
+    expect(parse({ servers: mcpServers, inputs: [] })).toEqual(mcpServers);
+    expect(parse({ mcpServers: {} })).toEqual({});
+  });
+
+  test('tells all its mistakes together, and no value of it', () => {
+    const secret = 'hunter2';
+    const mistakes = mistakesOf(() =>
+      checkConfig({
+        mcpServers: {
+          'my server': { command: 'x' },
+          both: { command: 'x', url: 'https://example.com' },
+          neither: { type: 'http' },
+          list: ['x'],
+          args: { command: 'x', args: [secret, 3] },
+          env: { command: '', env: { PORT: 3000, TOKEN: secret }, cwd: 7 },
+          url: { url: `ftp://${secret}`, headers: secret },
+          more: { url: 'https://example.com', headers: { 'X-Count': 1 }, disabled: 'no', auth: 1 },
+        },
+      }),
+    );
+    expect(mistakes).toEqual([
+      expect.stringContaining('"my server": a server\'s name may have letters'),
+      'both: it has both "command" and "url": which one is meant?',
+      'neither: it has neither "command" (a process to start) nor "url" (an address)',
+      'list: it must be an object',
+      'args: "args" must be a list of texts',
+      'env: "command" must be a text',
+      'env: "env.PORT" must be a text, in quotes',
+      'env: "cwd" must be a text',
+      expect.stringContaining('url: "url" must be an address'),
+      'url: "headers" must be an object of texts',
+      'more: "headers.X-Count" must be a text, in quotes',
+      'more: "auth" must be a token or a function that gives one',
+      'more: "disabled" must be true or false',
+    ]);
+    expect(mistakes.join()).not.toContain(secret);
+    for (const value of [undefined, [], { mcpServers: [] }, { other: {} }])
+      expect(mistakesOf(() => checkConfig(value))).toEqual([expect.stringContaining('"mcpServers"')]);
+  });
+});
+
+describe('variables', () => {
+  const env = { HOME: '/home/ada', EMPTY: '', KEY: 'sesame', NESTED: '${KEY}' };
+
+  test('are put in, in every field that may have them, and once', () => {
+    const servers = {
+      a: {
+        command: '${HOME}/bin/x',
+        args: ['${env:KEY}', '${MISSING:-else}', '${EMPTY:-empty}', '${EMPTY}', '${NESTED}', '${A B} $HOME'],
+        env: { K: 'x${KEY}y${KEY}' },
+        cwd: '${HOME}',
+      },
+      b: { url: 'https://${HOST:-example.com}/mcp', headers: { A: 'Bearer ${KEY}' }, description: '${KEY}' },
+    };
+    expect(parse({ mcpServers: servers }, env)).toEqual({
+      a: {
+        command: '/home/ada/bin/x',
+        args: ['sesame', 'else', 'empty', '', '${KEY}', '${A B} $HOME'],
+        env: { K: 'xsesameysesame' },
+        cwd: '/home/ada',
+      },
+      b: { url: 'https://example.com/mcp', headers: { A: 'Bearer sesame' }, description: '${KEY}' },
+    });
+  });
+
+  test('that are not set are told with server, field and name, beside all other mistakes', () => {
+    const mistakes = mistakesOf(() =>
+      parse(
+        {
+          mcpServers: {
+            a: { command: 'x', args: ['${KEY}', '${NOT_SET}'], env: { T: '${ALSO_NOT}' } },
+            b: { url: 'https://example.com', headers: { A: '${input:token}' } },
+            c: {},
+            off: { command: '${NOWHERE}', disabled: true },
+            proto: { command: '${constructor}' },
+          },
+        },
+        env,
+      ),
+    );
+    expect(mistakes).toEqual([
+      'a: "args[1]" needs the environment variable NOT_SET, which is not set',
+      'a: "env.T" needs the environment variable ALSO_NOT, which is not set',
+      expect.stringContaining('b: "headers.A" needs ${input:token}'),
+      'proto: "command" needs the environment variable constructor, which is not set',
+      expect.stringContaining('c: it has neither'),
+    ]);
+    expect(mistakes.join()).not.toContain('sesame');
+  });
+
+  test('stay as they are in an object that a program gives', () => {
+    const mcpServers = { a: { command: '${HOME}' } };
+    expect(checkConfig({ mcpServers }).mcpServers).toEqual(mcpServers);
+  });
+});
+
+describe('text that is not JSON', () => {
+  test.each([
+    ['{\n  "mcpServers": {\n    // my server\n  }\n}', 3, 5, 'comments are not supported'],
+    ['{ "a": 1, /* x */ "b": 2 }', 1, 11, 'comments are not supported'],
+    ['{\n "a": [1, 2,]\n}', 2, 13, 'there is a comma before it'],
+    ['{ "a": 1, }', 1, 11, 'there is a comma before it'],
+    ['{ "a": 1 "b": 2 }', 1, 10, 'a comma or } is missing'],
+    ['{ a: 1 }', 1, 3, 'a name in double quotes is missing'],
+    ['{ "a" 1 }', 1, 7, 'a colon is missing'],
+    ['{ "a": tru }', 1, 8, 'there is no JSON value here'],
+    ['{ "a": "x\\q" }', 1, 8, 'a text that begins here is not well-formed'],
+    ['{ "a": [1', 1, 10, 'a [ is still open'],
+    ['', 1, 1, 'the text ends too early'],
+    ['{} {}', 1, 4, 'there is something after the end'],
+    ['{ "a": }', 1, 8, 'there is no JSON value here'],
+  ])('%j says where: line %i, column %i', (text, line, column, reason) => {
+    expect(() => parseConfig(text, { env: {}, name: 'mcp.json' })).toThrow(
+      expect.objectContaining({
+        code: 'invalid_params',
+        message: expect.stringContaining(`mcp.json is not JSON: line ${line}, column ${column}: `),
+      }),
+    );
+    expect(faultOf(text).reason).toContain(reason);
+  });
+
+  test('is never quoted', () => {
+    expect(() => parseConfig('{"mcpServers": {"a": {"env": {"KEY": hunter2}}}}', { env: {} })).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('hunter') }),
+    );
+  });
+
+  test('has its fault where it was changed, and what is JSON has none before its end', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 4 }), fc.nat(), (json, seed) => {
+        expect(faultOf(json)).toMatchObject({ line: 1, column: json.length + 1 });
+        const at = seed % (json.length + 1);
+        // A fault inside of a text or a number is told at its beginning, or right after what is whole of it.
+        expect(faultOf(`${json.slice(0, at)}\u0001${json.slice(at)}`).column).toBeLessThanOrEqual(at + 1);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('a config file', () => {
+  test('may begin with a byte order mark', async () => {
+    const readFile = async (): Promise<string> => '\uFEFF{"mcpServers": {"a": {"command": "${X}"}}}';
+    expect(await readConfigFile('mcp.json', { readFile, env: { X: 'node' } })).toEqual({
+      mcpServers: { a: { command: 'node' } },
+    });
+  });
+
+  test('that is not there, or is wrong, is named', async () => {
+    const missing = async (): Promise<string> => {
+      throw new Error('ENOENT: no such file');
+    };
+    await expect(readConfigFile('mcp.json', { readFile: missing, env: {} })).rejects.toMatchObject({
+      code: 'invalid_params',
+      message: 'The config mcp.json cannot be read: ENOENT: no such file',
+    });
+    const wrong = async (): Promise<string> => '{"mcpServers": {"a": {}}}';
+    await expect(readConfigFile('mcp.json', { readFile: wrong, env: {} })).rejects.toThrow(
+      /^The config in mcp\.json has mistakes:\n- a: it has neither/,
+    );
+  });
+});

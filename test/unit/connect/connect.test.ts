@@ -1,0 +1,324 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttp } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, describe, expect, expectTypeOf, test, vi } from 'vitest';
+import { WebSocketServer } from 'ws';
+import {
+  type Client,
+  callTool,
+  connect,
+  type GroupClient,
+  getPrompt,
+  listTools,
+  ResultCache,
+  readResource,
+  serverInfo,
+  VerdictCache,
+  withClient,
+} from '../../../src/client.js';
+import { connect as connectInBrowser } from '../../../src/client-web.js';
+import { createServer, prompt, resource, tool } from '../../../src/index.js';
+import { McpError } from '../../../src/protocol/errors.js';
+import { type Socket, serveWebSocket } from '../../../src/websocket.js';
+import { until } from '../../support/until.js';
+import { startServer } from './fixtures/http-servers.js';
+import { isAlive, noted, script } from './fixtures/processes.js';
+
+const undo: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const one of undo.splice(0).reverse()) await one();
+  vi.unstubAllEnvs();
+});
+
+function keep<T extends { close(): unknown }>(one: T): T {
+  undo.push(() => one.close());
+  return one;
+}
+
+function math() {
+  return createServer({
+    name: 'math',
+    version: '1.0.0',
+    tools: {
+      add: tool({
+        input: {
+          type: 'object',
+          properties: { a: { type: 'number' }, b: { type: 'number' } },
+          required: ['a', 'b'],
+        } as const,
+        run: ({ a, b }) => (a as number) + (b as number),
+      }),
+      who: tool({ run: (_input, { auth }) => auth?.subject ?? 'nobody' }),
+    },
+    resources: { 'config://app': resource({ read: () => 'the config' }) },
+    prompts: { greet: prompt({ run: () => 'Say hello' }) },
+  });
+}
+
+async function failed(connecting: Promise<unknown>): Promise<McpError> {
+  const error = await connecting.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!McpError.is(error)) throw new Error('It did not fail as it should', { cause: error });
+  return error;
+}
+
+describe('a server in this process', () => {
+  test('as an object, with its types', async () => {
+    const client = keep(await connect(math()));
+    expect(client.info()).toMatchObject({ transport: 'in-process', revision: '2026-07-28' });
+    expect((await client.callTool('add', { a: 1, b: 2 })).data).toBe(3);
+    expectTypeOf(client.tool.add).returns.resolves.toEqualTypeOf<number>();
+    expect(await client.tool.add({ a: 1, b: 2 })).toBe(3);
+  });
+
+  test('as a Dispatch, called by somebody', async () => {
+    const as = { subject: 'ada', scopes: [], claims: {} };
+    const client = keep(await connect(math().dispatch, { as }));
+    expect((await client.callTool('who')).text).toBe('ada');
+  });
+});
+
+describe('a script', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fullmcp-scripts-'));
+  const session = join(folder, 'server.mjs');
+  writeFileSync(
+    session,
+    `process.argv[2] = 'session';\nawait import(${JSON.stringify(pathToFileURL(script))});\n`,
+  );
+
+  test.each<[what: string, target: string | URL]>([
+    ['a path', session],
+    ['a URL', pathToFileURL(session)],
+    ['a URL as text', pathToFileURL(session).href],
+  ])('by %s', async (_what, target) => {
+    const client = keep(await connect(target));
+    expect(client.info()).toMatchObject({ transport: 'stdio', revision: '2025-11-25' });
+  });
+
+  test('that does not exist', async () => {
+    expect((await failed(connect('nowhere.js'))).message).toMatch(
+      /^There is no file nowhere\.js \(looked in /,
+    );
+    expect((await failed(connect('node nowhere.js'))).message).toContain(
+      "write { command: 'node', args: ['nowhere.js'] }",
+    );
+  });
+
+  test('that fails: TypeScript says how it was run', async () => {
+    const file = join(folder, 'broken.ts');
+    writeFileSync(file, 'process.exit(1);\n');
+    vi.stubEnv('PATH', folder);
+    const error = await failed(connect(file));
+    const runsTypeScript = Boolean((process.features as { typescript?: unknown }).typescript);
+    if (runsTypeScript) expect(error.code).toBe('connection_closed');
+    else expect(error.message).toContain('"npx tsx": install tsx, use Node 22.18 or later');
+  });
+
+  test('in Python: the error says which Python', async () => {
+    const file = join(folder, 'server.py');
+    writeFileSync(file, 'raise SystemExit(1)\n');
+    vi.stubEnv('PATH', folder);
+    const error = await failed(connect(file));
+    expect(error.code).toBe('connect_failed');
+    expect(error.message).toContain('the Python on the PATH');
+  });
+
+  test('whose stderr is listened to', async () => {
+    const lines: string[] = [];
+    const { target, remove } = noted('broken');
+    undo.push(remove);
+    await failed(connect(target, { stderr: (line) => lines.push(line), verdicts: new VerdictCache() }));
+    expect(lines).toContain('MY_KEY is not set');
+  });
+
+  test('a config file makes a group', async () => {
+    const file = join(folder, 'mcp.json');
+    const { execPath: command } = process;
+    writeFileSync(file, JSON.stringify({ mcpServers: { one: { command, args: [script, 'modern'] } } }));
+    const client = keep(await connect(file));
+    expect(client.info().transport).toBe('group');
+    expect((await client.tools().all()).map(({ name }) => name)).toEqual(['one_pid']);
+    undo.push(() => rmSync(folder, { recursive: true, force: true }));
+  });
+});
+
+test('a config makes a group, and its type says so', async () => {
+  const config = { mcpServers: { math: { target: math() } } };
+  const client = keep(await connect(config));
+  expectTypeOf(client).toEqualTypeOf<GroupClient>();
+  expect([...client.servers.keys()]).toEqual(['math']);
+  expect((await client.callTool('math_add', { a: 1, b: 2 })).data).toBe(3);
+});
+
+describe('a list', () => {
+  test('the first that is ready is taken', async () => {
+    const server = math();
+    const untouched = noted('modern');
+    undo.push(untouched.remove);
+    const client = keep(
+      await connect([{ command: 'no-such-command' }, 'http://127.0.0.1:1/mcp', server, untouched.target]),
+    );
+    expect(client.info().transport).toBe('in-process');
+    expect(untouched.pids()).toEqual([]);
+  });
+
+  test('where none is, the error has a line for each', async () => {
+    const http = await startServer(404);
+    undo.push(http.close);
+    const server = noted('broken');
+    undo.push(server.remove);
+    const error = await failed(
+      connect(
+        [{ command: 'no-such-command', args: ['serve', '--key', 'secret'] }, http.url, [server.target]],
+        {
+          verdicts: new VerdictCache(),
+        },
+      ),
+    );
+    expect(error).toMatchObject({
+      code: 'connect_failed',
+      data: {
+        attempts: [
+          { target: 'no-such-command serve …', transport: 'stdio', code: 'connect_failed' },
+          { target: http.url, transport: 'http', era: 'modern', code: 'unsupported_version' },
+          { target: http.url, transport: 'http', era: 'session' },
+          { target: http.url, transport: 'http+sse', era: 'http+sse' },
+          { transport: 'stdio', code: 'connection_closed' },
+        ],
+      },
+    });
+    // One line for each target, and one before them.
+    expect(error.message.split('\n')).toHaveLength(4);
+    expect(error.message).not.toContain('secret');
+    expect(error.cause).toBeUndefined();
+  });
+
+  test('giving up ends it', async () => {
+    const server = noted('silent');
+    undo.push(server.remove);
+    const giveUp = new AbortController();
+    const next = vi.fn(math().dispatch);
+    const connecting = connect([server.target, next], { signal: giveUp.signal });
+    connecting.catch(() => undefined);
+    await until('the first is asked', () => server.methods().length > 0);
+    giveUp.abort();
+    await expect(connecting).rejects.toMatchObject({ code: 'cancelled' });
+    expect(next).not.toHaveBeenCalled();
+    await until('the process is gone', () => !server.pids().some(isAlive));
+  });
+
+  test('a mistake in it is told before anything is tried', async () => {
+    const first = vi.fn(math().dispatch);
+    expect(await failed(connect([first, 'npx foo']))).toMatchObject({ code: 'invalid_request' });
+    expect(first).not.toHaveBeenCalled();
+    expect(await failed(connect([]))).toMatchObject({ code: 'invalid_request' });
+  });
+});
+
+describe('no target', () => {
+  test('MCP_SERVER_URL names it', async () => {
+    const server = await startServer('both');
+    undo.push(server.close);
+    vi.stubEnv('MCP_SERVER_URL', server.url);
+    const client = keep(await connect());
+    expect(client.info().target).toBe(server.url);
+    expect((await callTool(undefined, 'hello')).text).toBe('hello');
+  });
+
+  test.each(['', 'server.js'])('an error says what is missing (%j)', async (value) => {
+    vi.stubEnv('MCP_SERVER_URL', value);
+    const error = await failed(connect());
+    expect(error.code).toBe('invalid_request');
+    expect(error.message).toContain('MCP_SERVER_URL');
+  });
+});
+
+describe('a WebSocket with a token', () => {
+  test('sends it when it opens', async () => {
+    const http = createHttp().listen(0, '127.0.0.1');
+    const sockets = new WebSocketServer({ server: http });
+    const tokens: (string | undefined)[] = [];
+    sockets.on('connection', (socket, { headers }) => {
+      tokens.push(headers.authorization);
+      serveWebSocket(math(), socket as Socket);
+    });
+    await until('it listens', () => http.listening);
+    undo.push(() => http.close());
+    const url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}/`;
+    const client = keep(await connect<ReturnType<typeof math>>(url, { auth: 'the-token' }));
+    expectTypeOf(client.tool.add).returns.resolves.toEqualTypeOf<number>();
+    expect(client.info().transport).toBe('websocket');
+    expect(tokens).toEqual(['Bearer the-token']);
+  });
+
+  test('cannot in a browser, and says so', async () => {
+    const error = await failed(connectInBrowser('ws://127.0.0.1:1/', { auth: 'the-token' }));
+    expect(error.message).toContain('A WebSocket takes no headers here');
+  });
+});
+
+describe('in a browser', () => {
+  test.each([[{ command: 'node' }], ['server.js'], ['mcp.json']])(
+    '%o is refused with a reason',
+    async (target) => {
+      const error = await failed(connectInBrowser(target));
+      expect(error.code).toBe('invalid_request');
+      expect(error.message).toMatch(
+        /^A browser cannot (start a process|read a file): connect to a URL instead\.$/,
+      );
+    },
+  );
+
+  test('a URL works', async () => {
+    const server = await startServer('sessions');
+    undo.push(server.close);
+    const client = keep(await connectInBrowser(server.url));
+    expect((await client.callTool('hello')).text).toBe('hello');
+  });
+});
+
+test('a cache that is shared keeps servers apart that are called the same', async () => {
+  const server = await startServer('both');
+  undo.push(server.close);
+  const cache = new ResultCache();
+  const lists = ['a', 'a', 'b'].map((key) => `${server.url}?key=${key}`);
+  for (const url of lists) await listTools(url, { cache });
+  expect(server.requests.filter((request) => request === 'POST tools/list')).toHaveLength(2);
+});
+
+describe('one-shots', () => {
+  test('do one thing each', async () => {
+    const server = math();
+    expect((await callTool(server, 'add', { a: 1, b: 2 })).data).toBe(3);
+    expect((await listTools(server)).map(({ name }) => name)).toEqual(['add', 'who']);
+    expect((await readResource(server, 'config://app')).text).toBe('the config');
+    expect((await getPrompt(server, 'greet')).messages[0]?.content).toMatchObject({ text: 'Say hello' });
+    expect((await serverInfo(server)).info).toMatchObject({ name: 'math' });
+  });
+
+  test('end the process that they started', async () => {
+    const server = noted('modern');
+    undo.push(server.remove);
+    const { text } = await callTool(server.target, 'pid');
+    expect(server.pids()).toEqual([Number(text)]);
+    expect(isAlive(Number(text))).toBe(false);
+  });
+
+  test('also where it goes wrong', async () => {
+    const server = noted('modern');
+    undo.push(server.remove);
+    let used: Client | undefined;
+    const using = withClient(server.target, (client) => {
+      used = client;
+      throw new Error('mine');
+    });
+    await expect(using).rejects.toThrow('mine');
+    expect(used?.status).toBe('closed');
+    expect(server.pids().filter(isAlive)).toEqual([]);
+  });
+});

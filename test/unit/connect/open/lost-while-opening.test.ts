@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { overWire } from '../../../../src/connect/open/wire.js';
+import { McpError } from '../../../../src/protocol/errors.js';
+import type { Wire, WireEvents } from '../../../../src/transports/client/wire.js';
+
+const answers = {
+  '2026-07-28': { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: {} },
+  '2025-11-25': {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    serverInfo: { name: 'short-lived', version: '1' },
+  },
+} as const;
+
+/** Answers the first request, and is gone some steps of the event loop's microtasks later. */
+function shortLived(answer: object, steps: number): Wire {
+  let events: WireEvents | undefined;
+  return {
+    start(given) {
+      events = given;
+    },
+    send(text) {
+      const { id } = JSON.parse(text) as { id?: number };
+      if (id === undefined) return;
+      events?.message(JSON.stringify({ jsonrpc: '2.0', id, result: answer }));
+      void later();
+    },
+    close: async () => undefined,
+  };
+
+  async function later(): Promise<void> {
+    for (let step = 0; step < steps; step++) await undefined;
+    events?.closed(new McpError('connection_closed', 'It is gone'));
+  }
+}
+
+test.each(Object.keys(answers) as (keyof typeof answers)[])(
+  'a connection that ends while it is opened (%s) is told, whenever that happens',
+  async (revision) => {
+    const silent: number[] = [];
+    for (let steps = 0; steps < 40; steps++) {
+      const lost: McpError[] = [];
+      const way = overWire(() => shortLived(answers[revision], steps), {
+        target: 'a server',
+        transport: 'stdio',
+        probeTimeoutMs: 1000,
+      });
+      const opened = await way({
+        events: {
+          notification: () => undefined,
+          problem: () => undefined,
+          ask: async () => ({}),
+          lost: (reason) => void lost.push(reason),
+        },
+        open: { signal: new AbortController().signal, client: { client: undefined, capabilities: {} } },
+        revision,
+      }).catch((error: unknown) => error);
+      await new Promise((resolve) => setImmediate(resolve));
+      const told = McpError.is(opened) ? opened : lost[0];
+      if (told?.message !== 'It is gone') silent.push(steps);
+    }
+    expect(silent).toEqual([]);
+  },
+);

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import { onHearsay } from '../../../../src/connect/open/recalled-link.js';
+import type { Call, Outcome } from '../../../../src/protocol/call.js';
+import { McpError } from '../../../../src/protocol/errors.js';
+import type { Link } from '../../../../src/protocol/link.js';
+
+const refused = new McpError('unsupported_version', 'Not this one');
+const call = (method: string): Call => ({ method }) as Call;
+
+/** A link that says what it was called, or leaves the call open until it is told or closed. */
+function fakeLink(name: string, dispatch?: Link['dispatch']) {
+  const open = new Set<(error: McpError) => void>();
+  const link = {
+    closed: 0,
+    refuseAll: () => {
+      for (const reject of open) reject(refused);
+    },
+    revision: '2026-07-28',
+    transport: name,
+    discovered: { supportedVersions: [], capabilities: {} },
+    dispatch: dispatch ?? (() => new Promise<Outcome>((_, reject) => open.add(reject))),
+    close: async () => {
+      link.closed++;
+      for (const reject of open) reject(new McpError('connection_closed', name));
+    },
+  } as const satisfies Link & Record<string, unknown> as Link & { closed: number; refuseAll: () => void };
+  return link;
+}
+
+test('a call that is still open when another was refused is sent again too', async () => {
+  const second = fakeLink('second', async ({ method }) => ({ resultType: 'complete', method }));
+  const first = fakeLink('first');
+  const link = onHearsay(
+    { ...first, dispatch: (call) => (call.method === 'a' ? Promise.reject(refused) : first.dispatch(call)) },
+    { ask: async () => second, timeoutMs: 1000 },
+  );
+  const b = link.dispatch(call('b'));
+  expect(await link.dispatch(call('a'))).toMatchObject({ method: 'a' });
+  expect(link.transport).toBe('second');
+  expect(first.closed).toBe(0);
+  first.refuseAll();
+  expect(await b).toMatchObject({ method: 'b' });
+  expect(first.closed).toBe(1);
+});
+
+test('where nobody could be asked, the next call asks again', async () => {
+  const second = fakeLink('second', async () => ({ resultType: 'complete' }));
+  let asked = 0;
+  const link = onHearsay(
+    fakeLink('first', () => Promise.reject(refused)),
+    {
+      timeoutMs: 1000,
+      async ask() {
+        if (++asked === 1) throw new McpError('connect_failed', 'Not now');
+        return second;
+      },
+    },
+  );
+  await expect(link.dispatch(call('a'))).rejects.toMatchObject({ code: 'connect_failed' });
+  expect(await link.dispatch(call('a'))).toEqual({ resultType: 'complete' });
+  expect(asked).toBe(2);
+});
+
+test('a refusal after a success is the call’s own', async () => {
+  const outcomes: (() => Promise<Outcome>)[] = [
+    async () => ({ resultType: 'complete' }),
+    () => Promise.reject(refused),
+  ];
+  const first = fakeLink('first', () => (outcomes.shift() as () => Promise<Outcome>)());
+  const link = onHearsay(first, { ask: () => Promise.reject(new Error('asked')), timeoutMs: 1000 });
+  await link.dispatch(call('a'));
+  await expect(link.dispatch(call('a'))).rejects.toBe(refused);
+});
+
+test('who is slow to say what it is has only so long, and closing ends the wait', async () => {
+  const ask = (signal: AbortSignal): Promise<Link> =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  const first = (): Link => fakeLink('first', () => Promise.reject(refused));
+  const late = onHearsay(first(), { ask, timeoutMs: 10 });
+  await expect(late.dispatch(call('a'))).rejects.toMatchObject({ code: 'timeout' });
+  const closed = onHearsay(first(), { ask, timeoutMs: 60_000 });
+  const pending = closed.dispatch(call('a'));
+  pending.catch(() => undefined);
+  await new Promise(setImmediate);
+  await closed.close();
+  await expect(pending).rejects.toMatchObject({ code: 'connection_closed' });
+});

@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { connect, McpError, VerdictCache } from '../../../../src/client.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'fullmcp-scripts-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function failure(name: string, text: string): Promise<McpError> {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  const error = await connect(path, { verdicts: new VerdictCache() }).catch((thrown) => thrown);
+  expect(McpError.is(error), String(error)).toBe(true);
+  return error;
+}
+
+test('a script that ends without a word is told that it has to serve', async () => {
+  const error = await failure('defines.mjs', 'export default {};');
+  expect(error.message).toMatch(
+    /defines\.mjs".*exit code 0\.\nA script that ends at once only defines its server/,
+  );
+});
+
+test.each([
+  ['throws', 'throw new Error("DATABASE_URL is not set");', 'DATABASE_URL is not set'],
+  ['exits', 'console.error("no config"); process.exit(0);', 'no config'],
+  ['prints', 'console.log("usage: x FOLDER");', 'usage: x FOLDER'],
+  ['is killed', 'process.kill(process.pid, "SIGKILL");', 'SIGKILL'],
+  ['has a mistake', 'import "./nowhere.js";', 'ERR_MODULE_NOT_FOUND'],
+])('a script that %s is quoted, named, and told nothing that is not so', async (name, text, quoted) => {
+  const file = `${name.replaceAll(' ', '-')}.mjs`;
+  const { message } = await failure(file, text);
+  expect(message).toContain(quoted);
+  expect(message).toContain(file);
+  expect(message).not.toContain('only defines');
+});
+
+test('a Python script that crashes is told nothing of the PATH', async () => {
+  const { message, code } = await failure('crash.py', 'raise SystemExit("no config")');
+  // Where there is no Python, that is what is told.
+  if (code === 'connect_failed') expect(message).toContain('PATH');
+  else expect(message).not.toContain('on the PATH');
+});

@@ -1,0 +1,109 @@
+import { createServer, type InProcess, inProcess, memoryStore, type Tool, tool } from 'fullmcp';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { until } from '../../../support/until.js';
+
+const TASKS = 'io.modelcontextprotocol/tasks';
+const able = { capabilities: { elicitation: {}, extensions: { [TASKS]: {} } } };
+const ask = (message: string) => ({ message, schema: z.object({ ok: z.boolean() }) });
+const yes = { action: 'accept', content: { ok: true } };
+
+/** A server on a store that outlives it, as a new process would find it. */
+function start(store: ReturnType<typeof memoryStore>, run: Tool['run']) {
+  const { close, ...kept } = store;
+  const server = createServer({
+    name: 'test',
+    version: '1.0.0',
+    secret: 'x'.repeat(32),
+    log: () => undefined,
+    store: { ...kept, close: async () => undefined },
+    tools: { t: tool({ task: 'required', run: run as () => unknown }) },
+  });
+  return { server, call: inProcess(server, able) };
+}
+
+const statusOf = async (call: InProcess, taskId: unknown) => call('tasks/get', { taskId });
+
+async function settled(call: InProcess, taskId: unknown, status: string) {
+  await until(`the task is ${status}`, async () => (await statusOf(call, taskId))['status'] === status);
+  return statusOf(call, taskId);
+}
+
+describe('a task whose code has changed between two processes', () => {
+  test('takes a yes to the old question for no answer to the new one, early or late', async () => {
+    const store = memoryStore();
+    const deleted: string[] = [];
+    const before = start(store, (_, ctx) => ctx.ask('sure', ask('Delete 3 files?')));
+    const { taskId } = await before.call('tools/call', { name: 't' });
+    await settled(before.call, taskId, 'input_required');
+    await before.server.close();
+    let go!: () => void;
+    const reading = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const after = start(store, async (_, ctx) => {
+      await reading;
+      await ctx.ask('sure', ask('Delete 3000 files?'));
+      return ctx.step('delete', () => deleted.push('3000'));
+    });
+    // The client is faster than the handler: it answers what it was shown.
+    await after.call('tasks/update', { taskId, inputResponses: { sure: yes } });
+    go();
+    const shown = await settled(after.call, taskId, 'input_required');
+    expect(shown['inputRequests']).toMatchObject({ sure: { params: { message: 'Delete 3000 files?' } } });
+    expect(deleted).toEqual([]);
+    await after.call('tasks/update', { taskId, inputResponses: { sure: yes } });
+    await settled(after.call, taskId, 'completed');
+    expect(deleted).toEqual(['3000']);
+    await after.server.close();
+  });
+
+  test('takes an answer that was kept for the old question for none', async () => {
+    const store = memoryStore();
+    const before = start(store, async (_, ctx) => {
+      await ctx.ask('sure', ask('Delete 3 files?'));
+      await ctx.ask('really', ask('Really?'));
+    });
+    const { taskId } = await before.call('tools/call', { name: 't' });
+    await settled(before.call, taskId, 'input_required');
+    await before.call('tasks/update', { taskId, inputResponses: { sure: yes } });
+    await until('the second question is open', async () =>
+      Object.hasOwn(((await statusOf(before.call, taskId))['inputRequests'] ?? {}) as object, 'really'),
+    );
+    await before.server.close();
+    const after = start(store, async (_, ctx) => {
+      await ctx.ask('sure', ask('Delete 3000 files?'));
+      await ctx.ask('really', ask('Really?'));
+    });
+    await after.server.start();
+    await until('the changed question is open', async () =>
+      Object.hasOwn(((await statusOf(after.call, taskId))['inputRequests'] ?? {}) as object, 'sure'),
+    );
+    await after.server.close();
+  });
+
+  test.each([
+    ['returns', async () => 'done'],
+    [
+      'asks something else',
+      async (_: unknown, ctx: { ask: (key: string, question: object) => unknown }) =>
+        ctx.ask('other', ask('Other?')),
+    ],
+  ])('fails with the name of the step that it no longer comes to, when it %s', async (_, run) => {
+    const store = memoryStore();
+    const before = start(store, async (_input, ctx) => {
+      await ctx.step('charge', () => 1);
+      await ctx.ask('sure', ask('Sure?'));
+    });
+    const { taskId } = await before.call('tools/call', { name: 't' });
+    await settled(before.call, taskId, 'input_required');
+    await before.server.close();
+    const after = start(store, run as Tool['run']);
+    await after.server.start();
+    const failed = await settled(after.call, taskId, 'failed');
+    expect(failed['error']).toMatchObject({
+      message: expect.stringContaining('did not come to "charge" again'),
+    });
+    await after.server.close();
+  });
+});

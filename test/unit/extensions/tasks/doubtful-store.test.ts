@@ -1,0 +1,265 @@
+import { createServer, inProcess, type Store, type TasksOptions, tool } from 'fullmcp';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { signal } from '../../../support/signal.js';
+import { able, accept, keptStore, quiet, reached } from '../../../support/tasks.js';
+import { until } from '../../../support/until.js';
+
+// Stores that do not do as they say: they write and report a failure, lose their place in a list, list what is no longer so, or
+// refuse an entry for good.
+
+interface Doubtful {
+  readonly store: Store;
+  /** Writes, and then says that it could not. */
+  lying: boolean;
+  /** Fails after so many entries of a list. */
+  listed: number;
+  /** Lists what was there a while ago. */
+  stale: Promise<void> | undefined;
+  readonly kept: ReturnType<typeof keptStore>;
+}
+
+function doubtful(): Doubtful {
+  const kept = keptStore();
+  const self: Doubtful = {
+    kept,
+    lying: false,
+    listed: Number.POSITIVE_INFINITY,
+    stale: undefined,
+    store: {
+      ...kept.store,
+      async set(...entry) {
+        await kept.store.set(...entry);
+        if (self.lying) throw new Error('The answer of the store was lost');
+      },
+      async *entries(prefix) {
+        const found: (readonly [string, Record<string, unknown>])[] = [];
+        for await (const entry of kept.store.entries(prefix)) found.push(entry);
+        await self.stale;
+        for (const [at, entry] of found.entries()) {
+          if (at >= self.listed) throw new Error('The store is away');
+          yield entry;
+        }
+        if (self.listed === 0) throw new Error('The store is away');
+      },
+    },
+  };
+  return self;
+}
+
+function build(store: Store, tasks: TasksOptions = {}, gates: Record<string, Promise<void>> = {}) {
+  const did: string[] = [];
+  const server = createServer({
+    name: 'test',
+    version: '1.0.0',
+    secret: 'x'.repeat(32),
+    log: () => undefined,
+    store,
+    tasks,
+    tools: {
+      works: tool({
+        task: 'required',
+        input: z.object({ bytes: z.number().default(1) }),
+        run: async ({ bytes }, ctx) => {
+          await gates['begin'];
+          await ctx.step('work', () => 'x'.repeat(did.push('work') * bytes));
+          await gates['end'];
+          return 'done';
+        },
+      }),
+      asks: tool({
+        task: 'required',
+        input: z.object({ message: z.string().default('Sure?') }),
+        run: async ({ message }, ctx) => {
+          const { ok } = await ctx.ask('sure', { message, schema: z.object({ ok: z.boolean() }) });
+          did.push(`answered ${ok}`);
+          return 'done';
+        },
+      }),
+    },
+  });
+  return { server, call: inProcess(server, able), did };
+}
+
+const never = new Promise<void>(() => undefined);
+
+/** Tasks that a process has left before their first step. */
+async function leave(store: Store, count: number): Promise<unknown[]> {
+  const { server, call } = build(store, {}, { begin: never });
+  const ids: unknown[] = [];
+  for (let n = 0; n < count; n++)
+    ids.push((await call('tools/call', { name: 'works', arguments: {} }))['taskId']);
+  await server.close();
+  return ids;
+}
+
+describe('a write that was done and reported as failed', () => {
+  it('leaves no task behind that the next process would run', async () => {
+    const trouble = doubtful();
+    const { server, call } = build(trouble.store);
+    trouble.lying = true;
+    const creating = call('tools/call', { name: 'works', arguments: {} });
+    await expect(creating).rejects.toMatchObject({ code: 'overloaded' });
+    trouble.lying = false;
+    await server.close();
+    const left = [];
+    for await (const [key] of trouble.store.entries('task:')) left.push(key);
+    expect(left).toEqual([]);
+  });
+
+  it('does not end a task whose cancellation was refused', async () => {
+    const trouble = doubtful();
+    const { server, call } = build(trouble.store);
+    const { taskId } = await call('tools/call', { name: 'asks', arguments: {} });
+    await reached(call, taskId, 'input_required');
+    trouble.lying = true;
+    await expect(call('tasks/cancel', { taskId })).rejects.toMatchObject({ code: 'overloaded' });
+    trouble.lying = false;
+    await until(
+      'the store has it as it is',
+      async () => (await trouble.kept.entry(taskId))['status'] === 'input_required',
+    );
+    await server.close();
+  });
+
+  it('does not answer a question whose answer was refused', async () => {
+    const trouble = doubtful();
+    const { server, call, did } = build(trouble.store);
+    const { taskId } = await call('tools/call', { name: 'asks', arguments: {} });
+    await reached(call, taskId, 'input_required');
+    const give = (ok: boolean) => call('tasks/update', { taskId, inputResponses: { sure: accept({ ok }) } });
+    trouble.lying = true;
+    await expect(give(true)).rejects.toMatchObject({ code: 'overloaded' });
+    trouble.lying = false;
+    await until('the question is open in the store', async () => {
+      const { status, journal } = await trouble.kept.entry(taskId);
+      return status === 'input_required' && (journal as { a: unknown[] }).a.length === 0;
+    });
+    await give(false);
+    await reached(call, taskId, 'completed');
+    expect(did).toEqual(['answered false']);
+    await server.close();
+  });
+});
+
+describe('tasks that are listed', () => {
+  it('before the store fails are taken up, and so are the others when the store is back', async () => {
+    const trouble = doubtful();
+    const ids = await leave(trouble.store, 3);
+    trouble.listed = 2;
+    const { server, call, did } = build(trouble.store);
+    await server.start();
+    await until('two are done', () => did.length === 2);
+    trouble.listed = Number.POSITIVE_INFINITY;
+    for (const taskId of ids) await reached(call, taskId, 'completed');
+    expect(did).toHaveLength(3);
+    await server.close();
+  });
+
+  it('are taken up when the store is back, though nobody calls', async () => {
+    const trouble = doubtful();
+    await leave(trouble.store, 2);
+    trouble.listed = 0;
+    const { server, did } = build(trouble.store);
+    await server.start();
+    expect(did).toEqual([]);
+    trouble.listed = Number.POSITIVE_INFINITY;
+    await until('both are done', () => did.length === 2);
+    await server.close();
+  });
+
+  it('as they were before they ended do not run again', async () => {
+    const trouble = doubtful();
+    const [end, list] = [signal(), signal()];
+    trouble.listed = 0;
+    const { server, call, did } = build(trouble.store, {}, { end: end.promise });
+    const { taskId } = await call('tools/call', { name: 'works', arguments: {} });
+    await until('its step is done', () => did.length === 1);
+    trouble.listed = Number.POSITIVE_INFINITY;
+    trouble.stale = list.promise;
+    const getting = call('tasks/get', { taskId });
+    await quiet();
+    end.give();
+    await until(
+      'it is completed in the store',
+      async () => (await trouble.kept.entry(taskId))['status'] === 'completed',
+    );
+    await quiet();
+    list.give();
+    await getting;
+    await quiet();
+    expect(await call('tasks/get', { taskId })).toMatchObject({ status: 'completed' });
+    expect((await trouble.kept.entry(taskId))['attempts']).toBe(1);
+    await server.close();
+  });
+
+  it('while the server closes are left to the next process', async () => {
+    const trouble = doubtful();
+    const ids = await leave(trouble.store, 2);
+    const list = signal();
+    trouble.stale = list.promise;
+    const { server, did } = build(trouble.store);
+    const starting = server.start();
+    await quiet();
+    await server.close();
+    list.give();
+    await starting;
+    await quiet();
+    expect(did).toEqual([]);
+    expect(await trouble.kept.entry(ids[0])).toMatchObject({ status: 'working', attempts: 0 });
+  });
+});
+
+describe('a task whose time is over', () => {
+  it('is removed once, though the store takes long', async () => {
+    const kept = keptStore();
+    const slow = signal();
+    let removals = 0;
+    const store: Store = {
+      ...kept.store,
+      async delete(key) {
+        removals++;
+        await slow.promise;
+        await kept.store.delete(key);
+      },
+    };
+    const { server, call } = build(store, { ttlMs: 50 }, { end: never });
+    const { taskId } = await call('tools/call', { name: 'works', arguments: {} });
+    await until('it is being removed', () => removals > 0);
+    // Another task's ticks go by meanwhile.
+    const other = await call('tools/call', { name: 'asks', arguments: {} });
+    await until('the other is being removed', () => removals > 1);
+    expect(await call('tasks/get', { taskId: other['taskId'] })).toMatchObject({ taskId: other['taskId'] });
+    slow.give();
+    await until('it is gone', async () => (await call('tasks/get', { taskId }).catch(() => 0)) === 0);
+    expect(removals).toBe(2);
+    await server.close();
+  });
+});
+
+describe('a task that can never be saved', () => {
+  it('fails at its question, which nobody would see', async () => {
+    const { server, call } = build(keptStore().store, { maxTaskBytes: 12_000 });
+    const args = { message: 'x'.repeat(10_000) };
+    const { taskId } = await call('tools/call', { name: 'asks', arguments: args });
+    expect(await reached(call, taskId, 'failed')).toMatchObject({
+      error: { message: expect.stringMatching(/^The question cannot be kept\. The task has \d+ bytes/) },
+    });
+    await server.close();
+  });
+
+  it('fails when a process with a lower limit takes it up', async () => {
+    const kept = keptStore();
+    const first = build(kept.store, {}, { end: never });
+    const { taskId } = await first.call('tools/call', { name: 'works', arguments: { bytes: 5000 } });
+    await until('its step is saved', async () => JSON.stringify(await kept.entry(taskId)).length > 5000);
+    await first.server.close();
+    const second = build(kept.store, { maxTaskBytes: 2000 });
+    await second.server.start();
+    expect(await reached(second.call, taskId, 'failed')).toMatchObject({
+      error: { message: expect.stringMatching(/^The task cannot be taken up, since it cannot be saved\. /) },
+    });
+    expect(second.did).toEqual([]);
+    await second.server.close();
+  });
+});

@@ -1,0 +1,314 @@
+import { createServer, inProcess, memoryStore, type Outcome, type Store, tool } from 'fullmcp';
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { signal } from '../../../support/signal.js';
+
+// What a task promises to those who see it: what was said is in the store, and happens once.
+
+const TASKS = 'io.modelcontextprotocol/tasks';
+const able = { capabilities: { elicitation: {}, extensions: { [TASKS]: {} } } };
+const form = (key: string) => ({ message: key, schema: z.object({ [key]: z.string() }) });
+const accept = (content: object) => ({ action: 'accept', content });
+
+interface Journal {
+  readonly a: [string, unknown][];
+  readonly s: [string, unknown][];
+}
+
+/** A store that outlives its servers, and whose writes can be held up or made to fail. */
+function testStore() {
+  const inner = memoryStore();
+  const state = {
+    writes: Promise.resolve(),
+    failing: false,
+    beforeList: Promise.resolve(),
+    afterList: Promise.resolve(),
+  };
+  const store: Store = {
+    ...inner,
+    async set(key, value, expiresAt) {
+      const written = structuredClone(value);
+      await state.writes;
+      if (state.failing) throw new Error('The disk is full');
+      await inner.set(key, written, expiresAt);
+    },
+    async *entries(prefix) {
+      await state.beforeList;
+      const found: (readonly [string, Record<string, unknown>])[] = [];
+      for await (const entry of inner.entries(prefix)) found.push(entry);
+      await state.afterList;
+      yield* found;
+    },
+    close: async () => undefined,
+  };
+  const kept = async (taskId: unknown) =>
+    (await inner.get(`task:${taskId}`)) as { status: string; journal: Journal } | undefined;
+  return { store, state, kept };
+}
+
+function build(store: Store, gates: Record<string, Promise<void>> = {}) {
+  const did: string[] = [];
+  const logged: string[] = [];
+  const gate = (name: string): Promise<void> => gates[name] ?? Promise.resolve();
+  const server = createServer({
+    name: 'test',
+    version: '1.0.0',
+    secret: 'x'.repeat(32),
+    log: (_, message) => void logged.push(message),
+    store,
+    tools: {
+      asks: tool({
+        task: 'optional',
+        run: async (_, ctx) => {
+          did.push('began');
+          await gate('before');
+          const { a } = (await ctx.ask('a', form('a'))) as { a: string };
+          did.push('answered');
+          await gate('after');
+          return a;
+        },
+      }),
+      stubborn: tool({
+        task: 'optional',
+        run: async (_, ctx) => {
+          await gate('before');
+          try {
+            return await ctx.ask('a', form('a'));
+          } finally {
+            did.push('let go');
+          }
+        },
+      }),
+      works: tool({
+        task: 'optional',
+        run: async () => {
+          did.push('worked');
+          await gate('before');
+        },
+      }),
+      beside: tool({
+        task: 'optional',
+        run: async (_, ctx) => {
+          const slow = gate('step').then(() => ctx.step('slow', () => did.push('slow')));
+          await Promise.all([ctx.ask('a', form('a')), slow]);
+          return 'done';
+        },
+      }),
+      later: tool({
+        task: 'optional',
+        run: async (_, ctx) => {
+          const second = gate('second').then(() => ctx.ask('b', form('b')));
+          const [{ a }, { b }] = (await Promise.all([ctx.ask('a', form('a')), second])) as [
+            { a: string },
+            { b: string },
+          ];
+          return a + b;
+        },
+      }),
+    },
+  });
+  return { server, call: inProcess(server, able), did, logged };
+}
+
+async function until(call: ReturnType<typeof inProcess>, taskId: unknown, status: string): Promise<Outcome> {
+  return vi.waitFor(async () => {
+    const task = await call('tasks/get', { taskId });
+    expect(task['status']).toBe(status);
+    return task;
+  });
+}
+
+/** Lets everything happen that waits for nothing. */
+async function quiet(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('a task that is taken up', () => {
+  /** A task that waits for `a`, in a new process whose handler has not come to it yet. */
+  async function takenUp() {
+    const { store, kept } = testStore();
+    const first = build(store);
+    const { taskId } = await first.call('tools/call', { name: 'asks' });
+    await until(first.call, taskId, 'input_required');
+    await first.server.close();
+    const before = signal();
+    const second = build(store, { before: before.promise });
+    await second.server.start();
+    return { ...second, taskId, before, kept };
+  }
+
+  it('takes an answer before its handler has come to the question', async () => {
+    const { call, taskId, before, kept } = await takenUp();
+    expect(await until(call, taskId, 'input_required')).toMatchObject({ inputRequests: { a: {} } });
+    await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'early' }) } });
+    expect(await call('tasks/get', { taskId })).toMatchObject({ status: 'working' });
+    expect((await kept(taskId))?.journal.a).toEqual([['a', accept({ a: 'early' })]]);
+    before.give();
+    expect(await until(call, taskId, 'completed')).toMatchObject({
+      result: { content: [{ text: 'early' }] },
+    });
+  });
+
+  it('asks again where such an answer is none', async () => {
+    const { call, taskId, before } = await takenUp();
+    await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 17 }), other: accept({}) } });
+    before.give();
+    expect(await until(call, taskId, 'input_required')).toMatchObject({ inputRequests: { a: {} } });
+    await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'now' }) } });
+    expect(await until(call, taskId, 'completed')).toMatchObject({ result: { content: [{ text: 'now' }] } });
+  });
+
+  it('is not one that this process has begun, and ended in the meantime', async () => {
+    const { store, state } = testStore();
+    const [beforeList, afterList, before] = [signal(), signal(), signal()];
+    Object.assign(state, { beforeList: beforeList.promise, afterList: afterList.promise });
+    const { call, did } = build(store, { before: before.promise });
+    const making = call('tools/call', { name: 'works' });
+    for (const { give } of [beforeList, before, afterList]) {
+      await quiet();
+      give();
+    }
+    const { taskId } = await making;
+    await until(call, taskId, 'completed');
+    await quiet();
+    expect(did).toEqual(['worked']);
+  });
+});
+
+describe('what a task does', () => {
+  it('begins when it is saved', async () => {
+    const { store, state } = testStore();
+    const writes = signal();
+    state.writes = writes.promise;
+    const { call, did } = build(store);
+    const making = call('tools/call', { name: 'asks' });
+    await quiet();
+    expect(did).toEqual([]);
+    writes.give();
+    await making;
+    await vi.waitFor(() => expect(did).toEqual(['began']));
+  });
+
+  it('does not begin where it cannot be saved', async () => {
+    const { store, state } = testStore();
+    const { call, did, logged } = build(store);
+    state.failing = true;
+    await expect(call('tools/call', { name: 'asks' })).rejects.toMatchObject({
+      code: 'overloaded',
+      message: 'The task could not be saved: try again later',
+    });
+    expect(did).toEqual([]);
+    expect(logged).toEqual([expect.stringMatching(/^Task .* could not be saved$/)]);
+    state.failing = false;
+    expect(await call('tools/call', { name: 'asks' })).toMatchObject({ resultType: 'task' });
+  });
+
+  it('follows from an answer that is saved', async () => {
+    const { store, state } = testStore();
+    const { call, did } = build(store);
+    const { taskId } = await call('tools/call', { name: 'asks' });
+    await until(call, taskId, 'input_required');
+    const writes = signal();
+    state.writes = writes.promise;
+    const updating = call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x' }) } });
+    await quiet();
+    expect(did).toEqual(['began']);
+    writes.give();
+    await updating;
+    await vi.waitFor(() => expect(did).toEqual(['began', 'answered']));
+  });
+
+  it('is not acknowledged where it cannot be saved', async () => {
+    const { store, state } = testStore();
+    const { call } = build(store);
+    const { taskId } = await call('tools/call', { name: 'asks' });
+    await until(call, taskId, 'input_required');
+    state.failing = true;
+    await expect(
+      call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x' }) } }),
+    ).rejects.toMatchObject({
+      code: 'overloaded',
+      message: 'The answers could not be saved, and the questions are open again: try again later',
+    });
+  });
+
+  it('is not shown as done before that is saved', async () => {
+    const { store, state, kept } = testStore();
+    const after = signal();
+    const { call } = build(store, { after: after.promise });
+    const { taskId } = await call('tools/call', { name: 'asks' });
+    await until(call, taskId, 'input_required');
+    await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x' }) } });
+    const writes = signal();
+    state.writes = writes.promise;
+    after.give();
+    await quiet();
+    expect(await call('tasks/get', { taskId })).toMatchObject({ status: 'working' });
+    expect((await kept(taskId))?.status).toBe('working');
+    writes.give();
+    await until(call, taskId, 'completed');
+    expect((await kept(taskId))?.status).toBe('completed');
+  });
+
+  it('keeps a step that ends while an answer comes', async () => {
+    const { store, state, kept } = testStore();
+    const step = signal();
+    const { call, did } = build(store, { step: step.promise });
+    const { taskId } = await call('tools/call', { name: 'beside' });
+    await until(call, taskId, 'input_required');
+    const writes = signal();
+    state.writes = writes.promise;
+    step.give();
+    await vi.waitFor(() => expect(did).toEqual(['slow']));
+    const updating = call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x' }) } });
+    await quiet();
+    // The first write is the step's; whatever comes after it may never come.
+    const next = signal();
+    state.writes = next.promise;
+    writes.give();
+    await quiet();
+    expect((await kept(taskId))?.journal).toMatchObject({ s: [['slow', 1]], a: [] });
+    next.give();
+    await updating;
+    expect((await kept(taskId))?.journal).toMatchObject({ s: [['slow', 1]], a: [['a', {}]] });
+    await until(call, taskId, 'completed');
+  });
+
+  it('asks what it asks while an answer to something else comes', async () => {
+    const { store } = testStore();
+    const second = signal();
+    const { call } = build(store, { second: second.promise });
+    const { taskId } = await call('tools/call', { name: 'later' });
+    await until(call, taskId, 'input_required');
+    second.give();
+    await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x' }) } });
+    expect(await until(call, taskId, 'input_required')).toMatchObject({ inputRequests: { b: {} } });
+    await call('tasks/update', { taskId, inputResponses: { b: accept({ b: 'y' }) } });
+    expect(await until(call, taskId, 'completed')).toMatchObject({ result: { content: [{ text: 'xy' }] } });
+  });
+
+  it('changes nothing once it has ended: a question that comes too late ends the handler', async () => {
+    const { store, kept } = testStore();
+    const before = signal();
+    const { call, did } = build(store, { before: before.promise });
+    const { taskId } = await call('tools/call', { name: 'stubborn' });
+    await call('tasks/cancel', { taskId });
+    before.give();
+    await vi.waitFor(() => expect(did).toEqual(['let go']));
+    await quiet();
+    expect(await call('tasks/get', { taskId })).toMatchObject({ status: 'cancelled' });
+    expect((await kept(taskId))?.status).toBe('cancelled');
+  });
+
+  it('ends without a word where it is told to', async () => {
+    const { store } = testStore();
+    const { call, server, logged } = build(store);
+    for (const end of [(taskId: unknown) => call('tasks/cancel', { taskId }), () => server.close()]) {
+      const { taskId } = await call('tools/call', { name: 'asks' });
+      await until(call, taskId, 'input_required');
+      await end(taskId);
+      await quiet();
+    }
+    expect(logged).toEqual([]);
+  });
+});

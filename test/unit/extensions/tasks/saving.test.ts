@@ -1,0 +1,420 @@
+import { createServer, inProcess, memoryStore, type Store, type TasksOptions, tool } from 'fullmcp';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { signal } from '../../../support/signal.js';
+import { able, accept, keptStore, quiet, reached } from '../../../support/tasks.js';
+import { until } from '../../../support/until.js';
+
+// What goes into the store, how often, and how much of it.
+
+afterEach(() => void vi.useRealTimers());
+
+const subject = (name: string) => ({ ...able, auth: { subject: name, scopes: [], claims: {} } });
+
+function build(store: Store, tasks: TasksOptions = {}, gates: Record<string, Promise<void>> = {}) {
+  const did: string[] = [];
+  const logged: string[] = [];
+  const server = createServer({
+    name: 'test',
+    version: '1.0.0',
+    secret: 'x'.repeat(32),
+    log: (_, message) => void logged.push(message),
+    store,
+    tasks,
+    tools: {
+      reports: tool({
+        task: 'required',
+        input: z.object({ count: z.number() }),
+        run: async ({ count }, { progress }) => {
+          for (let n = 1; n <= count; n++) progress(n, count);
+          await gates['end'];
+          return 'done';
+        },
+      }),
+      steps: tool({
+        task: 'required',
+        input: z.object({
+          count: z.number(),
+          bytes: z.number().default(1),
+          beside: z.boolean().default(false),
+        }),
+        run: async ({ count, bytes, beside }, ctx) => {
+          const step = (n: number) =>
+            ctx.step(`step ${n}`, () => {
+              did.push(`step ${n}`);
+              return 'x'.repeat(bytes);
+            });
+          const all = Array.from({ length: count }, (_, n) => n);
+          if (beside) await Promise.all(all.map(step));
+          else
+            for (const n of all) {
+              await step(n);
+              ctx.progress(n + 1, count);
+            }
+          return 'done';
+        },
+      }),
+      large: tool({
+        task: 'required',
+        input: z.object({ bytes: z.number() }),
+        run: async ({ bytes }, ctx) => {
+          await ctx.step('before', () => did.push('before'));
+          return 'x'.repeat(bytes);
+        },
+      }),
+      asks: tool({
+        task: 'required',
+        run: async (_, ctx) => {
+          await gates['ask'];
+          const { a } = await ctx.ask('a', { message: 'a', schema: z.object({ a: z.string() }) });
+          did.push(a.slice(0, 10));
+          return a.slice(0, 10);
+        },
+      }),
+      hangs: tool({
+        task: 'required',
+        input: z.object({ text: z.string().default('') }),
+        run: (_, { signal: aborted }) =>
+          new Promise((_resolve, reject) => aborted.addEventListener('abort', () => reject(aborted.reason))),
+      }),
+      later: tool({
+        task: { support: 'required', begin: 'when told' },
+        run: async (_, ctx) => {
+          await ctx.step('before', () => did.push('before'));
+          await ctx.background();
+          await ctx.step('after', () => did.push('after'));
+          return 'done';
+        },
+      }),
+    },
+  });
+  return { server, call: inProcess(server, able), did, logged };
+}
+
+describe('writes', () => {
+  it('are one at a time and one in line, however often a task reports', async () => {
+    const kept = keptStore();
+    const end = signal();
+    const { call, server } = build(kept.store, {}, { end: end.promise });
+    const { taskId } = await call('tools/call', { name: 'reports', arguments: { count: 10_000 } });
+    await until(
+      'the last report is shown',
+      async () => (await call('tasks/get', { taskId }))['statusMessage'] === '10000/10000',
+    );
+    expect(kept.writes.length).toBeLessThan(10);
+    end.give();
+    await reached(call, taskId, 'completed');
+    await server.close();
+  });
+
+  it('are one for each step in a row, the reports between them included', async () => {
+    const kept = keptStore();
+    const { call, server } = build(kept.store);
+    const { taskId } = await call('tools/call', { name: 'steps', arguments: { count: 200 } });
+    await reached(call, taskId, 'completed');
+    // The beginning, the end, each step, and now and then a report that found nobody to go with.
+    expect(kept.writes.length).toBeGreaterThanOrEqual(202);
+    expect(kept.writes.length).toBeLessThan(202 + 100);
+    await server.close();
+  });
+
+  it('are few for steps side by side', async () => {
+    const kept = keptStore();
+    const { call, server } = build(kept.store);
+    const args = { count: 200, beside: true };
+    const { taskId } = await call('tools/call', { name: 'steps', arguments: args });
+    await reached(call, taskId, 'completed');
+    expect(kept.writes.length).toBeLessThan(20);
+    await server.close();
+  });
+
+  it('do not make a reader wait, and a reader sees only what is written', async () => {
+    const inner = memoryStore();
+    let hold: Promise<void> = Promise.resolve();
+    const store: Store = {
+      ...inner,
+      async set(...entry) {
+        await hold;
+        await inner.set(...entry);
+      },
+    };
+    const { call, server } = build(store);
+    const { taskId } = await call('tools/call', { name: 'asks' });
+    await reached(call, taskId, 'input_required');
+    const writes = signal();
+    hold = writes.promise;
+    const answering = call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x' }) } });
+    const cancelling = call('tasks/cancel', { taskId });
+    await quiet();
+    const shown = await call('tasks/get', { taskId });
+    expect(shown).toMatchObject({ status: 'input_required', inputRequests: { a: {} } });
+    writes.give();
+    await Promise.all([answering, cancelling]);
+    const { status } = await call('tasks/get', { taskId });
+    expect((await inner.get(`task:${taskId}`))?.['status']).toBe(status);
+    await server.close();
+  });
+});
+
+describe('a result that cannot be kept', () => {
+  it('fails the task with a sentence where it is too large', async () => {
+    const kept = keptStore();
+    const { call, server, logged, did } = build(kept.store, { maxTaskBytes: 5000 });
+    const { taskId } = await call('tools/call', { name: 'large', arguments: { bytes: 10_000 } });
+    expect(await reached(call, taskId, 'failed')).toMatchObject({
+      error: {
+        message: expect.stringMatching(
+          /^The result cannot be kept\. The task has \d+ bytes, at most 5000 \(tasks\.maxTaskBytes\)\.$/,
+        ),
+      },
+    });
+    expect(await kept.entry(taskId)).toMatchObject({ status: 'failed' });
+    expect(logged).toEqual([expect.stringMatching(/^The result of task .* \(large\) cannot be kept$/)]);
+    expect(did).toEqual(['before']);
+    await server.close();
+  });
+
+  it('fails the task where a store says that it never has room for it', async () => {
+    const inner = memoryStore();
+    const store: Store = {
+      ...inner,
+      async set(key, value, expiresAt) {
+        const { length } = JSON.stringify(value);
+        if (length > 5000) throw new RangeError(`An entry may have 5000 bytes, and this one has ${length}.`);
+        await inner.set(key, value, expiresAt);
+      },
+    };
+    const { call, server } = build(store);
+    const { taskId } = await call('tools/call', { name: 'large', arguments: { bytes: 10_000 } });
+    expect(await reached(call, taskId, 'failed')).toMatchObject({
+      error: { message: expect.stringMatching(/^The result cannot be kept\. An entry may have 5000 bytes/) },
+    });
+    await server.close();
+  });
+
+  it('fails the task where a step has brought too much', async () => {
+    const { call, server, did } = build(keptStore().store, { maxTaskBytes: 5000 });
+    const args = { count: 10, bytes: 2000 };
+    const { taskId } = await call('tools/call', { name: 'steps', arguments: args });
+    expect(await reached(call, taskId, 'failed')).toMatchObject({
+      error: { message: expect.stringMatching(/at most 5000/) },
+    });
+    expect(did).toEqual(['step 0', 'step 1', 'step 2']);
+    await server.close();
+  });
+});
+
+describe('answers', () => {
+  it('are limited in all, and the question stays open', async () => {
+    const { call, server, did } = build(keptStore().store, { maxAnswerBytes: 1000 });
+    const { taskId } = await call('tools/call', { name: 'asks' });
+    await reached(call, taskId, 'input_required');
+    await expect(
+      call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x'.repeat(2000) }) } }),
+    ).rejects.toMatchObject({
+      code: 'invalid_params',
+      message: expect.stringMatching(/^The answers to this task have \d+ bytes, at most 1000/),
+    });
+    await reached(call, taskId, 'input_required');
+    await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'short' }) } });
+    await reached(call, taskId, 'completed');
+    expect(did).toEqual(['short']);
+    await server.close();
+  });
+
+  it('that come before the question do not reach the handler unless they are saved', async () => {
+    const kept = keptStore();
+    const first = build(kept.store);
+    const { taskId } = await first.call('tools/call', { name: 'asks' });
+    await reached(first.call, taskId, 'input_required');
+    await first.server.close();
+    const ask = signal();
+    const { server, call, did } = build(kept.store, {}, { ask: ask.promise });
+    await server.start();
+    await until('it runs', async () => Number((await kept.entry(taskId))['attempts']) === 1);
+    kept.failing = true;
+    const answering = call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'early' }) } });
+    ask.give();
+    await expect(answering).rejects.toMatchObject({ code: 'overloaded' });
+    await quiet();
+    expect(did).toEqual([]);
+    kept.failing = false;
+    await reached(call, taskId, 'input_required');
+    await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'late' }) } });
+    await reached(call, taskId, 'completed');
+    expect(did).toEqual(['late']);
+    await server.close();
+  });
+
+  it('that are saved while the handler comes to the question do not leave it open', async () => {
+    const kept = keptStore();
+    let hold: Promise<void> = Promise.resolve();
+    const store: Store = {
+      ...kept.store,
+      async set(...entry) {
+        await hold;
+        await kept.store.set(...entry);
+      },
+    };
+    const first = build(store);
+    const { taskId } = await first.call('tools/call', { name: 'asks' });
+    await reached(first.call, taskId, 'input_required');
+    await first.server.close();
+    const ask = signal();
+    const { server, call, did } = build(store, {}, { ask: ask.promise });
+    await server.start();
+    await until('it runs', async () => Number((await kept.entry(taskId))['attempts']) === 1);
+    const writes = signal();
+    hold = writes.promise;
+    const answering = call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'early' }) } });
+    // A question is open for all to see when its timer fires.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    ask.give();
+    await quiet();
+    expect(vi.getTimerCount(), 'questions that the handler has come to').toBe(1);
+    await vi.advanceTimersToNextTimerAsync();
+    vi.useRealTimers();
+    writes.give();
+    await answering;
+    expect((await call('tasks/get', { taskId }))['status']).not.toBe('input_required');
+    await reached(call, taskId, 'completed');
+    expect(did).toEqual(['early']);
+    const asking = kept.writes.filter(({ status, journal }) => {
+      const { a } = journal as { a: unknown[] };
+      return status === 'input_required' && a.length > 0;
+    });
+    expect(asking, 'writes that ask what is answered').toEqual([]);
+    await server.close();
+  });
+
+  it('of two clients are taken once, and neither is told so before it is saved', async () => {
+    const kept = keptStore();
+    const { call, server, did } = build(kept.store);
+    const { taskId } = await call('tools/call', { name: 'asks' });
+    await reached(call, taskId, 'input_required');
+    const give = (a: string) => call('tasks/update', { taskId, inputResponses: { a: accept({ a }) } });
+    kept.failing = true;
+    const both = await Promise.allSettled([give('x'), give('y')]);
+    expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    kept.failing = false;
+    await Promise.all([give('x'), give('y')]);
+    await reached(call, taskId, 'completed');
+    expect(did).toEqual(['x']);
+    await server.close();
+  });
+});
+
+describe('ctx.background() where the task cannot be saved', () => {
+  it('is an error of the call, which has not become a task', async () => {
+    const kept = keptStore();
+    const { call, server, did } = build(kept.store);
+    kept.failing = true;
+    const failed = call('tools/call', { name: 'later' });
+    await expect(failed).rejects.toMatchObject({ code: 'overloaded' });
+    expect(did).toEqual(['before']);
+    kept.failing = false;
+    const { taskId } = await call('tools/call', { name: 'later' });
+    await reached(call, taskId, 'completed');
+    expect(did).toEqual(['before', 'before', 'after']);
+    await server.close();
+  });
+});
+
+describe('a caller', () => {
+  it('may have so many unfinished tasks, whatever others have', async () => {
+    const { server } = build(keptStore().store, { maxTasksPerCaller: 3 });
+    const [ann, bob] = [inProcess(server, subject('ann')), inProcess(server, subject('bob'))];
+    const begin = (call: typeof ann) => call('tools/call', { name: 'hangs', arguments: {} });
+    const made = await Promise.allSettled(Array.from({ length: 5 }, () => begin(ann)));
+    expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+    await expect(begin(ann)).rejects.toMatchObject({
+      code: 'overloaded',
+      message: 'You have 3 unfinished tasks, at most 3: wait for one to end, or cancel one.',
+    });
+    await begin(bob);
+    const taskId = made.flatMap((one) => (one.status === 'fulfilled' ? one.value['taskId'] : []))[0];
+    await ann('tasks/cancel', { taskId });
+    await begin(ann);
+    await server.close();
+  });
+
+  it('may have so many bytes in the store, finished tasks and those of an earlier process included', async () => {
+    const kept = keptStore();
+    const limits = { maxBytesPerCaller: 10_000 };
+    const first = build(kept.store, limits);
+    const begin = (server: typeof first.server, name: string) =>
+      inProcess(server, subject(name))('tools/call', {
+        name: 'hangs',
+        arguments: { text: 'x'.repeat(4000) },
+      });
+    const { taskId } = await begin(first.server, 'ann');
+    await inProcess(first.server, subject('ann'))('tasks/cancel', { taskId });
+    await begin(first.server, 'ann');
+    await first.server.close();
+    const second = build(kept.store, limits);
+    await begin(second.server, 'ann');
+    await expect(begin(second.server, 'ann')).rejects.toMatchObject({
+      code: 'overloaded',
+      message: expect.stringMatching(/^Your tasks have \d+ bytes in the store, at most 10000/),
+    });
+    await begin(second.server, 'bob');
+    await second.server.close();
+  });
+
+  it('is not counted where there is no authorization', async () => {
+    const { server, call } = build(keptStore().store, { maxTasksPerCaller: 1, maxBytesPerCaller: 1 });
+    for (let n = 0; n < 3; n++) await call('tools/call', { name: 'hangs', arguments: {} });
+    await server.close();
+  });
+});
+
+describe('a clock that is set', () => {
+  const HOUR = 3_600_000;
+
+  it('neither ends a task nor keeps it longer', async () => {
+    const kept = keptStore();
+    const { server, call } = build(kept.store, { ttlMs: HOUR });
+    const { taskId } = await call('tools/call', { name: 'asks' });
+    await reached(call, taskId, 'input_required');
+    for (const jump of [48 * HOUR, -48 * HOUR]) {
+      const writes = kept.writes.length;
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + jump });
+      // The store is told anew how long to keep it.
+      await until('it is written again', () => kept.writes.length > writes);
+      expect(await call('tasks/get', { taskId })).toMatchObject({ status: 'input_required' });
+      expect(await kept.entry(taskId)).toMatchObject({ status: 'input_required' });
+      vi.useRealTimers();
+      await until('it is written once more', () => kept.writes.length > writes + 1);
+    }
+    await server.close();
+  });
+
+  it('does not make the last update of a task earlier', async () => {
+    const { server, call } = build(keptStore().store);
+    const { taskId } = await call('tools/call', { name: 'asks' });
+    const before = await reached(call, taskId, 'input_required');
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - HOUR });
+    await call('tasks/cancel', { taskId });
+    const after = await call('tasks/get', { taskId });
+    expect(Date.parse(String(after['lastUpdatedAt']))).toBeGreaterThanOrEqual(
+      Date.parse(String(before['lastUpdatedAt'])),
+    );
+    await server.close();
+  });
+
+  it('leaves a task of an earlier process no more time than it had', async () => {
+    const kept = keptStore();
+    const first = build(kept.store, { ttlMs: 300 });
+    const { taskId } = await first.call('tools/call', { name: 'hangs', arguments: {} });
+    await first.server.close();
+    // The clock was ahead when the task was made, and is right now.
+    await kept.put(taskId, { createdAt: Date.now() + 48 * HOUR });
+    const second = build(kept.store);
+    await second.server.start();
+    await until(
+      'it is forgotten',
+      async () => (await second.call('tasks/get', { taskId }).catch(() => 0)) === 0,
+    );
+    await second.server.close();
+  });
+});

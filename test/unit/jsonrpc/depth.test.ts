@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { faultOf, isDeeperThan } from '../../../src/jsonrpc/depth.js';
+
+describe('isDeeperThan', () => {
+  it.each([
+    ['[]', 1],
+    ['{}', 1],
+    ['{"a":1,"b":null,"c":"x"}', 1],
+    ['[[],[[]],[]]', 3],
+    ['{"a":{"b":[{"c":null}]}}', 4],
+    ['{"__proto__":{"a":{}}}', 3],
+  ])('%s has depth %i', (json, depth) => {
+    const value: unknown = JSON.parse(json);
+    expect(isDeeperThan(value, depth)).toBe(false);
+    expect(isDeeperThan(value, depth - 1)).toBe(true);
+  });
+
+  it('does not take a scalar for a level', () => {
+    for (const scalar of [1, null, 'text', true]) expect(isDeeperThan(scalar, 0)).toBe(false);
+  });
+
+  it('never overflows, whatever the value and the limit', () => {
+    const array: unknown = JSON.parse('['.repeat(200_000) + ']'.repeat(200_000));
+    const object: unknown = JSON.parse('{"a":'.repeat(200_000) + 1 + '}'.repeat(200_000));
+    for (const value of [array, object]) {
+      expect(isDeeperThan(value, 64)).toBe(true);
+      expect(isDeeperThan(value, Number.POSITIVE_INFINITY)).toBe(true);
+    }
+  });
+
+  it('finds the deep item among many flat ones', () => {
+    const flat = Array.from({ length: 1000 }, () => ({ a: 1 }));
+    expect(isDeeperThan(flat, 2)).toBe(false);
+    expect(isDeeperThan([...flat, { a: { b: 1 } }], 2)).toBe(true);
+  });
+});
+
+describe('faultOf', () => {
+  const found = (text: string): boolean => faultOf(JSON.parse(text), 128) === 'infinite';
+
+  it.each([
+    '1e400',
+    '-1E+400',
+    '[1,{"a":{"b":[1e0309]}}]',
+    '1'.repeat(310),
+    `[${'9'.repeat(250)}e99]`,
+    `{"a":"${'x'.repeat(500)}","b":${'7'.repeat(400)}.5}`,
+  ])('finds %s', (text) => {
+    expect(found(text)).toBe(true);
+  });
+
+  it.each(['1e308', '1e-400', '"1e400"', `"${'1'.repeat(400)}"`, '1'.repeat(300), `0.${'1'.repeat(500)}`])(
+    'lets %s pass',
+    (text) => {
+      expect(found(text)).toBe(false);
+    },
+  );
+
+  it('finds a number wherever it stands among others', () => {
+    for (let before = 0; before < 450; before += 7) {
+      expect(found(`["${'x'.repeat(before)}",${'3'.repeat(310)}]`)).toBe(true);
+      expect(found(`["${'x'.repeat(before)}",${'3'.repeat(190)},${'4'.repeat(190)}]`)).toBe(false);
+    }
+  });
+});

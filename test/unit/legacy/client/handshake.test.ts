@@ -1,0 +1,184 @@
+import { McpError } from 'fullmcp';
+import { afterEach, describe, expect, it } from 'vitest';
+import { shakeHands } from '../../../../src/legacy/client/handshake.js';
+import { openSessionLink } from '../../../../src/legacy/client/session-link.js';
+import type { ClientCapabilities } from '../../../../src/protocol/model/model.js';
+import type { Revision } from '../../../../src/protocol/tables/revisions.js';
+import type { Exchange } from '../../../../src/transports/client/exchange.js';
+import {
+  closeLinks,
+  linkOver,
+  linkToScript,
+  listener,
+  type Message,
+  serverAnswer,
+} from '../../../support/wires/session-links.js';
+
+afterEach(closeLinks);
+
+describe('the handshake', () => {
+  it.each<[revision: Revision, given: ClientCapabilities, said: object]>([
+    ['2025-11-25', {}, {}],
+    [
+      '2025-11-25',
+      { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} },
+      { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: { listChanged: true } },
+    ],
+    ['2025-06-18', { elicitation: { form: {}, url: {} } }, { elicitation: {} }],
+    ['2025-06-18', { elicitation: {} }, { elicitation: {} }],
+    ['2025-06-18', { elicitation: { url: {} } }, {}],
+    [
+      '2025-11-25',
+      { extensions: { 'io.modelcontextprotocol/tasks': {}, 'io.modelcontextprotocol/ui': { a: 1 } } },
+      { extensions: { 'io.modelcontextprotocol/ui': { a: 1 } } },
+    ],
+    ['2025-11-25', { extensions: { 'io.modelcontextprotocol/tasks': {} } }, {}],
+  ])('says in the words of %s what the client can: %j', async (revision, capabilities, said) => {
+    let params: Message = {};
+    const initialize = (given: Message): object => {
+      params = given;
+      return { ...serverAnswer, protocolVersion: revision };
+    };
+    await linkToScript({ initialize }, { revision, capabilities });
+    expect(params).toEqual({
+      protocolVersion: revision,
+      capabilities: said,
+      clientInfo: { name: 'c', version: '1' },
+    });
+  });
+
+  it('gives the client a name where it has none', async () => {
+    let params: Message = {};
+    const exchange: Exchange = {
+      hear: () => undefined,
+      request: async (request) => {
+        params = request.params as Message;
+        return serverAnswer;
+      },
+      notify: () => undefined,
+      close: async () => undefined,
+    };
+    const client = { client: undefined, capabilities: {} };
+    await shakeHands(exchange, { client, revision: '2025-11-25', signal: new AbortController().signal });
+    expect(params['clientInfo']).toMatchObject({ name: 'fullmcp' });
+  });
+
+  it.each(['2024-11-05', '2025-03-26', '2025-06-18'])(
+    'takes what the server answers: %s',
+    async (protocolVersion) => {
+      const { link } = await linkToScript({ initialize: { ...serverAnswer, protocolVersion } });
+      expect(link.revision).toBe(protocolVersion);
+      expect(link.discovered.supportedVersions).toEqual([protocolVersion]);
+    },
+  );
+
+  it('asks again where the server refuses with a list of what it has', async () => {
+    const asked: unknown[] = [];
+    const { link } = await linkToScript({
+      initialize({ protocolVersion }) {
+        asked.push(protocolVersion);
+        if (protocolVersion === '2025-03-26') return { ...serverAnswer, protocolVersion };
+        throw { code: -32602, message: 'Unsupported', data: { supported: ['1.0', '2025-03-26'] } };
+      },
+    });
+    expect(asked).toEqual(['2025-11-25', '2025-03-26']);
+    expect(link.revision).toBe('2025-03-26');
+  });
+
+  it('gives up where the server refuses even what it says it has', async () => {
+    const asked: unknown[] = [];
+    const opening = linkToScript({
+      initialize({ protocolVersion }) {
+        asked.push(protocolVersion);
+        throw { code: -32602, message: 'Unsupported', data: { supported: ['2025-03-26'] } };
+      },
+    });
+    await expect(opening).rejects.toMatchObject({ code: 'invalid_params' });
+    expect(asked).toEqual(['2025-11-25', '2025-03-26']);
+  });
+
+  it.each<[version: unknown, named: string]>([
+    ['1999-01-01', '1999-01-01'],
+    ['2026-07-28', '2026-07-28'],
+    [undefined, 'none'],
+    [7, 'none'],
+  ])('names the version that the server wants and nobody has: %s', async (protocolVersion, named) => {
+    const opening = linkToScript({ initialize: { ...serverAnswer, protocolVersion } });
+    await expect(opening).rejects.toMatchObject({
+      code: 'unsupported_version',
+      message: expect.stringContaining(named),
+    });
+  });
+
+  it("gives the server's error", async () => {
+    const opening = linkToScript({
+      initialize() {
+        throw { code: -32099, message: 'Licence expired', data: { until: 'yesterday' } };
+      },
+    });
+    await expect(opening).rejects.toMatchObject({
+      code: 'remote_error',
+      number: -32099,
+      message: 'The server refused the handshake: Licence expired',
+      data: { until: 'yesterday' },
+    });
+  });
+
+  it('closes what it was to open a session on, where it fails', async () => {
+    let closed = 0;
+    const exchange: Exchange = {
+      hear: () => undefined,
+      request: async () => ({ ...serverAnswer, protocolVersion: 'x' }),
+      notify: () => undefined,
+      close: async () => void closed++,
+    };
+    await expect(linkOver(exchange)).rejects.toMatchObject({ code: 'unsupported_version' });
+    expect(closed).toBe(1);
+  });
+
+  it('fails where the server goes away with its answer, and nothing is told to be lost', async () => {
+    let hung: ((reason: McpError) => void) | undefined;
+    const exchange: Exchange = {
+      hear: ({ closed }) => {
+        hung = closed;
+      },
+      request: async () => {
+        hung?.(new McpError('connection_closed', 'Gone'));
+        return serverAnswer;
+      },
+      notify: () => undefined,
+      close: async () => undefined,
+    };
+    const { events, lost } = listener(undefined);
+    const open = { signal: new AbortController().signal, client: { client: undefined, capabilities: {} } };
+    await expect(openSessionLink(exchange, { events, open, transport: 'memory' })).rejects.toMatchObject({
+      code: 'connection_closed',
+      message: 'Gone',
+    });
+    expect(lost).toEqual([]);
+  });
+
+  it('puts up with a server that says next to nothing', async () => {
+    const { link } = await linkToScript({ initialize: { protocolVersion: '2025-06-18', capabilities: 3 } });
+    expect(link.discovered).toEqual({ supportedVersions: ['2025-06-18'], capabilities: {} });
+  });
+
+  it('is given up with its signal', async () => {
+    const controller = new AbortController();
+    const opening = linkToScript({ initialize: () => undefined }, { signal: controller.signal });
+    controller.abort(new McpError('timeout', 'Too slow'));
+    await expect(opening).rejects.toMatchObject({ code: 'timeout', message: 'Too slow' });
+  });
+
+  it('says that tasks can be had where the server of 2025-11-25 says so, and only there', async () => {
+    const capabilities = { tasks: { requests: { tools: { call: {} } } }, extensions: { 'a/b': {} } };
+    const { link } = await linkToScript({ initialize: { ...serverAnswer, capabilities } });
+    expect(link.discovered.capabilities).toEqual({
+      extensions: { 'a/b': {}, 'io.modelcontextprotocol/tasks': {} },
+    });
+    const older = await linkToScript({
+      initialize: { ...serverAnswer, protocolVersion: '2025-06-18', capabilities },
+    });
+    expect(older.link.discovered.capabilities).toEqual({ extensions: { 'a/b': {} } });
+  });
+});

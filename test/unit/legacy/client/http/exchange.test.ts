@@ -1,0 +1,528 @@
+import { createServer, tool } from 'fullmcp';
+import { serve } from 'fullmcp/node';
+import { expect, test } from 'vitest';
+import { httpSessionExchange } from '../../../../../src/legacy/client/http/exchange.js';
+import { McpError } from '../../../../../src/protocol/errors.js';
+import type { Exchange, OutgoingRequest } from '../../../../../src/transports/client/exchange.js';
+import type { HttpLinkOptions } from '../../../../../src/transports/http/client/link.js';
+import {
+  error,
+  json,
+  type Received,
+  type Reply,
+  result,
+  type ScriptedServer,
+  scriptedServer,
+  status,
+  stream,
+} from '../../../../support/http/http-server.js';
+import { soon, until } from '../../../../support/until.js';
+
+interface Heard {
+  readonly requests: [string, unknown][];
+  readonly notifications: [string, unknown][];
+  readonly problems: string[];
+  readonly closed: McpError[];
+  readonly aborted: unknown[];
+}
+
+interface Opened extends Heard {
+  readonly exchange: Exchange;
+  readonly ask: (
+    method: string,
+    params?: object,
+    more?: Partial<OutgoingRequest>,
+  ) => Promise<Record<string, unknown>>;
+}
+
+function open(url: URL, http: HttpLinkOptions = {}, answer?: () => Promise<Record<string, unknown>>): Opened {
+  const exchange = httpSessionExchange(url, http);
+  const heard: Heard = { requests: [], notifications: [], problems: [], closed: [], aborted: [] };
+  exchange.hear({
+    request(method, params, signal) {
+      heard.requests.push([method, params]);
+      signal.addEventListener('abort', () => heard.aborted.push(signal.reason));
+      return answer?.() ?? Promise.resolve({ ok: true });
+    },
+    notification: (method, params) => heard.notifications.push([method, params]),
+    problem: (message) => heard.problems.push(message),
+    closed: (reason) => heard.closed.push(reason),
+  });
+  return {
+    ...heard,
+    exchange,
+    ask: (method, params, more) =>
+      soon(
+        method,
+        exchange.request({
+          method,
+          params: params as Record<string, unknown>,
+          signal: new AbortController().signal,
+          ...more,
+        }),
+      ),
+  };
+}
+
+async function shakeHands({ ask, exchange }: Opened): Promise<void> {
+  await ask('initialize', { protocolVersion: '2025-11-25' });
+  exchange.notify('notifications/initialized');
+}
+
+/** A server of the session era; what it does with anything else is the test's. */
+function sessions(rest: Reply): Reply {
+  let count = 0;
+  return (request, response) => {
+    if (request.body?.method === 'initialize') {
+      response.setHeader('mcp-session-id', `session-${++count}`);
+      return json(response, result(request, { protocolVersion: '2025-06-18', capabilities: {} }));
+    }
+    if (request.body?.method === 'notifications/initialized') return status(response, 202);
+    if (request.method === 'DELETE') return status(response, 204);
+    return rest(request, response);
+  };
+}
+
+const noStream: Reply = (request, response) => {
+  if (request.method === 'GET') return status(response, 405);
+  return json(response, result(request, {}));
+};
+
+function of(server: ScriptedServer, method: string): Received[] {
+  return server.received.filter((request) => request.method === method || request.body?.method === method);
+}
+
+async function failure(promise: Promise<unknown>): Promise<McpError> {
+  const thrown: unknown = await promise.then(
+    () => new Error('It did not fail'),
+    (reason: unknown) => reason,
+  );
+  if (!McpError.is(thrown)) throw thrown;
+  return thrown;
+}
+
+test('the session and its version go along; goodbye is said', async () => {
+  await using server = await scriptedServer(sessions(noStream));
+  const opened = open(server.url, { auth: 'abc' });
+  await shakeHands(opened);
+  await opened.ask('tools/list');
+  await until('the stream was asked for', () => of(server, 'GET').length === 1);
+  await opened.exchange.close();
+  expect(of(server, 'initialize')[0]?.headers).not.toHaveProperty('mcp-protocol-version');
+  for (const [what, method] of [
+    ['notifications/initialized'],
+    ['tools/list'],
+    ['GET'],
+    ['DELETE', 'DELETE'],
+  ]) {
+    const [request] = of(server, what as string);
+    expect(request?.headers).toMatchObject({
+      'mcp-session-id': 'session-1',
+      'mcp-protocol-version': '2025-06-18',
+      authorization: 'Bearer abc',
+    });
+    if (method !== undefined) expect(request?.method).toBe(method);
+  }
+  expect(of(server, 'GET')[0]?.headers.accept).toBe('text/event-stream');
+  expect((await failure(opened.ask('tools/list'))).code).toBe('connection_closed');
+  expect(opened.problems).toEqual([]);
+  await server.quiet();
+});
+
+test('no request overtakes the end of the handshake', async () => {
+  let told = false;
+  await using server = await scriptedServer((request, response) => {
+    if (request.body?.method !== 'notifications/initialized') return sessions(noStream)(request, response);
+    setTimeout(() => {
+      told = true;
+      status(response, 202);
+    }, 50);
+  });
+  const opened = open(server.url);
+  await shakeHands(opened);
+  await opened.ask('tools/list');
+  expect(told).toBe(true);
+  await opened.exchange.close();
+});
+
+test('what comes on a stream goes where it belongs, and questions are answered', async () => {
+  await using server = await scriptedServer(
+    sessions((request, response) => {
+      if (request.method === 'GET') return status(response, 405);
+      if (request.body?.method !== 'tools/call') return status(response, 202);
+      const { say } = stream(response);
+      say({ jsonrpc: '2.0', method: 'notifications/message', params: { data: 1 } });
+      say({
+        jsonrpc: '2.0',
+        method: 'notifications/progress',
+        params: { progressToken: request.body.params._meta.progressToken, progress: 5 },
+      });
+      say({
+        jsonrpc: '2.0',
+        method: 'notifications/progress',
+        params: { progressToken: 'other', progress: 5 },
+      });
+      say({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+      say({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'x:y' } });
+      say({ jsonrpc: '2.0', id: 'q1', method: 'roots/list' });
+      const waiting = setInterval(() => {
+        if (!server.received.some(({ body }) => body?.result !== undefined)) return;
+        clearInterval(waiting);
+        say(result(request, { done: true }));
+        response.end();
+      }, 5);
+    }),
+  );
+  const opened = open(server.url);
+  await shakeHands(opened);
+  const own: unknown[] = [];
+  const params = { name: 'x', _meta: { progressToken: 'mine', other: 1 } };
+  expect(await opened.ask('tools/call', params, { notified: (...said) => own.push(said) })).toEqual({
+    done: true,
+  });
+  expect(own).toEqual([
+    ['notifications/message', { data: 1 }],
+    ['notifications/progress', { progressToken: 'mine', progress: 5 }],
+  ]);
+  expect(opened.notifications).toEqual([
+    ['notifications/tools/list_changed', undefined],
+    ['notifications/resources/updated', { uri: 'x:y' }],
+  ]);
+  expect(opened.requests).toEqual([['roots/list', undefined]]);
+  expect(server.received.find(({ body }) => body?.result !== undefined)).toMatchObject({
+    headers: { 'mcp-session-id': 'session-1' },
+    body: { jsonrpc: '2.0', id: 'q1', result: { ok: true } },
+  });
+  expect(of(server, 'tools/call')[0]?.body?.params._meta.other).toBe(1);
+  await opened.exchange.close();
+});
+
+test('a question whose call has ended, or that is taken back, is not wanted any more', async () => {
+  await using server = await scriptedServer(
+    sessions((request, response) => {
+      if (request.method === 'GET') return status(response, 405);
+      const { say } = stream(response);
+      say({ jsonrpc: '2.0', id: 1, method: 'elicitation/create', params: {} });
+      say({ jsonrpc: '2.0', id: 2, method: 'elicitation/create', params: {} });
+      say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } });
+      setTimeout(() => say(result(request, {})), 30);
+    }),
+  );
+  const opened = open(server.url, {}, () => new Promise(() => {}));
+  await shakeHands(opened);
+  const call = opened.ask('tools/call');
+  await until('one is taken back', () => opened.aborted.length === 1);
+  await call;
+  expect(opened.aborted).toHaveLength(2);
+  await opened.exchange.close();
+  await server.quiet();
+});
+
+test('the stream of the session is taken up again when the server says, where it ended', async () => {
+  const ended: number[] = [];
+  await using server = await scriptedServer(
+    sessions((request, response) => {
+      if (request.method !== 'GET') return json(response, result(request, {}));
+      stream(response).say(
+        { jsonrpc: '2.0', method: 'notifications/prompts/list_changed' },
+        `id: e${ended.length}\nretry: 120\n`,
+      );
+      if (ended.length < 2) setTimeout(() => response.end(() => ended.push(performance.now())), 10);
+    }),
+  );
+  const opened = open(server.url);
+  await shakeHands(opened);
+  await until('three streams were opened', () => opened.notifications.length === 3);
+  const gets = of(server, 'GET');
+  expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 'e0', 'e1']);
+  for (const [index, at] of ended.entries()) {
+    const waited = (gets[index + 1]?.at ?? 0) - at;
+    expect(waited).toBeGreaterThan(115);
+    expect(waited).toBeLessThan(400);
+  }
+  await opened.exchange.close();
+  await server.quiet();
+});
+
+test('a stream that cannot be opened now is tried again; one that does not exist is not', async () => {
+  let tries = 0;
+  await using server = await scriptedServer(
+    sessions((request, response) => {
+      if (request.method !== 'GET') return json(response, result(request, {}));
+      tries += 1;
+      status(response, tries === 1 ? 500 : 404);
+    }),
+  );
+  const opened = open(server.url);
+  await shakeHands(opened);
+  await until('it was tried twice', () => tries === 2);
+  await opened.ask('tools/list');
+  expect(opened.problems).toHaveLength(1);
+  expect(opened.closed).toEqual([]);
+  await opened.exchange.close();
+  expect(tries).toBe(2);
+});
+
+test.each([
+  ['in any script is sent back in UTF-8', 'größe-日本', 'größe-日本'],
+  ['that no header can carry is not sent back', 'a\u0001b', undefined],
+  ['that is longer than servers read is not sent back', 'x'.repeat(100_000), undefined],
+])('an event id %s, and the stream is opened again', async (_, id, sentBack) => {
+  let streams = 0;
+  await using server = await scriptedServer(
+    sessions((request, response) => {
+      if (request.method !== 'GET') return status(response, 200);
+      streams += 1;
+      const { say } = stream(response);
+      if (streams === 1) response.end(`retry: 1\nid: ${id}\ndata:\n\n`);
+      else say({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+    }),
+  );
+  const opened = open(server.url);
+  await shakeHands(opened);
+  await until('the second stream is heard', () => opened.notifications.length > 0);
+  const header = server.received.filter(({ method }) => method === 'GET')[1]?.headers['last-event-id'];
+  expect(header === undefined ? undefined : Buffer.from(String(header), 'latin1').toString()).toBe(sentBack);
+  expect(opened.problems).toEqual([]);
+  await opened.exchange.close();
+});
+
+test('an answer is waited for across streams: retry is kept exactly, and a break resumes too', async () => {
+  let closedAt = 0;
+  await using server = await scriptedServer(
+    sessions((request, response) => {
+      if (request.method === 'GET' && request.headers['last-event-id'] === undefined)
+        return status(response, 405);
+      if (request.method !== 'GET') {
+        stream(response);
+        response.write('id: a1\nretry: 500\ndata: \n\n');
+        return void setTimeout(() => response.end(() => (closedAt = performance.now())), 50);
+      }
+      const { say } = stream(response);
+      if (request.headers['last-event-id'] === 'a1') {
+        say({ jsonrpc: '2.0', method: 'notifications/message', params: {} }, 'id: a2\nretry: 10\n');
+        return void setTimeout(() => response.destroy(), 20);
+      }
+      const [call] = of(server, 'tools/call');
+      say(result(call as Received, { finally: true }));
+      response.end();
+    }),
+  );
+  const opened = open(server.url);
+  await shakeHands(opened);
+  await until('there is no stream', () => of(server, 'GET').length === 1);
+  const own: unknown[] = [];
+  expect(await opened.ask('tools/call', {}, { notified: (method) => own.push(method) })).toEqual({
+    finally: true,
+  });
+  expect(own).toEqual(['notifications/message']);
+  const gets = of(server, 'GET').slice(1);
+  expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual(['a1', 'a2']);
+  const waited = (gets[0]?.at ?? 0) - closedAt;
+  expect(waited).toBeGreaterThan(450);
+  expect(waited).toBeLessThan(700);
+  await opened.exchange.close();
+  await server.quiet();
+});
+
+test.each<[string, string, number]>([
+  ['no event id to resume after', '', 0],
+  ['nothing to resume with', 'id: x\nretry: 1\ndata: \n\n', 1],
+])('an answer that does not come: %s', async (_, text, gets) => {
+  await using server = await scriptedServer(
+    sessions((request, response) => {
+      if (request.method === 'GET') return status(response, 405);
+      stream(response);
+      response.end(text);
+    }),
+  );
+  const opened = open(server.url);
+  await opened.ask('initialize');
+  const thrown = await failure(opened.ask('tools/call'));
+  expect(thrown).toMatchObject({ code: 'connection_closed', data: { incomplete: true } });
+  expect(of(server, 'GET')).toHaveLength(gets);
+  await opened.exchange.close();
+});
+
+test.each<[string, Reply]>([
+  ['404', (_, response) => status(response, 404)],
+  [
+    '404 with an error',
+    (_, response) =>
+      json(
+        response,
+        { jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } },
+        404,
+      ),
+  ],
+  [
+    '400 about the session',
+    (_, response) =>
+      json(
+        response,
+        {
+          jsonrpc: '2.0',
+          id: null,
+          error: { code: -32000, message: 'Bad Request: No valid session ID provided' },
+        },
+        400,
+      ),
+  ],
+])('a lost session is told, and a new one begins without the old id: %s', async (_, lost) => {
+  await using server = await scriptedServer(
+    sessions((request, response) => {
+      if (request.method === 'GET') return void stream(response);
+      if (request.headers['mcp-session-id'] === 'session-1') return lost(request, response);
+      return json(response, result(request, { fine: true }));
+    }),
+  );
+  const opened = open(server.url);
+  await shakeHands(opened);
+  expect(await failure(opened.ask('tools/list'))).toMatchObject({
+    code: 'connection_closed',
+    data: { sessionLost: true },
+  });
+  await until('the stream is open', () => of(server, 'GET').length === 1);
+  await shakeHands(opened);
+  expect(await opened.ask('tools/list')).toEqual({ fine: true });
+  await until('the new stream is open', () => of(server, 'GET').length === 2);
+  expect(of(server, 'initialize').map(({ headers }) => headers['mcp-session-id'])).toEqual([
+    undefined,
+    undefined,
+  ]);
+  expect(of(server, 'GET').map(({ headers }) => headers['mcp-session-id'])).toEqual([
+    'session-1',
+    'session-2',
+  ]);
+  await opened.exchange.close();
+  await server.quiet();
+  expect(opened.closed).toEqual([]);
+});
+
+test('a session whose stream cannot be taken up again because it is gone is closed', async () => {
+  let opens = 0;
+  await using server = await scriptedServer(
+    sessions((request, response) => {
+      if (request.method !== 'GET') return void stream(response);
+      if (++opens > 1) return status(response, 404);
+      stream(response);
+      response.end('retry: 5\n\n');
+    }),
+  );
+  const opened = open(server.url);
+  await shakeHands(opened);
+  const call = failure(opened.ask('tools/call'));
+  await until('it is closed', () => opened.closed.length === 1);
+  expect(opened.closed[0]).toMatchObject({ code: 'connection_closed', data: { sessionLost: true } });
+  expect((await call).code).toBe('connection_closed');
+  await opened.exchange.close();
+  await server.quiet();
+});
+
+test('an error of the method is not a lost session', async () => {
+  await using server = await scriptedServer(
+    sessions((request, response) => json(response, error(request, -32601, 'No'), 404)),
+  );
+  const opened = open(server.url);
+  await opened.ask('initialize');
+  expect((await failure(opened.ask('x/y'))).code).toBe('method_not_found');
+  await opened.exchange.close();
+});
+
+test('a cancelled request is told to the server, and let go; the handshake is not', async () => {
+  await using server = await scriptedServer((request, response) => {
+    if (
+      request.body?.id !== undefined &&
+      !(request.body.method === 'initialize' && of(server, 'initialize').length === 1)
+    ) {
+      return void stream(response);
+    }
+    return sessions(noStream)(request, response);
+  });
+  const opened = open(server.url);
+  await shakeHands(opened);
+  for (const method of ['tools/call', 'initialize']) {
+    const before = server.received.length;
+    const stop = new AbortController();
+    const call = failure(opened.ask(method, {}, { signal: stop.signal }));
+    await until('it has arrived', () =>
+      server.received.slice(before).some(({ body }) => body?.method === method),
+    );
+    stop.abort(new McpError('timeout', 'Too long'));
+    expect((await call).message).toBe('Too long');
+  }
+  await until('it is told', () => of(server, 'notifications/cancelled').length > 0);
+  await opened.exchange.close();
+  expect(of(server, 'notifications/cancelled').map(({ body }) => body?.params)).toEqual([
+    { requestId: of(server, 'tools/call')[0]?.body?.id, reason: 'Too long' },
+  ]);
+  await server.quiet();
+});
+
+test('close does not wait for a server that does not say goodbye', async () => {
+  await using server = await scriptedServer((request, response) => {
+    if (request.method !== 'DELETE') sessions(noStream)(request, response);
+  });
+  const opened = open(server.url);
+  await opened.ask('initialize');
+  await soon('the end', opened.exchange.close());
+  await server.quiet();
+});
+
+test('our own server, in its session era', async () => {
+  let finish = (): void => {};
+  const own = createServer({
+    name: 'own',
+    version: '1.0.0',
+    changes: true,
+    tools: {
+      greet: tool({
+        run: async (_input, { progress, elicit }) => {
+          progress(1, 2);
+          const answer = await elicit('who', {
+            message: 'Who?',
+            schema: { type: 'object', properties: { name: { type: 'string' } } },
+          });
+          return JSON.stringify(answer);
+        },
+      }),
+      wait: tool({
+        run: async (_input, { signal }) => {
+          await new Promise<void>((resolve) => {
+            signal.addEventListener('abort', () => resolve());
+            finish = resolve;
+          });
+          return 'done';
+        },
+      }),
+    },
+  });
+  await using serving = await serve(own, {
+    port: 0,
+    signals: false,
+    secret: 'a-secret-that-is-long-enough-for-this',
+  });
+  const opened = open(new URL(serving.url), {}, async () => ({ action: 'accept', content: { name: 'Ada' } }));
+  const params = {
+    protocolVersion: '2025-11-25',
+    capabilities: { elicitation: {} },
+    clientInfo: { name: 't', version: '1' },
+  };
+  expect(await opened.ask('initialize', params)).toMatchObject({ protocolVersion: '2025-11-25' });
+  opened.exchange.notify('notifications/initialized');
+  const heard: unknown[] = [];
+  const greeted = await opened.ask(
+    'tools/call',
+    { name: 'greet', arguments: {}, _meta: { progressToken: 'p' } },
+    { notified: (_, said) => heard.push(said) },
+  );
+  expect(JSON.stringify(greeted)).toContain('Ada');
+  expect(heard).toMatchObject([{ progressToken: 'p', progress: 1 }]);
+  const stop = new AbortController();
+  const waiting = failure(opened.ask('tools/call', { name: 'wait', arguments: {} }, { signal: stop.signal }));
+  await until('it waits', () => finish.name !== 'finish');
+  stop.abort();
+  expect((await waiting).code).toBe('cancelled');
+  await opened.exchange.close();
+  expect(opened.problems).toEqual([]);
+});

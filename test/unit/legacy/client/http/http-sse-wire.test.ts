@@ -1,0 +1,219 @@
+import { createServer, tool } from 'fullmcp';
+import { serve } from 'fullmcp/node';
+import { expect, test, vi } from 'vitest';
+import { httpSseWire } from '../../../../../src/legacy/client/http/http-sse-wire.js';
+import type { McpError } from '../../../../../src/protocol/errors.js';
+import type { Wire } from '../../../../../src/transports/client/wire.js';
+import { wireExchange } from '../../../../../src/transports/client/wire-exchange.js';
+import type { HttpLinkOptions } from '../../../../../src/transports/http/client/link.js';
+import { type Reply, scriptedServer, status, stream } from '../../../../support/http/http-server.js';
+import { soon, until } from '../../../../support/until.js';
+
+interface Started {
+  readonly wire: Wire;
+  // biome-ignore lint/suspicious/noExplicitAny: whatever was sent
+  readonly messages: any[];
+  readonly problems: string[];
+  readonly closed: McpError[];
+}
+
+function start(url: URL, http: HttpLinkOptions = {}): Started {
+  const wire = httpSseWire(url, http);
+  const started: Started = { wire, messages: [], problems: [], closed: [] };
+  wire.start({
+    message: (text) => started.messages.push(JSON.parse(text)),
+    tooLong: (reason) => started.problems.push(reason),
+    problem: (message) => started.problems.push(message),
+    closed: (reason) => started.closed.push(reason),
+  });
+  return started;
+}
+
+async function end({ closed }: Started): Promise<McpError> {
+  await until('it is closed', () => closed.length > 0);
+  return closed[0] as McpError;
+}
+
+/** A server whose stream names `endpoint`; what it does with messages is the test's. */
+function sse(endpoint: string, post: Reply = (_, response) => status(response, 202)): Reply {
+  return (request, response) => {
+    if (request.method !== 'GET') return post(request, response);
+    stream(response);
+    response.write(`event: endpoint\ndata: ${endpoint}\n\n`);
+  };
+}
+
+const request = (id: number): string => JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' });
+
+test('messages wait for the endpoint, go there in order, and come back on the stream', async () => {
+  await using server = await scriptedServer((received, response) => {
+    if (received.method === 'POST') {
+      setTimeout(() => status(response, 202), received.body?.id === 1 ? 30 : 0);
+      return;
+    }
+    const { say } = stream(response);
+    setTimeout(() => {
+      response.write('event: endpoint\ndata: messages?sessionId=7\n\n');
+      say({ hello: 1 });
+      response.write('event: message\ndata: {"hello":2}\n\nevent: other\ndata: {"hello":3}\n\n');
+    }, 30);
+  });
+  const started = start(server.url, { auth: 'abc', headers: { 'x-a': 'b' } });
+  for (const id of [1, 2, 3]) started.wire.send(request(id));
+  await until('all have arrived', () => server.received.length === 4);
+  expect(started.messages).toEqual([{ hello: 1 }, { hello: 2 }]);
+  const [get, ...posts] = server.received;
+  expect(get).toMatchObject({
+    method: 'GET',
+    path: '/mcp',
+    headers: { accept: 'text/event-stream', 'x-a': 'b' },
+  });
+  expect(posts.map(({ body }) => body?.id)).toEqual([1, 2, 3]);
+  for (const { path, headers } of posts) {
+    expect(path).toBe('/messages?sessionId=7');
+    expect(headers).toMatchObject({ authorization: 'Bearer abc', 'content-type': 'application/json' });
+  }
+  await started.wire.close();
+  await server.quiet();
+  started.wire.send(request(4));
+  expect(started.closed).toEqual([]);
+  expect(started.problems).toEqual([]);
+});
+
+test('a redirection is followed, and the endpoint is beside where it led', async () => {
+  await using server = await scriptedServer((received, response) => {
+    if (received.path === '/mcp') response.writeHead(301, { location: '/v1/sse' }).end();
+    else sse('messages')(received, response);
+  });
+  const started = start(server.url);
+  started.wire.send(request(1));
+  await until('it has arrived', () => server.received.length === 3);
+  expect(server.received.map(({ path }) => path)).toEqual(['/mcp', '/v1/sse', '/v1/messages']);
+  await started.wire.close();
+  await server.quiet();
+});
+
+test('a server that answers a POST only when all is done does not hold up the others', async () => {
+  await using server = await scriptedServer(
+    sse('/post', ({ body }, response) => {
+      if (body?.id !== 1) status(response, 200);
+    }),
+  );
+  const started = start(server.url);
+  started.wire.send(request(1));
+  started.wire.send(request(2));
+  await until('both have arrived', () => server.received.length === 3);
+  await started.wire.close();
+  await server.quiet();
+});
+
+test.each<[string, Reply, string, RegExp]>([
+  [
+    'another origin',
+    sse('https://evil.example/post?x=s3cret'),
+    'bad_response',
+    /another origin, https:\/\/evil\.example\. That is refused/,
+  ],
+  ['an endpoint that is none', sse('http://['), 'bad_response', /cannot be read/],
+  [
+    'no stream',
+    (_, response) => response.end('hello'),
+    'bad_response',
+    /something else than an event stream/,
+  ],
+  ['404', (_, response) => status(response, 404), 'bad_response', /answered 404/],
+  ['401', (_, response) => status(response, 401), 'unauthorized', /`auth`/],
+  ['403', (_, response) => status(response, 403), 'forbidden', /`auth`/],
+  [
+    'an end',
+    (_, response) => {
+      stream(response);
+      response.end();
+    },
+    'connection_closed',
+    /has ended/,
+  ],
+  [
+    'a break',
+    (_, response) => {
+      stream(response);
+      setTimeout(() => response.destroy(), 5);
+    },
+    'connection_closed',
+    /has ended/,
+  ],
+])('closed with a reason: %s', async (_, reply, code, words) => {
+  await using server = await scriptedServer(reply);
+  const started = start(new URL(`${server.url}?key=s3cret`), { auth: 's3cret-token' });
+  started.wire.send(request(1));
+  const reason = await end(started);
+  expect(reason.code).toBe(code);
+  expect(reason.message).toMatch(words);
+  expect(reason.message).not.toContain('s3cret');
+  await started.wire.close();
+  await server.quiet();
+  expect(started.closed).toHaveLength(1);
+});
+
+test('an endpoint that does not come within ten seconds', async () => {
+  await using server = await scriptedServer((_, response) => void stream(response));
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const started = start(server.url);
+    await vi.advanceTimersByTimeAsync(9999);
+    expect(started.closed).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(started.closed[0]).toMatchObject({ code: 'timeout' });
+    await started.wire.close();
+  } finally {
+    vi.useRealTimers();
+  }
+  await server.quiet();
+});
+
+test('a request that is refused is answered, and a session that is unknown is closed', async () => {
+  await using server = await scriptedServer(
+    sse('/post', ({ body }, response) => status(response, body?.id === 3 ? 404 : 413)),
+  );
+  const started = start(server.url);
+  started.wire.send(request(1));
+  started.wire.send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+  await until('both have failed', () => started.problems.length === 1);
+  expect(started.messages).toMatchObject([
+    { id: 1, error: { message: expect.stringContaining('answered 413') } },
+  ]);
+  started.wire.send(request(3));
+  expect((await end(started)).code).toBe('connection_closed');
+  await started.wire.close();
+  await server.quiet();
+});
+
+test('our own server', async () => {
+  const own = createServer({
+    name: 'own',
+    version: '1.0.0',
+    tools: { greet: tool({ run: () => 'Hello' }) },
+  });
+  await using serving = await serve(own, { port: 0, signals: false });
+  const exchange = wireExchange(httpSseWire(new URL('/sse', serving.url), {}));
+  exchange.hear({
+    request: () => Promise.reject(new Error('not expected')),
+    notification: () => {},
+    problem: (message) => expect.fail(message),
+    closed: (reason) => expect.fail(reason.message),
+  });
+  const { signal } = new AbortController();
+  const ask = (method: string, params: Record<string, unknown>): Promise<Record<string, unknown>> =>
+    soon(method, exchange.request({ method, params, signal }));
+  const clientInfo = { name: 'test', version: '1' };
+  expect(
+    await ask('initialize', { protocolVersion: '2024-11-05', capabilities: {}, clientInfo }),
+  ).toMatchObject({
+    protocolVersion: '2024-11-05',
+  });
+  exchange.notify('notifications/initialized');
+  expect(await ask('tools/call', { name: 'greet', arguments: {} })).toMatchObject({
+    content: [{ text: 'Hello' }],
+  });
+  await exchange.close();
+});

@@ -1,0 +1,170 @@
+import { createServer, tool } from 'fullmcp';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Serving, serve } from '../../../../../src/node.js';
+import { type Attacked, attackedServer } from '../../../../support/http/attacked-server.js';
+import { openEvents } from '../../../../support/http/http.js';
+import { callText } from '../../../../support/http/modern.js';
+import { openSession, sessionClient } from '../../../../support/http/sessions.js';
+import { until } from '../../../../support/until.js';
+
+let attacked: Attacked;
+let serving: Serving;
+let url: string;
+
+beforeEach(async () => {
+  attacked = attackedServer();
+  serving = await serve(attacked.server, { port: 0, signals: false, maxSessions: 2 });
+  url = serving.url;
+});
+
+afterEach(() => serving.close());
+
+describe('maxSessions', () => {
+  test('busy sessions are kept, and one too many is 503', async () => {
+    const busy = [await openSession(url), await openSession(url)];
+    const calls = busy.map((session) => session.request('tools/call', { name: 'hang' }));
+    await until('both calls have begun', () => attacked.begun('hang') === 2);
+    const third = await openSession(url);
+    const refused = await third.request('ping');
+    expect(refused.status).toBe(503);
+    expect(JSON.parse(refused.text).error).toMatchObject({
+      code: -32603,
+      message: expect.stringContaining('sessions'),
+    });
+    // The modern era has no sessions and goes on.
+    expect(await callText(url, 'echo', { text: 'modern' })).toBe('modern');
+    for (const session of busy)
+      await session.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
+    await Promise.all(calls);
+    expect((await third.request('ping')).status).toBe(200);
+    for (const session of busy) expect((await session.request('ping')).status).toBe(200);
+  });
+
+  test('an open stream makes a session busy', async () => {
+    const busy = [await openSession(url), await openSession(url)];
+    const standing = [await busy[0]?.get(), await busy[1]?.get()];
+    const third = await openSession(url);
+    expect((await third.request('ping')).status).toBe(503);
+    standing[0]?.drop();
+    await until('there is room', async () => (await third.request('ping')).status === 200);
+    standing[1]?.drop();
+  });
+
+  test('idle sessions make room, and still work: their ids carry all that is needed', async () => {
+    const sessions = await Promise.all(
+      ['2025-11-25', '2025-06-18', '2025-03-26', '2025-11-25'].map((revision) => openSession(url, revision)),
+    );
+    for (let round = 0; round < 3; round++)
+      for (const session of sessions) expect((await session.request('ping')).status).toBe(200);
+    const missing = await sessions[1]?.request('resources/read', { uri: 'no://such' });
+    expect(JSON.parse(String(missing?.text)).error.code).toBe(-32002);
+    // Batches are a matter of the revision: it was not forgotten either.
+    expect((await sessions[2]?.post([{ jsonrpc: '2.0', id: 1, method: 'ping' }]))?.status).toBe(200);
+    expect((await sessions[3]?.post([{ jsonrpc: '2.0', id: 1, method: 'ping' }]))?.status).toBe(400);
+  });
+
+  test('one that was ended stays ended, although it is not kept', async () => {
+    const first = await openSession(url);
+    await first.request('ping');
+    await first.end();
+    for (let at = 0; at < 4; at++) {
+      const other = await openSession(url);
+      await other.request('ping');
+      await other.end();
+    }
+    expect((await first.request('ping')).status).toBe(404);
+  });
+
+  test('counts the connections of the oldest transport too', async () => {
+    const sse = url.replace('/mcp', '/sse');
+    const open = [await openEvents(sse, { method: 'GET' }), await openEvents(sse, { method: 'GET' })];
+    expect((await openEvents(sse, { method: 'GET' })).status).toBe(503);
+    open[0]?.drop();
+    await until('there is room', async () => {
+      const events = await openEvents(sse, { method: 'GET' });
+      events.drop();
+      return events.status === 200;
+    });
+    open[1]?.drop();
+  });
+});
+
+describe('two processes with one secret', () => {
+  test('serve one session in turns', async () => {
+    const secret = 'a secret that both processes have been given';
+    const make = (): Promise<Serving> => serve(attackedServer().server, { port: 0, signals: false, secret });
+    const [one, two] = [await make(), await make()];
+    const session = await openSession(one.url);
+    for (const { url: there } of [two, one, two, one]) {
+      const reply = await sessionClient(there, session.id).request('tools/call', {
+        name: 'echo',
+        arguments: { text: there },
+      });
+      expect(JSON.parse(reply.text).result.content[0].text).toBe(there);
+    }
+    await one.close();
+    await two.close();
+  });
+});
+
+describe('what a session says once', () => {
+  test('logging/setLevel filters from then on, for this session alone', async () => {
+    const server = createServer({
+      name: 'logs',
+      version: '1',
+      tools: {
+        talk: tool({
+          run: (_input, { log }) => {
+            for (const level of ['debug', 'info', 'warning', 'error', 'emergency'] as const)
+              log[level](level);
+            return 'said';
+          },
+        }),
+      },
+    });
+    const logs = await serve(server, { port: 0, signals: false });
+    const [one, two] = [await openSession(logs.url), await openSession(logs.url)];
+    const heard = async (session: typeof one): Promise<string[]> => {
+      const reply = await session.request('tools/call', { name: 'talk' });
+      expect(reply.text).toContain('said');
+      return [...reply.text.matchAll(/"level":"(\w+)"/g)].map(([, level]) => String(level));
+    };
+    expect(await heard(one)).toEqual(['info', 'warning', 'error', 'emergency']);
+    expect((await one.request('logging/setLevel', { level: 'error' })).text).toContain('"result":{}');
+    expect(await heard(one)).toEqual(['error', 'emergency']);
+    expect(await heard(two)).toEqual(['info', 'warning', 'error', 'emergency']);
+    await one.request('logging/setLevel', { level: 'debug' });
+    expect(await heard(one)).toEqual(['debug', 'info', 'warning', 'error', 'emergency']);
+    for (const level of ['loud', 5, undefined, '__proto__']) {
+      const refused = await one.request('logging/setLevel', { level });
+      expect(JSON.parse(refused.text).error.code, String(level)).toBe(-32602);
+    }
+    await logs.close();
+  });
+
+  test('its capabilities reach the handler', async () => {
+    const server = createServer({
+      name: 'facts',
+      version: '1',
+      tools: {
+        facts: tool({ run: (_input, { client }) => `${client.info?.name} ${client.revision}` }),
+        needs: tool({
+          run: (_input, { client }) => {
+            client.require('sampling');
+            return 'fine';
+          },
+        }),
+      },
+    });
+    const facts = await serve(server, { port: 0, signals: false });
+    const session = await openSession(facts.url, '2025-06-18');
+    expect((await session.request('tools/call', { name: 'facts' })).text).toContain('test 2025-06-18');
+    const refused = await session.request('tools/call', { name: 'needs' });
+    // That revision has no error for it; the model can read a tool's failure.
+    expect([refused.status, JSON.parse(refused.text).result]).toEqual([
+      200,
+      { isError: true, content: [{ type: 'text', text: expect.stringContaining('sampling') }] },
+    ]);
+    await facts.close();
+  });
+});

@@ -1,0 +1,278 @@
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import { type } from 'arktype';
+import * as v from 'valibot';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Schema } from '../../../../src/schema/schema.js';
+import { formOf } from '../../../../src/server/asking/question.js';
+
+const question = (schema: Schema) => formOf({ message: 'Well?', schema });
+const formOfSchema = (schema: Schema): unknown => question(schema).request.params?.['requestedSchema'];
+const field = (json: object): unknown =>
+  (formOfSchema({ type: 'object', properties: { it: json } }) as { properties: { it: unknown } }).properties
+    .it;
+const accepted = (schema: Schema, content?: object): unknown =>
+  question(schema).read({ action: 'accept', ...(content && { content }) });
+
+describe('a form from zod', () => {
+  test('texts, with formats, bounds and defaults', () => {
+    const schema = z.object({
+      name: z.string().min(2).max(50).meta({ title: 'Name', description: 'In full' }),
+      email: z.email(),
+      site: z.url().optional(),
+      day: z.iso.date(),
+      at: z.iso.datetime().optional(),
+      city: z.string().default('Rome'),
+      id: z.uuid(),
+    });
+    expect(formOfSchema(schema)).toEqual({
+      type: 'object',
+      properties: {
+        name: { type: 'string', title: 'Name', description: 'In full', minLength: 2, maxLength: 50 },
+        email: { type: 'string', format: 'email' },
+        site: { type: 'string', format: 'uri' },
+        day: { type: 'string', format: 'date' },
+        at: { type: 'string', format: 'date-time' },
+        city: { type: 'string', default: 'Rome' },
+        // A format that forms do not have: the answer is checked all the same.
+        id: { type: 'string' },
+      },
+      required: ['name', 'email', 'day', 'id'],
+    });
+  });
+
+  test('numbers and booleans', () => {
+    const schema = z.object({
+      score: z.number().min(0).max(99.5).default(95.5),
+      age: z.int(),
+      stars: z.int().min(1).max(5),
+      count: z.int().positive().lt(10),
+      news: z.boolean().default(true),
+    });
+    expect(formOfSchema(schema)).toEqual({
+      type: 'object',
+      properties: {
+        score: { type: 'number', minimum: 0, maximum: 99.5, default: 95.5 },
+        age: { type: 'integer' },
+        stars: { type: 'integer', minimum: 1, maximum: 5 },
+        count: { type: 'integer', minimum: 1, maximum: 9 },
+        news: { type: 'boolean', default: true },
+      },
+      required: ['age', 'stars', 'count'],
+    });
+  });
+
+  test('choices of one and of many', () => {
+    const titled = z.union([z.literal('r').meta({ title: 'Red' }), z.literal('g').meta({ title: 'Green' })]);
+    const schema = z.object({
+      plain: z.enum(['a', 'b']).default('a'),
+      literals: z.literal(['a', 'b']),
+      union: z.union([z.literal('a'), z.literal('b')]),
+      only: z.literal('a'),
+      titled,
+      many: z
+        .array(z.enum(['a', 'b']))
+        .min(1)
+        .max(2),
+      manyTitled: z.array(titled).default(['r']),
+    });
+    const ab = { type: 'string', enum: ['a', 'b'] };
+    const colours = [
+      { const: 'r', title: 'Red' },
+      { const: 'g', title: 'Green' },
+    ];
+    expect(formOfSchema(schema)).toEqual({
+      type: 'object',
+      properties: {
+        plain: { ...ab, default: 'a' },
+        literals: ab,
+        union: ab,
+        only: { type: 'string', enum: ['a'] },
+        titled: { type: 'string', oneOf: colours },
+        many: { type: 'array', items: ab, minItems: 1, maxItems: 2 },
+        manyTitled: { type: 'array', items: { anyOf: colours }, default: ['r'] },
+      },
+      required: ['literals', 'union', 'only', 'titled', 'many'],
+    });
+  });
+});
+
+test('a form from valibot', () => {
+  const schema = toStandardJsonSchema(
+    v.object({
+      email: v.pipe(v.string(), v.email()),
+      name: v.optional(v.pipe(v.string(), v.minLength(2)), 'Ada'),
+      stars: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(5)),
+      one: v.picklist(['a', 'b']),
+      union: v.union([v.literal('a'), v.literal('b')]),
+      many: v.array(v.picklist(['a', 'b'])),
+      news: v.optional(v.boolean(), false),
+    }),
+  );
+  const ab = { type: 'string', enum: ['a', 'b'] };
+  expect(formOfSchema(schema)).toEqual({
+    type: 'object',
+    properties: {
+      email: { type: 'string', format: 'email' },
+      name: { type: 'string', minLength: 2, default: 'Ada' },
+      stars: { type: 'integer', minimum: 1, maximum: 5 },
+      one: ab,
+      union: ab,
+      many: { type: 'array', items: ab },
+      news: { type: 'boolean', default: false },
+    },
+    required: ['email', 'stars', 'one', 'union', 'many'],
+  });
+});
+
+test('a form from arktype', () => {
+  const schema = type({
+    email: 'string.email',
+    name: '2 <= string <= 50',
+    stars: '1 <= number.integer <= 5',
+    one: "'a' | 'b'",
+    only: "'a'",
+    many: "('a' | 'b')[]",
+    news: 'boolean',
+    'site?': 'string.url',
+  });
+  const ab = { type: 'string', enum: ['a', 'b'] };
+  const form = formOfSchema(schema) as { required: string[] };
+  expect(form).toMatchObject({
+    properties: {
+      email: { type: 'string', format: 'email' },
+      name: { type: 'string', minLength: 2, maxLength: 50 },
+      stars: { type: 'integer', minimum: 1, maximum: 5 },
+      one: ab,
+      only: { type: 'string', enum: ['a'] },
+      many: { type: 'array', items: ab },
+      news: { type: 'boolean' },
+      site: { type: 'string', format: 'uri' },
+    },
+  });
+  expect(form.required.sort()).toEqual(['email', 'many', 'name', 'news', 'one', 'only', 'stars']);
+});
+
+describe('a form from JSON Schema', () => {
+  const titled = [
+    { const: 'r', title: 'Red' },
+    { const: 'g', title: 'Green' },
+  ];
+
+  test.each([
+    ['a text', { type: 'string', title: 'T', description: 'D', minLength: 1, maxLength: 2, default: 'x' }],
+    ['an address', { type: 'string', format: 'email', default: 'a@example.com' }],
+    ['a number', { type: 'number', minimum: 0.5, maximum: 1, default: 0.75 }],
+    ['an integer', { type: 'integer', minimum: 1, maximum: 3, default: 2 }],
+    ['a boolean', { type: 'boolean', default: false }],
+    ['a choice', { type: 'string', enum: ['a', 'b'], default: 'b' }],
+    ['a titled choice', { type: 'string', oneOf: titled, default: 'r' }],
+    ['a choice titled as it once was', { type: 'string', enum: ['a', 'b'], enumNames: ['A', 'B'] }],
+    ['some of many', { type: 'array', items: { type: 'string', enum: ['a'] }, minItems: 1, maxItems: 1 }],
+    ['titled ones of many', { type: 'array', items: { anyOf: titled }, default: ['g'] }],
+  ])('%s stays as it is', (_, json) => {
+    expect(field(json)).toEqual(json);
+  });
+
+  test('what forms do not have is left out where the answer is checked for it anyway', () => {
+    expect(field({ type: 'number', multipleOf: 2, examples: [4], 'x-own': 1 })).toEqual({ type: 'number' });
+    expect(field({ type: 'string', format: 'uuid' })).toEqual({ type: 'string' });
+    expect(field({ type: 'array', items: { oneOf: titled } })).toEqual({
+      type: 'array',
+      items: { anyOf: titled },
+    });
+  });
+
+  test.each([
+    [
+      'an object',
+      { type: 'object', properties: { a: { type: 'string' } } },
+      /string, number, boolean or choice/,
+    ],
+    ['a list of numbers', { type: 'array', items: { type: 'number' } }, /a list must be one of texts/],
+    ['a list of free texts', { type: 'array', items: { type: 'string' } }, /a list must be one of texts/],
+    ['a list of anything', { type: 'array' }, /a list must be one of texts/],
+    ['a union', { anyOf: [{ type: 'string' }, { type: 'number' }] }, /string, number, boolean or choice/],
+    ['a union of one type', { type: 'string', oneOf: [{ minLength: 3 }, { const: '' }] }, /or choice/],
+    ['two types', { type: ['string', 'null'] }, /string, number, boolean or choice/],
+    ['no type', {}, /string, number, boolean or choice/],
+    ['a reference', { $ref: '#' }, /string, number, boolean or choice/],
+    ['a pattern', { type: 'string', pattern: '^a' }, /a form cannot say a pattern/],
+    ['numbers to choose from', { type: 'number', enum: [1, 2] }, /only texts can be chosen from/],
+  ])('%s is refused at once', (_, json, why) => {
+    expect(() => field(json)).toThrow(why);
+    expect(() => field(json)).toThrow(/^The field "it" does not fit into a form: /);
+  });
+
+  test('a form without a field is refused', () => {
+    expect(() => formOfSchema({ type: 'object' })).toThrow('A form needs at least one field');
+  });
+});
+
+test.each([
+  ['zod', z.object({ inner: z.object({ a: z.string() }) })],
+  ['zod', z.object({ inner: z.array(z.number()) })],
+  ['zod', z.object({ inner: z.union([z.string(), z.number()]) })],
+  ['zod', z.object({ inner: z.string().nullable() })],
+  ['zod', z.object({ inner: z.string().regex(/a/) })],
+  ['valibot', toStandardJsonSchema(v.object({ inner: v.object({ a: v.string() }) }))],
+  ['arktype', type({ inner: 'number[]' })],
+])('%s: what no form can show is refused with the name of the field', (_, schema) => {
+  expect(() => formOfSchema(schema)).toThrow(/^The field "inner" does not fit into a form/);
+});
+
+describe('an accepted answer', () => {
+  const json = {
+    type: 'object',
+    properties: {
+      name: { type: 'string', default: 'Ada' },
+      size: { type: 'string', enum: ['s', 'l'], default: 's' },
+      tags: { type: 'array', items: { type: 'string', enum: ['a', 'b'] }, default: ['a'] },
+      news: { type: 'boolean', default: false },
+      age: { type: 'integer' },
+    },
+    required: ['name', 'age'],
+  };
+
+  test('is completed with the defaults of what is missing, and only of that', () => {
+    expect(accepted(json, { age: 3, size: 'l' })).toEqual({
+      ok: true,
+      value: { action: 'accept', content: { name: 'Ada', size: 'l', tags: ['a'], news: false, age: 3 } },
+    });
+    expect(accepted(json, { name: '', news: true, tags: [], age: 0 })).toMatchObject({
+      value: { content: { name: '', news: true, tags: [], age: 0 } },
+    });
+  });
+
+  test.each([
+    ['zod', z.object({ n: z.number().default(5) })],
+    ['valibot', toStandardJsonSchema(v.object({ n: v.optional(v.number(), 5) }))],
+    ['arktype', type({ n: 'number = 5' })],
+    ['JSON Schema', { type: 'object', properties: { n: { type: 'number', default: 5 } } }],
+  ])('%s: without content it is all defaults', (_, schema) => {
+    expect(accepted(schema)).toEqual({ ok: true, value: { action: 'accept', content: { n: 5 } } });
+  });
+
+  test('that does not fit is none', () => {
+    for (const content of [{}, { age: 'old' }, { age: 1, size: 'xl' }, { age: 1, tags: ['c'] }])
+      expect(accepted(json, content)).toEqual({ ok: false });
+    for (const response of [undefined, null, 7, {}, { action: 'perhaps' }, { action: 'accept', content: 7 }])
+      expect(question(json).read(response)).toEqual({ ok: false });
+  });
+
+  test('is checked for what the form could not say', () => {
+    expect(accepted(z.object({ id: z.uuid() }), { id: 'seven' })).toEqual({ ok: false });
+    expect(accepted(z.object({ n: z.number().multipleOf(2) }), { n: 3 })).toEqual({ ok: false });
+  });
+
+  test('needs a schema that need not wait', () => {
+    const later = z.object({ a: z.string().refine(async () => true) });
+    expect(() => accepted(later, { a: 'x' })).toThrow('checks without waiting');
+  });
+});
+
+test('an answer that declines or cancels needs no content', () => {
+  const { read } = question(z.object({ a: z.string() }));
+  expect(read({ action: 'decline' })).toEqual({ ok: true, value: { action: 'decline' } });
+  expect(read({ action: 'cancel', content: { a: 1 } })).toEqual({ ok: true, value: { action: 'cancel' } });
+});

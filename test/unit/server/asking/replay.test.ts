@@ -1,0 +1,152 @@
+import { describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { McpError } from '../../../../src/protocol/errors.js';
+import { formOf } from '../../../../src/server/asking/question.js';
+import { Asking, type Waiting } from '../../../../src/server/asking/replay.js';
+import { InnerRun } from '../../../../src/server/asking/run.js';
+import { until } from '../../../support/until.js';
+
+const sure = () => formOf({ message: 'Sure?', schema: z.object({ ok: z.boolean() }) });
+const yes = { action: 'accept', content: { ok: true } };
+const stop = new McpError('cancelled', 'Stop');
+
+function waiting(record?: Waiting['record']) {
+  const settle = vi.fn();
+  return { settle, ...(record && { record }) };
+}
+
+function gate() {
+  let open!: () => void;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+describe('a run that somebody keeps', () => {
+  test('ends for a reason: open questions, later questions and later steps throw it, and the first reason counts', async () => {
+    const asking = new Asking(undefined, { waiting: waiting() });
+    const open = asking.ask('open', sure());
+    expect(asking.over).toBe(false);
+    asking.end(stop);
+    asking.end(new Error('Another'));
+    asking.close();
+    const work = vi.fn();
+    await expect(open).rejects.toBe(stop);
+    await expect(asking.ask('later', sure())).rejects.toBe(stop);
+    await expect(asking.step('step', work)).rejects.toBe(stop);
+    expect(work).not.toHaveBeenCalled();
+    expect(asking.over).toBe(true);
+    expect(asking.refusal).toBe(stop);
+  });
+
+  test('also knows nothing any more that it knew', async () => {
+    const asking = new Asking(undefined, { waiting: waiting() });
+    await asking.step('known', () => 1);
+    const again = new Asking(asking.journal({ logged: 0, reached: undefined }));
+    again.end(stop);
+    await expect(again.step('known', () => 2)).rejects.toBe(stop);
+  });
+
+  test('lets the running step end and be recorded, and the handler not go on', async () => {
+    const recorded = gate();
+    const record = vi.fn(() => recorded.opened);
+    const working = gate();
+    const asking = new Asking(undefined, { waiting: waiting(record) });
+    const step = asking.step('step', async () => {
+      await working.opened;
+      return 'paid';
+    });
+    asking.end(stop);
+    let idle = false;
+    const resting = asking.idle().then(() => {
+      idle = true;
+    });
+    working.open();
+    await until('the step is recorded', () => record.mock.calls.length === 1);
+    expect(idle).toBe(false);
+    expect(asking.journal({ logged: 0, reached: undefined }).steps.get('step')).toBe('paid');
+    recorded.open();
+    await expect(step).rejects.toBe(stop);
+    await resting;
+    expect(idle).toBe(true);
+  });
+
+  test('is idle at once where no step runs, and after a step has failed', async () => {
+    const asking = new Asking(undefined, { waiting: waiting() });
+    await asking.idle();
+    const failing = asking.step('fails', () => Promise.reject(new Error('no')));
+    const idle = asking.idle();
+    await expect(failing).rejects.toThrow('no');
+    await idle;
+  });
+
+  test('is over when a step could not be recorded: the step throws that, and no other begins', async () => {
+    const full = new Error('The store is full');
+    const record = vi.fn(() => Promise.reject(full));
+    const asking = new Asking(undefined, { waiting: waiting(record) });
+    await expect(asking.step('a', () => 1)).rejects.toBe(full);
+    const work = vi.fn();
+    await expect(asking.step('b', work)).rejects.toBe(full);
+    expect(work).not.toHaveBeenCalled();
+    expect(asking.refusal).toBe(full);
+    await asking.idle();
+  });
+
+  test('may take an answer back that could not be kept: the question is open again', async () => {
+    const keeper = waiting();
+    const asking = new Asking(undefined, { waiting: keeper });
+    const question = asking.ask('sure', sure());
+    expect(asking.open.get('sure')?.answer('nonsense')).toBeUndefined();
+    const first = asking.open.get('sure')?.answer(yes);
+    expect(asking.open.size).toBe(0);
+    first?.reopen();
+    expect(asking.journal({ logged: 0, reached: undefined }).answers.size).toBe(0);
+    await until('it is settled again', () => keeper.settle.mock.calls.length > 0);
+    asking.open.get('sure')?.answer(yes)?.proceed();
+    expect(await question).toEqual(yes);
+  });
+
+  test('an answer that was taken and not handed on throws the reason like an open question', async () => {
+    const asking = new Asking(undefined, { waiting: waiting() });
+    const question = asking.ask('sure', sure());
+    const taken = asking.open.get('sure')?.answer(yes);
+    asking.end(stop);
+    taken?.proceed();
+    await expect(question).rejects.toBe(stop);
+  });
+});
+
+describe('the run of an inner call', () => {
+  test('is over with the outer one, and the outer one is not over with it', async () => {
+    const outer = new Asking(undefined, { waiting: waiting() });
+    const make = () => outer;
+    const [one, two] = [
+      new InnerRun({ find: make, make }, 'one/'),
+      new InnerRun({ find: make, make }, 'two/'),
+    ];
+    const [first, second] = [one.ask('sure', sure()), two.ask('sure', sure())];
+    expect([...outer.open.keys()]).toEqual(['one/sure', 'two/sure']);
+    one.end(stop);
+    await expect(first).rejects.toBe(stop);
+    await expect(one.step('step', () => 1)).rejects.toBe(stop);
+    expect([...outer.open.keys()]).toEqual(['two/sure']);
+    expect(two.reason).toBeUndefined();
+    const end = new Error('The end');
+    outer.end(end);
+    expect(two.reason).toBe(end);
+    await expect(second).rejects.toBe(end);
+    await expect(two.step('step', () => 1)).rejects.toBe(end);
+  });
+
+  test('does not get what its step gave after it was over', async () => {
+    const working = gate();
+    const outer = new Asking();
+    const inner = new InnerRun({ find: () => outer, make: () => outer }, 'one/');
+    const step = inner.step('step', () => working.opened);
+    inner.end(stop);
+    working.open();
+    await expect(step).rejects.toBe(stop);
+    expect(await outer.step('another', () => 1)).toBe(1);
+  });
+});

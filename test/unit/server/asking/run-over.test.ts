@@ -1,0 +1,506 @@
+import {
+  type Context,
+  createServer,
+  type InProcess,
+  inProcess,
+  McpError,
+  prompt,
+  ToolError,
+  tool,
+} from 'fullmcp';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { soon, until } from '../../../support/until.js';
+
+const quiet = { name: 'test', version: '1.0.0', log: () => undefined, secret: 'x'.repeat(32) };
+const able = { capabilities: { elicitation: {} } };
+const sure = { message: 'Sure?', schema: z.object({ ok: z.boolean() }) };
+const yes = { action: 'accept', content: { ok: true } };
+
+interface Gate {
+  readonly opened: Promise<void>;
+  readonly open: () => void;
+}
+
+function gate(): Gate {
+  let open!: () => void;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+/** Calls until nothing is asked any more; every question is answered with yes. */
+async function drive(call: InProcess, name: string) {
+  let outcome = await call('tools/call', { name });
+  while (outcome.resultType === 'input_required') {
+    const keys = Object.keys(outcome['inputRequests'] as object);
+    const inputResponses = Object.fromEntries(keys.map((key) => [key, yes]));
+    outcome = await call('tools/call', { name, inputResponses, requestState: outcome['requestState'] });
+  }
+  return outcome;
+}
+
+const unhandled = vi.fn();
+process.on('unhandledRejection', unhandled);
+afterEach(async () => {
+  // Rejections that nobody has taken are reported after the microtasks of a turn.
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(unhandled).not.toHaveBeenCalled();
+  unhandled.mockClear();
+});
+
+describe('a run that waits for an answer begins no step more', () => {
+  test('a step that a slow branch comes to after the question was sent runs once, in the next round', async () => {
+    const effects: string[] = [];
+    const slow = [gate(), gate()];
+    let round = 0;
+    const server = createServer({
+      ...quiet,
+      tools: {
+        buy: tool({
+          run: async (_, ctx) => {
+            const reading = slow[round++] as Gate;
+            async function readThenPay() {
+              await reading.opened;
+              await ctx.step('pay', () => effects.push('pay'));
+            }
+            await Promise.all([ctx.ask('sure', sure), readThenPay()]);
+            return 'done';
+          },
+        }),
+      },
+    });
+    const call = inProcess(server, able);
+    const asked = await call('tools/call', { name: 'buy' });
+    slow[0]?.open();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(effects).toEqual([]);
+    slow[1]?.open();
+    const { requestState } = asked;
+    const done = await call('tools/call', { name: 'buy', inputResponses: { sure: yes }, requestState });
+    expect(done).toMatchObject({ content: [{ text: 'done' }] });
+    expect(effects).toEqual(['pay']);
+  });
+
+  test('compensation in catch and clean-up in finally wait for the real end', async () => {
+    const effects: string[] = [];
+    const server = createServer({
+      ...quiet,
+      tools: {
+        compensates: tool({
+          run: async (_, ctx) => {
+            await ctx.step('create', () => effects.push('create'));
+            try {
+              await ctx.ask('sure', sure);
+            } catch (error) {
+              await ctx.step('remove', () => effects.push('remove'));
+              throw error;
+            }
+            return ctx.step('publish', () => effects.push('publish'));
+          },
+        }),
+        cleans: tool({
+          run: async (_, ctx) => {
+            try {
+              await ctx.ask('sure', sure);
+              await ctx.step('use', () => effects.push('use'));
+            } finally {
+              await ctx.step('release', () => effects.push('release'));
+            }
+          },
+        }),
+      },
+    });
+    const call = inProcess(server, able);
+    await drive(call, 'compensates');
+    expect(effects.splice(0)).toEqual(['create', 'publish']);
+    await drive(call, 'cleans');
+    expect(effects).toEqual(['use', 'release']);
+  });
+
+  test('an inner tool that wraps what it catches does not make the outer one compensate', async () => {
+    const effects: string[] = [];
+    const seen: unknown[] = [];
+    const server = createServer({
+      ...quiet,
+      tools: {
+        inner: tool({
+          run: async (_, ctx) => {
+            try {
+              return await ctx.ask('sure', sure);
+            } catch (cause) {
+              throw new Error('The inner tool failed', { cause });
+            }
+          },
+        }),
+        outer: tool({
+          run: async (_, ctx) => {
+            const result = await ctx.call('inner');
+            seen.push(result.isError);
+            if (result.isError) await ctx.step('undo', () => effects.push('undo'));
+            await ctx.step('go', () => effects.push('go'));
+            return 'done';
+          },
+        }),
+      },
+    });
+    expect(await drive(inProcess(server, able), 'outer')).toMatchObject({ content: [{ text: 'done' }] });
+    expect(seen).toEqual([undefined]);
+    expect(effects).toEqual(['go']);
+  });
+
+  test('the error that ends the run says that it must be rethrown', async () => {
+    const seen: unknown[] = [];
+    const server = createServer({
+      ...quiet,
+      tools: { asks: tool({ run: (_, ctx) => ctx.ask('sure', sure).catch((error) => seen.push(error)) }) },
+    });
+    await inProcess(server, able)('tools/call', { name: 'asks' });
+    expect(String(seen[0])).toContain('Rethrow this error');
+  });
+});
+
+describe('a run whose call was cancelled begins no step more', () => {
+  function build() {
+    const effects: string[] = [];
+    const first = gate();
+    const server = createServer({
+      ...quiet,
+      tools: {
+        loops: tool({
+          run: async (_, ctx) => {
+            for (let at = 0; at < 5; at++) {
+              await ctx.step(`step ${at}`, async () => {
+                effects.push(`step ${at}`);
+                await first.opened;
+              });
+            }
+            return 'done';
+          },
+        }),
+        stubborn: tool({
+          run: async (_, ctx) => {
+            for (let at = 0; at < 5; at++) {
+              await ctx
+                .step(`step ${at}`, async () => {
+                  effects.push(`step ${at}`);
+                  await first.opened;
+                })
+                .catch(() => undefined);
+            }
+            return 'done';
+          },
+        }),
+        late: tool({
+          run: async (_, ctx) => {
+            effects.push('begun');
+            await first.opened;
+            await ctx.step('step', () => effects.push('step'));
+          },
+        }),
+      },
+    });
+    return { effects, first, call: inProcess(server, able) };
+  }
+
+  test.each(['loops', 'stubborn'])('%s: the running step ends, and the next does not begin', async (name) => {
+    const { effects, first, call } = build();
+    const controller = new AbortController();
+    const calling = call('tools/call', { name }, { signal: controller.signal });
+    await until('the first step runs', () => effects.length === 1);
+    controller.abort();
+    first.open();
+    await expect(calling).rejects.toMatchObject({ code: 'cancelled' });
+    expect(effects).toEqual(['step 0']);
+  });
+
+  test('also where the handler had not come to a step before', async () => {
+    const { effects, first, call } = build();
+    const controller = new AbortController();
+    const calling = call('tools/call', { name: 'late' }, { signal: controller.signal });
+    controller.abort();
+    first.open();
+    await expect(calling).rejects.toMatchObject({ code: 'cancelled' });
+    expect(effects).toEqual(['begun']);
+  });
+
+  test('an open question throws the cancellation, not that the client was asked', async () => {
+    const seen: unknown[] = [];
+    const running = gate();
+    const controller = new AbortController();
+    const server = createServer({
+      ...quiet,
+      tools: {
+        asks: tool({
+          run: async (_, ctx) => {
+            // The step keeps the question from being sent.
+            const step = ctx.step('slow', () => running.opened);
+            await ctx.ask('sure', sure).catch((error) => seen.push(error));
+            await step;
+          },
+        }),
+      },
+    });
+    const calling = inProcess(server, able)('tools/call', { name: 'asks' }, { signal: controller.signal });
+    controller.abort();
+    await until('the question has thrown', () => seen.length === 1);
+    running.open();
+    await expect(calling).rejects.toMatchObject({ code: 'cancelled' });
+    expect(seen[0]).toMatchObject({ code: 'cancelled', message: 'The call was cancelled' });
+  });
+
+  test('a handler that tries again forever does not keep others from running', async () => {
+    const controller = new AbortController();
+    const tries = { outer: 0, inner: 0 };
+    let stop = false;
+    const server = createServer({
+      ...quiet,
+      tools: {
+        stubborn: tool({
+          run: async (_, ctx) => {
+            controller.abort();
+            while (!stop) await ctx.step(`try ${++tries.outer}`, () => 1).catch(() => undefined);
+          },
+        }),
+        limited: tool({
+          timeoutMs: 1,
+          run: async (_, ctx) => {
+            while (!stop) {
+              await ctx.step(`try ${++tries.inner}`, () => new Promise(setImmediate)).catch(() => undefined);
+            }
+          },
+        }),
+        outer: tool({ run: async (_, ctx) => (await ctx.call('limited')).content }),
+        other: tool({ run: () => 'served' }),
+      },
+    });
+    const call = inProcess(server, able);
+    const calling = call('tools/call', { name: 'stubborn' }, { signal: controller.signal });
+    expect(await call('tools/call', { name: 'outer' })).toMatchObject({ resultType: 'complete' });
+    // Promises alone would never let the event loop turn again.
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(await call('tools/call', { name: 'other' })).toMatchObject({ content: [{ text: 'served' }] });
+    expect(Math.min(tries.outer, tries.inner)).toBeGreaterThan(10);
+    stop = true;
+    await expect(calling).rejects.toMatchObject({ code: 'cancelled' });
+  });
+
+  test('a handler that had done everything keeps its result', async () => {
+    const controller = new AbortController();
+    const server = createServer({
+      ...quiet,
+      tools: {
+        pays: tool({
+          run: async (_, ctx) => {
+            const paid = await ctx.step('pay', () => 'paid');
+            controller.abort();
+            return paid;
+          },
+        }),
+      },
+    });
+    const calling = inProcess(server, able)('tools/call', { name: 'pays' }, { signal: controller.signal });
+    expect(await calling).toMatchObject({ content: [{ text: 'paid' }] });
+  });
+
+  test('a signal that outlives its calls keeps no listener of theirs', async () => {
+    const { signal } = new AbortController();
+    const listening = vi.spyOn(signal, 'addEventListener');
+    const left = vi.spyOn(signal, 'removeEventListener');
+    const server = createServer({
+      ...quiet,
+      tools: { t: tool({ run: (_, ctx) => ctx.step('a', () => 1) }) },
+    });
+    for (let at = 0; at < 3; at++) await inProcess(server, able)('tools/call', { name: 't' }, { signal });
+    expect(listening).toHaveBeenCalledTimes(3);
+    expect(left).toHaveBeenCalledTimes(3);
+  });
+});
+
+describe('a run that was stopped by its time limit begins no step more', () => {
+  function build() {
+    const effects: string[] = [];
+    const first = gate();
+    const ended = gate();
+    const run = async (_: unknown, ctx: Context) => {
+      try {
+        await first.opened;
+        for (let at = 0; at < 5; at++) await ctx.step(`step ${at}`, () => effects.push(`step ${at}`));
+        return 'done';
+      } finally {
+        ended.open();
+      }
+    };
+    const server = createServer({
+      ...quiet,
+      tools: {
+        limited: tool({ timeoutMs: 20, run }),
+        outer: tool({
+          run: async (_, ctx) => {
+            const { isError } = await ctx.call('limited');
+            first.open();
+            await ended.opened;
+            await ctx.step('after', () => effects.push('after'));
+            return isError === true;
+          },
+        }),
+      },
+    });
+    return { effects, first, ended, call: inProcess(server, able) };
+  }
+
+  test('the call has its answer, and what the handler does later is refused', async () => {
+    const { effects, first, ended, call } = build();
+    expect(await call('tools/call', { name: 'limited' })).toMatchObject({
+      isError: true,
+      content: [{ text: 'limited took longer than 20 ms and was stopped' }],
+    });
+    first.open();
+    await ended.opened;
+    expect(effects).toEqual([]);
+  });
+
+  test('an inner tool is stopped alone: the outer one may go on', async () => {
+    const { effects, call } = build();
+    expect(await call('tools/call', { name: 'outer' })).toMatchObject({ content: [{ text: 'true' }] });
+    expect(effects).toEqual(['after']);
+  });
+
+  test('a question that the stopped tool had open is not asked', async () => {
+    const running = gate();
+    const server = createServer({
+      ...quiet,
+      tools: {
+        asks: tool({ timeoutMs: 20, run: (_, ctx) => ctx.ask('sure', sure) }),
+        outer: tool({
+          run: async (_, ctx) => {
+            // While a step runs, the question of the inner tool is not sent.
+            const step = ctx.step('slow', () => running.opened);
+            const { isError } = await ctx.call('asks');
+            running.open();
+            await step;
+            return isError === true;
+          },
+        }),
+      },
+    });
+    expect(await inProcess(server, able)('tools/call', { name: 'outer' })).toMatchObject({
+      resultType: 'complete',
+      content: [{ text: 'true' }],
+    });
+  });
+
+  test('the inner tools of a stopped one see its signal abort', async () => {
+    const aborted = gate();
+    const server = createServer({
+      ...quiet,
+      tools: {
+        inner: tool({
+          run: (_, { signal }) =>
+            new Promise((_resolve, reject) => {
+              signal.addEventListener('abort', () => {
+                aborted.open();
+                reject(signal.reason);
+              });
+            }),
+        }),
+        outer: tool({ timeoutMs: 20, run: async (_, ctx) => (await ctx.call('inner')).content }),
+      },
+    });
+    expect(await inProcess(server)('tools/call', { name: 'outer' })).toMatchObject({ isError: true });
+    await soon('the inner abort', aborted.opened);
+  });
+});
+
+describe('a handler that has ended', () => {
+  test('leaves nothing behind that can take a step', async () => {
+    const effects: string[] = [];
+    const seen: unknown[] = [];
+    const later = gate();
+    const server = createServer({
+      ...quiet,
+      tools: {
+        floats: tool({
+          run: (_, ctx) => {
+            void later.opened
+              .then(() => ctx.step('mail', () => effects.push('mail')))
+              .catch((error) => seen.push(error));
+            return 'done';
+          },
+        }),
+      },
+      prompts: {
+        floats: prompt({
+          run: async (_, ctx) => {
+            await ctx.step('first', () => 1);
+            void later.opened.then(() => ctx.ask('sure', sure)).catch((error) => seen.push(error));
+            return 'done';
+          },
+        }),
+      },
+    });
+    const call = inProcess(server, able);
+    await call('tools/call', { name: 'floats' });
+    await call('prompts/get', { name: 'floats' });
+    later.open();
+    await until('both were refused', () => seen.length === 2);
+    for (const error of seen) expect(String(error)).toContain('The handler has already ended');
+    expect(effects).toEqual([]);
+  });
+
+  test('is waited for by the step that still runs, before its journal is sealed', async () => {
+    const effects: string[] = [];
+    const running = gate();
+    const server = createServer({
+      ...quiet,
+      tools: {
+        hasty: tool({
+          run: async (_, ctx) => {
+            const slow = ctx.step('slow', async () => {
+              await running.opened;
+              effects.push('slow');
+            });
+            const question = ctx.ask('sure', sure);
+            await ctx
+              .step('fails', () => {
+                throw new ToolError('no');
+              })
+              .catch(() => undefined);
+            // Out of here with an open question and a running step.
+            if (effects.length === 0) return 'early';
+            await Promise.all([question, slow]);
+            return 'done';
+          },
+        }),
+      },
+    });
+    const call = inProcess(server, able);
+    const calling = call('tools/call', { name: 'hasty' });
+    await new Promise((resolve) => setImmediate(resolve));
+    running.open();
+    const { requestState, resultType } = await calling;
+    expect(resultType).toBe('input_required');
+    const done = await call('tools/call', { name: 'hasty', inputResponses: { sure: yes }, requestState });
+    expect(done).toMatchObject({ content: [{ text: 'done' }] });
+    expect(effects).toEqual(['slow']);
+  });
+
+  test('a key that is used twice is still an error of the handler, and not the end of the run', async () => {
+    const server = createServer({
+      ...quiet,
+      tools: {
+        twice: tool({
+          run: async (_, ctx) => {
+            await ctx.step('a', () => 1);
+            const error = await ctx.step('a', () => 2).catch((thrown) => thrown);
+            return McpError.is(error) && ctx.step('b', () => 3);
+          },
+        }),
+      },
+    });
+    expect(await inProcess(server)('tools/call', { name: 'twice' })).toMatchObject({
+      content: [{ text: '3' }],
+    });
+  });
+});

@@ -1,0 +1,429 @@
+import { createServer, inProcess, McpError, memoryStore, type Store, tool } from 'fullmcp';
+import { everyWire } from 'fullmcp/testing';
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { signal } from '../../../support/signal.js';
+
+const TASKS = 'io.modelcontextprotocol/tasks';
+const KEY = 'fullmcp/idempotencyKey';
+const quiet = { name: 'test', version: '1.0.0', secret: 'x'.repeat(32) };
+const input = z.object({ n: z.number() });
+const unknownOutcome = { code: 'internal_error', data: { reason: 'unknown_outcome' } };
+const accept = (content: object) => ({ action: 'accept', content });
+
+function build(options: { store?: Store; idempotency?: boolean | { windowMs: number } } = {}) {
+  const ran: string[] = [];
+  const logged: string[] = [];
+  const gate = { opens: Promise.resolve() };
+  const server = createServer({
+    ...quiet,
+    ...options,
+    log: (_, message) => void logged.push(message),
+    tools: {
+      pay: tool({ idempotency: true, input, run: ({ n }) => `${n} paid as ${ran.push(`pay ${n}`)}` }),
+      slow: tool({
+        idempotency: true,
+        input,
+        run: async ({ n }) => {
+          ran.push(`slow ${n}`);
+          await gate.opens;
+          return n;
+        },
+      }),
+      fails: tool({
+        idempotency: true,
+        run: async () => {
+          const attempt = ran.push('fails');
+          await gate.opens;
+          if (attempt === 1) throw new McpError('invalid_params', 'not now');
+          return `worked at attempt ${attempt}`;
+        },
+      }),
+      waits: tool({
+        idempotency: true,
+        run: async (_, { signal: ends }) => {
+          ran.push('waits');
+          await new Promise((_resolve, reject) => ends.addEventListener('abort', () => reject(ends.reason)));
+        },
+      }),
+      errs: tool({
+        idempotency: true,
+        run: () => {
+          throw new Error(`bug ${ran.push('errs')}`);
+        },
+      }),
+      asks: tool({
+        idempotency: true,
+        run: async (_, ctx) => {
+          const answer = await ctx.ask('name', { message: 'name', schema: z.object({ name: z.string() }) });
+          return `${answer.name} ${ran.push('asks')}`;
+        },
+      }),
+      task: tool({ task: 'optional', idempotency: true, run: () => ran.push('task') }),
+      plain: tool({ run: () => ran.push('plain') }),
+      off: tool({ idempotency: false, run: () => ran.push('off') }),
+    },
+  });
+  const call = inProcess(server, { capabilities: { elicitation: {}, extensions: { [TASKS]: {} } } });
+  const as = (subject: string) => inProcess(server, { auth: { subject, scopes: [], claims: {} } });
+  return { server, call, as, ran, logged, gate };
+}
+
+const keyed = (name: string, key: unknown, args: object = {}) => ({
+  name,
+  arguments: args as Record<string, unknown>,
+  _meta: { [KEY]: key },
+});
+
+describe('a call that is sent again', () => {
+  it('gets the outcome of the first and does not run again', async () => {
+    const { call, ran } = build();
+    const first = await call('tools/call', keyed('pay', 'k1', { n: 1 }));
+    expect(first).toMatchObject({ content: [{ text: '1 paid as 1' }] });
+    expect(await call('tools/call', keyed('pay', 'k1', { n: 1 }))).toEqual(first);
+    expect(await call('tools/call', keyed('pay', 'k2', { n: 1 }))).toMatchObject({
+      content: [{ text: '1 paid as 2' }],
+    });
+    await call('tools/call', { name: 'pay', arguments: { n: 1 } });
+    await call('tools/call', { name: 'pay', arguments: { n: 1 } });
+    expect(ran).toHaveLength(4);
+  });
+
+  it('must be the same call: other arguments are refused, in another order they are not other', async () => {
+    const { call, ran, server } = build();
+    server.tool('two', { idempotency: true, input: z.object({ a: z.number(), b: z.number() }) }, () =>
+      ran.push('two'),
+    );
+    await call('tools/call', keyed('two', 'k', { a: 1, b: 2 }));
+    await call('tools/call', keyed('two', 'k', { b: 2, a: 1 }));
+    await expect(call('tools/call', keyed('two', 'k', { a: 1, b: 3 }))).rejects.toMatchObject({
+      code: 'invalid_params',
+      message: `params._meta["${KEY}"] was used with other arguments`,
+    });
+    // The key is the tool's: under another one it is another key.
+    await call('tools/call', keyed('pay', 'k', { n: 1 }));
+    expect(ran).toEqual(['two', 'pay 1']);
+  });
+
+  it('belongs to its principal', async () => {
+    const { as, call, ran } = build();
+    await as('ann')('tools/call', keyed('pay', 'k', { n: 1 }));
+    await as('bob')('tools/call', keyed('pay', 'k', { n: 2 }));
+    await call('tools/call', keyed('pay', 'k', { n: 3 }));
+    await as('ann')('tools/call', keyed('pay', 'k', { n: 1 }));
+    expect(ran).toEqual(['pay 1', 'pay 2', 'pay 3']);
+  });
+
+  it('waits while the first runs', async () => {
+    const { call, ran, gate } = build();
+    const open = signal();
+    gate.opens = open.promise;
+    const calls = Array.from({ length: 5 }, () => call('tools/call', keyed('slow', 'k', { n: 7 })));
+    const other = call('tools/call', keyed('slow', 'k', { n: 8 }));
+    other.catch(() => undefined);
+    await vi.waitFor(() => expect(ran).toHaveLength(1));
+    open.give();
+    for (const outcome of await Promise.all(calls))
+      expect(outcome).toMatchObject({ content: [{ text: '7' }] });
+    await expect(other).rejects.toMatchObject({ code: 'invalid_params' });
+    expect(ran).toEqual(['slow 7']);
+  });
+
+  it('runs where the first ended with an error, one after the other', async () => {
+    const { call, ran, gate } = build();
+    const open = signal();
+    gate.opens = open.promise;
+    const calls = Array.from({ length: 4 }, () => call('tools/call', keyed('fails', 'k')));
+    await vi.waitFor(() => expect(ran).toHaveLength(1));
+    open.give();
+    const ended = await Promise.allSettled(calls);
+    expect(ended.map(({ status }) => status).sort()).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+    ]);
+    expect(ran).toHaveLength(2);
+  });
+
+  it('gets the failure of a tool too: it has run', async () => {
+    const { call, ran } = build();
+    expect(await call('tools/call', keyed('errs', 'k'))).toMatchObject({ isError: true });
+    expect(await call('tools/call', keyed('errs', 'k'))).toMatchObject({ isError: true });
+    expect(ran).toEqual(['errs']);
+  });
+
+  it('is asked until it is answered, and then no more', async () => {
+    const { call, ran } = build();
+    const asked = await call('tools/call', keyed('asks', 'k'));
+    expect(asked.resultType).toBe('input_required');
+    expect((await call('tools/call', keyed('asks', 'k'))).resultType).toBe('input_required');
+    const answered = await call('tools/call', {
+      ...keyed('asks', 'k'),
+      requestState: asked['requestState'],
+      inputResponses: { name: accept({ name: 'Ann' }) },
+    });
+    expect(answered).toMatchObject({ content: [{ text: 'Ann 1' }] });
+    expect(await call('tools/call', keyed('asks', 'k'))).toEqual(answered);
+    expect(ran).toEqual(['asks']);
+  });
+
+  it('gets the task that the first made', async () => {
+    const { call, ran } = build();
+    const first = await call('tools/call', keyed('task', 'k'));
+    expect(first.resultType).toBe('task');
+    expect((await call('tools/call', keyed('task', 'k')))['taskId']).toBe(first['taskId']);
+    await vi.waitFor(() => expect(ran).toEqual(['task']));
+  });
+
+  it('runs again when the window is over', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      const { call, ran, server } = build();
+      server.tool('brief', { idempotency: { windowMs: 1000 } }, () => ran.push('brief'));
+      const pay = () => call('tools/call', keyed('pay', 'k', { n: 1 }));
+      const brief = () => call('tools/call', keyed('brief', 'k'));
+      await Promise.all([pay(), brief()]);
+      vi.setSystemTime(Date.now() + 999);
+      await Promise.all([pay(), brief()]);
+      expect(ran.sort()).toEqual(['brief', 'pay 1']);
+      vi.setSystemTime(Date.now() + 2);
+      await Promise.all([pay(), brief()]);
+      expect(ran.sort()).toEqual(['brief', 'brief', 'pay 1']);
+      vi.setSystemTime(Date.now() + 600_000);
+      await pay();
+      expect(ran.filter((name) => name === 'pay 1')).toHaveLength(2);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('gets the outcome that an earlier process kept', async () => {
+    const store = { ...memoryStore(), close: async () => undefined };
+    const first = build({ store });
+    const outcome = await first.call('tools/call', keyed('pay', 'k', { n: 1 }));
+    await first.server.close();
+    const second = build({ store });
+    expect(await second.call('tools/call', keyed('pay', 'k', { n: 1 }))).toEqual(outcome);
+    expect(second.ran).toEqual([]);
+  });
+
+  it('does not run where its key cannot be recorded', async () => {
+    const { call, ran, logged } = build({ store: memoryStore({ maxEntries: 0 }) });
+    await expect(call('tools/call', keyed('pay', 'k', { n: 1 }))).rejects.toMatchObject({
+      code: 'overloaded',
+      message: 'The call did not run: its idempotency key could not be recorded. Try again later',
+    });
+    expect(ran).toEqual([]);
+    expect(logged).toContain('A call with an idempotency key was refused: the store could not take the key');
+    // A call without a key needs no store.
+    await call('tools/call', { name: 'pay', arguments: { n: 1 } });
+    expect(ran).toEqual(['pay 1']);
+  });
+
+  it('of one caller cannot fill the store for another', async () => {
+    const { as, ran } = build({ store: memoryStore({ maxEntries: 40 }) });
+    const [ann, bob] = [as('ann'), as('bob')];
+    for (let n = 0; n < 4; n++) await ann('tools/call', keyed('pay', `k${n}`, { n }));
+    await expect(ann('tools/call', keyed('pay', 'k4', { n: 4 }))).rejects.toMatchObject({
+      code: 'overloaded',
+    });
+    await bob('tools/call', keyed('pay', 'k', { n: 5 }));
+    // What ann has, she keeps.
+    await ann('tools/call', keyed('pay', 'k0', { n: 0 }));
+    expect(ran).toEqual(['pay 0', 'pay 1', 'pay 2', 'pay 3', 'pay 5']);
+  });
+
+  it('does not run again where its outcome could not be kept', async () => {
+    const inner = memoryStore();
+    const set = vi.fn(async () => {
+      throw new Error('full');
+    });
+    const { call, ran, logged } = build({ store: { ...inner, set } });
+    expect(await call('tools/call', keyed('pay', 'k', { n: 1 }))).toMatchObject({
+      content: [{ text: '1 paid as 1' }],
+    });
+    await expect(call('tools/call', keyed('pay', 'k', { n: 1 }))).rejects.toMatchObject(unknownOutcome);
+    expect(ran).toEqual(['pay 1']);
+    expect(logged).toContain(
+      'An outcome could not be kept: if the call is sent again, the answer is that its outcome is not known',
+    );
+  });
+
+  it('runs where the first ended with an error and its key could not be freed only if it is idempotent', async () => {
+    const inner = memoryStore();
+    let away = true;
+    const store = {
+      ...inner,
+      delete: async (key: string) => {
+        if (away) throw new Error('away');
+        await inner.delete(key);
+      },
+    };
+    const { call, ran, server } = build({ store });
+    server.tool('harmless', { idempotency: true, annotations: { idempotent: true } }, () => {
+      if (ran.push('harmless') === 2) throw new McpError('invalid_params', 'not now');
+      return 'done';
+    });
+    await expect(call('tools/call', keyed('fails', 'k'))).rejects.toMatchObject({ code: 'invalid_params' });
+    await expect(call('tools/call', keyed('fails', 'k'))).rejects.toMatchObject(unknownOutcome);
+    await expect(call('tools/call', keyed('harmless', 'k'))).rejects.toMatchObject({
+      code: 'invalid_params',
+    });
+    expect(await call('tools/call', keyed('harmless', 'k'))).toMatchObject({ content: [{ text: 'done' }] });
+    away = false;
+    expect(ran).toEqual(['fails', 'harmless', 'harmless']);
+  });
+
+  it('is told that the outcome is not known while another process runs the first, and then gets its outcome', async () => {
+    const store = { ...memoryStore(), close: async () => undefined };
+    const [first, second] = [build({ store }), build({ store })];
+    const open = signal();
+    first.gate.opens = open.promise;
+    const running = first.call('tools/call', keyed('slow', 'k', { n: 1 }));
+    await vi.waitFor(() => expect(first.ran).toHaveLength(1));
+    await expect(second.call('tools/call', keyed('slow', 'k', { n: 1 }))).rejects.toMatchObject({
+      ...unknownOutcome,
+      message: expect.stringContaining('by another process, and is still running there or was lost'),
+    });
+    await expect(second.call('tools/call', keyed('slow', 'k', { n: 2 }))).rejects.toMatchObject({
+      code: 'invalid_params',
+    });
+    open.give();
+    const outcome = await running;
+    expect(await second.call('tools/call', keyed('slow', 'k', { n: 1 }))).toEqual(outcome);
+    expect(second.ran).toEqual([]);
+  });
+
+  it('is not known after a cancellation: how far the handler came is not', async () => {
+    const { call, ran } = build();
+    const ending = new AbortController();
+    const cancelled = call('tools/call', keyed('waits', 'k'), { signal: ending.signal });
+    await vi.waitFor(() => expect(ran).toEqual(['waits']));
+    ending.abort();
+    await expect(cancelled).rejects.toMatchObject({ code: 'cancelled' });
+    await expect(call('tools/call', keyed('waits', 'k'))).rejects.toMatchObject({
+      ...unknownOutcome,
+      message: expect.stringContaining('was begun and broke off'),
+    });
+    expect(ran).toEqual(['waits']);
+  });
+
+  it('does not begin where it was cancelled before', async () => {
+    const { call, ran } = build();
+    const aborted = { signal: AbortSignal.abort() };
+    await expect(call('tools/call', keyed('pay', 'k', { n: 1 }), aborted)).rejects.toMatchObject({
+      code: 'cancelled',
+    });
+    expect(ran).toEqual([]);
+    await call('tools/call', keyed('pay', 'k', { n: 1 }));
+    expect(ran).toEqual(['pay 1']);
+  });
+
+  it('gives its steps the same keys in every run, and other calls other keys', async () => {
+    const keys: string[] = [];
+    const make = () => {
+      const built = build();
+      built.server.tool('steps', { idempotency: { windowMs: 1 }, input }, (_, ctx) =>
+        ctx.step('a', ({ idempotencyKey }) => keys.push(idempotencyKey)),
+      );
+      return built;
+    };
+    const [one, two] = [make(), make()];
+    await one.call('tools/call', keyed('steps', 'k', { n: 1 }));
+    await two.call('tools/call', keyed('steps', 'k', { n: 1 }));
+    await two.call('tools/call', keyed('steps', 'other', { n: 1 }));
+    await two.as('ann')('tools/call', keyed('steps', 'k', { n: 1 }));
+    await two.call('tools/call', { name: 'steps', arguments: { n: 1 } });
+    expect(keys).toHaveLength(5);
+    expect(keys[1]).toBe(keys[0]);
+    expect(new Set(keys).size).toBe(4);
+  });
+
+  it.each([1, '', null, {}, 'x'.repeat(257)])('is refused with the key %j', async (key) => {
+    const { call, ran } = build();
+    await expect(call('tools/call', keyed('pay', key, { n: 1 }))).rejects.toMatchObject({
+      code: 'invalid_params',
+      message: `params._meta["${KEY}"] must be a string of 1 to 256 characters`,
+    });
+    await call('tools/call', keyed('pay', 'x'.repeat(256), { n: 1 }));
+    expect(ran).toEqual(['pay 1']);
+  });
+});
+
+describe('a caller', () => {
+  it('can have 1,000 keyed calls that run or wait for one that runs, and others are served', async () => {
+    const { as, ran, gate } = build();
+    const open = signal();
+    gate.opens = open.promise;
+    const [ann, bob] = [as('ann'), as('bob')];
+    const waiting = Array.from({ length: 1000 }, (_, n) =>
+      ann('tools/call', keyed('slow', `k${n % 2}`, { n: n % 2 })),
+    );
+    await expect(ann('tools/call', keyed('slow', 'k0', { n: 0 }))).rejects.toMatchObject({
+      code: 'overloaded',
+    });
+    await bob('tools/call', keyed('pay', 'k0', { n: 0 }));
+    open.give();
+    await Promise.all(waiting);
+    await ann('tools/call', keyed('slow', 'k0', { n: 0 }));
+    expect(ran.filter((call) => call.startsWith('slow'))).toEqual(['slow 0', 'slow 1']);
+  });
+
+  it('whose arguments are too deep for a digest is told so', async () => {
+    const { server, call } = build();
+    server.tool('any', { idempotency: true, input: { type: 'object' } }, () => 'ran');
+    let deep: unknown = 1;
+    for (let level = 0; level < 20_000; level++) deep = [deep];
+    await expect(call('tools/call', keyed('any', 'k', { deep }))).rejects.toMatchObject({
+      code: 'invalid_params',
+      message: 'The arguments have more than 1000 levels of arrays and objects',
+    });
+  });
+});
+
+describe('idempotency', () => {
+  it('is off unless the tool or the server turns it on', async () => {
+    const twice = async (name: string, options = {}): Promise<number> => {
+      const { call, ran } = build(options);
+      await call('tools/call', keyed(name, 'k'));
+      await call('tools/call', keyed(name, 'k'));
+      return ran.length;
+    };
+    expect(await twice('plain')).toBe(2);
+    expect(await twice('plain', { idempotency: true })).toBe(1);
+    expect(await twice('plain', { idempotency: { windowMs: 1000 } })).toBe(1);
+    expect(await twice('off', { idempotency: true })).toBe(2);
+    // Where it is off, nobody reads the key.
+    const { call } = build();
+    await call('tools/call', keyed('plain', 17));
+  });
+
+  it('needs a window that makes sense', () => {
+    const message = 'tool "t": "idempotency.windowMs" must be a whole number, 1 or more';
+    for (const windowMs of [0, -1, 1.5, Number.NaN])
+      expect(() =>
+        createServer({ ...quiet, tools: { t: tool({ idempotency: { windowMs }, run: () => 1 }) } }),
+      ).toThrow(message);
+  });
+});
+
+it('is declared in the list of tools, on every wire, so that clients know which calls they may repeat', async () => {
+  const run = () => 1;
+  const server = createServer({
+    ...quiet,
+    tools: {
+      own: tool({ idempotency: { windowMs: 5000 }, meta: { 'example.com/kept': 1 }, run }),
+      without: tool({ meta: { 'example.com/kept': 2 }, run }),
+      byDefault: tool({ idempotency: true, run }),
+    },
+  });
+  await everyWire(server, async (client) => {
+    const listed = await client.tools().all();
+    expect(Object.fromEntries(listed.map(({ name, _meta }) => [name, _meta]))).toEqual({
+      own: { 'example.com/kept': 1, 'fullmcp/idempotency': { windowMs: 5000 } },
+      without: { 'example.com/kept': 2 },
+      byDefault: { 'fullmcp/idempotency': { windowMs: 600_000 } },
+    });
+  });
+});

@@ -1,0 +1,32 @@
+import { memoryStore } from 'fullmcp';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { storeContract } from '../../../contracts/store.js';
+import { storeLimitsContract } from '../../../contracts/store-limits.js';
+
+storeContract('in memory', () => memoryStore());
+storeLimitsContract('in memory', memoryStore);
+
+describe('the store in memory', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('drops what has expired without being asked, and leaves no timer behind', async () => {
+    vi.useFakeTimers();
+    const store = memoryStore();
+    await store.set('forever', { n: 1 });
+    expect(vi.getTimerCount()).toBe(0);
+    await store.set('a', { n: 1 }, Date.now() + 5000);
+    await store.set('b', { n: 1 }, Date.now() + 2000);
+    await store.set('c', { n: 1 }, Date.now() + 90 * 24 * 3_600_000);
+    expect(vi.getTimerCount()).toBe(1);
+    await vi.advanceTimersByTimeAsync(5001);
+    // Deleting it before it expires takes the timer away only when that fires: it then finds nothing.
+    await store.delete('c');
+    await vi.advanceTimersByTimeAsync(0x7fffffff);
+    expect(vi.getTimerCount()).toBe(0);
+    await store.set('a', { n: 1 }, Date.now() + 5000);
+    await store.close();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

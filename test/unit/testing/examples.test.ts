@@ -1,0 +1,5 @@
+// What docs/testing.md shows, run: these files are tests themselves.
+import '../../../examples/testing/cheapest.test.js';
+import '../../../examples/testing/matchers.test.js';
+import '../../../examples/testing/middleware.test.js';
+import '../../../examples/testing/shop.test.js';

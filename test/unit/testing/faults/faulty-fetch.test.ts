@@ -1,0 +1,190 @@
+import { McpError } from 'fullmcp';
+import { connect } from 'fullmcp/client';
+import { serve } from 'fullmcp/node';
+import { describe, expect, test } from 'vitest';
+import { type FaultPlan, randomPlan, startFaults } from '../../../../src/testing/faults/faults.js';
+import { faultyFetch } from '../../../../src/testing/faults/faulty-fetch.js';
+import { mockServer } from '../../../../src/testing/mock-server.js';
+
+interface Server {
+  readonly fetch: typeof fetch;
+  readonly bodies: string[];
+  cancelled: number;
+}
+
+function server(answer: (request: Request) => Response): Server {
+  const bodies: string[] = [];
+  return {
+    bodies,
+    cancelled: 0,
+    fetch: async (input, init) => {
+      const request = new Request(input, init);
+      request.signal.throwIfAborted();
+      bodies.push(await request.clone().text());
+      return answer(request);
+    },
+  };
+}
+
+const json = (): Response => Response.json({ answer: 'forty-two' });
+const events = (): Response =>
+  new Response('data: one\n\ndata: two\r\n\r\ndata: three\n\n', {
+    headers: { 'content-type': 'text/event-stream' },
+  });
+
+const URL = 'http://localhost/mcp';
+const post = { method: 'POST', body: '{"question":"of everything"}' };
+
+async function outcome(fetch: typeof globalThis.fetch, signal?: AbortSignal): Promise<string> {
+  try {
+    const response = await fetch(URL, { ...post, ...(signal && { signal }) });
+    return `${response.status} ${await response.text()}`;
+  } catch (error) {
+    return `${(error as Error).name}`;
+  }
+}
+
+async function outcomes(answer: () => Response, plan: FaultPlan, count = 40): Promise<string[]> {
+  const fetch = faultyFetch(server(answer).fetch, plan);
+  const all: string[] = [];
+  for (let i = 0; i < count; i++) all.push(await outcome(fetch, AbortSignal.timeout(20)));
+  return all;
+}
+
+test('without faults a request and its answer are as they were', async () => {
+  const inner = server(json);
+  const fetch = faultyFetch(inner.fetch, { seed: 1 });
+  const response = await fetch(URL, { ...post, headers: { 'x-test': '1' } });
+  expect(response.headers.get('content-type')).toContain('application/json');
+  expect(await response.json()).toEqual({ answer: 'forty-two' });
+  expect(inner.bodies).toEqual([post.body]);
+  const stream = await faultyFetch(server(events).fetch, { seed: 1 })(URL);
+  expect(await stream.text()).toBe('data: one\n\ndata: two\r\n\r\ndata: three\n\n');
+});
+
+test('the same seed does the same, another seed something else', async () => {
+  const plan = { drop: 0.1, truncate: 0.2, garble: 0.2, close: 0.1, duplicate: 0.1 };
+  const first = await outcomes(events, { ...plan, seed: 5 });
+  expect(await outcomes(events, { ...plan, seed: 5 })).toEqual(first);
+  expect(await outcomes(events, { ...plan, seed: 6 })).not.toEqual(first);
+});
+
+describe('each fault', () => {
+  test('drop: rejected like a failed network, or nothing until it is aborted', async () => {
+    const seen = new Set(await outcomes(json, { seed: 1, drop: 0.5 }));
+    expect(seen).toEqual(new Set(['200 {"answer":"forty-two"}', 'TypeError', 'TimeoutError']));
+    const streams = await outcomes(events, { seed: 1, drop: 0.3 });
+    expect(streams).toContain('200 data: one\n\ndata: three\n\n');
+  });
+
+  test('close: the request may have arrived, but the answer does not', async () => {
+    const inner = server(json);
+    const fetch = faultyFetch(inner.fetch, { seed: 1, close: 1 });
+    expect(await outcome(fetch)).toBe('TypeError');
+    expect(inner.bodies).toEqual([post.body]);
+    expect(await outcomes(events, { seed: 1, close: 0.3 })).toContain('TypeError');
+  });
+
+  test('duplicate: the request is sent twice, an event comes twice', async () => {
+    const inner = server(json);
+    expect(await outcome(faultyFetch(inner.fetch, { seed: 1, duplicate: 1 }))).toBe(
+      '200 {"answer":"forty-two"}',
+    );
+    expect(inner.bodies).toEqual([post.body, post.body]);
+    const doubled = await outcomes(events, { seed: 1, duplicate: 1 }, 1);
+    expect(doubled[0]?.match(/three/g)).toHaveLength(2);
+  });
+
+  test('truncate: the request is cut, or the answer ends early, cleanly or not', async () => {
+    const inner = server(json);
+    const fetch = faultyFetch(inner.fetch, { seed: 1, truncate: 0.5 });
+    const seen: string[] = [];
+    for (let i = 0; i < 40; i++) seen.push(await outcome(fetch));
+    expect(inner.bodies.every((body) => post.body.startsWith(body))).toBe(true);
+    expect(new Set(inner.bodies).size).toBeGreaterThan(5);
+    expect(seen).toContain('TypeError');
+    expect(seen.some((text) => text.startsWith('200') && text.length < 20)).toBe(true);
+  });
+
+  test('garble: characters change, the length does not', async () => {
+    const seen = await outcomes(json, { seed: 1, garble: 1 });
+    expect(seen.every((text) => text.length === '200 {"answer":"forty-two"}'.length)).toBe(true);
+    expect(new Set(seen).size).toBeGreaterThan(20);
+  });
+
+  test('stall: an answer does not go on until it is aborted, or until the calm', async () => {
+    const faults = startFaults({ seed: 4, stall: 0.4 });
+    const fetch = faultyFetch(server(events).fetch, faults);
+    const open: Promise<string>[] = [];
+    for (let i = 0; i < 10; i++) open.push(outcome(fetch));
+    const first = await Promise.race([Promise.all(open), new Promise((resolve) => setTimeout(resolve, 20))]);
+    expect(first).toBeUndefined();
+    expect(faults.happened.length).toBeGreaterThan(2);
+    faults.calm();
+    expect(new Set(await Promise.all(open))).toEqual(
+      new Set(['200 data: one\n\ndata: two\r\n\r\ndata: three\n\n']),
+    );
+  });
+
+  test('delay: it comes, later', async () => {
+    const faults = startFaults({ seed: 1, delay: 1, maxDelayMs: 2 });
+    expect(await outcome(faultyFetch(server(events).fetch, faults))).toContain('three');
+    expect(faults.happened.map(({ fault }) => fault)).toEqual(['delay', 'delay', 'delay', 'delay']);
+  });
+});
+
+test('who leaves a stream that is stalled lets the stream under it go', async () => {
+  let cancelled = false;
+  const endless = (): Response =>
+    new Response(
+      new ReadableStream({
+        start: (controller) => controller.enqueue(new TextEncoder().encode('data: one\n\n')),
+        cancel: () => {
+          cancelled = true;
+        },
+      }),
+      { headers: { 'content-type': 'text/event-stream' } },
+    );
+  const response = await faultyFetch(server(endless).fetch, { seed: 1 })(URL);
+  const reader = response.body?.getReader();
+  expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('data: one\n\n');
+  await reader?.cancel();
+  expect(cancelled).toBe(true);
+});
+
+test.each(['2026-07-28', '2025-11-25'] as const)(
+  'a client of %s on a real socket lives through it',
+  async (revision) => {
+    const mock = mockServer({ tools: { hello: 'Hello' } });
+    await using serving = await serve(mock, { port: 0, signals: false });
+    const faults = startFaults({ seed: 2, after: 4, close: 0.1, truncate: 0.1, drop: 0.05 });
+    await using client = await connect(serving.url, {
+      revision,
+      fetch: faultyFetch(fetch, faults),
+      timeoutMs: 100,
+      maxRetries: 0,
+    });
+    const ends: string[] = [];
+    for (let i = 0; i < 30; i++) {
+      const call = client.callTool('hello');
+      ends.push(
+        await call.then(
+          ({ text }) => text,
+          (error) => (McpError.is(error) ? 'McpError' : String(error)),
+        ),
+      );
+    }
+    expect(new Set(ends)).toEqual(new Set(['Hello', 'McpError']));
+    faults.calm();
+    expect((await client.callTool('hello')).text).toBe('Hello');
+  },
+);
+
+test('random plans are the same for a seed, and of every kind', () => {
+  const plans = Array.from({ length: 200 }, (_, seed) => randomPlan(seed));
+  expect(plans).toEqual(Array.from({ length: 200 }, (_, seed) => randomPlan(seed)));
+  const kinds = new Set(plans.flatMap((plan) => Object.keys(plan)));
+  expect(kinds).toEqual(
+    new Set(['seed', 'maxDelayMs', 'drop', 'delay', 'duplicate', 'truncate', 'garble', 'close', 'stall']),
+  );
+});

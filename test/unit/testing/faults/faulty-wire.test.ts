@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import type { McpError } from '../../../../src/protocol/errors.js';
+import { type FaultPlan, startFaults } from '../../../../src/testing/faults/faults.js';
+import { faultyWire } from '../../../../src/testing/faults/faulty-wire.js';
+import type { Wire, WireEvents } from '../../../../src/transports/client/wire.js';
+import { until } from '../../../support/until.js';
+
+/** A wire that gives back what it is sent. */
+function echo(): { wire: Wire; sent: string[]; closes: () => number; events: () => WireEvents } {
+  let events: WireEvents | undefined;
+  let closes = 0;
+  const sent: string[] = [];
+  return {
+    sent,
+    closes: () => closes,
+    events: () => events as WireEvents,
+    wire: {
+      send(text) {
+        sent.push(text);
+        events?.message(text);
+      },
+      start: (given) => {
+        events = given;
+      },
+      close: async () => {
+        closes += 1;
+      },
+    },
+  };
+}
+
+function run(plan: FaultPlan, messages = 200) {
+  const inner = echo();
+  const faults = startFaults(plan);
+  const wire = faultyWire(inner.wire, faults);
+  const received: string[] = [];
+  const lost: McpError[] = [];
+  wire.start({
+    message: (text) => received.push(text),
+    tooLong: () => undefined,
+    problem: () => undefined,
+    closed: (reason) => lost.push(reason),
+  });
+  for (let i = 0; i < messages; i++) wire.send(`message ${i}`);
+  return { ...inner, faulty: wire, faults, received, lost };
+}
+
+const texts = (count: number): string[] => Array.from({ length: count }, (_, i) => `message ${i}`);
+
+test('without faults everything arrives as it was', () => {
+  const { sent, received } = run({ seed: 1 });
+  expect(sent).toEqual(texts(200));
+  expect(received).toEqual(texts(200));
+});
+
+test('the same seed does the same, another seed something else', () => {
+  const plan = { drop: 0.1, duplicate: 0.1, truncate: 0.1, garble: 0.1 };
+  const [first, second, third] = [
+    run({ ...plan, seed: 7 }),
+    run({ ...plan, seed: 7 }),
+    run({ ...plan, seed: 8 }),
+  ];
+  expect(first.received).toEqual(second.received);
+  expect(first.faults.happened).toEqual(second.faults.happened);
+  expect(first.received).not.toEqual(third.received);
+  expect(first.faults.happened.length).toBeGreaterThan(50);
+});
+
+test('one fault is not moved by the rate of another', () => {
+  const drops = (plan: FaultPlan) =>
+    run(plan).faults.happened.filter(({ fault, direction }) => fault === 'drop' && direction === 'sent');
+  expect(drops({ seed: 3, drop: 0.1, garble: 0.5 })).toEqual(drops({ seed: 3, drop: 0.1 }));
+});
+
+describe('each fault', () => {
+  test('drop: some never arrive, the others in order', () => {
+    const { received } = run({ seed: 1, drop: 0.3 });
+    expect(received.length).toBeGreaterThan(50);
+    expect(received.length).toBeLessThan(150);
+    expect(received).toEqual(texts(200).filter((text) => received.includes(text)));
+  });
+
+  test('duplicate: nothing is lost, some come twice', () => {
+    const { received } = run({ seed: 1, duplicate: 0.2 });
+    expect(received.length).toBeGreaterThan(250);
+    expect([...new Set(received)]).toEqual(texts(200));
+  });
+
+  test('truncate and garble: as many messages, some of them cut or changed', () => {
+    const cut = run({ seed: 1, truncate: 0.2 }).received;
+    expect(cut).toHaveLength(200);
+    expect(cut.every((text, i) => `message ${i}`.startsWith(text))).toBe(true);
+    expect(cut).not.toEqual(texts(200));
+    const changed = run({ seed: 1, garble: 0.2 }).received;
+    expect(changed).toHaveLength(200);
+    expect(changed.every((text, i) => text.length === `message ${i}`.length)).toBe(true);
+    expect(changed).not.toEqual(texts(200));
+  });
+
+  test('delay: all arrive, in order', async () => {
+    const { received, faults } = run({ seed: 1, delay: 0.2, maxDelayMs: 2 });
+    expect(received.length).toBeLessThan(200);
+    await until('all have arrived', () => received.length === 200);
+    expect(received).toEqual(texts(200));
+    expect(faults.happened.length).toBeGreaterThan(50);
+  });
+
+  test('close: the connection breaks once, and the wire under it is closed', async () => {
+    const { received, lost, closes, faulty } = run({ seed: 1, close: 0.05 });
+    expect(lost.map(({ code }) => code)).toEqual(['connection_closed']);
+    expect(received.length).toBeLessThan(200);
+    await faulty.close();
+    expect(closes()).toBe(1);
+  });
+
+  test('stall: nothing comes any more, and nobody is told; with the calm all comes', async () => {
+    const { received, sent, lost, faults } = run({ seed: 1, stall: 0.02 });
+    const before = sent.length;
+    expect(before).toBeLessThan(200);
+    expect(lost).toEqual([]);
+    faults.calm();
+    await until('all have arrived', () => received.length === 200);
+    expect(received).toEqual(texts(200));
+  });
+});
+
+test('what is late comes before the news that the connection has ended', async () => {
+  const { received, lost, events } = run({ seed: 1, delay: 1, maxDelayMs: 3 }, 5);
+  await until('all were sent', () => received.length > 0);
+  events().closed({ code: 'connection_closed' } as McpError);
+  expect(lost).toEqual([]);
+  await until('the end was told', () => lost.length === 1);
+});
+
+test('nothing is delivered after close', async () => {
+  const { received, faulty, faults } = run({ seed: 1, delay: 1, maxDelayMs: 2 }, 5);
+  await faulty.close();
+  const before = received.length;
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(received.length).toBe(before);
+  expect(faults.happened.length).toBeGreaterThan(0);
+});

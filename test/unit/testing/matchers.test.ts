@@ -1,0 +1,72 @@
+import { McpError } from 'fullmcp';
+import { expect, test } from 'vitest';
+import { callOf, listedTool, toolResult } from '../../../src/testing/builders.js';
+import { type McpMatchers, matchers } from '../../../src/testing/matchers.js';
+
+declare module 'vitest' {
+  interface Matchers<T> extends McpMatchers<T> {}
+}
+
+expect.extend(matchers);
+
+const failsWith = (message: string, check: () => void): void => expect(check).toThrow(message);
+
+test('toBeToolError', () => {
+  const failed = toolResult(new Error('No such order'));
+  expect(failed).toBeToolError();
+  expect(failed).toBeToolError('such order');
+  expect(toolResult('fine')).not.toBeToolError();
+  failsWith('expected a tool error that says "late", but got a tool error that says "No such order"', () =>
+    expect(failed).toBeToolError('late'),
+  );
+  failsWith('expected a tool error, but got a result with the text "fine"', () =>
+    expect(toolResult('fine')).toBeToolError(),
+  );
+  failsWith('expected anything but a tool error', () => expect(failed).not.toBeToolError());
+});
+
+test('toHaveText', () => {
+  expect(toolResult('fine')).toHaveText('fine');
+  expect(toolResult('fine')).toHaveText(/^f/);
+  expect({ text: 'as a client gives it' }).toHaveText(/client/);
+  expect({ contents: [{ uri: 'x://y', text: 'read' }] }).toHaveText('read');
+  expect({ messages: [{ role: 'user', content: { type: 'text', text: 'said' } }] }).toHaveText('said');
+  failsWith('expected the text "bad", but got "fine"', () => expect(toolResult('fine')).toHaveText('bad'));
+});
+
+test('toHaveData', () => {
+  expect(toolResult({ a: [1] })).toHaveData({ a: [1] });
+  expect({ data: { a: 1, b: 2 } }).toHaveData(expect.objectContaining({ a: 1 }));
+  failsWith('expected the data {"a":2}, but got {"a":1}', () =>
+    expect(toolResult({ a: 1 })).toHaveData({ a: 2 }),
+  );
+});
+
+test('toHaveTool', () => {
+  const tools = [listedTool('add'), listedTool('sub', { description: 'Subtracts' })];
+  expect(tools).toHaveTool('add');
+  expect({ tools }).toHaveTool('sub');
+  failsWith('expected a tool named "mul", but got add, sub', () => expect(tools).toHaveTool('mul'));
+});
+
+test('toBeMcpError', async () => {
+  const error = new McpError('timeout', 'Too late');
+  expect(error).toBeMcpError();
+  expect(error).toBeMcpError('timeout');
+  await expect(Promise.reject(error)).rejects.toBeMcpError('timeout');
+  failsWith('expected an McpError with the code "cancelled", but got one with "timeout": Too late', () =>
+    expect(error).toBeMcpError('cancelled'),
+  );
+  failsWith('expected an McpError, but got Error: other', () => expect(new Error('other')).toBeMcpError());
+});
+
+test('callOf makes a whole call, which keeps what is notified in it', () => {
+  const call = callOf('tools/call', { name: 'add' }, { auth: { subject: 'ada', scopes: [], claims: {} } });
+  call.notify('notifications/progress', { progress: 1 });
+  expect(call).toMatchObject({
+    method: 'tools/call',
+    peer: { revision: '2026-07-28' },
+    auth: { subject: 'ada' },
+  });
+  expect(call.notified).toEqual([{ method: 'notifications/progress', params: { progress: 1 } }]);
+});

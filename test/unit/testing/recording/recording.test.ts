@@ -1,0 +1,171 @@
+import { createServer, inProcess, type Middleware, tool } from 'fullmcp';
+import { describe, expect, test } from 'vitest';
+import { callOf } from '../../../../src/testing/builders.js';
+import { recorder } from '../../../../src/testing/recording/recorder.js';
+import { replay } from '../../../../src/testing/recording/replay.js';
+import { until } from '../../../support/until.js';
+
+function counting(...use: Middleware[]) {
+  let count = 0;
+  return createServer({
+    name: 'counting',
+    version: '1.0.0',
+    changes: true,
+    use,
+    tools: {
+      count: tool({ run: () => ++count }),
+      login: tool({
+        input: { type: 'object' },
+        run: (_, ctx) => {
+          ctx.progress(1, 2);
+          return { token: 'abc', user: 'ada' };
+        },
+      }),
+    },
+  });
+}
+
+const count = { name: 'count', arguments: {} };
+
+async function recorded(): Promise<string> {
+  const tape = recorder();
+  const ask = inProcess(counting(tape));
+  await ask('tools/list');
+  await ask('tools/call', count);
+  await ask('tools/call', count);
+  const args = { user: 'ada', password: 'correct horse', nested: [{ API_Key: 'k-123' }] };
+  await ask('tools/call', {
+    name: 'login',
+    arguments: args,
+    _meta: { progressToken: 'p1', 'x/y': 'private' },
+  });
+  await ask('resources/read', { uri: 'x://nowhere' }).catch(() => undefined);
+  return tape.recording;
+}
+
+describe('a recording', () => {
+  test('is a line of JSON for each thing that happened', async () => {
+    const lines = (await recorded()).trimEnd().split('\n');
+    expect(JSON.parse(lines[0] ?? '')).toEqual({ fullmcp: 'recording', version: 1 });
+    const entries = lines.slice(1).map((line) => JSON.parse(line));
+    expect(entries.map(({ call }) => call)).toEqual([1, 1, 2, 2, 3, 3, 4, 4, 4, 5, 5]);
+    expect(entries[2]).toEqual({ call: 2, at: expect.any(Number), method: 'tools/call', params: count });
+    expect(entries[3]).toMatchObject({ call: 2, outcome: { content: [{ text: '1' }] } });
+    expect(entries[7]).toMatchObject({ notify: 'notifications/progress', params: { progressToken: 'p1' } });
+    expect(entries[10]).toMatchObject({ call: 5, error: { code: 'resource_not_found' } });
+  });
+
+  test('has no secrets, nor what the client says of itself', async () => {
+    const text = await recorded();
+    for (const secret of ['correct horse', 'k-123', 'private', '"token":"abc"']) {
+      expect(text).not.toContain(secret);
+    }
+    expect(text).toContain('"user":"ada"');
+    expect(text).toContain('"password":"***"');
+    const tape = recorder({ redact: ['user'] });
+    await inProcess(counting(tape))('tools/call', { name: 'login', arguments: { user: 'ada' } });
+    expect(tape.recording).toContain('{"user":"***"}');
+    const again = replay(tape.recording);
+    await expect(
+      inProcess({ dispatch: again })('tools/call', { name: 'login', arguments: { user: 'eve' } }),
+    ).resolves.toMatchObject({ resultType: 'complete' });
+  });
+
+  test('is told line by line', async () => {
+    const lines: string[] = [];
+    const tape = recorder({ onLine: (line) => lines.push(line) });
+    await inProcess(counting(tape))('tools/call', count);
+    expect(`${lines.join('\n')}\n`).toBe(tape.recording);
+  });
+});
+
+describe('a replay', () => {
+  test('gives what was recorded, in order, and then the last again', async () => {
+    const ask = inProcess({ dispatch: replay(await recorded()) });
+    const values: unknown[] = [];
+    for (let i = 0; i < 3; i++) values.push((await ask('tools/call', count))['content']);
+    expect(values).toMatchObject([[{ text: '1' }], [{ text: '2' }], [{ text: '2' }]]);
+    expect((await ask('tools/list'))['tools']).toHaveLength(2);
+    await expect(ask('resources/read', { uri: 'x://nowhere' })).rejects.toMatchObject({
+      code: 'resource_not_found',
+      message: expect.stringContaining('x://nowhere'),
+    });
+  });
+
+  test('finds a call whatever the order of its fields, its secrets and its metadata', async () => {
+    const notified: unknown[] = [];
+    const ask = inProcess({ dispatch: replay(await recorded()) });
+    const outcome = await ask(
+      'tools/call',
+      {
+        _meta: { progressToken: 7 },
+        arguments: { nested: [{ API_Key: 'other' }], password: 'another', user: 'ada' },
+        name: 'login',
+      },
+      { onNotification: (method, params) => notified.push([method, params]) },
+    );
+    expect(outcome['structuredContent']).toEqual({ token: '***', user: 'ada' });
+    expect(notified).toEqual([['notifications/progress', { progressToken: 7, progress: 1, total: 2 }]]);
+  });
+
+  test('says what it has when it is asked for something else, without secrets', async () => {
+    const dispatch = replay(await recorded());
+    const call = callOf('tools/call', { name: 'login', arguments: { token: 'tell nobody' } });
+    const error = await dispatch(call).catch((thrown) => thrown);
+    expect(error).toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringMatching(
+        /no call of tools\/call login \{"token":"\*\*\*"\}\. It has: tools\/list, tools\/call count \{\}, .+resources\/read x:\/\/nowhere/,
+      ),
+    });
+  });
+
+  test('says what the server can do, from what was recorded', async () => {
+    const ask = inProcess({ dispatch: replay(await recorded()) });
+    expect(await ask('server/discover')).toMatchObject({ capabilities: { tools: {}, resources: {} } });
+  });
+
+  test('holds a subscription open, and says what was said in it', async () => {
+    const tape = recorder();
+    const server = counting(tape);
+    const listen = { notifications: { toolsListChanged: true } };
+    const heard: string[] = [];
+    const first = new AbortController();
+    const open = inProcess(server)('subscriptions/listen', listen, {
+      signal: first.signal,
+      onNotification: (method) => heard.push(method),
+    }).catch(() => undefined);
+    server.changed.tools();
+    await until('the change was told', () => heard.length === 2);
+    first.abort();
+    await open;
+
+    const replayed: string[] = [];
+    const second = new AbortController();
+    let ended = false;
+    const again = inProcess({ dispatch: replay(tape.recording) })('subscriptions/listen', listen, {
+      signal: second.signal,
+      onNotification: (method) => replayed.push(method),
+    }).finally(() => {
+      ended = true;
+    });
+    expect(replayed).toEqual(heard);
+    await Promise.resolve();
+    expect(ended).toBe(false);
+    second.abort();
+    await expect(again).rejects.toMatchObject({ code: 'cancelled' });
+  });
+
+  test.each([
+    ['', 'line 1 is not a JSON object'],
+    ['{"fullmcp":"something"}', 'line 1 is not {"fullmcp":"recording","version":1}'],
+    ['{"fullmcp":"recording","version":1}\n{"call":1,"outcome":{}}', 'line 2 belongs to call 1'],
+    ['{"fullmcp":"recording","version":1}\n\nnonsense', 'line 3 is not a JSON object'],
+    [
+      '{"fullmcp":"recording","version":1}\n{"call":1,"method":"x"}\n{"call":1}',
+      'line 3 has neither "method" nor',
+    ],
+  ])('of what is no recording names the line: %j', (text, message) => {
+    expect(() => replay(text)).toThrow(message);
+  });
+});

@@ -1,0 +1,284 @@
+import { createServer, inProcess, type McpError, resource, revisions, tool } from 'fullmcp';
+import { connect } from 'fullmcp/client';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import {
+  everyWire,
+  type FaultEvent,
+  type Over,
+  startFaults,
+  testClient,
+  wires,
+} from '../../../src/testing.js';
+import { until } from '../../support/until.js';
+
+function server() {
+  const signals: AbortSignal[] = [];
+  let version = 1;
+  const built = createServer({
+    name: 'tested',
+    version: '1.0.0',
+    changes: true,
+    log: () => undefined,
+    tools: {
+      add: tool({ input: z.object({ a: z.number(), b: z.number() }), run: ({ a, b }) => a + b }),
+      who: tool({ run: (_, ctx) => `${ctx.auth?.subject} ${ctx.auth?.scopes.join(' ')}` }),
+      spoken: tool({ run: (_, ctx) => ctx.client.revision }),
+      long: tool({
+        run: async (_, ctx) => {
+          ctx.progress(1, 2, 'half');
+          ctx.progress(2, 2, 'all');
+          return 'done';
+        },
+      }),
+      wait: tool({
+        run: (_, ctx) => {
+          signals.push(ctx.signal);
+          return new Promise((resolve) => ctx.signal.addEventListener('abort', () => resolve('ended')));
+        },
+      }),
+      order: tool({
+        run: async (_, ctx) => {
+          const { name } = await ctx.ask('name', {
+            message: 'Your name?',
+            schema: z.object({ name: z.string() }),
+          });
+          const sure = await ctx.elicit('sure', { message: 'Sure?', schema: z.object({ ok: z.boolean() }) });
+          return `${name} ${sure.action}`;
+        },
+      }),
+      login: tool({
+        run: async (_, ctx) =>
+          (await ctx.elicit('login', { message: 'Log in', url: 'https://x.example/' })).action,
+      }),
+      summary: tool({
+        run: async (_, ctx) => {
+          const { content } = await ctx.sample('summary', { messages: 'Sum up', maxTokens: 10 });
+          return JSON.stringify(content);
+        },
+      }),
+      folders: tool({ run: async (_, ctx) => (await ctx.roots('roots')).map(({ uri }) => uri).join() }),
+    },
+    resources: { 'test://version': resource({ read: () => `v${version}` }) },
+  });
+  return {
+    ...built,
+    signals,
+    publish: () => {
+      version += 1;
+      built.changed.resource('test://version');
+    },
+  };
+}
+
+test('every wire and revision is in the list', () => {
+  expect(wires.map(({ name }) => name)).toEqual([
+    'in-process 2026-07-28',
+    'http 2026-07-28',
+    'http 2025-11-25',
+    'http 2025-06-18',
+    'http 2025-03-26',
+    'http+sse 2024-11-05',
+    ...['stdio', 'websocket'].flatMap((over) => [...revisions].reverse().map((it) => `${over} ${it}`)),
+  ]);
+});
+
+describe.each(wires)('over $name', ({ over, revision }) => {
+  const asks = revision === '2026-07-28' || revision === '2025-11-25' || revision === '2025-06-18';
+
+  test('a client calls tools, through that revision', async () => {
+    await using client = await testClient(server(), { over, revision });
+    expect((await client.callTool('add', { a: 1, b: 2 })).unwrap()).toBe(3);
+    expect((await client.callTool('spoken')).text).toBe(revision);
+    expect(client.info()).toMatchObject({ transport: over, revision, status: 'ready' });
+    expect((await client.tools().all()).map(({ name }) => name)).toContain('add');
+  });
+
+  test('the server sees who calls', async () => {
+    await using client = await testClient(server(), {
+      over,
+      revision,
+      auth: { subject: 'ada', scopes: ['admin', 'read'] },
+    });
+    expect((await client.callTool('who')).text).toBe('ada admin read');
+  });
+
+  test('progress comes', async () => {
+    await using client = await testClient(server(), { over, revision });
+    const heard: unknown[] = [];
+    const { text } = await client.callTool(
+      'long',
+      {},
+      { onProgress: ({ progress }) => heard.push(progress) },
+    );
+    expect(text).toBe('done');
+    expect(heard).toEqual([1, 2]);
+  });
+
+  test.runIf(asks)('questions are answered by key', async () => {
+    await using client = await testClient(server(), {
+      over,
+      revision,
+      answers: { name: { name: 'Ada' }, sure: { action: 'decline' } },
+    });
+    expect((await client.callTool('order')).text).toBe('Ada decline');
+  });
+
+  test.runIf(revision === '2026-07-28' || revision === '2025-11-25')('pages are visited', async () => {
+    await using client = await testClient(server(), { over, revision, answers: { login: true } });
+    expect((await client.callTool('login')).text).toBe('accept');
+  });
+
+  test('a model answers, and roots are told', async () => {
+    await using client = await testClient(server(), {
+      over,
+      revision,
+      answers: { summary: ({ message }) => `${message.length > 0}` },
+      roots: ['file:///work'],
+    });
+    expect((await client.callTool('summary')).text).toContain('"text":"true"');
+    expect((await client.callTool('folders')).text).toBe('file:///work');
+  });
+
+  test.runIf(asks)('a question without an answer is an error that names it', async () => {
+    await using client = await testClient(server(), { over, revision, answers: { sure: { ok: true } } });
+    const failure = await client.callTool('order').then(
+      ({ text, isError }) => ({ text, isError }),
+      (error: McpError) => ({ text: error.message, isError: true }),
+    );
+    expect(failure).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('no answer to "name" ("Your name?"). It has: sure'),
+    });
+  });
+
+  test('a change is heard', async () => {
+    const tested = server();
+    await using client = await testClient(tested, { over, revision });
+    const heard: unknown[] = [];
+    await using _ = await client.subscribe('test://version', { onChange: (change) => heard.push(change) });
+    tested.publish();
+    await until('the change is heard', () => heard.length > 0);
+    expect(heard).toEqual([{ kind: 'resource', uri: 'test://version' }]);
+    expect((await client.readResource('test://version')).text).toBe('v2');
+  });
+
+  test('a call that is cancelled ends on the server too', async () => {
+    const tested = server();
+    await using client = await testClient(tested, { over, revision });
+    const controller = new AbortController();
+    const call = client.callTool('wait', {}, { signal: controller.signal });
+    await until('the call is there', () => tested.signals.length === 1);
+    controller.abort();
+    await expect(call).rejects.toMatchObject({ code: 'cancelled' });
+    await until('the handler is told', () => tested.signals.every(({ aborted }) => aborted));
+  });
+
+  test('closing the client ends what is open, on both sides', async () => {
+    const tested = server();
+    const client = await testClient(tested, { over, revision });
+    const call = client.callTool('wait');
+    const refused = expect(call).rejects.toMatchObject({ code: 'connection_closed' });
+    await until('the call is there', () => tested.signals.length === 1);
+    await client.close();
+    await refused;
+    expect(client.status).toBe('closed');
+    await until('the handler is told', () => tested.signals.every(({ aborted }) => aborted));
+  });
+});
+
+describe('testClient', () => {
+  test('is in-process unless told, and a revision leads to a wire that has it', async () => {
+    await using plain = await testClient(server());
+    expect(plain.info().transport).toBe('in-process');
+    await using older = await testClient(server(), { revision: '2025-11-25' });
+    expect(older.info()).toMatchObject({ transport: 'http', revision: '2025-11-25' });
+    await using oldest = await testClient(server(), { revision: '2024-11-05' });
+    expect(oldest.info().transport).toBe('http+sse');
+  });
+
+  test('says which wires there are', async () => {
+    await expect(testClient(server(), { over: 'http', revision: '2024-11-05' })).rejects.toThrow(
+      'There is no 2024-11-05 over http. Over http there is: 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26.',
+    );
+    await expect(testClient(server(), { over: 'pigeon' as Over })).rejects.toThrow('no wire "pigeon"');
+    await expect(testClient(server(), { faults: { seed: 1 } })).rejects.toThrow("over: 'http'");
+  });
+
+  test('knows the types of the tools', async () => {
+    await using client = await testClient(server());
+    const sum: number = await client.tool.add({ a: 1, b: 2 });
+    expect(sum).toBe(3);
+  });
+
+  test.each(['http', 'stdio', 'websocket'] as const)(
+    'faults happen over %s, the same for a seed',
+    async (over) => {
+      const run = async (): Promise<readonly [string[], readonly FaultEvent[]]> => {
+        const faults = startFaults({ seed: 1, after: 2, drop: 0.1, garble: 0.1, duplicate: 0.1 });
+        await using client = await testClient(server(), { over, faults, timeoutMs: 50, maxRetries: 0 });
+        const ends: string[] = [];
+        for (let i = 0; i < 20; i++) {
+          const call = client.callTool('add', { a: 1, b: 2 });
+          ends.push(
+            await call.then(
+              ({ text }) => text,
+              (error: McpError) => error.code,
+            ),
+          );
+        }
+        return [ends, faults.happened.slice(0, 6)];
+      };
+      const [ends, happened] = await run();
+      expect(ends.filter((end) => end === '3').length).toBeGreaterThan(5);
+      expect(ends.filter((end) => end !== '3').length).toBeGreaterThan(0);
+      expect(happened.length).toBeGreaterThan(5);
+      expect((await run())[1]).toEqual(happened);
+    },
+  );
+});
+
+describe('the caller of a test client', () => {
+  const asked = () =>
+    createServer({
+      name: 'who',
+      version: '1.0.0',
+      context: ({ request, auth }) => ({ name: request?.header('x-user') ?? auth?.subject ?? 'nobody' }),
+      tools: { me: tool({ run: (_, ctx) => (ctx.user as { name: string }).name }) },
+    });
+
+  test('is whoever `headers` say it is, over HTTP where nothing else is said', async () => {
+    await using client = await testClient(asked(), { headers: { 'X-User': 'ada' } });
+    expect(client.info().transport).toBe('http');
+    expect((await client.callTool('me')).text).toBe('ada');
+  });
+
+  test('is the same over every wire that has headers, and the others are left out', async () => {
+    const over = new Set<string>();
+    await everyWire(
+      asked(),
+      async (client, wire) => {
+        over.add(wire.over);
+        expect((await client.callTool('me')).text).toBe('ada');
+      },
+      { headers: { 'x-user': 'ada' } },
+    );
+    expect([...over].sort()).toEqual(['http', 'http+sse', 'websocket']);
+  });
+
+  test.each(['stdio', 'in-process'] as const)('cannot be in headers over %s', async (over) => {
+    await expect(testClient(asked(), { over, headers: { 'x-user': 'ada' } })).rejects.toThrow(
+      `There are no headers over ${over}: choose \`over: 'http'\`, or give \`auth\`.`,
+    );
+  });
+
+  test('needs only a subject, with connect and inProcess too', async () => {
+    await using tested = await testClient(asked(), { auth: { subject: 'ann' } });
+    expect((await tested.callTool('me')).text).toBe('ann');
+    await using client = await connect(asked(), { as: { subject: 'bob' } });
+    expect((await client.callTool('me')).text).toBe('bob');
+    const outcome = await inProcess(asked(), { auth: { subject: 'eve' } })('tools/call', { name: 'me' });
+    expect(outcome['content']).toEqual([{ type: 'text', text: 'eve' }]);
+    await expect(connect(asked(), { as: { subject: '' } })).rejects.toThrow('auth.subject must be a string');
+  });
+});

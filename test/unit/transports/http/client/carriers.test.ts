@@ -1,0 +1,9 @@
+import { nodeCarrier } from '../../../../../src/adapters/node/client/carrier.js';
+import { overFetch } from '../../../../../src/transports/http/client/over-fetch.js';
+import { httpCarrierContract } from '../../../../contracts/http-carrier.js';
+import { leaveNothingBehind } from '../../../../support/leaks.js';
+
+leaveNothingBehind({ everyTimer: false });
+
+httpCarrierContract('node:http', (url) => nodeCarrier(url, {}));
+httpCarrierContract('fetch', () => overFetch());

@@ -1,0 +1,56 @@
+import { createServer, tool } from 'fullmcp';
+import { createHandler } from 'fullmcp/http';
+import { createNodeHandler } from 'fullmcp/node';
+import { describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { modernExchange } from '../../../../support/http/modern.js';
+
+// A mounted handler's secret is the server's too: what one process asks, another one can be answered.
+
+const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
+const inputResponses = { name: { action: 'accept', content: { name: 'Ada' } } };
+
+function build() {
+  const schema = z.object({ name: z.string() });
+  return createServer({
+    name: 'test',
+    version: '1.0.0',
+    log: () => undefined,
+    tools: { hi: tool({ run: (_, ctx) => ctx.ask('name', { message: 'Who?', schema }) }) },
+  });
+}
+
+/** Asks one handler and answers another. */
+async function across(secrets: readonly (string | undefined)[]): Promise<Record<string, unknown>> {
+  const [first, second] = secrets.map((secret) => createHandler(build(), { secret }));
+  const call = async (handler = first, more: object = {}): Promise<Record<string, unknown>> => {
+    const { headers, body } = modernExchange('tools/call', { name: 'hi', ...more }, { meta });
+    const init = { method: 'POST', headers: headers as Record<string, string>, body: body as string };
+    return (await (await handler?.(new Request('http://localhost/mcp', init)))?.json()) as never;
+  };
+  const { requestState } = (await call())['result'] as { requestState: string };
+  return call(second, { inputResponses, requestState });
+}
+
+describe('the secret of a mounted handler', () => {
+  test('lets another process take the answer', async () => {
+    const secret = 'x'.repeat(32);
+    expect(await across([secret, secret])).toMatchObject({ result: { structuredContent: { name: 'Ada' } } });
+  });
+
+  test.each([
+    ['none', [undefined, undefined]],
+    ['another', ['x'.repeat(32), 'y'.repeat(32)]],
+  ])('with %s it cannot', async (_, secrets) => {
+    expect(await across(secrets)).toMatchObject({ error: { code: -32602 } });
+  });
+
+  test('is not needed of a server that cannot ask, and reaches one that can', () => {
+    const { dispatch } = build();
+    const provideSecret = vi.fn();
+    const secret = 'x'.repeat(32);
+    createNodeHandler({ dispatch }, { secret });
+    createNodeHandler({ dispatch, provideSecret }, { secret });
+    expect(provideSecret.mock.calls).toEqual([[secret]]);
+  });
+});

@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { spawnWire } from '../../../../../src/transports/stdio/client/spawn.js';
+import { until } from '../../../../support/until.js';
+import { hear, isAlive, oddServer } from '../../../../support/wires/heard-wire.js';
+
+const quick = { exitMs: 100, termMs: 100 };
+
+function start(what: string[], options = quick) {
+  const wire = spawnWire({ command: process.execPath, args: [oddServer, ...what] }, options);
+  return { wire, ...hear(wire) };
+}
+
+/** Closes and says how long that took. */
+async function timed(close: () => Promise<void>): Promise<number> {
+  const from = performance.now();
+  await close();
+  return performance.now() - from;
+}
+
+describe('closing leaves nothing', () => {
+  test('of a server that heeds the end of its input, at once and without a signal', async () => {
+    const { wire, next, closed } = start(['echo'], { exitMs: 5000, termMs: 5000 });
+    wire.send('{"a":1}');
+    await next();
+    expect(await timed(wire.close)).toBeLessThan(2000);
+    expect(closed).toEqual([]);
+  });
+
+  test('and what was sent last has left', async () => {
+    const told: string[] = [];
+    const wire = spawnWire({
+      command: process.execPath,
+      args: [oddServer, 'tell its input'],
+      stderr: (line) => told.push(line),
+    });
+    hear(wire);
+    wire.send('{"a":1}');
+    wire.send('{"b":2}');
+    await wire.close();
+    expect(told).toEqual(['{"a":1}', '{"b":2}']);
+  });
+
+  test('of a server that does not', async () => {
+    const { wire, next, closed } = start(['ignore the end']);
+    const { ready } = await next();
+    expect(isAlive(ready as number)).toBe(true);
+    await wire.close();
+    expect(isAlive(ready as number)).toBe(false);
+    expect(closed).toEqual([]);
+  });
+
+  test('of a server that ignores SIGTERM too', async () => {
+    const { wire, next } = start(['ignore SIGTERM']);
+    const { ready } = await next();
+    const [took] = await Promise.all([timed(wire.close), wire.close()]);
+    expect(took).toBeGreaterThan(190);
+    expect(isAlive(ready as number)).toBe(false);
+  });
+
+  test('of what the server has started, which holds its pipes and ignores SIGTERM', async () => {
+    const { wire, next } = start(['leave a child behind']);
+    const { ready } = await next();
+    expect(isAlive(ready as number)).toBe(true);
+    expect(await timed(wire.close)).toBeLessThan(1000);
+    expect(isAlive(ready as number)).toBe(false);
+  });
+
+  test('no listener, no timer, no pipe', async () => {
+    const before = { exit: process.listenerCount('exit'), resources: resources() };
+    const running = Array.from({ length: 12 }, () => start(['echo']));
+    for (const { wire } of running) wire.send('{}');
+    await Promise.all(running.map(({ next }) => next()));
+    expect(process.listenerCount('exit')).toBe(before.exit + 1);
+    await Promise.all(running.map(({ wire }) => wire.close()));
+    expect(process.listenerCount('exit')).toBe(before.exit);
+    await until('nothing is left', () => resources() <= before.resources);
+  });
+});
+
+// The timer of `until` is none of what is counted.
+function resources(): number {
+  const ours = ['PipeWrap', 'ProcessWrap', 'Timeout'];
+  return process.getActiveResourcesInfo().filter((name) => ours.includes(name)).length;
+}
+
+test('a server that ends leaves nothing of what it has started, unasked', async () => {
+  const { next, end, wire } = start(['leave a child behind', 'exit']);
+  const { ready } = await next();
+  // The pipes are still held open: the end is told all the same.
+  expect((await end()).message).toContain('exit code 5');
+  await until('the grandchild is gone', () => !isAlive(ready as number));
+  await wire.close();
+});
+
+describe('the end of this process, without closing', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fullmcp-exit-'));
+  const module = join(folder, 'spawn.mjs');
+  const client = fileURLToPath(new URL('../fixtures/exiting-client.mjs', import.meta.url));
+
+  beforeAll(async () => {
+    const input = fileURLToPath(
+      new URL('../../../../../src/transports/stdio/client/spawn.ts', import.meta.url),
+    );
+    const bundle = await rolldown({ input, platform: 'node' });
+    await bundle.write({ file: module });
+    await bundle.close();
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test.each([
+    ['by exit', 'leave a child behind', 'exit'],
+    ['by an error', 'leave a child behind', 'throw'],
+    // Then there is nobody to end it, but the end of its input is heard.
+    ['by SIGKILL', 'say its pid', 'SIGKILL'],
+    ['by SIGINT', 'say its pid', 'SIGINT'],
+  ])('%s ends the whole tree', async (_, what, how) => {
+    const child = spawn(process.execPath, [client, module, oddServer, what, how], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const { ready } = JSON.parse(line.toString()) as { ready: number };
+    await until('the whole tree is gone', () => !isAlive(ready));
+  });
+});

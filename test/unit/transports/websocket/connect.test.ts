@@ -1,0 +1,257 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import WebSocket, { WebSocketServer } from 'ws';
+import type { Wire } from '../../../../src/transports/client/wire.js';
+import { type WebSocketWireOptions, webSocketWire } from '../../../../src/transports/websocket/connect.js';
+import { until } from '../../../support/until.js';
+import { type HeardWire, hear } from '../../../support/wires/heard-wire.js';
+
+let http: Server;
+let sockets: WebSocketServer;
+let url: string;
+const wires: Wire[] = [];
+
+beforeEach(async () => {
+  http = createServer((_request, response) => void response.writeHead(404).end());
+  sockets = new WebSocketServer({ noServer: true });
+  http.on('upgrade', (request, socket, head) => {
+    if (request.url?.startsWith('/refused')) socket.end('HTTP/1.1 401 Unauthorized\r\n\r\n');
+    else sockets.handleUpgrade(request, socket, head, (one) => sockets.emit('connection', one, request));
+  });
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+});
+
+afterEach(async () => {
+  vi.unstubAllGlobals();
+  await Promise.all(wires.splice(0).map((wire) => wire.close()));
+  for (const one of sockets.clients) one.terminate();
+  http.close();
+  http.closeAllConnections();
+  await once(http, 'close');
+});
+
+function open(to = url, options: WebSocketWireOptions = { WebSocket }): HeardWire & { readonly wire: Wire } {
+  const wire = webSocketWire(to, options);
+  wires.push(wire);
+  return { wire, ...hear(wire) };
+}
+
+async function accepted(): Promise<WebSocket> {
+  await until('a client has come', () => sockets.clients.size > 0);
+  return [...sockets.clients][0] as WebSocket;
+}
+
+test('messages go both ways; those that were sent before it was open wait', async () => {
+  sockets.on('connection', (socket) => socket.on('message', (data) => socket.send(String(data))));
+  const { wire, next, problems } = open();
+  wire.send('{"first":1}');
+  wire.send('{"second":"é😀"}');
+  expect(await next()).toEqual({ first: 1 });
+  expect(await next()).toEqual({ second: 'é😀' });
+  wire.send('{"third":3}');
+  expect(await next()).toEqual({ third: 3 });
+  expect(problems).toEqual([]);
+  expect((await accepted()).protocol).toBe('mcp');
+});
+
+test('what is binary or too long is skipped and reported', async () => {
+  const { problems, next } = open(url, { WebSocket, maxMessageBytes: 100 });
+  const socket = await accepted();
+  socket.send(Buffer.from('{"binary":true}'));
+  socket.send(JSON.stringify('x'.repeat(99)));
+  socket.send('{"good":true}');
+  expect(await next()).toEqual({ good: true });
+  expect(problems).toEqual([
+    'The server sent a binary message. It was skipped.',
+    'The server sent a message of more than 100 bytes. It was skipped.',
+  ]);
+});
+
+test('the runtime’s own WebSocket is used where none is given', async () => {
+  vi.stubGlobal('WebSocket', WebSocket);
+  const { next } = open(url, {});
+  (await accepted()).send('{"a":1}');
+  expect(await next()).toEqual({ a: 1 });
+});
+
+describe('what cannot be opened', () => {
+  const secretly = (to: string): string => `${to.replace('ws://', 'ws://user:password@')}?token=secret`;
+
+  test('because nobody listens', async () => {
+    const closedPort = createTcpServer().listen(0, '127.0.0.1');
+    await once(closedPort, 'listening');
+    const free = (closedPort.address() as AddressInfo).port;
+    closedPort.close();
+    await once(closedPort, 'close');
+    const error = await open(secretly(`ws://127.0.0.1:${free}/mcp`)).end();
+    expect(error).toMatchObject({ code: 'connect_failed' });
+    expect(error.message).toBe(
+      `Cannot connect to ws://127.0.0.1:${free}/mcp: connect ECONNREFUSED 127.0.0.1:${free}`,
+    );
+  });
+
+  test('because the server refuses', async () => {
+    const { wire, end, closed } = open(secretly(url.replace('/mcp', '/refused')));
+    wire.send('{}');
+    const error = await end();
+    expect(error).toMatchObject({ code: 'connect_failed' });
+    expect(error.message).toBe(
+      `Cannot connect to ${url.replace('/mcp', '/refused')}: Unexpected server response: 401`,
+    );
+    await wire.close();
+    expect(closed).toHaveLength(1);
+  });
+
+  test('because the URL is none', async () => {
+    const error = await open('ws://user:password@').end();
+    expect(error).toMatchObject({ code: 'connect_failed' });
+    expect(error.message).not.toContain('password');
+  });
+
+  test('because the runtime has no WebSocket', async () => {
+    vi.stubGlobal('WebSocket', undefined);
+    const { wire, end } = open(url, {});
+    expect((await end()).message).toContain('has no WebSocket');
+    await wire.close();
+  });
+});
+
+describe('the end', () => {
+  test('by the server, with its code and reason', async () => {
+    const { end, closed, wire } = open(`${url}?token=secret`);
+    (await accepted()).close(1001, 'The server is shutting down');
+    const error = await end();
+    expect(error).toMatchObject({ code: 'connection_closed' });
+    expect(error.message).toBe(`${url} has closed the connection (1001: "The server is shutting down")`);
+    await wire.close();
+    wire.send('{}');
+    expect(closed).toHaveLength(1);
+  });
+
+  test('without a goodbye', async () => {
+    const { end, next } = open();
+    const socket = await accepted();
+    socket.send('{}');
+    await next();
+    socket.terminate();
+    expect((await end()).message).toContain('(1006)');
+  });
+
+  test('by closing, with a goodbye, is not told', async () => {
+    const { wire, next, closed } = open();
+    const socket = await accepted();
+    socket.send('{}');
+    await next();
+    const goodbye = once(socket, 'close');
+    await wire.close();
+    expect((await goodbye)[0]).toBe(1000);
+    expect(closed).toEqual([]);
+  });
+
+  test('by closing before it is open', async () => {
+    const { wire, closed } = open();
+    await wire.close();
+    expect(closed).toEqual([]);
+    const never = webSocketWire(url, { WebSocket });
+    await never.close();
+    hear(never);
+    await until('no client is left', () => sockets.clients.size === 0);
+  });
+
+  test('by closing comes after a second where the server says no goodbye', async () => {
+    const { wire, next } = open();
+    const socket = await accepted();
+    socket.send('{}');
+    await next();
+    socket.pause();
+    const from = performance.now();
+    await wire.close();
+    const took = performance.now() - from;
+    expect(took).toBeGreaterThan(900);
+    expect(took).toBeLessThan(15_000);
+    socket.resume();
+    await until('the socket is gone', () => sockets.clients.size === 0);
+  });
+
+  test('by a server that does not read', async () => {
+    const raw = new Set<Socket>();
+    http.on('connection', (socket) => raw.add(socket));
+    const { wire, closed, end, next } = open(url, { WebSocket, maxBufferedBytes: 1000 });
+    (await accepted()).send('{}');
+    await next();
+    for (const socket of raw) socket.pause();
+    const text = JSON.stringify('x'.repeat(1_000_000));
+    await until('it is given up', () => {
+      wire.send(text);
+      return closed.length > 0;
+    });
+    expect((await end()).message).toContain('does not read what is sent');
+    await wire.close();
+  });
+
+  test('by a server that does not answer pings', async () => {
+    const { end } = open(url, { WebSocket, pingMs: 50 });
+    const socket = await accepted();
+    socket.pause();
+    expect((await end()).message).toContain('does not answer pings');
+  });
+
+  test('not by a server that answers pings', async () => {
+    const { closed, next } = open(url, { WebSocket, pingMs: 30 });
+    const socket = await accepted();
+    let pings = 0;
+    socket.on('ping', () => {
+      pings += 1;
+    });
+    await until('it was pinged often', () => pings > 5);
+    expect(closed).toEqual([]);
+    socket.send('{"still":"here"}');
+    expect(await next()).toEqual({ still: 'here' });
+  });
+
+  test('a server that pings and does not read is held back, and heard again when it reads', async () => {
+    const kept: WebSocket[] = [];
+    class Kept extends WebSocket {
+      constructor(...args: ConstructorParameters<typeof WebSocket>) {
+        super(...args);
+        kept.push(this);
+      }
+    }
+    const { closed } = open(url, { WebSocket: Kept as unknown as typeof WebSocket });
+    const socket = await accepted();
+    const raw = (socket as unknown as { _socket: Socket })._socket;
+    await until('it is open', () => kept[0]?.readyState === WebSocket.OPEN);
+    let handled = 0;
+    kept[0]?.on('ping', () => {
+      handled += 1;
+    });
+    raw.pause();
+    const frame = Buffer.concat([Buffer.from([0x89, 125]), Buffer.alloc(125)]);
+    const thousand = Buffer.concat(Array.from({ length: 1000 }, () => frame));
+    for (let at = 0; at < 200; at++) raw.write(thousand);
+    await until('the client reads no more', () => kept[0]?.isPaused === true && handled > 0, 15_000);
+    expect(kept[0]?.bufferedAmount).toBeLessThan((200_000 * frame.length) / 20);
+    expect(closed).toEqual([]);
+    const held = handled;
+    raw.resume();
+    await until('the client reads again', () => handled > held + 5000, 15_000);
+  }, 30_000);
+
+  test('what waits for the opening is bounded', async () => {
+    const silent = createTcpServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const { wire, closed } = open(`ws://127.0.0.1:${port}`, { WebSocket, maxBufferedBytes: 1000 });
+    wire.send('x'.repeat(600));
+    wire.send('x'.repeat(600));
+    expect(closed).toEqual([]);
+    wire.send('x');
+    expect(closed).toMatchObject([{ code: 'connect_failed' }]);
+    await wire.close();
+    silent.close();
+  });
+});
