@@ -52,8 +52,8 @@ export type {
 } from './server/asking/question.js';
 export type { Step } from './server/asking/run.js';
 export { DefinitionError } from './server/catalog/compile.js';
+export type { Handle } from './server/catalog/registry.js';
 export type { ClientFacts, Context, Elicit } from './server/context/context.js';
-export type { Handle } from './server/create-server.js';
 export {
   type Completer,
   type Completers,
@@ -75,7 +75,6 @@ export {
   type ToolBehaviour,
   type ToolDefinition,
   type ToolOptions,
-  type ToolResult,
   tool,
 } from './server/define/define.js';
 export type { NeedsState, NeedsUser, OrUndefined } from './server/define/fitting.js';
@@ -87,14 +86,14 @@ export type {
   ServerContext,
   ServerDefinition,
   ServerOptions,
-  TasksOptions,
 } from './server/define/options.js';
+export type { TaskOptions, TasksOptions } from './server/define/task-options.js';
 export type { TemplateValues, VariablesOf } from './server/define/template-values.js';
 export type { Literals, ToolHandler, ToolModule, ToolValue } from './server/define/tool-handler.js';
-export type { TaskOptions } from './server/handle/task-host.js';
 export type { Kit } from './server/kit.js';
 export type { ErrorAnswer, OnError } from './server/results/map-error.js';
 export { ToolError } from './server/results/tool-error.js';
+export type { ToolResult } from './server/results/tool-result.js';
 export type { Bus, Change, Changed } from './server/state/bus.js';
 export type { IdempotencyOptions } from './server/state/idempotency.js';
 export type { Lifespan } from './server/state/lifespan.js';

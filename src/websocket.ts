@@ -5,12 +5,12 @@ import { checkOptions } from './protocol/checks/known-keys.js';
 import type { Server } from './server/create-server.js';
 import {
   type Socket,
-  SUBPROTOCOL,
   serveOverWebSocket,
   type WebSocketOptions,
   type WebSocketServing,
   webSocketKeys,
 } from './transports/websocket/accept.js';
+import { SUBPROTOCOL } from './transports/websocket/subprotocol.js';
 
 export type { Socket, WebSocketOptions, WebSocketServing } from './transports/websocket/accept.js';
 export { SUBPROTOCOL };

@@ -7,7 +7,8 @@ import type { Implementation, ServerCapabilities } from '../protocol/model/model
 import { TASKS } from '../protocol/tables/extensions.js';
 import { has } from '../protocol/tables/features.js';
 import type { answerWith } from './answering/answer-with.js';
-import { type Answer, capabilitiesOf, keyOf } from './answering/answering.js';
+import { capabilitiesOf, keyOf } from './answering/answering.js';
+import { staleBy, uniqueKey } from './calls/caching.js';
 import { Caller, type SendOptions, toLogMessage } from './calls/caller.js';
 import { listing } from './calls/listing.js';
 import { completed, toCompletion, toPromptResult, toReadResult } from './calls/read-results.js';
@@ -15,9 +16,10 @@ import { KnownTools } from './checks/known-tools.js';
 import { Connection } from './connection/connection.js';
 import { EventHub } from './connection/event-hub.js';
 import type { Client, Listing, ServerFacts } from './model/client.js';
+import type { Answer } from './model/handlers.js';
 import { fullmcp } from './model/identity.js';
 import type { CallOptions, ClientOptions } from './model/options.js';
-import { ResultCache, staleBy, uniqueKey } from './model/result-cache.js';
+import { ResultCache } from './model/result-cache.js';
 import type { Listening } from './subscriptions/listening.js';
 import { toolCalls } from './tasks/tool-calls.js';
 

@@ -1,4 +1,4 @@
-import { checkOptionsOf } from '../client/checks/option-keys.js';
+import { checkOptionsOf } from '../client/checks/check-options.js';
 import { createClient } from '../client/create-client.js';
 import type { Client } from '../client/model/client.js';
 import type { Dispatch } from '../protocol/call.js';
@@ -10,10 +10,10 @@ import { Failures } from './open/attempts.js';
 import type { Way } from './open/eras.js';
 import { overHttp } from './open/http.js';
 import { opener } from './open/open-known.js';
-import type { McpConfig } from './targets/config.js';
 import { VerdictCache } from './targets/known-servers.js';
 import { connectKeys } from './targets/option-keys.js';
 import type { ConnectOptions, Host, ScriptProcess } from './targets/options.js';
+import type { McpConfig } from './targets/target.js';
 import { nameOf, type Place, placeOf, type ServerObject, type Target } from './targets/target.js';
 
 /**

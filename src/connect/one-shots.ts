@@ -1,4 +1,5 @@
-import { callKeys, checkOptionsOf } from '../client/checks/option-keys.js';
+import { checkOptionsOf } from '../client/checks/check-options.js';
+import { callKeys } from '../client/checks/option-keys.js';
 import type {
   CallResult,
   Client,
@@ -9,11 +10,8 @@ import type {
 } from '../client/model/client.js';
 import type { ListedTool } from '../protocol/model/model.js';
 import { connectKeys, oneShotKeys } from './targets/option-keys.js';
-import type { ConnectOptions } from './targets/options.js';
+import type { ConnectOptions, OneShotOptions } from './targets/options.js';
 import type { Target } from './targets/target.js';
-
-/** The options of the connection and of the call, together. */
-export interface OneShotOptions extends ConnectOptions, ToolCallOptions {}
 
 /**
  * Functions that connect, do one thing, and close, also when it fails. Without a target, the environment variable

@@ -68,9 +68,8 @@ export type {
 } from '../transports/http/client/options.js';
 export type { Connect } from './connect.js';
 export type { GroupClient } from './group/group.js';
-export type { OneShotOptions, OneShots } from './one-shots.js';
+export type { OneShots } from './one-shots.js';
 export type { Attempt } from './open/attempts.js';
-export type { McpConfig } from './targets/config.js';
 export { type Era, type Verdict, VerdictCache, verdictOf } from './targets/known-servers.js';
-export type { ConnectOptions } from './targets/options.js';
-export type { Address, ServerObject, Target } from './targets/target.js';
+export type { ConnectOptions, OneShotOptions } from './targets/options.js';
+export type { Address, McpConfig, ServerObject, Target } from './targets/target.js';

@@ -1,25 +1,15 @@
 import { coerce } from './check/coerce.js';
+import type { CompiledSchema, Direction } from './check/compiled-schema.js';
 import type { Checked, Issue } from './check/issue.js';
 import { accepts, judge } from './check/validator.js';
-import { type Direction, toJsonSchema } from './convert.js';
-import { readDocument, type SchemaDocument } from './document/document.js';
+import { toJsonSchema } from './convert.js';
+import { readDocument } from './document/document.js';
+import type { SchemaDocument } from './document/nodes.js';
 import { assertPlainJson } from './document/plain-json.js';
 import { findProblems } from './explain/problems.js';
 import { withObjectRoot } from './object-root.js';
 import type { Infer, JsonSchema, Schema } from './schema.js';
 import type { StandardIssue, StandardResult, StandardSchema } from './standard.js';
-
-export interface CompiledSchema<T = unknown> {
-  /** What peers see. A plain JSON Schema is the very object that was given. */
-  readonly json: JsonSchema;
-  readonly io: Direction;
-  /** The JSON Schema as it was read, for coercion and explanations. */
-  readonly document: SchemaDocument;
-  /** Whether the JSON Schema itself judges values, and not a library that also gave it. */
-  readonly plain: boolean;
-  /** Never a promise when the library is synchronous, as zod, valibot, arktype and JSON Schema are. */
-  validate(value: unknown): Checked<T> | Promise<Checked<T>>;
-}
 
 export interface CompileOptions {
   readonly io: Direction;

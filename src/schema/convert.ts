@@ -1,8 +1,7 @@
+import type { Direction } from './check/compiled-schema.js';
 import { assertPlainJson, type JsonSchema } from './document/plain-json.js';
 import { SchemaError } from './document/schema-error.js';
 import type { StandardJsonConverter, StandardSchema } from './standard.js';
-
-export type Direction = 'input' | 'output';
 
 // Some libraries know only the older dialect.
 const TARGETS = ['draft-2020-12', 'draft-07'] as const;

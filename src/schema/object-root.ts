@@ -1,5 +1,5 @@
-import type { SchemaDocument, SchemaNode } from './document/document.js';
 import { allowedTypesOf, OBJECT } from './document/json-types.js';
+import type { SchemaDocument, SchemaNode } from './document/nodes.js';
 import type { JsonSchema } from './document/plain-json.js';
 import { SchemaError } from './document/schema-error.js';
 import { expectation } from './explain/expectation.js';

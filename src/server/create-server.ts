@@ -6,6 +6,7 @@ import type { Implementation } from '../protocol/model/model.js';
 import type { SchemaLike } from '../schema/schema.js';
 import { createSeal, type SealOptions } from './asking/sealed-state.js';
 import { compileAdded, compileDefinitions, DefinitionError } from './catalog/compile.js';
+import type { Handle } from './catalog/registry.js';
 import { Registry } from './catalog/registry.js';
 import {
   type Prompt,
@@ -33,12 +34,6 @@ import { runOnce } from './state/idempotency.js';
 import { Running } from './state/lifespan.js';
 import { type Log, logToConsole } from './state/log.js';
 import { memoryStore, type Store } from './state/store.js';
-
-/** A definition that was added to a running server. */
-export interface Handle {
-  /** Removes the definition. Subscribed clients are told. */
-  readonly remove: () => void;
-}
 
 /** A server is built once and serves any number of clients, revisions and transports at the same time. */
 export interface Server<State = unknown, User = unknown, T = unknown> extends AsyncDisposable {

@@ -2,8 +2,8 @@ import type { JsonObject } from '../jsonrpc/message.js';
 import type { Call, Outcome } from '../protocol/call.js';
 import type { ListedTool } from '../protocol/model/model.js';
 import { newestRevision } from '../protocol/tables/revisions.js';
-import type { ToolResult } from '../server/define/define.js';
 import { toolFailure, toToolResult } from '../server/results/results.js';
+import type { ToolResult } from '../server/results/tool-result.js';
 
 // Values of the protocol, for tests of what takes or gives them.
 

@@ -3,7 +3,7 @@ import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import type { InputRequest } from '../../protocol/model/input.js';
 import { pause } from '../connection/pause.js';
-import type { Answer, AnsweringParts } from './answering.js';
+import type { Answer } from '../model/handlers.js';
 
 // Loaded with the first call that asks.
 
@@ -97,4 +97,9 @@ export function neverFits(keys: readonly string[], maxRounds: number): McpError 
     'invalid_params',
     `The server asked ${asked.join(', ')} again after each of ${maxRounds} answers (maxRounds): what the handlers answer does not fit. It fits the form's schema, so the server expects more than the schema says.`,
   );
+}
+
+export interface AnsweringParts {
+  readonly answer: Answer;
+  readonly maxRounds: number;
 }

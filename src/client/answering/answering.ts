@@ -1,11 +1,9 @@
-import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { isObject } from '../../jsonrpc/message.js';
 import type { Middleware } from '../../protocol/call.js';
 import { type InputRequest, QUESTION_KEY } from '../../protocol/model/input.js';
 import type { ClientCapabilities } from '../../protocol/model/model.js';
-import type { Asked, Handlers } from '../model/handlers.js';
-
-/** Answers one question of a server's, in whatever era it was asked. */
-export type Answer = (request: InputRequest, asked: Omit<Asked, 'server'>) => Promise<JsonObject>;
+import type { Handlers } from '../model/handlers.js';
+import type { AnsweringParts } from './answer-rounds.js';
 
 /** What the handlers let the client promise. */
 export function capabilitiesOf({ elicit, sample, roots }: Handlers): ClientCapabilities {
@@ -28,11 +26,6 @@ export function keyOf({ params }: InputRequest): string | undefined {
   const meta = params?.['_meta'];
   const key = isObject(meta) ? meta[QUESTION_KEY] : undefined;
   return typeof key === 'string' ? key : undefined;
-}
-
-export interface AnsweringParts {
-  readonly answer: Answer;
-  readonly maxRounds: number;
 }
 
 /** Answers what a call asks and makes the call again with the answers, until it ends. */

@@ -2,9 +2,7 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ListedTool } from '../../protocol/model/model.js';
 import { KEEPS_KEYS } from '../../protocol/tables/idempotency.js';
-
-/** Says what is wrong with a value, or undefined. */
-export type OutputCheck = (value: unknown) => string | undefined;
+import type { OutputCheck } from './output-check.js';
 
 interface Known {
   readonly repeatable: boolean;

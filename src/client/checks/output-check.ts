@@ -1,7 +1,6 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { compileSchema } from '../../schema/compile.js';
 import { explain } from '../../schema/explain/explain.js';
-import type { OutputCheck } from './known-tools.js';
 
 /** Checks values against a server's schema. Throws where the schema cannot be read. */
 export function outputCheck(schema: JsonObject): OutputCheck {
@@ -54,3 +53,6 @@ function withoutPatterns(schema: unknown, depth = 0): unknown {
   }
   return kept;
 }
+
+/** Says what is wrong with a value, or undefined. */
+export type OutputCheck = (value: unknown) => string | undefined;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
-import type { Root, SamplingMessage, SamplingSettings } from '../../protocol/model/input.js';
+import type { InputRequest, Root, SamplingMessage, SamplingSettings } from '../../protocol/model/input.js';
 
 // What the program that uses the client does for the server: asks the user, asks a model, names its folders.
 
@@ -108,3 +108,6 @@ export interface Handlers {
     | readonly (string | Root)[]
     | (() => readonly (string | Root)[] | Promise<readonly (string | Root)[]>);
 }
+
+/** Answers one question of a server's, in whatever era it was asked. */
+export type Answer = (request: InputRequest, asked: Omit<Asked, 'server'>) => Promise<JsonObject>;

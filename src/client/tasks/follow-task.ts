@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
-import type { TaskState } from '../model/client.js';
-import type { CallOptions } from '../model/options.js';
+import type { CallResult, TaskState } from '../model/client.js';
+import type { Answer } from '../model/handlers.js';
+import type { CallOptions, Progress } from '../model/options.js';
 import { Following } from './following.js';
 import { TaskAnswers } from './task-answers.js';
-import type { TaskParts } from './task-handle.js';
 import { TimeLimit } from './time-limit.js';
 
 export interface FollowedTask {
@@ -57,4 +57,19 @@ function late(id: string, ms: number): McpError {
     'timeout',
     `The task ${id} is not done after ${ms} ms (maxTimeoutMs). It goes on at the server, and client.task(id) finds it again.`,
   );
+}
+
+export interface TaskParts {
+  readonly request: (method: string, params: JsonObject, options?: CallOptions) => Promise<Outcome>;
+  readonly answer: Answer;
+  readonly maxRounds: number;
+  /** How long to wait where a call says nothing; undefined for no limit. */
+  readonly maxTimeoutMs: number | undefined;
+  /** Aborts when the client closes. */
+  readonly closing: AbortSignal;
+  /** Tells how far a tool is. */
+  readonly progress: (progress: Progress, name: string, options: CallOptions) => void;
+  readonly problem: (message: string, cause?: unknown) => void;
+  /** Makes a result of what the tool answered at last. */
+  readonly finish: (name: string, result: JsonObject) => CallResult | Promise<CallResult>;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { answerAll, asksTooOften, neverFits, saysNo } from '../answering/answer-rounds.js';
-import type { Answer } from '../answering/answering.js';
+import type { Answer } from '../model/handlers.js';
 
 /** An answer that was accepted takes effect at once, or after a few polls where a server is slow. Then it was not one. */
 const POLLS_UNTIL_REFUSED = 5;

@@ -1,26 +1,11 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
-import type { Answer } from '../answering/answering.js';
 import { toCallError } from '../calls/call-error.js';
 import type { CallResult, TaskHandle, TaskState } from '../model/client.js';
-import type { CallOptions, Progress } from '../model/options.js';
+import type { CallOptions } from '../model/options.js';
+import type { TaskParts } from './follow-task.js';
 import { toTaskState } from './task-state.js';
-
-export interface TaskParts {
-  readonly request: (method: string, params: JsonObject, options?: CallOptions) => Promise<Outcome>;
-  readonly answer: Answer;
-  readonly maxRounds: number;
-  /** How long to wait where a call says nothing; undefined for no limit. */
-  readonly maxTimeoutMs: number | undefined;
-  /** Aborts when the client closes. */
-  readonly closing: AbortSignal;
-  /** Tells how far a tool is. */
-  readonly progress: (progress: Progress, name: string, options: CallOptions) => void;
-  readonly problem: (message: string, cause?: unknown) => void;
-  /** Makes a result of what the tool answered at last. */
-  readonly finish: (name: string, result: JsonObject) => CallResult | Promise<CallResult>;
-}
 
 /** A task that a call has just become. */
 interface MadeTask {

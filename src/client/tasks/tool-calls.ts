@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { IDEMPOTENCY_KEY } from '../../protocol/tables/idempotency.js';
-import type { Answer } from '../answering/answering.js';
 import type { Caller } from '../calls/caller.js';
 import { completed, toCallResult } from '../calls/read-results.js';
 import type { KnownTools } from '../checks/known-tools.js';
 import type { CallResult, Client, TaskHandle, ToolCallOptions } from '../model/client.js';
+import type { Answer } from '../model/handlers.js';
 import type { CallOptions } from '../model/options.js';
-import type { TaskParts } from './task-handle.js';
+import type { TaskParts } from './follow-task.js';
 
 export interface ToolCallParts {
   readonly caller: Caller;

@@ -1,6 +1,6 @@
 import { isObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
-import type { McpConfig, ServerEntry } from '../targets/config.js';
+import type { McpConfig, ServerEntry } from '../targets/target.js';
 
 const SERVER_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const shapes = ['command', 'url', 'target'];

@@ -1,6 +1,6 @@
 import { isObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
-import type { McpConfig } from '../targets/config.js';
+import type { McpConfig } from '../targets/target.js';
 import { checkConfig, throwMistakes } from './check.js';
 import { faultOf } from './json-fault.js';
 

@@ -5,7 +5,7 @@ import type { LinkEvents } from '../../protocol/link.js';
 import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import { checkServer } from '../config/check.js';
 import { limited, named } from '../open/waiting.js';
-import type { ServerEntry } from '../targets/config.js';
+import type { ServerEntry } from '../targets/target.js';
 import { Member } from './member.js';
 
 export type ChangeKind = 'tools' | 'prompts' | 'resources';

@@ -6,6 +6,7 @@ import { type HttpLinkOptions, openHttpLink } from '../../transports/http/client
 import { needingNode } from '../../transports/http/client/options.js';
 import { overFetch } from '../../transports/http/client/over-fetch.js';
 import type { Era } from '../targets/known-servers.js';
+import type { OpenCarrier } from '../targets/options.js';
 import { Failures, type Summary } from './attempts.js';
 import { eraOf, insist, type Way, type WayParts, wasRefused } from './eras.js';
 
@@ -28,9 +29,6 @@ const leadsOn: Readonly<Record<Era, (error: McpError) => boolean>> = {
 function isUnexplained({ code, data }: McpError): boolean {
   return code === 'connect_failed' && isObject(data) && data['code'] === undefined;
 }
-
-/** Makes what carries the requests of one link, which closes it. */
-export type OpenCarrier = (url: URL, http: HttpLinkOptions) => Promise<HttpCarrier>;
 
 export interface OverHttp {
   /** What the server is called in messages. */

@@ -1,8 +1,7 @@
 import { callKeys, clientKeys } from '../../client/checks/option-keys.js';
 import type { KeysOf } from '../../protocol/checks/known-keys.js';
 import type { ServerProcess } from '../../transports/stdio/client/spawn.js';
-import type { OneShotOptions } from '../one-shots.js';
-import type { ConnectOptions } from './options.js';
+import type { ConnectOptions, OneShotOptions } from './options.js';
 import type { Address } from './target.js';
 
 export const connectKeys: KeysOf<ConnectOptions> = {

@@ -1,13 +1,14 @@
+import type { ToolCallOptions } from '../../client/model/client.js';
 import type { ClientOptions } from '../../client/model/options.js';
 import type { McpError } from '../../protocol/errors.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import type { Wire } from '../../transports/client/wire.js';
+import type { HttpCarrier } from '../../transports/http/client/carrier.js';
 import type { HttpLinkOptions, NodeHttpOptions } from '../../transports/http/client/options.js';
 import type { ServerProcess, SpawnOptions } from '../../transports/stdio/client/spawn.js';
 import type { WebSocketConstructor } from '../../transports/websocket/connect.js';
-import type { OpenCarrier } from '../open/http.js';
-import type { McpConfig } from './config.js';
 import type { Verdict, VerdictCache } from './known-servers.js';
+import type { McpConfig } from './target.js';
 
 /** The options of `connect`: those of the client, of HTTP, and of connecting. */
 export interface ConnectOptions extends ClientOptions, HttpLinkOptions {
@@ -65,3 +66,9 @@ export interface ScriptProcess extends ServerProcess {
   /** What to do where it does not start; undefined where the failure says it all. */
   readonly hint?: (failure: McpError) => string | undefined;
 }
+
+/** The options of the connection and of the call, together. */
+export interface OneShotOptions extends ConnectOptions, ToolCallOptions {}
+
+/** Makes what carries the requests of one link, which closes it. */
+export type OpenCarrier = (url: URL, http: HttpLinkOptions) => Promise<HttpCarrier>;

@@ -1,5 +1,5 @@
-import type { SchemaDocument, SchemaNode } from '../document/document.js';
 import { type AllowedTypes, bitOf } from '../document/json-types.js';
+import type { SchemaDocument, SchemaNode } from '../document/nodes.js';
 import { isPlainObject } from '../document/plain-json.js';
 
 type Branch = SchemaNode | boolean;

@@ -1,4 +1,3 @@
-import type { SchemaDocument, SchemaNode } from '../document/document.js';
 import {
   ARRAY,
   allowedTypesOf,
@@ -10,6 +9,7 @@ import {
   OBJECT,
   STRING,
 } from '../document/json-types.js';
+import type { SchemaDocument, SchemaNode } from '../document/nodes.js';
 import { isPlainObject } from '../document/plain-json.js';
 import { onlyCandidate } from './branches.js';
 

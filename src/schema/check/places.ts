@@ -1,5 +1,5 @@
-import type { SchemaDocument, SchemaNode } from '../document/document.js';
 import { allowedTypesOf } from '../document/json-types.js';
+import type { SchemaDocument, SchemaNode } from '../document/nodes.js';
 import { onlyCandidate } from './branches.js';
 import { schemasOfField } from './coerce.js';
 

@@ -1,5 +1,5 @@
 import { type Schema as InterpretedSchema, validate as interpret } from '@cfworker/json-schema';
-import type { SchemaDocument } from '../document/document.js';
+import type { SchemaDocument } from '../document/nodes.js';
 
 /**
  * The seam to the JSON Schema validator: an interpreter, so it also runs where code generation is forbidden.

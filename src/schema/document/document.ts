@@ -2,6 +2,7 @@ import { dialectOf } from './dialect.js';
 import { assertExpands } from './expansion.js';
 import { typeBits } from './json-types.js';
 import { formats, keywords, type Shape, shapeProblem } from './keywords.js';
+import type { SchemaDocument, SchemaNode } from './nodes.js';
 import { unicodePattern } from './pattern.js';
 import { assertPlainJson, type JsonSchema } from './plain-json.js';
 import { followPointer, joinPointer } from './pointer.js';
@@ -14,37 +15,6 @@ const MAX_SUBSCHEMAS = 10_000;
 
 // The validator compares every item with every other; longer lists of unique items are refused unread.
 const MAX_UNIQUE_ITEMS = 2_000;
-
-/**
- * A subschema in normal form: checked, only the keywords that validate, 2020-12 spelling whatever the dialect,
- * `type` always a list, `false` as `{ not: true }`, and every `$ref` a key of `SchemaDocument.targets`.
- */
-export interface SchemaNode {
-  readonly $ref?: string;
-  readonly type?: readonly string[];
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly required?: readonly string[];
-  readonly properties?: Readonly<Record<string, SchemaNode | boolean>>;
-  readonly patternProperties?: Readonly<Record<string, SchemaNode | boolean>>;
-  readonly additionalProperties?: SchemaNode | boolean;
-  readonly prefixItems?: readonly (SchemaNode | boolean)[];
-  readonly items?: SchemaNode | boolean;
-  readonly allOf?: readonly (SchemaNode | boolean)[];
-  readonly anyOf?: readonly (SchemaNode | boolean)[];
-  readonly oneOf?: readonly (SchemaNode | boolean)[];
-  readonly not?: SchemaNode | boolean;
-  readonly [keyword: string]: unknown;
-}
-
-/** A JSON Schema that has been read: ours alone, so the caller's object is neither changed nor depended on. */
-export interface SchemaDocument {
-  readonly root: SchemaNode;
-  readonly targets: Readonly<Record<string, SchemaNode | boolean>>;
-  target(ref: string): SchemaNode | boolean;
-  /** Patterns that can take exponential time, each with where it is. */
-  readonly slowPatterns: readonly string[];
-}
 
 export interface ReadOptions {
   /** Leaves out patterns that can take exponential time, where somebody else matches them already. */

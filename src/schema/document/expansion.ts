@@ -1,4 +1,4 @@
-import type { SchemaDocument, SchemaNode } from './document.js';
+import type { SchemaDocument, SchemaNode } from './nodes.js';
 import { SchemaError } from './schema-error.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { SchemaDocument, SchemaNode } from './document.js';
+import type { SchemaDocument, SchemaNode } from './nodes.js';
 
 /**
  * Sets of JSON types as bits. A number is an integer or a fraction, so that "integer" is a part of "number".

@@ -1,5 +1,5 @@
 import { literalsOf } from '../check/branches.js';
-import type { SchemaDocument, SchemaNode } from '../document/document.js';
+import type { SchemaDocument, SchemaNode } from '../document/nodes.js';
 
 const MAX_SHOWN = 60;
 const MAX_CHOICES = 8;

@@ -1,8 +1,8 @@
 import { coerce } from '../check/coerce.js';
+import type { CompiledSchema } from '../check/compiled-schema.js';
 import type { Issue } from '../check/issue.js';
 import { fieldNames, placesAt, valueAt } from '../check/places.js';
-import type { CompiledSchema } from '../compile.js';
-import type { SchemaDocument } from '../document/document.js';
+import type { SchemaDocument } from '../document/nodes.js';
 import { closestName } from './closest-name.js';
 import { clip } from './expectation.js';
 import { findProblems, MAX_ISSUES } from './problems.js';

@@ -1,7 +1,7 @@
 import type { Issue } from '../check/issue.js';
 import { fieldNames, placesAt, typedPath, valueAt } from '../check/places.js';
 import { type Finding, findings } from '../check/validator.js';
-import type { SchemaDocument, SchemaNode } from '../document/document.js';
+import type { SchemaDocument, SchemaNode } from '../document/nodes.js';
 import { closestName } from './closest-name.js';
 import { expectation } from './expectation.js';
 import { sentence } from './sentences.js';

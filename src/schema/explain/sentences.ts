@@ -1,4 +1,4 @@
-import type { SchemaDocument, SchemaNode } from '../document/document.js';
+import type { SchemaDocument, SchemaNode } from '../document/nodes.js';
 import { choice, clip, expectation, formatWords, shown, typeWords } from './expectation.js';
 
 /** What one unsatisfied keyword asks for, in words; `undefined` where what is inside it says more. */

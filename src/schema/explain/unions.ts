@@ -1,7 +1,7 @@
 import { literalsOf, onlyCandidate } from '../check/branches.js';
 import type { Issue } from '../check/issue.js';
-import type { SchemaDocument, SchemaNode } from '../document/document.js';
 import { allowedTypesOf } from '../document/json-types.js';
+import type { SchemaDocument, SchemaNode } from '../document/nodes.js';
 import { isPlainObject } from '../document/plain-json.js';
 import { alternatives, choice, clip, expectation, shown } from './expectation.js';
 

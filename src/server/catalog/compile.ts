@@ -1,5 +1,6 @@
 import { isProtocolMethod } from '../../protocol/tables/methods.js';
-import { type CompiledSchema, compileSchema } from '../../schema/compile.js';
+import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
+import { compileSchema } from '../../schema/compile.js';
 import type { Context } from '../context/context.js';
 import type { Prompt, Tool } from '../define/define.js';
 import { checkKeys, type KeyCheck } from '../define/definition-keys.js';

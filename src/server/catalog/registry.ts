@@ -5,7 +5,6 @@ import type { Implementation, ServerCapabilities } from '../../protocol/model/mo
 import { TASKS } from '../../protocol/tables/extensions.js';
 import { modernRevisions } from '../../protocol/tables/features.js';
 import { closestName } from '../../schema/explain/closest-name.js';
-import type { Handle } from '../create-server.js';
 import type { ServerOptions } from '../define/options.js';
 import { type Complete, completeAs } from '../results/results.js';
 import { type Bus, type Change, localBus } from '../state/bus.js';
@@ -171,4 +170,10 @@ export function unknownName(kind: 'tool' | 'prompt', name: string, known: Iterab
   const meant = closestName(name, [...known]);
   const hint = meant === undefined ? '' : `. Did you mean "${meant}"?`;
   return new McpError('invalid_params', `Unknown ${kind}: ${name.slice(0, 128)}${hint}`);
+}
+
+/** A definition that was added to a running server. */
+export interface Handle {
+  /** Removes the definition. Subscribed clients are told. */
+  readonly remove: () => void;
 }

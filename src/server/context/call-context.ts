@@ -21,8 +21,8 @@ import {
 } from '../asking/question.js';
 import { Asking } from '../asking/replay.js';
 import { checkKey, InnerRun, type Run, unattended } from '../asking/run.js';
-import type { ToolResult } from '../define/define.js';
 import { ToolError } from '../results/tool-error.js';
+import type { ToolResult } from '../results/tool-result.js';
 import type { Changed } from '../state/bus.js';
 import { LogCount, loggable, logOf } from './call-log.js';
 import type { ClientFacts, Context, Elicit, Log } from './context.js';

@@ -15,7 +15,7 @@ import type {
   Visited,
 } from '../asking/question.js';
 import type { Step } from '../asking/run.js';
-import type { ToolResult } from '../define/define.js';
+import type { ToolResult } from '../results/tool-result.js';
 import type { Changed } from '../state/bus.js';
 
 /** The second argument of every handler. Destructure it freely: no member depends on `this`. */

@@ -3,8 +3,8 @@ import type { Annotations, ContentBlock, Icon } from '../../protocol/model/conte
 import type { CacheScope, PromptMessage } from '../../protocol/model/model.js';
 import type { Infer, RawShape, Schema, SchemaLike, Sent } from '../../schema/schema.js';
 import type { Context } from '../context/context.js';
-import type { TaskOptions } from '../handle/task-host.js';
 import type { IdempotencyOptions } from '../state/idempotency.js';
+import type { TaskOptions } from './task-options.js';
 import type { TemplateValues } from './template-values.js';
 import type { Awaitable, Literals, NotASchema, ToolHandler, ToolModule, ToolValue } from './tool-handler.js';
 
@@ -34,18 +34,6 @@ export interface ToolBehaviour {
   readonly idempotent?: boolean;
   /** The tool reaches things outside of a closed world, such as the web. Default, for clients: true. */
   readonly openWorld?: boolean;
-}
-
-/** A tool's result in full. Return one from a handler to send more than a value. */
-export interface ToolResult {
-  /** The blocks that the model reads. */
-  readonly content: readonly ContentBlock[];
-  /** The value that programs read. It must fit the tool's `output`. */
-  readonly structuredContent?: unknown;
-  /** Whether the call failed in a way that the model should read about. Default: false. */
-  readonly isError?: boolean;
-  /** Sent as `_meta` with the result. */
-  readonly _meta?: JsonObject;
 }
 
 /** The description of a tool, without its handler. */

@@ -5,10 +5,10 @@ import {
   unknownKeys,
 } from '../../protocol/checks/known-keys.js';
 import type { Annotations } from '../../protocol/model/content.js';
-import type { TaskOptions } from '../handle/task-host.js';
 import type { IdempotencyOptions } from '../state/idempotency.js';
 import type { PromptOptions, ResourceOptions, ToolBehaviour, ToolOptions } from './define.js';
-import type { AskingOptions, Method, ServerOptions, TasksOptions } from './options.js';
+import type { AskingOptions, Method, ServerOptions } from './options.js';
+import type { TaskOptions, TasksOptions } from './task-options.js';
 
 // Every key that a definition may have. An option that is added to a type is added here: the compiler says so.
 

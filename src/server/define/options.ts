@@ -19,6 +19,7 @@ import type {
   GivenBy,
   ResourceSlot,
 } from './fitting.js';
+import type { TasksOptions } from './task-options.js';
 import type { VariablesOf } from './template-values.js';
 import type { NotASchema } from './tool-handler.js';
 
@@ -144,35 +145,6 @@ export interface ServerContext<State, User> {
   readonly lifespan?: Lifespan<State>;
   /** Makes `ctx.user` for each call. Default: `ctx.user` is undefined. */
   readonly context?: (facts: CallFacts<State>) => User | Promise<User>;
-}
-
-/** The limits of the time and the space that tasks may take. */
-export interface TasksOptions {
-  /** The time for which a task and its result are kept, for tools without the option. Default: 1 hour. */
-  readonly ttlMs?: number;
-  /** The interval at which clients should poll, for tools without the option. Default: 1 s. */
-  readonly pollIntervalMs?: number;
-  /**
-   * The number of tasks that may be unfinished at the same time; a further one is rejected with `overloaded`. Default: 10,000.
-   */
-  readonly maxTasks?: number;
-  /**
-   * The number of tasks that one caller may have unfinished; a further one is rejected with `overloaded`. Default: 1,000.
-   * Ignored for calls without `auth`.
-   */
-  readonly maxTasksPerCaller?: number;
-  /**
-   * The bytes that the tasks of one caller may have in the store, finished ones included; beyond that, new tasks and answers
-   * are rejected with `overloaded`. Default: 64 MB. Ignored for calls without `auth`.
-   */
-  readonly maxBytesPerCaller?: number;
-  /**
-   * The bytes that one task may have in the store (arguments, answers, results of steps, result); a larger task fails.
-   * Default: 16 MB.
-   */
-  readonly maxTaskBytes?: number;
-  /** The bytes that all answers to one task may have; further ones are rejected. Default: 1 MB. */
-  readonly maxAnswerBytes?: number;
 }
 
 /** The limits of the questions that handlers ask. */

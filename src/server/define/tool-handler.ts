@@ -1,7 +1,7 @@
 import type { Infer, RawShape } from '../../schema/schema.js';
 import type { InferInput, StandardTyped, ZodTyped } from '../../schema/standard.js';
 import type { Context } from '../context/context.js';
-import type { ToolResult } from './define.js';
+import type { ToolResult } from '../results/tool-result.js';
 
 // How a handler is typed by its schemas. The conditional type is around the whole function and not in what it returns: the
 // compiler looks up only that before it checks the handler's body, so that is the only form in which literals are kept.

@@ -2,29 +2,11 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import type { Asking } from '../asking/replay.js';
 import type { CallContext } from '../context/call-context.js';
-import type { TasksOptions } from '../define/options.js';
+import type { TaskOptions, TasksOptions } from '../define/task-options.js';
 import type { Complete } from '../results/results.js';
 import type { Change } from '../state/bus.js';
 import type { Log } from '../state/log.js';
 import type { Store } from '../state/store.js';
-
-/** The settings of a tool that runs as a task. */
-export interface TaskOptions {
-  /**
-   * `optional`: as a task for clients that support tasks, as an ordinary call for others. `required`: only as a task; other
-   * clients get an error.
-   */
-  readonly support: 'optional' | 'required';
-  /**
-   * `at once`: the call is a task from its start. `when told`: it is an ordinary call, which may ask questions, until the
-   * handler awaits `ctx.background()`. Default: `at once`.
-   */
-  readonly begin?: 'at once' | 'when told';
-  /** The time for which the task and its result are kept. Default: the server's `tasks.ttlMs`. */
-  readonly ttlMs?: number;
-  /** The interval at which clients should poll. Default: the server's `tasks.pollIntervalMs`. */
-  readonly pollIntervalMs?: number;
-}
 
 /** A tool's handler and how to run it, as a task sees it. */
 export interface TaskWork {

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Outcome } from '../../protocol/call.js';
 import { assertJson } from '../../protocol/encoding/json-value.js';
 import { type ContentBlock, isContentBlock, type TextContent } from '../../protocol/model/content.js';
-import type { ToolResult } from '../define/define.js';
+import type { ToolResult } from './tool-result.js';
 import { buriedBlock, readToolResult, UNSENDABLE } from './written-results.js';
 
 // What handlers return, as results.

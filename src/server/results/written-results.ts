@@ -3,8 +3,8 @@ import { unknownKeys } from '../../protocol/checks/known-keys.js';
 import { assertJson } from '../../protocol/encoding/json-value.js';
 import { type ContentBlock, isContentBlock } from '../../protocol/model/content.js';
 import { contentProblem } from '../../protocol/model/content-problem.js';
-import type { CompiledSchema } from '../../schema/compile.js';
-import type { ToolResult } from '../define/define.js';
+import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
+import type { ToolResult } from './tool-result.js';
 
 // Results that a handler wrote out itself, told from data that happens to have a field named `content`.
 

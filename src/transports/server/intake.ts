@@ -1,3 +1,5 @@
+import { atNextTurn } from '../../async/next-turn.js';
+
 // What a channel takes in, and when: a peer that asks for more than can be answered waits, and loses nothing.
 
 /** Where a channel's messages come from. */
@@ -139,10 +141,4 @@ export class Intake {
     }, this.#pollMs);
     this.#pollMs = Math.min(LONGEST_POLL_MS, 2 * this.#pollMs);
   }
-}
-
-function atNextTurn(work: () => void): void {
-  const { setImmediate } = globalThis as { setImmediate?: (work: () => void) => void };
-  if (setImmediate === undefined) setTimeout(work);
-  else setImmediate(work);
 }

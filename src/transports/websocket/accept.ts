@@ -76,9 +76,6 @@ interface Parts {
   readonly caller?: Caller | undefined;
 }
 
-/** The WebSocket subprotocol of MCP, for your `handleProtocols`. */
-export const SUBPROTOCOL = 'mcp';
-
 const GOING_AWAY = 1001;
 const TOO_BIG = 1009;
 const POLICY = 1008;

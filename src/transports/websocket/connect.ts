@@ -2,8 +2,8 @@ import { END_BYTES, idAtHead, idAtTail } from '../../jsonrpc/long-message.js';
 import { McpError } from '../../protocol/errors.js';
 import { excerpt } from '../client/limit-reports.js';
 import type { Wire, WireEvents } from '../client/wire.js';
-import { SUBPROTOCOL } from './accept.js';
 import { PeerWatch, type WatchedSocket } from './peer-watch.js';
+import { SUBPROTOCOL } from './subprotocol.js';
 
 /** The parts of a WebSocket that the client uses; the package `ws` and every runtime's own have them. */
 export interface ClientSocket extends WatchedSocket {

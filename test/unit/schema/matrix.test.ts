@@ -6,8 +6,9 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { zodToJsonSchema } from 'zod-to-json-schema';
 import { z as z3 } from 'zod3';
+import type { CompiledSchema } from '../../../src/schema/check/compiled-schema.js';
 import type { Checked } from '../../../src/schema/check/issue.js';
-import { type CompiledSchema, compileSchema } from '../../../src/schema/compile.js';
+import { compileSchema } from '../../../src/schema/compile.js';
 import { explain } from '../../../src/schema/explain/explain.js';
 import { type Infer, jsonSchema, type Schema, withJsonSchema } from '../../../src/schema/schema.js';
 

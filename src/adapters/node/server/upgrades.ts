@@ -7,12 +7,8 @@ import { McpError } from '../../../protocol/errors.js';
 import type { GuardOptions } from '../../../transports/http/server/guard.js';
 import { createGuard } from '../../../transports/http/server/guard.js';
 import { callerOf, type Incoming } from '../../../transports/http/server/incoming.js';
-import {
-  type Socket,
-  SUBPROTOCOL,
-  type WebSocketOptions,
-  type WebSocketServing,
-} from '../../../transports/websocket/accept.js';
+import type { Socket, WebSocketOptions, WebSocketServing } from '../../../transports/websocket/accept.js';
+import { SUBPROTOCOL } from '../../../transports/websocket/subprotocol.js';
 import { NodeIncoming } from './incoming.js';
 
 export interface Upgrades {

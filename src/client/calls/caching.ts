@@ -1,0 +1,72 @@
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Call, Dispatch, Middleware, Outcome } from '../../protocol/call.js';
+import type { ResultCache, Stale } from '../model/result-cache.js';
+
+const cacheable = new Set([
+  'server/discover',
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+]);
+
+export interface CachingParts {
+  readonly cache: ResultCache;
+  /** What tells the server from others. */
+  readonly server: string;
+  /** A private result is this client's own. */
+  readonly own: string;
+}
+
+/** Answers from the cache what is fresh there; with `renew`, only puts there what the server says now. */
+export function caching(
+  { cache, server, own }: CachingParts,
+  { renew }: { readonly renew: boolean },
+): Middleware {
+  async function cached(call: Call, next: Dispatch): Promise<Outcome> {
+    const said = fingerprint(call);
+    const [shared, mine] = [`${server}\n*\n${said}`, `${server}\n${own}\n${said}`];
+    const known = renew ? undefined : (cache.get(mine) ?? cache.get(shared));
+    if (known !== undefined) return known;
+    const { generation } = cache;
+    const outcome = await next(call);
+    if (cache.generation !== generation || outcome.resultType !== 'complete') return outcome;
+    // What depended on answers is not what the next caller would get.
+    if ('inputResponses' in call.params || 'requestState' in call.params) return outcome;
+    cache.set(outcome['cacheScope'] === 'public' ? shared : mine, call, outcome);
+    return outcome;
+  }
+  return function caching(call, next) {
+    return cacheable.has(call.method) ? cached(call, next) : next(call);
+  };
+}
+
+/** A text that nothing else has. Pages that came without TLS have random bytes, but no `randomUUID`. */
+export function uniqueKey(): string {
+  return crypto.getRandomValues(new Uint32Array(4)).join('-');
+}
+
+/** Method and parameters, but not what the client says of itself. */
+function fingerprint({ method, params }: Call): string {
+  const { _meta, ...rest } = params;
+  const sorted: JsonObject = {};
+  for (const key of Object.keys(rest).sort()) sorted[key] = rest[key];
+  return `${method} ${JSON.stringify(sorted)}`;
+}
+
+/** What a notification says is no longer as it was. */
+export function staleBy(method: string, params: JsonObject | undefined): readonly Stale[] {
+  switch (method) {
+    case 'notifications/tools/list_changed':
+      return [{ method: 'tools/list' }];
+    case 'notifications/prompts/list_changed':
+      return [{ method: 'prompts/list' }];
+    case 'notifications/resources/list_changed':
+      return [{ method: 'resources/list' }, { method: 'resources/templates/list' }];
+    case 'notifications/resources/updated':
+      return typeof params?.['uri'] === 'string' ? [{ uri: params['uri'] }] : [];
+    default:
+      return [];
+  }
+}

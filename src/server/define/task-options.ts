@@ -1,0 +1,46 @@
+/** The settings of a tool that runs as a task. */
+export interface TaskOptions {
+  /**
+   * `optional`: as a task for clients that support tasks, as an ordinary call for others. `required`: only as a task; other
+   * clients get an error.
+   */
+  readonly support: 'optional' | 'required';
+  /**
+   * `at once`: the call is a task from its start. `when told`: it is an ordinary call, which may ask questions, until the
+   * handler awaits `ctx.background()`. Default: `at once`.
+   */
+  readonly begin?: 'at once' | 'when told';
+  /** The time for which the task and its result are kept. Default: the server's `tasks.ttlMs`. */
+  readonly ttlMs?: number;
+  /** The interval at which clients should poll. Default: the server's `tasks.pollIntervalMs`. */
+  readonly pollIntervalMs?: number;
+}
+
+/** The limits of the time and the space that tasks may take. */
+export interface TasksOptions {
+  /** The time for which a task and its result are kept, for tools without the option. Default: 1 hour. */
+  readonly ttlMs?: number;
+  /** The interval at which clients should poll, for tools without the option. Default: 1 s. */
+  readonly pollIntervalMs?: number;
+  /**
+   * The number of tasks that may be unfinished at the same time; a further one is rejected with `overloaded`. Default: 10,000.
+   */
+  readonly maxTasks?: number;
+  /**
+   * The number of tasks that one caller may have unfinished; a further one is rejected with `overloaded`. Default: 1,000.
+   * Ignored for calls without `auth`.
+   */
+  readonly maxTasksPerCaller?: number;
+  /**
+   * The bytes that the tasks of one caller may have in the store, finished ones included; beyond that, new tasks and answers
+   * are rejected with `overloaded`. Default: 64 MB. Ignored for calls without `auth`.
+   */
+  readonly maxBytesPerCaller?: number;
+  /**
+   * The bytes that one task may have in the store (arguments, answers, results of steps, result); a larger task fails.
+   * Default: 16 MB.
+   */
+  readonly maxTaskBytes?: number;
+  /** The bytes that all answers to one task may have; further ones are rejected. Default: 1 MB. */
+  readonly maxAnswerBytes?: number;
+}

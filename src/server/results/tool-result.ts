@@ -1,0 +1,14 @@
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { ContentBlock } from '../../protocol/model/content.js';
+
+/** A tool's result in full. Return one from a handler to send more than a value. */
+export interface ToolResult {
+  /** The blocks that the model reads. */
+  readonly content: readonly ContentBlock[];
+  /** The value that programs read. It must fit the tool's `output`. */
+  readonly structuredContent?: unknown;
+  /** Whether the call failed in a way that the model should read about. Default: false. */
+  readonly isError?: boolean;
+  /** Sent as `_meta` with the result. */
+  readonly _meta?: JsonObject;
+}

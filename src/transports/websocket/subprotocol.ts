@@ -1,0 +1,2 @@
+/** The WebSocket subprotocol of MCP, for your `handleProtocols`. */
+export const SUBPROTOCOL = 'mcp';
