@@ -53,6 +53,9 @@ async function join() {
     chunkFileNames: 'chunks/[name]-[hash].js',
     // Doc comments are in the types, where editors look for them.
     comments: { legal: true, annotation: true, jsdoc: false },
+    // Local variables get short names, which saves an eighth of the package. Functions, classes and lines keep theirs, so that stack
+    // traces read as in the source.
+    minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: false } },
   });
   await bundle.close();
 }

@@ -7,7 +7,7 @@ import { conclude, filesUnder, root } from './files.js';
 
 /**
  * @typedef {object} Layer
- * @property {string} what What the folder is, for the page.
+ * @property {string} what A description of the folder, for the page.
  * @property {readonly string[]} may The folders, or entry files, that it may import besides itself.
  * @property {readonly string[]} [rooms] Its inner folders, lowest first; `.` is its own files. Each may import those before it.
  */
@@ -17,7 +17,7 @@ const LAYERS = {
   async: { what: 'delays, deadlines, aborts, lifetimes; no MCP word in it', may: [] },
   jsonrpc: { what: 'JSON-RPC 2.0 and its framings; no MCP word in it', may: [] },
   schema: {
-    what: 'Standard Schema or JSON Schema in, JSON Schema out; validation, coercion, error texts',
+    what: 'Standard Schema or JSON Schema in, JSON Schema out; validation, coercion, error messages',
     may: [],
     rooms: ['document', 'check', 'explain', '.'],
   },
@@ -56,12 +56,12 @@ const LAYERS = {
     rooms: ['shapes', 'client', 'client/http', 'server', 'server/http'],
   },
   connect: {
-    what: 'what a target is, which era it speaks, many servers as one',
+    what: 'targets and configurations, finding the era of a server, many servers as one',
     may: ['async', 'jsonrpc', 'protocol', 'client', 'transports', 'legacy'],
     rooms: ['targets', 'config', 'open', 'group', '.'],
   },
   extensions: {
-    what: 'what the protocol keeps outside of its core: tasks',
+    what: 'extensions of the protocol: tasks',
     may: ['async', 'jsonrpc', 'protocol', 'server'],
     rooms: ['tasks'],
   },
@@ -92,7 +92,7 @@ const LAYERS = {
 /** Files that are of one role though no folder of theirs says so. Those of the two roles never import each other. */
 const ROLES = { 'transports/websocket/accept.ts': 'server', 'transports/websocket/connect.ts': 'client' };
 
-/** Rooms of which Node is a part. What runs everywhere may import types from them, but never load them. */
+/** Rooms that need Node. Portable files may import types from them, but never load them. */
 const NODE_ROOMS = ['adapters/', 'transports/stdio/'];
 const MAY_USE_NODE = [...NODE_ROOMS, 'testing/', 'testing.ts'];
 const MAY_LOAD_NODE = [...MAY_USE_NODE, 'client.ts', 'node.ts', 'stdio.ts', 'fastify.ts', 'lmdb.ts'];
@@ -115,11 +115,11 @@ const PACKAGE_HOMES = { '@cfworker/json-schema': 'schema/' };
 const COMPARES_ORDER = 'protocol/tables/features.ts';
 const NAMES_REVISIONS = 'protocol/';
 const REVISION = /^20\d\d-\d\d-\d\d$/;
-/** What tells one era from another. The two roles speak the newest revision and never ask. */
+/** Functions that tell one era from another. The two roles speak the newest revision and never ask. */
 const ERA_QUESTIONS = ['has', 'within', 'mutual', 'sessionRevisions', 'newestSession'];
 const NEVER_ASK_FOR_ERA = ['server/', 'client/'];
 
-/** What is not yet as it should be: printed, and not a failure. Remove a line when its file is mended. */
+/** Known violations: printed, and not a failure. Remove a line when its file is mended. */
 const NOT_YET = [
   'client/create-client.ts asks for the era',
   'client/subscriptions/listen-request.ts asks for the era',
@@ -260,7 +260,7 @@ function layerFailure(file, target) {
 function roleFailure(file, target) {
   const [from, to] = [roleOf(file), roleOf(target)];
   if (from === undefined || to === undefined || from === to) return undefined;
-  return `imports ${target}. What is of the ${from} never imports what is of the ${to}: move what both need to neither.`;
+  return `imports ${target}. Files of the ${from} never import files of the ${to}: move the shared part to a folder of neither.`;
 }
 
 /** @param {string} file @param {string} target @param {boolean} loads @returns {string | undefined} */
