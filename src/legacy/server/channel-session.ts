@@ -12,8 +12,8 @@ import { McpError } from '../../protocol/errors.js';
 import { has } from '../../protocol/tables/features.js';
 import type { ChannelSession } from '../../transports/server/channel.js';
 import type { OpenCalls } from '../../transports/server/open-calls.js';
-import { Questions } from './client-requests.js';
-import type { Way } from './forward.js';
+import { ClientRequests } from './client-requests.js';
+import type { SessionRequest } from './forward.js';
 import { readHandshake, Session } from './session.js';
 
 const MAX_BATCH = 100;
@@ -27,7 +27,7 @@ export function channelSession(
 ): (calls: OpenCalls) => ChannelSession {
   return function channelSession(calls) {
     // Of the connection and not of the session: what was asked before another `initialize` is answered after it.
-    const questions = new Questions();
+    const clientRequests = new ClientRequests();
     let session: Session | undefined;
     let attached = false;
 
@@ -35,27 +35,27 @@ export function channelSession(
       if (message.kind === 'request') return request(message, reply);
       if (message.kind === 'notification') {
         if (message.method === 'notifications/initialized') attach();
-      } else questions.receive(message);
+      } else clientRequests.receive(message);
     }
 
     function request(message: RequestMessage, reply: Reply | undefined): void {
       const current = session;
       const options = { revision: current?.revision, reply };
       if (message.method === 'initialize')
-        return calls.answer(message, async (open) => initialize(message, open.call), options);
-      if (current === undefined) return calls.answer(message, () => beforeHandshake(message), options);
+        return calls.respond(message, async (open) => initialize(message, open.call), options);
+      if (current === undefined) return calls.respond(message, () => beforeHandshake(message), options);
       attach();
-      calls.answer(
+      calls.respond(
         message,
-        (open) => current.answer(message, { forward: open.call, line: open.line }),
+        (open) => current.respond(message, { forward: open.call, channel: open.channel }),
         options,
       );
     }
 
     // A bridge that shares one pipe among clients sends `initialize` again for each of them. The session is there at once,
     // for the requests that come in the same write.
-    function initialize(message: RequestMessage, forward: Way['forward']): Promise<string> {
-      const next = new Session(readHandshake(message.params), dispatch, questions);
+    function initialize(message: RequestMessage, forward: SessionRequest['forward']): Promise<string> {
+      const next = new Session(readHandshake(message.params), dispatch, clientRequests);
       session?.detach();
       session = next;
       attached = false;
@@ -83,13 +83,13 @@ export function channelSession(
       for (const message of messages) {
         if (message.kind === 'invalid')
           collect(printError(message.id, { code: INVALID_REQUEST, message: message.reason }));
-        else if (message.kind !== 'notification' || !calls.cancelled(message)) receive(message, collect);
+        else if (message.kind !== 'notification' || !calls.cancel(message)) receive(message, collect);
       }
     }
 
     function close(): void {
       session?.detach();
-      questions.close();
+      clientRequests.close();
     }
 
     return { receive, receiveBatch, close };

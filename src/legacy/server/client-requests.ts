@@ -11,14 +11,14 @@ import { has } from '../../protocol/tables/features.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 
 /** Sends a message to the client, beside the call that it belongs to. */
-export interface Line {
+export interface ClientChannel {
   readonly send: (text: string) => void;
   /** Aborts when the call is over or the client is gone: nobody will answer then. */
   readonly signal: AbortSignal;
 }
 
 /** The client was asked and could not answer. */
-export class Unanswered extends Error {}
+export class UnansweredRequest extends Error {}
 
 interface Waiting {
   readonly resolve: (result: JsonObject) => void;
@@ -28,23 +28,23 @@ interface Waiting {
 const MAX_OPEN = 100;
 const MAX_WITHDRAWN = 100;
 
-export interface Asked {
+export interface ClientAnswers {
   /** By key. */
   readonly answers: JsonObject;
   /** The ids of the pages that the user went to. */
-  readonly visits: readonly string[];
+  readonly elicitationIds: readonly string[];
 }
 
 /** Real requests to the client, as the session era has them. */
-export class Questions {
+export class ClientRequests {
   readonly #waiting = new Map<string, Waiting>();
   // The client may have answered before it heard that its answer is not wanted any more.
   readonly #withdrawn = new Set<string>();
 
   /** Asks everything at once. Where one answer cannot be had, the others are not waited for. */
-  async ask(requests: unknown, revision: Revision, { send, signal }: Line): Promise<Asked> {
+  async ask(requests: unknown, revision: Revision, { send, signal }: ClientChannel): Promise<ClientAnswers> {
     const ids: string[] = [];
-    const visits: string[] = [];
+    const elicitationIds: string[] = [];
     const withdraw = (): void => {
       for (const id of ids) this.#withdraw(id, send);
     };
@@ -55,14 +55,14 @@ export class Questions {
       ids.push(id);
       const answer = await this.#request(id, () => send(printRequest(id, method, sent)));
       if (sent?.['elicitationId'] !== undefined && answer['action'] === 'accept')
-        visits.push(sent['elicitationId'] as string);
+        elicitationIds.push(sent['elicitationId'] as string);
       return [key, answer];
     };
     if (signal.aborted) throw callEnded();
     signal.addEventListener('abort', withdraw, { once: true });
     try {
       const entries = Object.entries(isObject(requests) ? requests : {});
-      return { answers: Object.fromEntries(await Promise.all(entries.map(ask))), visits };
+      return { answers: Object.fromEntries(await Promise.all(entries.map(ask))), elicitationIds };
     } finally {
       signal.removeEventListener('abort', withdraw);
       withdraw();
@@ -84,7 +84,7 @@ export class Questions {
   }
 
   // The client need not bother its user any longer.
-  #withdraw(id: string, send: Line['send']): void {
+  #withdraw(id: string, send: ClientChannel['send']): void {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return;
     waiting.reject(callEnded());
@@ -105,7 +105,9 @@ export class Questions {
     if (waiting === undefined) return this.#withdrawn.has(id);
     if (message.kind === 'result') waiting.resolve(message.result);
     else
-      waiting.reject(new Unanswered(`The client could not answer: ${message.error.message.slice(0, 200)}`));
+      waiting.reject(
+        new UnansweredRequest(`The client could not answer: ${message.error.message.slice(0, 200)}`),
+      );
     return true;
   }
 

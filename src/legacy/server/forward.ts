@@ -4,45 +4,50 @@ import { McpError } from '../../protocol/errors.js';
 import { TASKS } from '../../protocol/tables/extensions.js';
 import { has } from '../../protocol/tables/features.js';
 import type { Beside } from '../../transports/server/open-calls.js';
-import { printFor } from '../shapes/to-older.js';
-import { type Line, type Questions, Unanswered } from './client-requests.js';
+import { printAsOlder } from '../shapes/to-older.js';
+import { type ClientChannel, type ClientRequests, UnansweredRequest } from './client-requests.js';
 import { TaskWatch } from './task-watch.js';
-import { answerTask, createdTask, knowingTasks, MAX_ROUNDS } from './tasks.js';
+import { MAX_ROUNDS, printCreatedTask, respondToTaskMethod, withTasks } from './tasks.js';
 
 /** How a request of a session gets its answer. */
-export interface Way {
+export interface SessionRequest {
   /** Makes a modern call of it, or another one beside it: always in the name of whoever sent the request. */
   readonly forward: (peer: Peer, params: JsonObject, beside?: Beside) => Promise<Outcome>;
   /** Where the client is asked, if it has to be. */
-  readonly line: () => Line;
+  readonly channel: () => ClientChannel;
 }
 
 export interface Forwarding {
   readonly peer: Peer;
-  readonly questions: Questions;
+  readonly clientRequests: ClientRequests;
 }
 
 /** Answers what the session itself does not, with modern calls; the answer is the JSON of a result. */
 export async function forwardRequest(
   { method, params = {} }: { readonly method: string; readonly params: JsonObject | undefined },
-  way: Way,
+  request: SessionRequest,
   session: Forwarding,
 ): Promise<string> {
   try {
     if (has(session.peer.revision, 'coreTasks')) {
-      if (method.startsWith('tasks/')) return await answerAsTask(method, params, way, session);
-      if (method === 'tools/call' && isObject(params['task'])) return await callAsTask(params, way, session);
+      if (method.startsWith('tasks/')) return await serveTaskMethod(method, params, request, session);
+      if (method === 'tools/call' && isObject(params['task']))
+        return await callAsTask(params, request, session);
     }
-    return printFor(session.peer.revision, method, await untilComplete(session.peer, params, way, session));
+    return printAsOlder(
+      session.peer.revision,
+      method,
+      await untilComplete(session.peer, params, request, session),
+    );
   } catch (error) {
-    const cannotBeAsked = isMissingCapability(error);
-    if (!(error instanceof Unanswered || cannotBeAsked)) throw error;
-    if (cannotBeAsked && needsTasks(error))
+    const lacksCapability = isMissingCapability(error);
+    if (!(error instanceof UnansweredRequest || lacksCapability)) throw error;
+    if (lacksCapability && needsTasks(error))
       throw new McpError('method_not_found', 'This tool runs only as a task');
     // The model can read a tool's failure; an error is for the program between.
     if (method === 'tools/call')
       return JSON.stringify({ content: [{ type: 'text', text: error.message }], isError: true });
-    throw new McpError(cannotBeAsked ? 'invalid_request' : 'internal_error', error.message);
+    throw new McpError(lacksCapability ? 'invalid_request' : 'internal_error', error.message);
   }
 }
 
@@ -50,20 +55,20 @@ export async function forwardRequest(
 async function untilComplete(
   peer: Peer,
   params: JsonObject,
-  way: Way,
-  { questions }: Forwarding,
+  request: SessionRequest,
+  { clientRequests }: Forwarding,
 ): Promise<Outcome> {
-  const visits: string[] = [];
-  let outcome = await way.forward(peer, params);
+  const elicitationIds: string[] = [];
+  let outcome = await request.forward(peer, params);
   for (let round = 1; outcome.resultType === 'input_required'; round++) {
     if (round > MAX_ROUNDS)
       throw new McpError('internal_error', `The call asked more than ${MAX_ROUNDS} times`);
     const { inputRequests, requestState } = outcome;
-    const asked = await questions.ask(inputRequests, peer.revision, way.line());
-    visits.push(...asked.visits);
-    outcome = await way.forward(peer, { ...params, inputResponses: asked.answers, requestState });
+    const answered = await clientRequests.ask(inputRequests, peer.revision, request.channel());
+    elicitationIds.push(...answered.elicitationIds);
+    outcome = await request.forward(peer, { ...params, inputResponses: answered.answers, requestState });
   }
-  if (visits.length > 0 && isSuccess(outcome)) tellOfVisits(visits, way.line());
+  if (elicitationIds.length > 0 && isSuccess(outcome)) announceComplete(elicitationIds, request.channel());
   return outcome;
 }
 
@@ -72,22 +77,28 @@ function isSuccess({ resultType, isError }: Outcome): boolean {
 }
 
 // Spec 2025-11-25, Elicitation: an accepted visit has only begun. A handler that came to its result has what it was for.
-function tellOfVisits(visits: readonly string[], { send }: Line): void {
-  for (const elicitationId of visits)
+function announceComplete(elicitationIds: readonly string[], { send }: ClientChannel): void {
+  for (const elicitationId of elicitationIds)
     send(printNotification('notifications/elicitation/complete', { elicitationId }));
 }
 
-async function callAsTask({ task, ...params }: JsonObject, way: Way, session: Forwarding): Promise<string> {
-  if (!(await canBeTask(params['name'], way, session.peer))) {
+async function callAsTask(
+  { task, ...params }: JsonObject,
+  request: SessionRequest,
+  session: Forwarding,
+): Promise<string> {
+  if (!(await canBeTask(params['name'], request, session.peer))) {
     throw new McpError('method_not_found', 'This tool does not run as a task');
   }
-  return createdTask(await untilComplete(knowingTasks(session.peer), params, way, session));
+  return printCreatedTask(await untilComplete(withTasks(session.peer), params, request, session));
 }
 
-async function canBeTask(name: unknown, way: Way, peer: Peer): Promise<boolean> {
+async function canBeTask(name: unknown, request: SessionRequest, peer: Peer): Promise<boolean> {
   let cursor: unknown;
   do {
-    const page = await way.forward(peer, cursor === undefined ? {} : { cursor }, { method: 'tools/list' });
+    const page = await request.forward(peer, cursor === undefined ? {} : { cursor }, {
+      method: 'tools/list',
+    });
     const tool = (page['tools'] as JsonObject[]).find((listed) => listed['name'] === name);
     if (tool !== undefined) return tool['execution'] !== undefined;
     cursor = page['nextCursor'];
@@ -95,19 +106,24 @@ async function canBeTask(name: unknown, way: Way, peer: Peer): Promise<boolean> 
   return false;
 }
 
-function answerAsTask(method: string, params: JsonObject, way: Way, session: Forwarding): Promise<string> {
-  const peer = knowingTasks(session.peer);
-  return answerTask(method, params, {
+function serveTaskMethod(
+  method: string,
+  params: JsonObject,
+  request: SessionRequest,
+  session: Forwarding,
+): Promise<string> {
+  const peer = withTasks(session.peer);
+  return respondToTaskMethod(method, params, {
     revision: peer.revision,
-    call: (modern, modernParams) => way.forward(peer, modernParams, { method: modern }),
+    call: (modern, modernParams) => request.forward(peer, modernParams, { method: modern }),
     ask: (requests, signal) =>
-      session.questions.ask(requests, peer.revision, { send: way.line().send, signal }),
+      session.clientRequests.ask(requests, peer.revision, { send: request.channel().send, signal }),
     watch: (taskId) =>
       new TaskWatch(
         taskId,
         (listenParams, subscription) =>
-          way.forward(peer, listenParams, { method: 'subscriptions/listen', ...subscription }),
-        way.line().signal,
+          request.forward(peer, listenParams, { method: 'subscriptions/listen', ...subscription }),
+        request.channel().signal,
       ),
   });
 }

@@ -15,9 +15,9 @@ import { MAX_SUBSCRIBED, MAX_SUBSCRIBED_LENGTH, MAX_URI_LENGTH } from '../../pro
 import { isLogLevel, type LogLevel } from '../../protocol/tables/log-level.js';
 import { knows } from '../../protocol/tables/methods.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
-import { projectNotification } from '../shapes/to-older.js';
-import { Questions } from './client-requests.js';
-import { forwardRequest, type Way } from './forward.js';
+import { toOlderNotification } from '../shapes/to-older.js';
+import { ClientRequests } from './client-requests.js';
+import { forwardRequest, type SessionRequest } from './forward.js';
 import { taskCapabilities } from './tasks.js';
 
 /** What a client said in its handshake. */
@@ -55,7 +55,7 @@ export function readHandshake(params: JsonObject | undefined): Handshake {
  */
 export class Session {
   readonly handshake: Handshake;
-  readonly questions: Questions;
+  readonly clientRequests: ClientRequests;
   readonly #dispatch: Dispatch;
   #logLevel: LogLevel = 'info';
   #uris: Set<string> | undefined;
@@ -63,10 +63,14 @@ export class Session {
   #listening: Lifetime | undefined;
   #stream: SessionStream | undefined;
 
-  constructor(handshake: Handshake, dispatch: Dispatch, questions: Questions = new Questions()) {
+  constructor(
+    handshake: Handshake,
+    dispatch: Dispatch,
+    clientRequests: ClientRequests = new ClientRequests(),
+  ) {
     this.handshake = handshake;
     this.#dispatch = dispatch;
-    this.questions = questions;
+    this.clientRequests = clientRequests;
   }
 
   get revision(): Revision {
@@ -79,7 +83,7 @@ export class Session {
   }
 
   /** The result of `initialize`: what the server can do, in the words of the session's revision. */
-  async initialize(forward: Way['forward']): Promise<string> {
+  async initialize(forward: SessionRequest['forward']): Promise<string> {
     const { capabilities, instructions, _meta } = await this.#discover(forward);
     const serverInfo = isObject(_meta) ? _meta[SERVER_INFO] : undefined;
     const known = has(this.revision, 'coreTasks')
@@ -95,7 +99,7 @@ export class Session {
   }
 
   /** Answers a request of this session with the JSON of a result. */
-  async answer(message: RequestMessage, way: Way): Promise<string> {
+  async respond(message: RequestMessage, request: SessionRequest): Promise<string> {
     const { method, params = {} } = message;
     if (!knows(this.revision, method))
       throw new McpError('method_not_found', `Method not found: ${method.slice(0, 128)}`);
@@ -106,16 +110,16 @@ export class Session {
         this.#logLevel = readLevel(params['level']);
         return '{}';
       case 'resources/subscribe':
-        return this.#subscribe(readUri(params), way.forward);
+        return this.#subscribe(readUri(params), request.forward);
       case 'resources/unsubscribe':
         if (this.#forget(readUri(params))) this.#listen();
         return '{}';
       default:
-        return forwardRequest(message, way, { peer: this.peer, questions: this.questions });
+        return forwardRequest(message, request, { peer: this.peer, clientRequests: this.clientRequests });
     }
   }
 
-  async #subscribe(uri: string, forward: Way['forward']): Promise<string> {
+  async #subscribe(uri: string, forward: SessionRequest['forward']): Promise<string> {
     const { capabilities } = await this.#discover(forward);
     if (!(capabilities as ServerCapabilities).resources?.subscribe) {
       throw new McpError('method_not_found', 'This server does not announce changes of resources');
@@ -177,20 +181,20 @@ export class Session {
       notify: (method, params) => {
         if (lifetime.ended) return;
         if (method !== 'notifications/subscriptions/acknowledged')
-          stream.notify(method, projectNotification(params));
-        else if (afterGap) tellEverything(params?.['notifications'] as SubscriptionFilter, stream.notify);
+          stream.notify(method, toOlderNotification(params));
+        else if (afterGap) announceAll(params?.['notifications'] as SubscriptionFilter, stream.notify);
       },
     };
     // A server without anything to announce answers at once; one that fails has told its log why.
     this.#dispatch(withSignal(call, lifetime)).catch(() => undefined);
   }
 
-  #discover(forward: Way['forward']): Promise<Outcome> {
+  #discover(forward: SessionRequest['forward']): Promise<Outcome> {
     return forward(this.peer, {}, { method: 'server/discover' });
   }
 }
 
-function tellEverything(granted: SubscriptionFilter, notify: SessionStream['notify']): void {
+function announceAll(granted: SubscriptionFilter, notify: SessionStream['notify']): void {
   for (const kind of ['tools', 'prompts', 'resources'] as const)
     if (granted[`${kind}ListChanged`]) notify(`notifications/${kind}/list_changed`);
   for (const uri of granted.resourceSubscriptions ?? []) notify('notifications/resources/updated', { uri });

@@ -3,8 +3,8 @@ import type { Outcome, Peer } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { TASKS } from '../../protocol/tables/extensions.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
-import { printFor } from '../shapes/to-older.js';
-import type { Asked } from './client-requests.js';
+import { printAsOlder } from '../shapes/to-older.js';
+import type { ClientAnswers } from './client-requests.js';
 import type { TaskWatch } from './task-watch.js';
 
 // The tasks of 2025-11-25 were part of the protocol; today they are an extension with other names and fewer methods.
@@ -15,18 +15,18 @@ const RELATED = 'io.modelcontextprotocol/related-task';
 export const MAX_ROUNDS = 32;
 
 /** What it takes to serve the old methods with the new ones. */
-export interface TaskWay {
+export interface TaskRequest {
   readonly revision: Revision;
   /** Makes a modern call, as a client that knows tasks. */
   readonly call: (method: string, params: JsonObject) => Promise<Outcome>;
   /** Asks the client. Aborting the signal withdraws the questions. */
-  readonly ask: (requests: JsonObject, signal: AbortSignal) => Promise<Asked>;
+  readonly ask: (requests: JsonObject, signal: AbortSignal) => Promise<ClientAnswers>;
   /** Begins to wait for changes of a task. */
   readonly watch: (taskId: string) => TaskWatch;
 }
 
 /** A client that knows tasks, as far as the server can tell. */
-export function knowingTasks(peer: Peer): Peer {
+export function withTasks(peer: Peer): Peer {
   const { capabilities } = peer;
   return {
     ...peer,
@@ -47,62 +47,66 @@ export function taskCapabilities(capabilities: JsonObject): JsonObject {
 }
 
 /** The answer to one of the old methods, as the JSON of a result. */
-export async function answerTask(method: string, params: JsonObject, way: TaskWay): Promise<string> {
+export async function respondToTaskMethod(
+  method: string,
+  params: JsonObject,
+  request: TaskRequest,
+): Promise<string> {
   switch (method) {
     case 'tasks/get':
-      return JSON.stringify(olderTask(await way.call('tasks/get', params)));
+      return JSON.stringify(olderTask(await request.call('tasks/get', params)));
     case 'tasks/cancel':
-      return cancel(params, way);
+      return cancel(params, request);
     case 'tasks/result':
-      return result(params, way);
+      return result(params, request);
     default:
       throw new McpError('method_not_found', `Method not found: ${method}`);
   }
 }
 
 /** The task that a call became, as 2025-11-25 writes it. */
-export function createdTask(outcome: Outcome): string {
+export function printCreatedTask(outcome: Outcome): string {
   return JSON.stringify({ task: olderTask(outcome) });
 }
 
-async function cancel(params: JsonObject, way: TaskWay): Promise<string> {
-  const { status } = await way.call('tasks/get', params);
+async function cancel(params: JsonObject, request: TaskRequest): Promise<string> {
+  const { status } = await request.call('tasks/get', params);
   if (isTerminal(status))
     throw new McpError('invalid_params', `The task has ended already: ${String(status)}`);
-  await way.call('tasks/cancel', params);
-  return JSON.stringify(olderTask(await way.call('tasks/get', params)));
+  await request.call('tasks/cancel', params);
+  return JSON.stringify(olderTask(await request.call('tasks/get', params)));
 }
 
 // Blocks until the task has ended. Its questions are asked meanwhile, on the stream of this request.
-async function result(params: JsonObject, way: TaskWay): Promise<string> {
+async function result(params: JsonObject, request: TaskRequest): Promise<string> {
   // Looked at first: a task that is not there, or is somebody else's, never changes.
-  let task = await way.call('tasks/get', params);
+  let task = await request.call('tasks/get', params);
   const taskId = task['taskId'] as string;
-  const watch = way.watch(taskId);
-  let asking: TaskQuestions | undefined;
+  const watch = request.watch(taskId);
+  let questions: TaskQuestions | undefined;
   try {
-    for (let rounds = 0; !isTerminal(task['status']); task = await way.call('tasks/get', params)) {
+    for (let rounds = 0; !isTerminal(task['status']); task = await request.call('tasks/get', params)) {
       const requests =
         task['status'] === 'input_required' ? (task['inputRequests'] as JsonObject) : undefined;
       // Answered elsewhere, or asked differently: the user need not answer any more.
-      if (asking !== undefined && !asking.isAbout(requests)) {
-        asking.withdraw();
-        asking = undefined;
+      if (questions !== undefined && !questions.isAbout(requests)) {
+        questions.withdraw();
+        questions = undefined;
       }
-      if (requests !== undefined && asking === undefined) {
+      if (requests !== undefined && questions === undefined) {
         if (++rounds > MAX_ROUNDS)
           throw new McpError('internal_error', `The task asked more than ${MAX_ROUNDS} times`);
-        asking = new TaskQuestions(requests, way, { taskId, wake: watch.wake });
+        questions = new TaskQuestions(requests, request, { taskId, wake: watch.wake });
       }
       await watch.next(task['pollIntervalMs']);
-      const inputResponses = asking?.answers();
+      const inputResponses = questions?.answers();
       if (inputResponses === undefined) continue;
-      asking = undefined;
-      await way.call('tasks/update', { taskId, inputResponses });
+      questions = undefined;
+      await request.call('tasks/update', { taskId, inputResponses });
     }
-    return ended(task, way.revision, taskId);
+    return finalResult(task, request.revision, taskId);
   } finally {
-    asking?.withdraw();
+    questions?.withdraw();
     watch.close();
   }
 }
@@ -116,12 +120,12 @@ class TaskQuestions {
 
   constructor(
     requests: JsonObject,
-    way: TaskWay,
+    request: TaskRequest,
     { taskId, wake }: { readonly taskId: string; readonly wake: () => void },
   ) {
     this.#about = JSON.stringify(requests);
-    way
-      .ask(related(requests, taskId), this.#controller.signal)
+    request
+      .ask(relateToTask(requests, taskId), this.#controller.signal)
       .then(
         ({ answers }) => {
           this.#answers = answers;
@@ -148,7 +152,7 @@ class TaskQuestions {
   }
 }
 
-function ended(task: Outcome, revision: Revision, taskId: string): string {
+function finalResult(task: Outcome, revision: Revision, taskId: string): string {
   if (isObject(task['error'])) {
     const { code, message, data } = task['error'];
     throw new McpError('internal_error', String(message), { number: Number(code), data });
@@ -156,10 +160,10 @@ function ended(task: Outcome, revision: Revision, taskId: string): string {
   const outcome = task['result'] as Outcome | undefined;
   if (outcome === undefined) throw new McpError('invalid_params', 'The task was cancelled and has no result');
   const _meta = { ...(isObject(outcome['_meta']) && outcome['_meta']), [RELATED]: { taskId } };
-  return printFor(revision, 'tools/call', { ...outcome, _meta });
+  return printAsOlder(revision, 'tools/call', { ...outcome, _meta });
 }
 
-function related(requests: JsonObject, taskId: string): JsonObject {
+function relateToTask(requests: JsonObject, taskId: string): JsonObject {
   return Object.fromEntries(
     Object.entries(requests).map(([key, request]) => {
       const { method, params } = request as { method: string; params?: JsonObject };

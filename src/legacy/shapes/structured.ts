@@ -8,21 +8,21 @@ import { isPrinted, printedValue, STRUCTURED } from '../../protocol/encoding/pri
 export function withObject(result: JsonObject): JsonObject {
   const { structuredContent } = result;
   if (structuredContent !== undefined)
-    return isObject(structuredContent) ? result : wrapped(result, structuredContent, 'wrapped');
-  if (isPrinted(result)) return wrapped(result, printedValue(result), 'wrapped');
-  const value = parsed((result['content'] as JsonObject[])[0]);
-  return value === undefined ? result : wrapped(result, value, 'parsed');
+    return isObject(structuredContent) ? result : wrap(result, structuredContent, 'wrapped');
+  if (isPrinted(result)) return wrap(result, printedValue(result), 'wrapped');
+  const value = parseText((result['content'] as JsonObject[])[0]);
+  return value === undefined ? result : wrap(result, value, 'parsed');
 }
 
 /** A tool's result without structured content, for revisions that know none. Most often it is there as text too. */
 export function withoutStructured(result: JsonObject): JsonObject {
   const { structuredContent, ...rest } = result;
   const [block, ...more] = result['content'] as JsonObject[];
-  const isPrinted =
+  const isDuplicate =
     more.length === 0 &&
     structuredContent !== undefined &&
     block?.['text'] === JSON.stringify(structuredContent);
-  return isPrinted ? marked(rest, 'printed') : rest;
+  return isDuplicate ? mark(rest, 'printed') : rest;
 }
 
 /** The result as it was before `withObject` or `withoutStructured`. */
@@ -42,18 +42,18 @@ export function withoutObject(result: JsonObject): JsonObject {
   };
 }
 
-function wrapped(result: JsonObject, value: unknown, how: 'wrapped' | 'parsed'): JsonObject {
-  return marked({ ...result, structuredContent: { result: value } }, how);
+function wrap(result: JsonObject, value: unknown, how: 'wrapped' | 'parsed'): JsonObject {
+  return mark({ ...result, structuredContent: { result: value } }, how);
 }
 
-function marked(result: JsonObject, how: 'wrapped' | 'parsed' | 'printed'): JsonObject {
+function mark(result: JsonObject, how: 'wrapped' | 'parsed' | 'printed'): JsonObject {
   const { _meta } = result;
   return { ...result, _meta: { ...(isObject(_meta) && _meta), [STRUCTURED]: how } };
 }
 
 // Gemini CLI parses a text without structured content beside it, and rejects the whole result if that gives anything but
 // an object. The parsed value in an object keeps it content.
-function parsed(block: JsonObject | undefined): unknown {
+function parseText(block: JsonObject | undefined): unknown {
   const text = block?.['type'] === 'text' ? (block['text'] as string).trim() : '';
   const mayParse = text !== '' && text.length <= 100_000 && '-0123456789"[tfn'.includes(text.charAt(0));
   return mayParse ? parse(text) : undefined;

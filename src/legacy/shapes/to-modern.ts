@@ -12,8 +12,8 @@ export function modernOutcome(method: string, result: JsonObject): Outcome {
 
 // Some servers leave out the content where there is structured content.
 function toolResult(result: JsonObject): JsonObject {
-  const given = withoutObject(result);
-  return Array.isArray(given['content']) ? given : { ...given, content: [] };
+  const restored = withoutObject(result);
+  return Array.isArray(restored['content']) ? restored : { ...restored, content: [] };
 }
 
 const lists: ReadonlyMap<string, readonly [keyof ServerCapabilities, string]> = new Map([

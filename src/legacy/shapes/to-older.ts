@@ -8,32 +8,32 @@ import { withObject, withoutStructured } from './structured.js';
 // Results of the newest revision in the shape of an older one. What an old client merely does not know, it ignores; what
 // would break it is translated.
 
-const printed = new WeakMap<Outcome, Map<Revision, string>>();
+const printedResults = new WeakMap<Outcome, Map<Revision, string>>();
 
 /** The JSON of a result for `revision`. A list is printed once for each revision that asks for it. */
-export function printFor(revision: Revision, method: string, outcome: Outcome): string {
-  if (!Object.isFrozen(outcome)) return JSON.stringify(project(revision, method, outcome));
-  const byRevision = printed.get(outcome) ?? new Map<Revision, string>();
-  printed.set(outcome, byRevision);
-  const text = byRevision.get(revision) ?? JSON.stringify(project(revision, method, outcome));
+export function printAsOlder(revision: Revision, method: string, outcome: Outcome): string {
+  if (!Object.isFrozen(outcome)) return JSON.stringify(toOlder(revision, method, outcome));
+  const byRevision = printedResults.get(outcome) ?? new Map<Revision, string>();
+  printedResults.set(outcome, byRevision);
+  const text = byRevision.get(revision) ?? JSON.stringify(toOlder(revision, method, outcome));
   byRevision.set(revision, text);
   return text;
 }
 
-function project(revision: Revision, method: string, outcome: Outcome): JsonObject {
+function toOlder(revision: Revision, method: string, outcome: Outcome): JsonObject {
   if (has(revision, 'resultType')) return JSON.parse(printOutcome(outcome)) as JsonObject;
   const { resultType, ttlMs, cacheScope, _meta, ...result } = outcome;
   const meta = withoutKey(_meta, SERVER_INFO);
   const rest = meta === undefined ? result : { ...result, _meta: meta };
   switch (method) {
     case 'tools/list':
-      return { ...rest, tools: (result['tools'] as JsonObject[]).map((tool) => projectTool(revision, tool)) };
+      return { ...rest, tools: (result['tools'] as JsonObject[]).map((tool) => toOlderTool(revision, tool)) };
     case 'tools/call':
-      return projectToolResult(revision, rest);
+      return toOlderToolResult(revision, rest);
     case 'prompts/get':
       return {
         ...rest,
-        messages: (result['messages'] as JsonObject[]).map((message) => projectMessage(revision, message)),
+        messages: (result['messages'] as JsonObject[]).map((message) => toOlderMessage(revision, message)),
       };
     default:
       return rest;
@@ -41,7 +41,7 @@ function project(revision: Revision, method: string, outcome: Outcome): JsonObje
 }
 
 /** The parameters of a notification without what only a subscription stream has. */
-export function projectNotification(params: JsonObject | undefined): JsonObject | undefined {
+export function toOlderNotification(params: JsonObject | undefined): JsonObject | undefined {
   if (params === undefined || !isObject(params['_meta'])) return params;
   const { _meta, ...rest } = params;
   const meta = withoutKey(_meta, SUBSCRIPTION_ID);
@@ -56,28 +56,28 @@ function withoutKey(meta: unknown, key: string): JsonObject | undefined {
 }
 
 // Before 2026-07-28 structured content is an object; a schema of anything else cannot be said.
-function projectTool(revision: Revision, tool: JsonObject): JsonObject {
+function toOlderTool(revision: Revision, tool: JsonObject): JsonObject {
   const { outputSchema, ...rest } = tool;
-  const sayable =
+  const hasObjectSchema =
     has(revision, 'structuredContent') && isObject(outputSchema) && outputSchema['type'] === 'object';
-  const listed = sayable ? tool : rest;
+  const listed = hasObjectSchema ? tool : rest;
   const { execution } = tool;
   return execution !== undefined && has(revision, 'coreTasks') ? { ...listed, execution } : listed;
 }
 
-function projectToolResult(revision: Revision, result: JsonObject): JsonObject {
-  const content = (result['content'] as JsonObject[]).map((block) => projectBlock(revision, block));
-  const shown = { ...result, content };
-  return has(revision, 'structuredContent') ? withObject(shown) : withoutStructured(shown);
+function toOlderToolResult(revision: Revision, result: JsonObject): JsonObject {
+  const content = (result['content'] as JsonObject[]).map((block) => toOlderBlock(revision, block));
+  const older = { ...result, content };
+  return has(revision, 'structuredContent') ? withObject(older) : withoutStructured(older);
 }
 
-function projectMessage(revision: Revision, message: JsonObject): JsonObject {
+function toOlderMessage(revision: Revision, message: JsonObject): JsonObject {
   return isObject(message['content'])
-    ? { ...message, content: projectBlock(revision, message['content']) }
+    ? { ...message, content: toOlderBlock(revision, message['content']) }
     : message;
 }
 
-function projectBlock(revision: Revision, block: JsonObject): JsonObject {
+function toOlderBlock(revision: Revision, block: JsonObject): JsonObject {
   if (block['type'] === 'audio' && !has(revision, 'audio')) {
     const { data, mimeType } = block;
     return { type: 'resource', resource: { uri: 'data:audio', mimeType, blob: data } };

@@ -93,15 +93,15 @@ export function openChannel(options: ChannelOptions): Channel {
     if (message.kind === 'invalid') return refuseMessage(message);
     if (isModern(message)) return receiveModern(message);
     // A cancellation says nothing of its era, and ids are unique on a connection.
-    if (message.kind === 'notification' && calls.cancelled(message)) return;
+    if (message.kind === 'notification' && calls.cancel(message)) return;
     if (sessionEra !== undefined) return sessionEra.receive(message);
     if (message.kind === 'request') receiveModern(message);
   }
 
   function receiveModern(message: Message): void {
-    if (message.kind === 'notification') calls.cancelled(message);
+    if (message.kind === 'notification') calls.cancel(message);
     else if (message.kind === 'request') {
-      calls.answer(message, async (open) => printOutcome(await open.call(readPeer(message.params))));
+      calls.respond(message, async (open) => printOutcome(await open.call(readPeer(message.params))));
     }
   }
 

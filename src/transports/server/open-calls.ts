@@ -29,14 +29,14 @@ export interface Beside {
 }
 
 /** An open request, for who answers it. */
-export interface Open {
+export interface OpenRequest {
   /** Calls the dispatch as this peer, with the request's parameters or others, or makes another call beside it. */
   readonly call: (peer: Peer, params?: Call['params'], beside?: Beside) => Promise<Outcome>;
   /** Where something can be sent that belongs to the request, while it is open. */
-  readonly line: () => { readonly send: (text: string) => void; readonly signal: AbortSignal };
+  readonly channel: () => { readonly send: (text: string) => void; readonly signal: AbortSignal };
 }
 
-export interface AnswerOptions {
+export interface RespondOptions {
   /** The revision that errors are written for. */
   readonly revision?: Revision | undefined;
   /** Takes the answer instead of the connection; undefined where a cancelled call gets none. */
@@ -59,7 +59,7 @@ export class OpenCalls {
   readonly caller: Caller;
   readonly #open = new Map<RequestId, OpenCall>();
   readonly #dispatch: Dispatch;
-  readonly #ways: OpenCallsOptions;
+  readonly #options: OpenCallsOptions;
   readonly #most: number;
   /** The length of the message that is being read, and of those that opened the calls. */
   arriving = 0;
@@ -70,7 +70,7 @@ export class OpenCalls {
   constructor(dispatch: Dispatch, options: OpenCallsOptions) {
     this.caller = options.caller ?? nobody;
     this.#dispatch = dispatch;
-    this.#ways = options;
+    this.#options = options;
     this.#most = options.maxOpenCalls ?? 1000;
   }
 
@@ -84,8 +84,12 @@ export class OpenCalls {
   }
 
   /** Answers a request with what `work` makes of it: the JSON of a result. A call that was cancelled gets no answer. */
-  answer(message: RequestMessage, work: (open: Open) => Promise<string>, options: AnswerOptions = {}): void {
-    const { revision = newestRevision, reply = this.#ways.reply } = options;
+  respond(
+    message: RequestMessage,
+    work: (open: OpenRequest) => Promise<string>,
+    options: RespondOptions = {},
+  ): void {
+    const { revision = newestRevision, reply = this.#options.reply } = options;
     const { id, method } = message;
     if (this.#open.has(id)) {
       return reply(
@@ -111,11 +115,11 @@ export class OpenCalls {
     const sendBeside = (text: string): void => {
       if (call.cancelled || this.#closed || this.#open.get(id) !== call) return;
       notifiedAt = performance.now();
-      this.#ways.send(text);
+      this.#options.send(text);
     };
     const { auth, http } = this.caller;
     const notify: Call['notify'] = (name, params) => sendBeside(printNotification(name, params));
-    const open: Open = {
+    const open: OpenRequest = {
       call: (peer, params = message.params ?? {}, beside) =>
         this.#dispatch(
           withSignal(
@@ -131,7 +135,7 @@ export class OpenCalls {
             beside?.lifetime ?? call.lifetime,
           ),
         ),
-      line: () => ({ send: sendBeside, signal: call.lifetime.signal }),
+      channel: () => ({ send: sendBeside, signal: call.lifetime.signal }),
     };
     const finish = (text: string): void => {
       if (!this.#closed) {
@@ -139,7 +143,7 @@ export class OpenCalls {
         this.#length -= call.length;
         if (!call.cancelled) reply(text);
         else options.reply?.(undefined);
-        this.#ways.onFreed();
+        this.#options.onFreed();
       }
       if (this.#open.size === 0) this.#emptied();
     };
@@ -150,7 +154,7 @@ export class OpenCalls {
   }
 
   /** Whether this was a cancellation of a call that is open here. */
-  cancelled({ method, params }: NotificationMessage): boolean {
+  cancel({ method, params }: NotificationMessage): boolean {
     if (method !== 'notifications/cancelled') return false;
     const call = this.#open.get(params?.['requestId'] as RequestId);
     if (call === undefined) return false;

@@ -47,7 +47,7 @@ const eventLogKeys = {
   maxAgeMs: true,
 } satisfies KeysOf<MemoryEventLogOptions>;
 
-interface Kept {
+interface StoredEvent {
   readonly number: number;
   readonly data: string;
 }
@@ -57,7 +57,7 @@ interface Stream {
   touchedAt: number;
   /** The newest event that was dropped. */
   lost: number;
-  readonly events: Kept[];
+  readonly events: StoredEvent[];
 }
 
 interface Owner {
@@ -133,10 +133,10 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   }
 
   function open(name: string, now: number): Stream {
-    const known = streams.get(name);
-    if (known !== undefined) {
+    const existing = streams.get(name);
+    if (existing !== undefined) {
       streams.delete(name);
-      return known;
+      return existing;
     }
     const owner = owners.get(ownerOf(name)) ?? { bytes: 0, streams: new Set() };
     owners.set(ownerOf(name), owner);

@@ -8,46 +8,49 @@ import { ResumableStream } from './resumable-stream.js';
 import { streamName } from './session-reply.js';
 import type { LiveSession } from './session-table.js';
 
-export interface ListeningOptions {
+export interface GetStreamsOptions {
   readonly streams: Streams;
   readonly log: EventLog;
   readonly retryMs: number;
 }
 
-interface Standing {
+interface GetStreamOptions {
   readonly live: LiveSession;
   readonly headers: HeaderFields;
   readonly afterGap?: boolean;
 }
 
 /** Serves the GET of a session: the stream for what belongs to no call, or the rest of one that broke off. */
-export function sessionListening({
+export function getStreams({
   streams,
   log,
   retryMs,
-}: ListeningOptions): (incoming: Incoming, live: LiveSession, headers: HeaderFields) => void {
+}: GetStreamsOptions): (incoming: Incoming, live: LiveSession, headers: HeaderFields) => void {
   /** Opens the stream for what belongs to no call. A newer one takes the place of an older. */
-  function stand(incoming: Incoming, { live, headers, afterGap = false }: Standing): ResumableStream {
-    live.standing?.end();
+  function openGetStream(
+    incoming: Incoming,
+    { live, headers, afterGap = false }: GetStreamOptions,
+  ): ResumableStream {
+    live.getStream?.end();
     const primed = has(live.session.revision, 'pollingStreams');
-    const standing = new ResumableStream(streamName(live, 'g'), {
+    const getStream = new ResumableStream(streamName(live, 'g'), {
       log,
       retryMs: primed ? retryMs : undefined,
     });
-    live.standing = standing;
-    standing.begin(streams.open(incoming, headers, { onEnd: () => leave(live, standing) }));
+    live.getStream = getStream;
+    getStream.begin(streams.open(incoming, headers, { onEnd: () => leave(live, getStream) }));
     live.session.attach({
-      notify: (method, params) => standing.send(printNotification(method, params)),
+      notify: (method, params) => getStream.send(printNotification(method, params)),
       caller: callerOf(incoming),
       afterGap,
     });
-    return standing;
+    return getStream;
   }
 
-  function leave(live: LiveSession, standing: ResumableStream): void {
-    standing.end();
-    if (live.standing !== standing) return;
-    live.standing = undefined;
+  function leave(live: LiveSession, getStream: ResumableStream): void {
+    getStream.end();
+    if (live.getStream !== getStream) return;
+    live.getStream = undefined;
     live.session.detach();
     live.usedAt = Date.now();
   }
@@ -60,21 +63,21 @@ export function sessionListening({
 
   return function listen(incoming, live, headers) {
     const lastEventId = incoming.header('last-event-id');
-    if (lastEventId === undefined) return void stand(incoming, { live, headers });
-    const known = lastEventId.startsWith(`${live.tag}.`) ? log.after(lastEventId) : undefined;
+    if (lastEventId === undefined) return void openGetStream(incoming, { live, headers });
+    const missed = lastEventId.startsWith(`${live.tag}.`) ? log.after(lastEventId) : undefined;
     // What a restart or the log's limits took away is no reason to refuse the stream itself.
     if (lastEventId.startsWith(`${live.tag}.g`)) {
       // Nobody listened while there was no stream. So everything that could have changed is called changed once.
-      const standing = stand(incoming, { live, headers, afterGap: true });
-      for (const { data } of known?.events ?? []) if (data !== '') standing.send(data);
-      if (known) log.drop(known.stream);
+      const getStream = openGetStream(incoming, { live, headers, afterGap: true });
+      for (const { data } of missed?.events ?? []) if (data !== '') getStream.send(data);
+      if (missed) log.drop(missed.stream);
       return;
     }
     const running = [...live.streams.values()].find(({ name }) => lastEventId.startsWith(name));
-    const stream = running ?? (known && endedStream(known.stream));
+    const stream = running ?? (missed && endedStream(missed.stream));
     if (stream === undefined) return refuse(incoming, 404, 'Nothing is known of this event', headers);
     // The newest events are kept for longest, and the answer is the last of them.
-    if (running === undefined && known?.gap && known.events.length === 0)
+    if (running === undefined && missed?.gap && missed.events.length === 0)
       return refuse(
         incoming,
         404,

@@ -54,7 +54,7 @@ export function sessionIds({
         }),
       ),
     );
-    const signature = await crypto.subtle.sign('HMAC', await key(), signed(payload, principal));
+    const signature = await crypto.subtle.sign('HMAC', await key(), signedBytes(payload, principal));
     return `${payload}.${encodeBase64Url(new Uint8Array(signature))}`;
   }
 
@@ -67,7 +67,7 @@ export function sessionIds({
     if (signature === undefined || bytes === undefined) return undefined;
     // Bits are left over in the last character: with others there, the same session would have a second id.
     if (encodeBase64Url(signature) !== id.slice(dot + 1)) return undefined;
-    if (!(await crypto.subtle.verify('HMAC', await key(), signature, signed(payload, principal))))
+    if (!(await crypto.subtle.verify('HMAC', await key(), signature, signedBytes(payload, principal))))
       return undefined;
     const { t, r, i, c } = JSON.parse(new TextDecoder().decode(bytes)) as {
       t: number;
@@ -86,7 +86,7 @@ export function sessionIds({
 }
 
 // Whose the session is stands in no id: it is what the signature is checked with. A payload has no line breaks.
-function signed(payload: string, principal: string): Uint8Array<ArrayBuffer> {
+function signedBytes(payload: string, principal: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(principal === '' ? payload : `${payload}\n${principal}`);
 }
 

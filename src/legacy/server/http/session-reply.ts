@@ -6,7 +6,7 @@ import type { EventLog } from './event-log.js';
 import { ResumableStream } from './resumable-stream.js';
 import type { LiveSession } from './session-table.js';
 
-export interface SessionAnswerOptions {
+export interface SessionReplyOptions {
   readonly live: LiveSession;
   readonly streams: Streams;
   readonly log: EventLog;
@@ -17,14 +17,14 @@ export interface SessionAnswerOptions {
 }
 
 /** The answer to a POST of a session: one JSON body, or a stream that the client can come back to. */
-export class SessionAnswer {
+export class SessionReply {
   readonly #incoming: Incoming;
-  readonly #options: SessionAnswerOptions;
+  readonly #options: SessionReplyOptions;
   readonly #mayStream: boolean;
   #stream: ResumableStream | undefined;
   #finished = false;
 
-  constructor(incoming: Incoming, options: SessionAnswerOptions) {
+  constructor(incoming: Incoming, options: SessionReplyOptions) {
     this.#incoming = incoming;
     this.#options = options;
     this.#mayStream = accepts(incoming.header('accept'), 'text/event-stream');

@@ -4,18 +4,18 @@ import type { Call, Dispatch } from '../../../protocol/call.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
 import type { InFlight } from '../../../transports/http/server/in-flight.js';
 import { callerOf, type Incoming } from '../../../transports/http/server/incoming.js';
-import type { Way } from '../forward.js';
-import type { SessionAnswer } from './session-reply.js';
+import type { SessionRequest } from '../forward.js';
+import type { SessionReply } from './session-reply.js';
 import type { LiveSession } from './session-table.js';
 
 /** What carries a request of a session and its answer. */
-export interface Carrier {
+export interface ReplyPath {
   readonly incoming: Incoming;
-  readonly answer: SessionAnswer;
-  readonly reply: (text: string) => void;
+  readonly reply: SessionReply;
+  readonly respond: (text: string) => void;
 }
 
-export interface RequestParts {
+export interface SessionRequestParts {
   readonly dispatch: Dispatch;
   readonly inFlight: InFlight;
 }
@@ -27,14 +27,14 @@ const MAX_OPEN_CALLS = 1000;
 export function sessionRequests({
   dispatch,
   inFlight,
-}: RequestParts): (live: LiveSession, message: RequestMessage, carrier: Carrier) => Promise<void> {
-  return async function serve(live, message, { incoming, answer, reply }) {
+}: SessionRequestParts): (live: LiveSession, message: RequestMessage, path: ReplyPath) => Promise<void> {
+  return async function serve(live, message, { incoming, reply, respond }) {
     const { session, calls } = live;
     const { id } = message;
     // A call that was ended may have been answered for before its handler returns.
     let answered = false;
     const finish = (text: string): void => {
-      if (!answered) reply(text);
+      if (!answered) respond(text);
       answered = true;
     };
     const fail = (error: unknown): void => finish(printError(id, toMcpError(error).toWire(session.revision)));
@@ -53,23 +53,23 @@ export function sessionRequests({
     const call: Omit<Call, 'method' | 'peer' | 'params' | 'signal'> = {
       id,
       ...callerOf(incoming),
-      notify: (method, params) => answer.notify(printNotification(method, params)),
-      release: answer.canRelease ? () => answer.release() : undefined,
+      notify: (method, params) => reply.notify(printNotification(method, params)),
+      release: reply.canRelease ? () => reply.release() : undefined,
     };
-    const forward: Way['forward'] = (peer, params, beside) => {
+    const forward: SessionRequest['forward'] = (peer, params, beside) => {
       const { method = message.method, notify = call.notify } = beside ?? {};
       return dispatch(withSignal({ ...call, notify, method, peer, params }, beside?.lifetime ?? lifetime));
     };
     const send = (text: string): void => {
-      if (answer.mayStream) return answer.notify(text);
+      if (reply.mayStream) return reply.notify(text);
       throw new McpError(
         'invalid_request',
         'The client can be asked only where it accepts text/event-stream',
       );
     };
     try {
-      const line = (): ReturnType<Way['line']> => ({ send, signal: lifetime.signal });
-      finish(printResult(id, await session.answer(message, { forward, line })));
+      const channel = (): ReturnType<SessionRequest['channel']> => ({ send, signal: lifetime.signal });
+      finish(printResult(id, await session.respond(message, { forward, channel })));
     } catch (error) {
       fail(error);
     } finally {

@@ -22,7 +22,7 @@ export interface LiveSession {
   readonly calls: Map<RequestId, Lifetime>;
   readonly streams: Map<string, ResumableStream>;
   /** The stream for what belongs to no call. */
-  standing: ResumableStream | undefined;
+  getStream: ResumableStream | undefined;
   usedAt: number;
   /** Whether the operator was told that its answers go to the wrong process. */
   warned: boolean;
@@ -63,18 +63,18 @@ export class SessionTable {
 
   /** The session, if it is this caller's. One of somebody else's is as unknown as one that never was. */
   async find(id: string, principal: string): Promise<LiveSession | undefined> {
-    const known = this.#live.get(id);
-    if (known !== undefined) {
-      if (known.principal !== principal) return undefined;
-      if (known.expiresAt <= Date.now()) {
-        this.#stop(known);
+    const live = this.#live.get(id);
+    if (live !== undefined) {
+      if (live.principal !== principal) return undefined;
+      if (live.expiresAt <= Date.now()) {
+        this.#stop(live);
         return undefined;
       }
-      known.usedAt = Date.now();
+      live.usedAt = Date.now();
       // To the end of the line: the first in it is the one that was not used for longest.
       this.#live.delete(id);
-      this.#live.set(id, known);
-      return known;
+      this.#live.set(id, live);
+      return live;
     }
     const issued = await this.#options.ids.read(id, principal);
     if (issued === undefined || this.#ended.has(id, issued)) return undefined;
@@ -92,7 +92,7 @@ export class SessionTable {
       tag: id.slice(-12),
       calls: new Map(),
       streams: new Map(),
-      standing: undefined,
+      getStream: undefined,
       usedAt: Date.now(),
       warned: false,
     };
@@ -128,12 +128,12 @@ export class SessionTable {
     const why = new McpError('connection_closed', 'The session was ended');
     for (const lifetime of live.calls.values()) lifetime.end(why);
     for (const stream of live.streams.values()) stream.end();
-    live.standing?.end();
+    live.getStream?.end();
   }
 
   close(): void {
     for (const live of [...this.#live.values()]) {
-      live.standing?.end();
+      live.getStream?.end();
       this.forget(live);
     }
   }
@@ -155,6 +155,6 @@ export class SessionTable {
   }
 }
 
-function isIdle({ calls, standing, streams }: LiveSession): boolean {
-  return calls.size === 0 && streams.size === 0 && standing === undefined;
+function isIdle({ calls, getStream, streams }: LiveSession): boolean {
+  return calls.size === 0 && streams.size === 0 && getStream === undefined;
 }

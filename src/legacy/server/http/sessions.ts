@@ -16,13 +16,13 @@ import { callerOf, type HeaderFields, type Incoming } from '../../../transports/
 import { refuse } from '../../../transports/http/server/refusal.js';
 import { replyJson } from '../../../transports/http/server/reply.js';
 import { batchProblem, collector, readInBatch } from '../channel-session.js';
-import type { Way } from '../forward.js';
+import type { SessionRequest } from '../forward.js';
 import { readHandshake } from '../session.js';
 import { type EventLog, memoryEventLog } from './event-log.js';
-import { sessionListening } from './get-stream.js';
+import { getStreams } from './get-stream.js';
 import { httpSse } from './http-sse.js';
 import { sessionIds } from './session-id.js';
-import { SessionAnswer } from './session-reply.js';
+import { SessionReply } from './session-reply.js';
 import { sessionRequests } from './session-request.js';
 import { type LiveSession, SessionTable } from './session-table.js';
 
@@ -75,8 +75,8 @@ export function httpSessions(
     const log = options.eventLog ?? memoryEventLog();
     const ids = sessionIds({ secret: options.secret, maxAgeMs: sessionMaxAgeMs });
     const table = new SessionTable({ ids, dispatch, maxSessions, idleMs: sessionIdleMs });
-    const listen = sessionListening({ streams, log, retryMs });
-    const oldest = httpSse({ dispatch, streams, read, maxConnections: maxSessions });
+    const listen = getStreams({ streams, log, retryMs });
+    const sse = httpSse({ dispatch, streams, read, maxConnections: maxSessions });
 
     async function post(
       incoming: Incoming,
@@ -88,11 +88,12 @@ export function httpSessions(
       const live = await find(incoming, headers, body.kind === 'request' ? body.id : undefined);
       if (live === undefined) return;
       if (body.kind === 'request') {
-        const answer = answerFor(incoming, live, headers, [body.id]);
-        return serve(live, body, { incoming, answer, reply: (text) => answer.finish(text) });
+        const reply = replyFor(incoming, live, headers, [body.id]);
+        return serve(live, body, { incoming, reply, respond: (text) => reply.finish(text) });
       }
-      if (body.kind === 'notification') cancelled(live, body);
-      else if (!live.session.questions.receive(body)) return refuse(incoming, 400, unasked(live), headers);
+      if (body.kind === 'notification') cancelCall(live, body);
+      else if (!live.session.clientRequests.receive(body))
+        return refuse(incoming, 400, reportUnknownResponse(live), headers);
       incoming.reply(202, headers);
     }
 
@@ -105,13 +106,13 @@ export function httpSessions(
         const caller = callerOf(incoming);
         const { id, session } = await table.open(readHandshake(message.params), caller);
         const call = { ...caller, id: message.id, notify: ignore };
-        const forward: Way['forward'] = (peer, params, { method } = message) =>
+        const forward: SessionRequest['forward'] = (peer, params, { method } = message) =>
           dispatch(withSignal({ ...call, method, peer, params }, new Lifetime()));
         const result = await session.initialize(forward);
         replyJson(incoming, 200, printResult(message.id, result), { ...headers, [SESSION]: id });
       } catch (error) {
-        const known = toMcpError(error);
-        replyJson(incoming, 200, printError(message.id, known.toWire(newestSession)), headers);
+        const failure = toMcpError(error);
+        replyJson(incoming, 200, printError(message.id, failure.toWire(newestSession)), headers);
       }
     }
 
@@ -121,32 +122,37 @@ export function httpSessions(
       headers: HeaderFields,
       id?: RequestId,
     ): Promise<LiveSession | undefined> {
-      const sent = incoming.header(SESSION);
-      const live = sent === undefined ? undefined : await table.find(sent, principalOf(incoming));
+      const sessionId = incoming.header(SESSION);
+      const live = sessionId === undefined ? undefined : await table.find(sessionId, principalOf(incoming));
       if (live !== undefined) return live;
       const message =
-        sent === undefined
+        sessionId === undefined
           ? 'No session: send "initialize" first, or put the protocol version into params._meta'
           : 'Unknown session: send "initialize" again';
-      replyJson(incoming, sent === undefined ? 400 : 404, printError(id, { code: -32600, message }), headers);
+      replyJson(
+        incoming,
+        sessionId === undefined ? 400 : 404,
+        printError(id, { code: -32600, message }),
+        headers,
+      );
       return undefined;
     }
 
-    function answerFor(
+    function replyFor(
       incoming: Incoming,
       live: LiveSession,
       headers: HeaderFields,
       ids: readonly RequestId[],
-    ): SessionAnswer {
+    ): SessionReply {
       const onLost = (): void => {
         for (const id of ids)
           live.calls.get(id)?.end(new McpError('connection_closed', 'The client went away'));
       };
-      return new SessionAnswer(incoming, { live, streams, log, retryMs, headers, onLost });
+      return new SessionReply(incoming, { live, streams, log, retryMs, headers, onLost });
     }
 
     // Behind a balancer the answer belongs to a question of another process, which goes on waiting: somebody must hear of it.
-    function unasked(live: LiveSession): string {
+    function reportUnknownResponse(live: LiveSession): string {
       if (!live.warned)
         options.warn?.(
           'A client answered a question that this process did not ask: behind a load balancer, send all requests of a session to the same process.',
@@ -168,7 +174,7 @@ export function httpSessions(
       if (problem !== undefined) return refuse(incoming, 400, problem, headers);
       const messages = values.map(readInBatch);
       const requests = messages.filter((message) => message.kind === 'request');
-      const answer = answerFor(
+      const reply = replyFor(
         incoming,
         live,
         headers,
@@ -176,14 +182,15 @@ export function httpSessions(
       );
       const invalid = messages.filter((message) => message.kind === 'invalid');
       if (requests.length + invalid.length === 0) incoming.reply(202, headers);
-      const collect = collector(requests.length + invalid.length, (text) => answer.finish(text));
+      const collect = collector(requests.length + invalid.length, (text) => reply.finish(text));
       for (const { id, reason } of invalid) collect(printError(id, { code: -32600, message: reason }));
       for (const message of messages) {
-        if (message.kind === 'notification') cancelled(live, message);
-        else if (message.kind !== 'invalid' && !live.session.questions.receive(message)) unasked(live);
+        if (message.kind === 'notification') cancelCall(live, message);
+        else if (message.kind !== 'invalid' && !live.session.clientRequests.receive(message))
+          reportUnknownResponse(live);
       }
       await Promise.all(
-        requests.map((message) => serve(live, message, { incoming, answer, reply: collect })),
+        requests.map((message) => serve(live, message, { incoming, reply, respond: collect })),
       );
     }
 
@@ -192,11 +199,11 @@ export function httpSessions(
       route: 'mcp' | 'sse' | 'messages',
       headers: HeaderFields,
     ): Promise<void> {
-      if (route !== 'mcp') return oldest.handle(incoming, route, headers);
-      const sent = incoming.header(SESSION);
-      const served = incoming.method === 'GET' || incoming.method === 'DELETE';
-      if (!served || sent === undefined) {
-        const allow = sent === undefined ? 'POST, OPTIONS' : 'GET, POST, DELETE, OPTIONS';
+      if (route !== 'mcp') return sse.handle(incoming, route, headers);
+      const sessionId = incoming.header(SESSION);
+      const isAllowed = incoming.method === 'GET' || incoming.method === 'DELETE';
+      if (!isAllowed || sessionId === undefined) {
+        const allow = sessionId === undefined ? 'POST, OPTIONS' : 'GET, POST, DELETE, OPTIONS';
         return refuse(incoming, 405, `${incoming.method} is served to sessions only`, { ...headers, allow });
       }
       const live = await find(incoming, headers);
@@ -213,7 +220,7 @@ export function httpSessions(
       other,
       async close(deadline) {
         table.close();
-        await oldest.close(deadline);
+        await sse.close(deadline);
       },
     };
   };
@@ -227,7 +234,7 @@ function isBatch(body: Message | readonly unknown[]): body is readonly unknown[]
   return Array.isArray(body);
 }
 
-function cancelled(
+function cancelCall(
   live: LiveSession,
   { method, params }: { readonly method: string; readonly params: Call['params'] | undefined },
 ): void {
