@@ -5,7 +5,7 @@ import { McpError } from '../protocol/errors.js';
 import type { Implementation } from '../protocol/model/model.js';
 import type { SchemaLike } from '../schema/schema.js';
 import { createSeal, type SealOptions } from './asking/sealed-state.js';
-import { compileAdded, compileDefinitions, DefinitionError } from './catalog/compile.js';
+import { compileDefinition, compileDefinitions, DefinitionError } from './catalog/compile.js';
 import type { Handle } from './catalog/registry.js';
 import { Registry } from './catalog/registry.js';
 import {
@@ -31,7 +31,7 @@ import { toolFailure } from './results/results.js';
 import { mask, ToolError } from './results/tool-error.js';
 import { type Changed, changedOver } from './state/bus.js';
 import { runOnce } from './state/idempotency.js';
-import { Running } from './state/lifespan.js';
+import { LifespanRun } from './state/lifespan.js';
 import { type Log, logToConsole } from './state/log.js';
 import { memoryStore, type Store } from './state/store.js';
 
@@ -103,7 +103,7 @@ export function createServer<State, User, T>(
   const compiled = compileDefinitions(options as object, defaults);
   const info = serverInfo(options);
   const registry = new Registry(info, options, compiled);
-  const running = new Running(options.lifespan);
+  const lifespan = new LifespanRun(options.lifespan);
   const changed = changedOver((change) => registry.publish(change));
   const seal = createSeal(sealOptions(options, { log, store }));
   const hasContext = options.context !== undefined;
@@ -112,7 +112,7 @@ export function createServer<State, User, T>(
   const { methods: table, tasks } = methodTable({
     registry,
     seal,
-    running: running as Running<never>,
+    running: lifespan as LifespanRun<never>,
     changed,
     log,
     context: options.context as never,
@@ -121,13 +121,13 @@ export function createServer<State, User, T>(
     mapError,
     tasks:
       plugins.tasks &&
-      ((again) =>
+      ((restart) =>
         plugins.tasks?.({
           store,
           complete: registry.complete,
           publish: (change) => registry.bus.publish(change),
           log,
-          workOf: again,
+          workOf: restart,
           limits: options.tasks ?? {},
         }) as TaskHost),
   });
@@ -142,9 +142,9 @@ export function createServer<State, User, T>(
     registry.inUse = true;
     try {
       const outcome = route(call);
-      return outcome instanceof Promise ? outcome.catch((error) => failed(error, call)) : outcome;
+      return outcome instanceof Promise ? outcome.catch((error) => handleError(error, call)) : outcome;
     } catch (error) {
-      return failed(error, call);
+      return handleError(error, call);
     }
   }
 
@@ -158,20 +158,20 @@ export function createServer<State, User, T>(
       try {
         return await inner(call);
       } catch (error) {
-        return failed(error, call);
+        return handleError(error, call);
       }
     };
   }
 
   // A handler's errors are dealt with where it runs: these come from middleware, `context`, prompts and resources.
-  async function failed(error: unknown, call: Call): Promise<Outcome> {
-    const known = McpError.is(error) || ToolError.is(error) ? error : await mapError(error, call);
-    if (McpError.is(known)) throw known;
-    if (known === undefined)
+  async function handleError(error: unknown, call: Call): Promise<Outcome> {
+    const replacement = McpError.is(error) || ToolError.is(error) ? error : await mapError(error, call);
+    if (McpError.is(replacement)) throw replacement;
+    if (replacement === undefined)
       throw new McpError('internal_error', mask(error, `Method "${call.method}"`, log));
     // The model reads the results of tools. Other methods have no result that says what failed.
-    if (call.method === 'tools/call') return registry.complete(toolFailure(known.message));
-    throw new McpError('internal_error', known.message, { cause: known });
+    if (call.method === 'tools/call') return registry.complete(toolFailure(replacement.message));
+    throw new McpError('internal_error', replacement.message, { cause: replacement });
   }
 
   async function drain(drainOptions?: { readonly drainMs?: number }): Promise<void> {
@@ -181,7 +181,7 @@ export function createServer<State, User, T>(
   async function close(): Promise<void> {
     await Promise.all([once.close(), drain()]);
     try {
-      await running.close();
+      await lifespan.close();
     } finally {
       await store.close();
     }
@@ -194,19 +194,19 @@ export function createServer<State, User, T>(
     log,
     tool(name, toolOptions, run) {
       const definition = (tool as (definition: object) => Tool)({ ...toolOptions, run });
-      return registry.add('tools', name, compileAdded('tool', name, definition, defaults));
+      return registry.add('tools', name, compileDefinition('tool', name, definition, defaults));
     },
     resource(uri, resourceOptions, read) {
       const definition = (resource as (definition: object) => Resource)({ ...resourceOptions, read });
-      return registry.add('resources', uri, compileAdded('resource', uri, definition, defaults));
+      return registry.add('resources', uri, compileDefinition('resource', uri, definition, defaults));
     },
     prompt(name, promptOptions, run) {
       const definition = (prompt as (definition: object) => Prompt)({ ...promptOptions, run });
-      return registry.add('prompts', name, compileAdded('prompt', name, definition, defaults));
+      return registry.add('prompts', name, compileDefinition('prompt', name, definition, defaults));
     },
     provideSecret: seal.provide,
     async start() {
-      await running.start();
+      await lifespan.start();
       await tasks?.resume();
     },
     drain,
@@ -226,7 +226,7 @@ function sealOptions(
     secrets: typeof secret === 'string' ? [secret] : secret,
     maxAgeMs,
     maxBytes,
-    used: once ? store : undefined,
+    usedStates: once ? store : undefined,
     onUnrecorded: (error) =>
       log('error', 'Answers were refused: the store could not record their state as used', error),
     onEphemeral: () =>

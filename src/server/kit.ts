@@ -41,9 +41,9 @@ export interface Kit<State, User> {
 const contextKeys = { lifespan: true, context: true } satisfies KeysOf<ServerContext<never, never>>;
 
 /** Makes the kit; `create` builds a server from all its options. */
-export function createKit(given: object | undefined, create: (options: object) => object): object {
-  if (given === undefined) return { tool, resource, prompt };
-  checkOptions('kit', given, contextKeys);
+export function createKit(setup: object | undefined, create: (options: object) => object): object {
+  if (setup === undefined) return { tool, resource, prompt };
+  checkOptions('kit', setup, contextKeys);
   return { tool, resource, prompt, createServer };
 
   function createServer(options: object): object {
@@ -52,6 +52,6 @@ export function createKit(given: object | undefined, create: (options: object) =
       throw new DefinitionError(
         twice.map((key) => `"${key}" was given to kit already; leave it out of createServer`),
       );
-    return create({ ...options, ...given });
+    return create({ ...options, ...setup });
   }
 }

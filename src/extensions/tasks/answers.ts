@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Journal } from '../../server/asking/journal.js';
-import type { Asking, Taken } from '../../server/asking/replay.js';
+import type { AcceptedAnswer, Replay } from '../../server/asking/replay.js';
 import type { SavedTask } from './saved-task.js';
 import { unsaved } from './saving-errors.js';
 import { isTerminal, jsonBytes } from './task.js';
 
 export interface TaskAnswersParts {
   readonly saved: SavedTask;
-  readonly asking: () => Asking;
+  readonly asking: () => Replay;
   readonly journal: () => Journal;
   readonly isEnded: () => boolean;
   /** Throws if the task is not this process's any more. */
@@ -89,8 +89,8 @@ export class TaskAnswers {
   }
 }
 
-function takeAnswers(asking: Asking, open: JsonObject, responses: JsonObject): Map<string, Taken> {
-  const taken = new Map<string, Taken>();
+function takeAnswers(asking: Replay, open: JsonObject, responses: JsonObject): Map<string, AcceptedAnswer> {
+  const taken = new Map<string, AcceptedAnswer>();
   for (const [key, response] of Object.entries(responses)) {
     if (!Object.hasOwn(open, key)) continue;
     const question = asking.open.get(key);

@@ -2,14 +2,14 @@ import type { Lifetime } from '../../async/lifetime.js';
 import { idle } from '../../async/unref.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
-import type { Asking } from '../../server/asking/replay.js';
+import type { Replay } from '../../server/asking/replay.js';
 import type { TaskWork } from '../../server/handle/task-host.js';
 import { ToolError } from '../../server/results/tool-error.js';
 import { pauseAfter } from './pause-after.js';
 
 export interface TaskBeginning {
   readonly call: Call;
-  readonly asking: Asking;
+  readonly asking: Replay;
   readonly load: () => TaskWork | Promise<TaskWork>;
   readonly lifetime: Lifetime;
   /** Called with each failure that is followed by another try. */

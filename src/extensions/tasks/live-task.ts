@@ -4,7 +4,7 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError, toMcpError } from '../../protocol/errors.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
 import type { Journal } from '../../server/asking/journal.js';
-import { Asking, type Waiting } from '../../server/asking/replay.js';
+import { Replay, type Suspender } from '../../server/asking/replay.js';
 import type { RunningCall, TaskWork } from '../../server/handle/task-host.js';
 import { TaskAnswers } from './answers.js';
 import { beginTask } from './begin.js';
@@ -30,7 +30,7 @@ export class LiveTask {
   readonly #parts: LiveTaskParts;
   readonly #saved: SavedTask;
   readonly #lifetime = new Lifetime();
-  readonly #asking: Asking;
+  readonly #asking: Replay;
   /** The run has come to its end, saved or not. */
   #ended = false;
   #left = false;
@@ -44,9 +44,9 @@ export class LiveTask {
   #tellLife: (() => void) | undefined;
 
   /** `asking` is that of a handler which runs already, as an ordinary call. */
-  constructor(parts: LiveTaskParts, task: Task, asking?: Asking) {
+  constructor(parts: LiveTaskParts, task: Task, asking?: Replay) {
     this.#parts = parts;
-    this.#asking = asking ?? new Asking(task.journal, { waiting: this.#waiting });
+    this.#asking = asking ?? new Replay(task.journal, { suspender: this.#waiting });
     this.#saved = new SavedTask(parts, task, {
       journal: () => this.#journal(),
       onEnd: (ended) => this.#over(ended),
@@ -116,7 +116,7 @@ export class LiveTask {
   /** Takes over a handler that ran as an ordinary call until now. */
   adopt({ ctx, ended }: RunningCall): void {
     ctx.continueAs(this.#call());
-    this.#asking.waitWith(this.#waiting);
+    this.#asking.suspendWith(this.#waiting);
     // What ended beside `ctx.background()`, while the task was saved.
     if (this.#journal().steps.size > this.#begunWith) this.#saved.keep().catch(ignore);
     this.#follow(ended);
@@ -146,15 +146,15 @@ export class LiveTask {
     this.#saved.saveSoon();
   }
 
-  readonly #waiting: Waiting = {
-    settle: (open) => {
+  readonly #waiting: Suspender = {
+    onIdle: (open) => {
       if (this.#left || this.#ended) return;
       // It has come to where it can only wait: nothing that it does can end this process.
       this.#saved.change({ open: requestsOf(open), status: 'input_required', attempts: 0 });
       this.#tellLife?.();
       this.#saved.keep().catch((error) => this.#neverShown(error));
     },
-    record: async () => {
+    onStep: async () => {
       this.task.attempts = Math.min(this.task.attempts, 1);
       await this.#saved.keep();
       this.#tellLife?.();

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 
 // Spec 2026-07-28, Elicitation, Requested Schema: one level of properties, each a primitive or a choice.
 
-const kept: Readonly<Record<string, readonly string[]>> = {
+const fieldKeywords: Readonly<Record<string, readonly string[]>> = {
   string: ['minLength', 'maxLength', 'format', 'enum', 'enumNames', 'oneOf'],
   number: ['minimum', 'maximum'],
   integer: ['minimum', 'maximum'],
@@ -26,40 +26,44 @@ export function formSchema(schema: Readonly<JsonObject>): JsonObject {
   };
 }
 
-function formField(name: string, given: unknown): JsonObject {
-  const field = isObject(given) ? asChoice(given) : {};
+function formField(name: string, property: unknown): JsonObject {
+  const field = isObject(property) ? asChoice(property) : {};
   const { type } = field;
-  if (typeof type !== 'string' || !Object.hasOwn(kept, type) || unions.some((keyword) => keyword in field))
-    throw unfit(name, 'it must be a string, number, boolean or choice');
+  if (
+    typeof type !== 'string' ||
+    !Object.hasOwn(fieldKeywords, type) ||
+    unions.some((keyword) => keyword in field)
+  )
+    throw unsuitableField(name, 'it must be a string, number, boolean or choice');
   if (type !== 'string' && (field['enum'] ?? field['const']) !== undefined)
-    throw unfit(name, 'only texts can be chosen from');
-  const shown: JsonObject = { type };
-  for (const keyword of ['title', 'description', ...(kept[type] ?? []), 'default']) {
-    if (field[keyword] !== undefined) shown[keyword] = field[keyword];
+    throw unsuitableField(name, 'only texts can be chosen from');
+  const result: JsonObject = { type };
+  for (const keyword of ['title', 'description', ...(fieldKeywords[type] ?? []), 'default']) {
+    if (field[keyword] !== undefined) result[keyword] = field[keyword];
   }
   switch (type) {
     case 'string':
-      return asText(name, field, shown);
+      return asString(name, field, result);
     case 'array':
-      return { ...shown, items: asChoices(name, field['items']) };
+      return { ...result, items: asChoices(name, field['items']) };
     case 'integer':
-      return asInteger(field, shown);
+      return asInteger(field, result);
     default:
-      return shown;
+      return result;
   }
 }
 
 // A format that forms do not know is still checked in the answer.
-function asText(name: string, { pattern }: JsonObject, shown: JsonObject): JsonObject {
-  if (pattern !== undefined && shown['format'] === undefined)
-    throw unfit(name, 'a form cannot say a pattern');
-  const { format, ...rest } = shown;
-  return formats.has(String(format)) ? shown : rest;
+function asString(name: string, { pattern }: JsonObject, result: JsonObject): JsonObject {
+  if (pattern !== undefined && result['format'] === undefined)
+    throw unsuitableField(name, 'a form cannot say a pattern');
+  const { format, ...rest } = result;
+  return formats.has(String(format)) ? result : rest;
 }
 
 // The bounds that zod gives to every integer say nothing to a user.
-function asInteger({ exclusiveMinimum, exclusiveMaximum }: JsonObject, shown: JsonObject): JsonObject {
-  const { minimum, maximum, ...rest } = shown;
+function asInteger({ exclusiveMinimum, exclusiveMaximum }: JsonObject, result: JsonObject): JsonObject {
+  const { minimum, maximum, ...rest } = result;
   const least = typeof exclusiveMinimum === 'number' ? exclusiveMinimum + 1 : minimum;
   const most = typeof exclusiveMaximum === 'number' ? exclusiveMaximum - 1 : maximum;
   return {
@@ -88,24 +92,24 @@ function asChoice(field: JsonObject): JsonObject {
       : { ...rest, type: 'string', enum: options.map((option) => option['const']) };
   }
   if (typeof only === 'string') return { ...rest, type: 'string', enum: [only] };
-  return areTexts(field['enum']) ? { ...field, type: 'string' } : field;
+  return areStrings(field['enum']) ? { ...field, type: 'string' } : field;
 }
 
 function asChoices(name: string, items: unknown): JsonObject {
   const choice = isObject(items) ? asChoice(items) : {};
   if (Array.isArray(choice['oneOf'])) return { anyOf: choice['oneOf'] };
-  if (areTexts(choice['enum'])) return { type: 'string', enum: choice['enum'] };
-  throw unfit(name, 'a list must be one of texts to choose from');
+  if (areStrings(choice['enum'])) return { type: 'string', enum: choice['enum'] };
+  throw unsuitableField(name, 'a list must be one of texts to choose from');
 }
 
 function isConstant(option: unknown): option is JsonObject {
   return isObject(option) && typeof option['const'] === 'string';
 }
 
-function areTexts(values: unknown): values is string[] {
+function areStrings(values: unknown): values is string[] {
   return Array.isArray(values) && values.every((value) => typeof value === 'string');
 }
 
-function unfit(name: string, why: string): TypeError {
+function unsuitableField(name: string, why: string): TypeError {
   return new TypeError(`The field "${name}" does not fit into a form: ${why}`);
 }

@@ -62,15 +62,15 @@ export interface UrlQuestion {
   readonly schema?: never;
 }
 
-const no = { ok: false } as const;
+const UNREADABLE = { ok: false } as const;
 
-function checkGiven(question: unknown, example: string): void {
+function checkQuestion(question: unknown, example: string): void {
   if (!isObject(question)) throw new TypeError(`A question needs an object after its key: ${example}`);
 }
 
 /** Asks the user to fill in a form. */
-export function formOf<S extends Schema>(question: FormQuestion<S>): Question<Elicited<Infer<S>>> {
-  checkGiven(question, 'ctx.ask("size", { message, schema })');
+export function formQuestion<S extends Schema>(question: FormQuestion<S>): Question<Elicited<Infer<S>>> {
+  checkQuestion(question, 'ctx.ask("size", { message, schema })');
   const { message, schema } = question;
   const compiled = compileSchema(schema, { io: 'input', requireObject: true });
   const requestedSchema = formSchema(compiled.json);
@@ -78,26 +78,26 @@ export function formOf<S extends Schema>(question: FormQuestion<S>): Question<El
     request: { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } },
     read(response) {
       const action = actionOf(response);
-      if (action === undefined) return no;
+      if (action === undefined) return UNREADABLE;
       if (action !== 'accept') return { ok: true, value: { action } };
       const checked = compiled.validate(
         withDefaults(requestedSchema, (response as JsonObject)['content'] ?? {}),
       );
       if (checked instanceof Promise)
         throw new TypeError('A form needs a schema that checks without waiting');
-      return checked.ok ? { ok: true, value: { action, content: checked.value as Infer<S> } } : no;
+      return checked.ok ? { ok: true, value: { action, content: checked.value as Infer<S> } } : UNREADABLE;
     },
   };
 }
 
 /** Sends the user to a page. */
-export function visitOf({ message, url }: UrlQuestion): Question<Visited> {
+export function urlQuestion({ message, url }: UrlQuestion): Question<Visited> {
   if (!URL.canParse(url)) throw new TypeError(`elicit: "${url}" is not a URL`);
   return {
     request: { method: 'elicitation/create', params: { mode: 'url', message, url } },
     read(response) {
       const action = actionOf(response);
-      return action === undefined ? no : { ok: true, value: { action } };
+      return action === undefined ? UNREADABLE : { ok: true, value: { action } };
     },
   };
 }
@@ -124,17 +124,17 @@ export interface Sampled extends SamplingMessage {
 }
 
 /** Asks the client's model. */
-export function sampleOf(given: SampleOptions): Question<Sampled> {
-  checkGiven(given, 'ctx.sample("title", { messages, maxTokens })');
-  const { messages, ...options } = given;
+export function sampleQuestion(question: SampleOptions): Question<Sampled> {
+  checkQuestion(question, 'ctx.sample("title", { messages, maxTokens })');
+  const { messages, ...options } = question;
   const conversation =
     typeof messages === 'string' ? [{ role: 'user', content: { type: 'text', text: messages } }] : messages;
   return {
     request: { method: 'sampling/createMessage', params: { messages: conversation, ...options } },
     read(response) {
-      if (!isObject(response) || typeof response['model'] !== 'string') return no;
+      if (!isObject(response) || typeof response['model'] !== 'string') return UNREADABLE;
       const { role, content } = response;
-      if ((role !== 'assistant' && role !== 'user') || !isContent(content)) return no;
+      if ((role !== 'assistant' && role !== 'user') || !isContent(content)) return UNREADABLE;
       return {
         ok: true,
         value: { ...(response as unknown as Omit<Sampled, 'text'>), text: textOf(content) },
@@ -163,13 +163,13 @@ export function rootsQuestion(): Question<readonly Root[]> {
       const roots = isObject(response) ? response['roots'] : undefined;
       const valid =
         Array.isArray(roots) && roots.every((root) => isObject(root) && typeof root['uri'] === 'string');
-      return valid ? { ok: true, value: roots as readonly Root[] } : no;
+      return valid ? { ok: true, value: roots as readonly Root[] } : UNREADABLE;
     },
   };
 }
 
 /** What a client must be able to do for a request. */
-export function requiredBy({ method, params = {} }: InputRequest): ClientCapabilities {
+export function requiredCapabilities({ method, params = {} }: InputRequest): ClientCapabilities {
   switch (method) {
     case 'elicitation/create':
       return { elicitation: params['mode'] === 'url' ? { url: {} } : { form: {} } };
@@ -183,7 +183,7 @@ export function requiredBy({ method, params = {} }: InputRequest): ClientCapabil
 }
 
 /** Throws an error that says what a client must declare, if it did not. An elicitation capability without a mode means forms. */
-export function checkDeclared(requires: ClientCapabilities, has: ClientCapabilities): void {
+export function checkCapabilities(requires: ClientCapabilities, has: ClientCapabilities): void {
   const { elicitation, sampling, roots } = requires;
   const isLacking =
     (elicitation?.form && (!has.elicitation || (has.elicitation.url && !has.elicitation.form))) ||

@@ -1,29 +1,29 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { InputRequest } from '../../protocol/model/input.js';
 import { type Journal, newJournal } from './journal.js';
-import { divergence, insideStep, Notes } from './notes.js';
 import type { Question } from './question.js';
-import { handlerEnded, isSuspension, type Run, refused, type Step, suspension, unattended } from './run.js';
+import { begunInsideStep, keyNotReached, ReplayState } from './replay-state.js';
+import { handlerEnded, isSuspension, markHandled, type Run, refuse, type Step, suspension } from './run.js';
 
 /** What becomes of questions that nobody has answered yet. */
-export interface Waiting {
+export interface Suspender {
   /** Called when the handler can do nothing but wait. `Asking.end` ends the run; otherwise the handler stays where it is. */
-  readonly settle: (open: ReadonlyMap<string, OpenQuestion>) => void;
+  readonly onIdle: (open: ReadonlyMap<string, OpenQuestion>) => void;
   /**
    * A step has ended and is in the journal, which is to be kept. Rejects if the journal could not be kept: the handler gets that
    * error instead of the step's result, and the run is over.
    */
-  readonly record?: () => Promise<void>;
+  readonly onStep?: () => Promise<void>;
 }
 
 export interface OpenQuestion {
   readonly request: InputRequest;
   /** Takes an answer; undefined if the question cannot be answered with it. */
-  readonly answer: (response: unknown) => Taken | undefined;
+  readonly answer: (response: unknown) => AcceptedAnswer | undefined;
 }
 
 /** An answer that was taken: it is in the journal, and the handler does not have it yet. */
-export interface Taken {
+export interface AcceptedAnswer {
   /** Lets the handler go on with the answer. */
   readonly proceed: () => void;
   /** Forgets the answer, and opens the question again. */
@@ -34,49 +34,49 @@ export interface Taken {
 // is given the time that a request to another service takes.
 const SLOW_BRANCH_MS = 1000;
 
-export interface AskingOptions {
+export interface ReplayOptions {
   /** The answers that came with this round. */
-  readonly given?: JsonObject;
+  readonly answers?: JsonObject;
   /** How large the journal may become. No limit by default. */
   readonly maxBytes?: number;
   /** Without it, open questions end the run. */
-  readonly waiting?: Waiting;
+  readonly suspender?: Suspender;
 }
 
 /**
  * The questions and steps of one run of a handler. Known keys return at once; the first unknown one leaves the run waiting
  * until everything else that goes on beside it has come to rest, so that questions asked together go out together.
  */
-export class Asking implements Run {
-  readonly #notes: Notes;
-  #waiting: Waiting | undefined;
+export class Replay implements Run {
+  readonly #state: ReplayState;
+  #suspender: Suspender | undefined;
   readonly #open = new Map<string, OpenQuestion>();
   /** How to refuse each question whose answer the handler does not have yet. */
   readonly #unanswered = new Map<string, (reason: Error) => void>();
   #busy = 0;
   /** The step whose function is being called. What the function does after its first `await` cannot be told from the rest. */
-  #inside: string | undefined;
-  #idlers: (() => void)[] = [];
+  #runningStep: string | undefined;
+  #idleListeners: (() => void)[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #reason: Error | undefined;
   #refused = false;
   #refusals = 0;
   #closed = false;
 
-  constructor(journal: Journal = newJournal(), options: AskingOptions = {}) {
-    const { given = {}, maxBytes = Number.POSITIVE_INFINITY, waiting } = options;
-    this.#notes = new Notes(journal, { given, maxBytes });
-    this.#waiting = waiting;
+  constructor(journal: Journal = newJournal(), options: ReplayOptions = {}) {
+    const { answers: given = {}, maxBytes = Number.POSITIVE_INFINITY, suspender: waiting } = options;
+    this.#state = new ReplayState(journal, { answers: given, maxBytes });
+    this.#suspender = waiting;
   }
 
   /** From now on open questions are dealt with in this way. */
-  waitWith(waiting: Waiting): void {
-    this.#waiting = waiting;
+  suspendWith(waiting: Suspender): void {
+    this.#suspender = waiting;
   }
 
   /** Whether somebody keeps the open questions, so that they do not end the run. */
-  get kept(): boolean {
-    return this.#waiting !== undefined;
+  get hasSuspender(): boolean {
+    return this.#suspender !== undefined;
   }
 
   /** Whether the run was ended because of its questions: what the handler did after that does not count. */
@@ -122,18 +122,18 @@ export class Asking implements Run {
 
   /** Settles when no step is running: each has ended and was recorded, or failed. */
   idle(): Promise<void> {
-    return this.#busy === 0 ? Promise.resolve() : new Promise((resolve) => this.#idlers.push(resolve));
+    return this.#busy === 0 ? Promise.resolve() : new Promise((resolve) => this.#idleListeners.push(resolve));
   }
 
   ask<T>(key: string, question: Question<T>): Promise<T> {
     if (this.#reason !== undefined) return this.#refuse(this.#reason);
-    this.#take(key, question.request);
-    const known = this.#notes.answerTo(key, question);
-    if (known !== undefined) return Promise.resolve(known.value);
-    const fickle = this.#notes.fickle(key);
-    if (fickle !== undefined) {
-      this.end(fickle);
-      return this.#refuse(fickle);
+    this.#claim(key, question.request);
+    const earlier = this.#state.answerTo(key, question);
+    if (earlier !== undefined) return Promise.resolve(earlier.value);
+    const problem = this.#state.changeProblem(key);
+    if (problem !== undefined) {
+      this.end(problem);
+      return this.#refuse(problem);
     }
     const answered = new Promise<T>((resolve, reject) => {
       this.#unanswered.set(key, (reason) => {
@@ -143,27 +143,27 @@ export class Asking implements Run {
       const open: OpenQuestion = {
         request: question.request,
         answer: (response) => {
-          const late = question.read(response);
-          if (!late.ok || this.#reason !== undefined) return undefined;
-          this.#notes.keepAnswer(key, response);
+          const result = question.read(response);
+          if (!result.ok || this.#reason !== undefined) return undefined;
+          this.#state.keepAnswer(key, response);
           this.#open.delete(key);
           return {
             proceed: () => {
               this.#unanswered.delete(key);
-              resolve(late.value);
+              resolve(result.value);
             },
             reopen: () => {
-              this.#notes.dropAnswer(key);
+              this.#state.dropAnswer(key);
               this.#open.set(key, open);
-              this.#rest();
+              this.#scheduleIdleCheck();
             },
           };
         },
       };
       this.#open.set(key, open);
-      this.#rest();
+      this.#scheduleIdleCheck();
     });
-    return unattended(answered);
+    return markHandled(answered);
   }
 
   withdraw(prefix: string, reason: Error): void {
@@ -176,74 +176,74 @@ export class Asking implements Run {
   }
 
   /** Takes an answer to a question of an earlier run that this one has not come to yet; undefined if it has. */
-  expect(key: string, response: unknown): Taken | undefined {
-    if (this.#notes.hasUsed(key) || this.#reason !== undefined) return undefined;
-    this.#notes.expect(key, response);
+  expect(key: string, response: unknown): AcceptedAnswer | undefined {
+    if (this.#state.hasUsed(key) || this.#reason !== undefined) return undefined;
+    this.#state.holdAnswer(key, response);
     return {
       proceed: () => {
-        const isAnswer = this.#notes.unexpect(key);
+        const isAnswer = this.#state.releaseAnswer(key);
         // The handler may have come to the question meanwhile, and may ask it in other words.
         const open = this.#open.get(key);
-        if (open === undefined) this.#notes.keepAnswer(key, response);
+        if (open === undefined) this.#state.keepAnswer(key, response);
         else if (isAnswer) open.answer(response)?.proceed();
       },
-      reopen: () => void this.#notes.unexpect(key),
+      reopen: () => void this.#state.releaseAnswer(key),
     };
   }
 
   step<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
     if (this.#reason !== undefined) return this.#refuse(this.#reason);
-    return unattended(this.#perform(key, work));
+    return markHandled(this.#runStep(key, work));
   }
 
-  async #perform<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
-    this.#take(key);
+  async #runStep<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
+    this.#claim(key);
     if (typeof work !== 'function')
       throw new TypeError('A step needs a function after its key: ctx.step("create", () => create())');
-    const known = this.#notes.resultOf(key);
-    if (known !== undefined) return known.value as T;
+    const earlier = this.#state.resultOf(key);
+    if (earlier !== undefined) return earlier.value as T;
     this.#busy++;
     try {
-      const result = await this.#begin(key, work);
+      const result = await this.#callWork(key, work);
       // What later rounds will get, this round gets too.
-      const kept = this.#notes.keepResult(key, result);
-      await this.#record();
-      if (this.#reason === undefined) return (result === undefined ? result : kept) as T;
+      const stored = this.#state.keepResult(key, result);
+      await this.#saveStep();
+      if (this.#reason === undefined) return (result === undefined ? result : stored) as T;
     } catch (error) {
       if (this.#reason === undefined) throw error;
     } finally {
       this.#busy--;
-      if (this.#busy === 0) for (const tell of this.#idlers.splice(0)) tell();
-      this.#rest();
+      if (this.#busy === 0) for (const tell of this.#idleListeners.splice(0)) tell();
+      this.#scheduleIdleCheck();
     }
     return this.#refuse(this.#reason);
   }
 
-  #begin<T>(key: string, work: (step: Step) => T | Promise<T>): T | Promise<T> {
-    const outer = this.#inside;
-    this.#inside = key;
+  #callWork<T>(key: string, work: (step: Step) => T | Promise<T>): T | Promise<T> {
+    const outer = this.#runningStep;
+    this.#runningStep = key;
     try {
-      return work({ idempotencyKey: this.#notes.idempotencyKey(key) });
+      return work({ idempotencyKey: this.#state.idempotencyKey(key) });
     } finally {
-      this.#inside = outer;
+      this.#runningStep = outer;
     }
   }
 
-  #take(key: string, request?: InputRequest): void {
-    if (this.#inside !== undefined) throw insideStep(key, this.#inside);
+  #claim(key: string, request?: InputRequest): void {
+    if (this.#runningStep !== undefined) throw begunInsideStep(key, this.#runningStep);
     // What begins now could not be kept. Whatever the handler makes of that, nothing more may begin.
-    const full = this.#notes.full(key);
-    if (full !== undefined) {
-      this.end(full);
+    const problem = this.#state.sizeProblem(key);
+    if (problem !== undefined) {
+      this.end(problem);
       this.#refused = true;
-      throw full;
+      throw problem;
     }
-    this.#notes.take(key, { request, beside: this.#busy > 0 || this.#open.size > 0 });
+    this.#state.claim(key, { request, beside: this.#busy > 0 || this.#open.size > 0 });
   }
 
-  async #record(): Promise<void> {
+  async #saveStep(): Promise<void> {
     try {
-      await this.#waiting?.record?.();
+      await this.#suspender?.onStep?.();
     } catch (error) {
       // Whatever the handler makes of it: a step that begins now could happen again, and nobody would know.
       this.end(error instanceof Error ? error : new Error('The journal could not be kept', { cause: error }));
@@ -252,40 +252,40 @@ export class Asking implements Run {
 
   #refuse(reason: Error): Promise<never> {
     this.#refused = true;
-    return refused(reason, ++this.#refusals);
+    return refuse(reason, ++this.#refusals);
   }
 
   // A turn of the event loop without a new question or a running step: the handler has come to rest.
-  #rest(): void {
+  #scheduleIdleCheck(): void {
     clearTimeout(this.#timer);
     if (this.#open.size === 0 || this.#busy > 0 || this.#reason !== undefined) return;
-    this.#timer = setTimeout(() => this.#settle(), 0);
+    this.#timer = setTimeout(() => this.#checkIdle(), 0);
   }
 
-  #settle({ hasWaited = false } = {}): void {
+  #checkIdle({ hasWaited = false } = {}): void {
     if (this.#busy > 0 || this.#open.size === 0) return;
-    const passed = this.#notes.passed(this.#open);
-    if (passed !== undefined && hasWaited) this.end(divergence(passed));
-    else if (passed !== undefined)
-      this.#timer = setTimeout(() => this.#settle({ hasWaited: true }), SLOW_BRANCH_MS);
-    else if (this.#waiting === undefined) this.end();
-    else this.#waiting.settle(this.#open);
+    const skipped = this.#state.skippedKey(this.#open);
+    if (skipped !== undefined && hasWaited) this.end(keyNotReached(skipped));
+    else if (skipped !== undefined)
+      this.#timer = setTimeout(() => this.#checkIdle({ hasWaited: true }), SLOW_BRANCH_MS);
+    else if (this.#suspender === undefined) this.end();
+    else this.#suspender.onIdle(this.#open);
   }
 
   /** Throws why what the handler returned cannot be its result: a step was refused, or an earlier run came to more than this. */
   checkResult(): void {
     if (this.refusal !== undefined) throw this.refusal;
-    const { forgotten } = this.#notes;
-    if (forgotten !== undefined) throw divergence(forgotten);
+    const { missedKey: forgotten } = this.#state;
+    if (forgotten !== undefined) throw keyNotReached(forgotten);
   }
 
   /** The questions that were answered, and are asked again because they are not the same any more. */
-  get changed(): readonly string[] {
-    return this.#notes.changed;
+  get changedQuestions(): readonly string[] {
+    return this.#state.changedQuestions;
   }
 
   /** The journal as it stands, for the next round. */
-  journal(said: { readonly logged: number; readonly reached: number | undefined }): Journal {
-    return this.#notes.journal(said);
+  journal(sentSoFar: { readonly logged: number; readonly reached: number | undefined }): Journal {
+    return this.#state.journal(sentSoFar);
   }
 }

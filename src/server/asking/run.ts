@@ -58,7 +58,7 @@ export function handlerEnded(): McpError {
 }
 
 /** A handler may begin a question or step and await it later. A rejection before that must not end the process. */
-export function unattended<T>(promise: Promise<T>): Promise<T> {
+export function markHandled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;
 }
@@ -70,26 +70,26 @@ const LONGEST_PAUSE_MS = 1000;
  * Refuses a question or step of a run that is over. A handler that tries again forever, and catches all that it is refused, is
  * slowed down: without a turn of the event loop in between, it would let nobody else run.
  */
-export function refused(reason: Error, refusals: number): Promise<never> {
-  if (refusals <= PATIENCE) return unattended(Promise.reject(reason));
+export function refuse(reason: Error, refusals: number): Promise<never> {
+  if (refusals <= PATIENCE) return markHandled(Promise.reject(reason));
   const pauseMs = Math.min(refusals, LONGEST_PAUSE_MS);
-  return unattended(new Promise((_, reject) => idle(setTimeout(reject, pauseMs, reason))));
+  return markHandled(new Promise((_, reject) => idle(setTimeout(reject, pauseMs, reason))));
 }
 
 /** The outer run is made when it is first needed: most handlers neither ask nor take steps. */
-export interface Outer {
+export interface OuterRun {
   readonly find: () => Run | undefined;
   readonly make: () => Run;
 }
 
 /** The run of a handler that another one called: its keys are longer, and it may end before the outer run does. */
-export class InnerRun implements Run {
-  readonly #outer: Outer;
+export class NestedRun implements Run {
+  readonly #outer: OuterRun;
   readonly #prefix: string;
   #reason: Error | undefined;
   #refusals = 0;
 
-  constructor(outer: Outer, prefix: string) {
+  constructor(outer: OuterRun, prefix: string) {
     this.#outer = outer;
     this.#prefix = prefix;
   }
@@ -99,20 +99,20 @@ export class InnerRun implements Run {
   }
 
   ask<T>(key: string, question: Question<T>): Promise<T> {
-    return this.#begin(() => this.#outer.make().ask(this.#prefix + key, question));
+    return this.#start(() => this.#outer.make().ask(this.#prefix + key, question));
   }
 
   step<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
-    return this.#begin(() => this.#outer.make().step(this.#prefix + key, work));
+    return this.#start(() => this.#outer.make().step(this.#prefix + key, work));
   }
 
-  #begin<T>(begin: () => Promise<T>): Promise<T> {
-    if (this.#reason !== undefined) return refused(this.#reason, ++this.#refusals);
+  #start<T>(begin: () => Promise<T>): Promise<T> {
+    if (this.#reason !== undefined) return refuse(this.#reason, ++this.#refusals);
     const done = begin().then((value) => {
       if (this.#reason === undefined) return value;
       throw this.#reason;
     });
-    return unattended(done);
+    return markHandled(done);
   }
 
   end(reason: Error = suspension()): void {

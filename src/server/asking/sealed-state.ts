@@ -23,7 +23,7 @@ export interface SealOptions {
   readonly maxAgeMs: number;
   readonly maxBytes: number;
   /** Where it is remembered which states were used, if each may be used once. */
-  readonly used?: Pick<Store, 'add'> | undefined;
+  readonly usedStates?: Pick<Store, 'add'> | undefined;
   /** Called when a state is sealed with a secret that nobody gave. */
   readonly onEphemeral: () => void;
   /** Called when it could not be remembered that a state was used. */
@@ -52,7 +52,7 @@ const encoder = new TextEncoder();
 
 /** Seals what travels through the client (AES-256-GCM). What is bound is not in the text: it is what the text is checked with. */
 export function createSeal(options: SealOptions): Seal {
-  const { server, maxAgeMs, maxBytes, used, onEphemeral, onUnrecorded } = options;
+  const { server, maxAgeMs, maxBytes, usedStates: used, onEphemeral, onUnrecorded } = options;
   check(options);
   let secrets = options.secrets;
   let ephemeral: string | undefined;
@@ -76,37 +76,37 @@ export function createSeal(options: SealOptions): Seal {
         `The answers and step results so far have ${plain.byteLength} bytes, and asking.maxBytes is ${maxBytes}. Return less from steps: an id instead of a document.`,
       );
     }
-    const additionalData = await bound(server, binding);
+    const additionalData = await bindingDigest(server, binding);
     const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData }, key, plain);
     return [VERSION, id, encodeBase64Url(iv), encodeBase64Url(new Uint8Array(sealed))].join('.');
   }
 
   async function open(state: string, binding: Binding, answers: object = {}): Promise<JsonObject> {
     const [version, id, iv, sealed, ...rest] = state.length > maxBytes * 2 ? [] : state.split('.');
-    const key = (await loadKeys()).find((known) => known.id === id)?.key;
+    const key = (await loadKeys()).find((candidate) => candidate.id === id)?.key;
     const ivBytes = decodeBase64Url(iv ?? '');
-    const bytes = exactly(sealed ?? '');
+    const bytes = decodeExactly(sealed ?? '');
     if (version !== VERSION || rest.length > 0 || !key || ivBytes?.byteLength !== IV_BYTES || !bytes)
-      throw refused();
-    const additionalData = await bound(server, binding);
+      throw refusedState();
+    const additionalData = await bindingDigest(server, binding);
     const plain = await crypto.subtle
       .decrypt({ name: 'AES-GCM', iv: ivBytes, additionalData }, key, bytes)
       .catch(() => {
-        throw refused();
+        throw refusedState();
       });
     const content: unknown = JSON.parse(new TextDecoder().decode(plain));
-    if (!isObject(content) || typeof content['e'] !== 'number') throw refused();
+    if (!isObject(content) || typeof content['e'] !== 'number') throw refusedState();
     if (content['e'] <= Date.now())
       throw new McpError('invalid_params', 'params.requestState has expired: call again without it');
     // A state that was refused for the size of the answers may come back with shorter ones.
-    checkAnswersFit(answers, { kept: plain.byteLength, maxBytes });
+    checkAnswersFit(answers, { earlierBytes: plain.byteLength, maxBytes });
     if (used !== undefined) {
       const name = `${USED}${await callerPart(binding.principal)}:${iv}`;
       const isFirst = await used.add(name, {}, content['e']).catch((error: unknown) => {
         onUnrecorded?.(error);
-        throw unrecorded(error);
+        throw unrecordedUse(error);
       });
-      if (!isFirst) throw refused();
+      if (!isFirst) throw refusedState();
     }
     return content;
   }
@@ -132,14 +132,14 @@ function check({ secrets, maxAgeMs, maxBytes }: SealOptions): void {
 }
 
 // One sentence for every way of being wrong: an attacker learns nothing from it, and a developer what to compare.
-function refused(): McpError {
+function refusedState(): McpError {
   return new McpError(
     'invalid_params',
     'params.requestState was refused. It must come back unchanged, from the same caller, with the same method, name and arguments, to a server of the same name and secret, and only once if the server says so. Call again without it.',
   );
 }
 
-function unrecorded(cause: unknown): McpError {
+function unrecordedUse(cause: unknown): McpError {
   return new McpError(
     'overloaded',
     'The answers were not used: it could not be recorded that params.requestState is used. Try again later with the same answers and state.',
@@ -148,12 +148,12 @@ function unrecorded(cause: unknown): McpError {
 }
 
 // The last character has bits that no byte needs: a text that differs only in those is not the one we wrote.
-function exactly(text: string): Uint8Array<ArrayBuffer> | undefined {
+function decodeExactly(text: string): Uint8Array<ArrayBuffer> | undefined {
   const bytes = decodeBase64Url(text);
   return bytes !== undefined && encodeBase64Url(bytes) === text ? bytes : undefined;
 }
 
-async function bound(
+async function bindingDigest(
   server: string,
   { principal, method, name, args }: Binding,
 ): Promise<Uint8Array<ArrayBuffer>> {

@@ -10,7 +10,7 @@ export function sizeOf(text: string): number {
 /** Refuses answers that are too large to be kept, before a handler sees them. `kept` is what earlier answers and steps have. */
 export function checkAnswersFit(
   answers: object,
-  { kept = 0, maxBytes }: { kept?: number; maxBytes: number },
+  { earlierBytes: kept = 0, maxBytes }: { earlierBytes?: number; maxBytes: number },
 ): void {
   const bytes = sizeOf(JSON.stringify(answers)) + kept;
   if (bytes <= maxBytes) return;

@@ -45,7 +45,7 @@ export interface CompiledMethod {
   readonly run: (params: unknown, ctx: Context) => unknown;
 }
 
-export interface Compiled {
+export interface CompiledDefinitions {
   readonly tools: ReadonlyMap<string, CompiledTool>;
   readonly resources: ReadonlyMap<string, CompiledResource | CompiledTemplate>;
   readonly prompts: ReadonlyMap<string, CompiledPrompt>;
@@ -56,7 +56,7 @@ export interface Compiled {
 export type Defaults = ToolDefaults & { readonly log: Log };
 
 /** Compiles everything and only then complains, so that all mistakes are seen at once. */
-export function compileDefinitions(definitions: Definitions, defaults: Defaults): Compiled {
+export function compileDefinitions(definitions: Definitions, defaults: Defaults): CompiledDefinitions {
   const problems: string[] = [...checkKeys('server', definitions).problems];
   for (const field of ['name', 'version'] as const) {
     if (typeof definitions[field] !== 'string' || definitions[field] === '') {
@@ -89,7 +89,7 @@ export function compileDefinitions(definitions: Definitions, defaults: Defaults)
 }
 
 /** Compiles a definition that is added to a server. Throws a DefinitionError with everything that is wrong with it. */
-export function compileAdded<K extends Kind>(
+export function compileDefinition<K extends Kind>(
   kind: K,
   name: string,
   definition: unknown,
@@ -111,9 +111,9 @@ type Kind = keyof CompiledKinds;
 type CompiledOf<K extends Kind> = CompiledKinds[K];
 
 const compilers = {
-  tool: checkedTool,
+  tool: compileCheckedTool,
   resource: compileResource,
-  prompt: checkedPrompt,
+  prompt: compileCheckedPrompt,
   method: compileMethod,
 };
 
@@ -129,7 +129,7 @@ function compileOne<K extends Kind>(
     report(`it is not a definition; make one with ${kind}({ … })`);
     return undefined;
   }
-  const { problems: unknown, meant } =
+  const { problems: unknown, definition: corrected } =
     kind === 'method' ? checkKeys(kind, definition) : checkOptionsOf(kind, definition);
   unknown.forEach(report);
   try {
@@ -138,7 +138,7 @@ function compileOne<K extends Kind>(
       definition: object,
       defaults: Defaults,
     ) => CompiledOf<K>;
-    return compile(name, meant, defaults);
+    return compile(name, corrected, defaults);
   } catch (error) {
     report(error instanceof Error ? error.message : String(error));
     return undefined;
@@ -147,17 +147,23 @@ function compileOne<K extends Kind>(
 
 // A handler under another name is among the options: `tool()` takes out only what it knows.
 function checkOptionsOf(kind: 'tool' | 'resource' | 'prompt', definition: object): KeyCheck<object> {
-  const { problems, meant } = checkKeys(kind, (definition as { readonly options: object }).options);
-  if (problems.length === 0) return { problems, meant: definition };
-  const { run, load, read, ...options } = meant as Record<string, unknown>;
+  const check = checkKeys(kind, (definition as { readonly options: object }).options);
+  const { problems } = check;
+  if (problems.length === 0) return { problems, definition };
+  const { run, load, read, ...options } = check.definition as Record<string, unknown>;
   return {
     problems,
-    meant: { ...definition, options, ...(run !== undefined && { run }), ...(read !== undefined && { read }) },
+    definition: {
+      ...definition,
+      options,
+      ...(run !== undefined && { run }),
+      ...(read !== undefined && { read }),
+    },
   };
 }
 
 /** Compiles a tool and warns of names that some clients cannot use. */
-function checkedTool(name: string, tool: Tool, { log, ...defaults }: Defaults): CompiledTool {
+function compileCheckedTool(name: string, tool: Tool, { log, ...defaults }: Defaults): CompiledTool {
   const compiled = compileTool(name, tool, defaults);
   warnOfPatterns(`tool "${name}"`, compiled.input, log);
   if (name.length > 64) log('warning', `tool "${name}": some clients refuse names over 64 characters`);
@@ -174,7 +180,7 @@ function warnOfPatterns(what: string, { document }: CompiledSchema, log: Log): v
   }
 }
 
-function checkedPrompt(name: string, prompt: Prompt, { log }: Defaults): CompiledPrompt {
+function compileCheckedPrompt(name: string, prompt: Prompt, { log }: Defaults): CompiledPrompt {
   const compiled = compilePrompt(name, prompt);
   warnOfPatterns(`prompt "${name}"`, compiled.args, log);
   return compiled;

@@ -13,18 +13,22 @@ import type { CompiledTemplate } from './resources.js';
 // The resources that templates list: made for each request, because they may differ from caller to caller.
 
 /** Runs `list` with what it needs to look things up. */
-type Within = <T>(call: Call, look: (ctx: Context) => Promise<T>) => Promise<T>;
+type WithContext = <T>(call: Call, look: (ctx: Context) => Promise<T>) => Promise<T>;
 
 /** Serves `resources/list` where some template lists what it has: the server's own resources first, then the templates'. */
-export async function listResources(registry: Registry, call: Call, within: Within): Promise<Outcome> {
+export async function listResources(
+  registry: Registry,
+  call: Call,
+  withContext: WithContext,
+): Promise<Outcome> {
   const start = readCursor(call.params['cursor']);
   const listing = [...registry.templates.values()].filter(({ list }) => list !== undefined);
-  const lists = await within(call, (ctx) =>
+  const lists = await withContext(call, (ctx) =>
     Promise.all(listing.map(async (template) => entriesOf(template, ctx))),
   );
   const own = [...registry.resources.values()].map(({ uri, listed }): Entry => ({ uri, show: () => listed }));
   const entries = withoutTwins([...own, ...lists.flat()]);
-  const from = start === undefined ? 0 : placeAfter(entries, start);
+  const from = start === undefined ? 0 : positionAfter(entries, start);
   const to = from + registry.pageSize;
   const page = entries.slice(from, to).map(({ show }) => show());
   return registry.complete({
@@ -43,12 +47,12 @@ interface Entry {
 }
 
 async function entriesOf(template: CompiledTemplate, ctx: Context): Promise<readonly Entry[]> {
-  const given: unknown = await template.list?.(ctx);
-  if (!Array.isArray(given)) throw mistake(template, 'must return an array of URIs or of { uri, name, … }');
-  return given.map((item: unknown, index): Entry => {
+  const items: unknown = await template.list?.(ctx);
+  if (!Array.isArray(items)) throw listError(template, 'must return an array of URIs or of { uri, name, … }');
+  return items.map((item: unknown, index): Entry => {
     const entry = typeof item === 'string' ? { uri: item } : item;
     if (!isObject(entry) || typeof entry['uri'] !== 'string')
-      throw mistake(template, `gave an entry without a string "uri", at [${index}]`);
+      throw listError(template, `gave an entry without a string "uri", at [${index}]`);
     const { uri } = entry;
     return { uri: uri as string, show: () => toListed(template, entry as unknown as ResourceEntry) };
   });
@@ -71,9 +75,9 @@ function toListed(template: CompiledTemplate, entry: ResourceEntry): ListedResou
   const { uri, name = uri, mimeType = template.mimeType, annotations, size } = entry;
   const [unknown] = unknownKeys(entry, entryKeys, { _meta: 'meta' });
   if (unknown !== undefined)
-    throw mistake(template, `gave an entry with the unknown key "${unknown.key}". ${unknown.hint}`);
+    throw listError(template, `gave an entry with the unknown key "${unknown.key}". ${unknown.hint}`);
   if (template.template.match(uri) === undefined)
-    throw mistake(template, `gave the URI "${uri.slice(0, 256)}", which the template does not match`);
+    throw listError(template, `gave the URI "${uri.slice(0, 256)}", which the template does not match`);
   return {
     uri,
     name,
@@ -90,13 +94,13 @@ function withoutTwins(entries: readonly Entry[]): readonly Entry[] {
   return entries.filter(({ uri }) => !seen.has(uri) && seen.add(uri));
 }
 
-interface Place {
+interface ListPosition {
   readonly index: number;
   readonly uri: string;
 }
 
 // The page goes on behind the last entry of the page before. Where that entry is gone, its place has to do.
-function placeAfter(entries: readonly Entry[], { index, uri }: Place): number {
+function positionAfter(entries: readonly Entry[], { index, uri }: ListPosition): number {
   const at = entries.findIndex((entry) => entry.uri === uri);
   return at === -1 ? index : at + 1;
 }
@@ -105,7 +109,7 @@ function cursorAt(index: number, uri = ''): string {
   return encodeBase64Url(new TextEncoder().encode(`${index} ${uri}`));
 }
 
-function readCursor(cursor: unknown): Place | undefined {
+function readCursor(cursor: unknown): ListPosition | undefined {
   if (cursor === undefined) return undefined;
   const bytes = typeof cursor === 'string' ? decodeBase64Url(cursor) : undefined;
   const text = bytes === undefined ? '' : new TextDecoder().decode(bytes);
@@ -116,6 +120,6 @@ function readCursor(cursor: unknown): Place | undefined {
   return { index, uri: text.slice(space + 1) };
 }
 
-function mistake({ uri }: CompiledTemplate, what: string): TypeError {
+function listError({ uri }: CompiledTemplate, what: string): TypeError {
   return new TypeError(`"list" of the resource "${uri}" ${what}`);
 }

@@ -28,8 +28,8 @@ export function compilePrompt(name: string, prompt: Prompt): CompiledPrompt {
   const listedArguments = listArguments(args.json);
   const complete = new Map(Object.entries<Completer>(prompt.options.complete ?? {}));
   for (const argument of complete.keys()) {
-    if (!listedArguments.some((known) => known.name === argument)) {
-      const names = listedArguments.map((known) => known.name).join(', ') || 'none';
+    if (!listedArguments.some((entry) => entry.name === argument)) {
+      const names = listedArguments.map((entry) => entry.name).join(', ') || 'none';
       throw new TypeError(`"complete" names "${argument}", but the arguments are: ${names}`);
     }
   }
@@ -63,7 +63,7 @@ export interface PromptResult {
 
 /** What a handler returned, as messages. A bare string or block is the user's. */
 export function toPromptResult(value: unknown, description: string | undefined): PromptResult {
-  const described = description === undefined ? {} : { description };
+  const base = description === undefined ? {} : { description };
   if (isObject(value) && 'messages' in value) {
     if (!Array.isArray(value['messages'])) throw new TypeError(`${UNSENDABLE}: "messages" must be an array.`);
     const { description: own, messages, _meta } = value;
@@ -71,18 +71,18 @@ export function toPromptResult(value: unknown, description: string | undefined):
       throw new TypeError(`${UNSENDABLE}: "description" must be a string.`);
     if (_meta !== undefined) checkMeta(_meta);
     return {
-      ...described,
+      ...base,
       ...(value as object),
       messages: messages.map((message, index) => toMessage(message, `messages[${index}]`)),
     };
   }
-  if (!Array.isArray(value)) return { ...described, messages: [toMessage(value, 'it')] };
-  return { ...described, messages: value.map((item, index) => toMessage(item, `[${index}]`)) };
+  if (!Array.isArray(value)) return { ...base, messages: [toMessage(value, 'it')] };
+  return { ...base, messages: value.map((item, index) => toMessage(item, `[${index}]`)) };
 }
 
 function toMessage(item: unknown, where: string): PromptMessage {
   if (typeof item === 'string') return user(item);
-  if (isContentBlock(item)) return user(checked(item, where));
+  if (isContentBlock(item)) return user(assertSendable(item, where));
   if (!isObject(item) || !('role' in item))
     throw new TypeError(
       `${UNSENDABLE}: ${where} is not a message. A prompt returns a string, a message made with user() or assistant(), a content block, or an array of those.`,
@@ -91,14 +91,14 @@ function toMessage(item: unknown, where: string): PromptMessage {
   if (role !== 'user' && role !== 'assistant')
     throw new TypeError(`${UNSENDABLE}: ${where} has a "role" that is neither "user" nor "assistant".`);
   if (typeof content === 'string') return { ...item, role, content: text(content) };
-  if (isContentBlock(content)) return checked(item as unknown as PromptMessage, where);
+  if (isContentBlock(content)) return assertSendable(item as unknown as PromptMessage, where);
   const problem = Array.isArray(content)
     ? 'is an array. A message has one block: return one message for each.'
     : contentProblem(content);
   throw new TypeError(`${UNSENDABLE}: the content of ${where} ${problem}`);
 }
 
-function checked<T extends object>(value: T, where: string): T {
+function assertSendable<T extends object>(value: T, where: string): T {
   assertJson(value, where === 'it' ? UNSENDABLE : `${UNSENDABLE}, in ${where}`);
   return value;
 }

@@ -9,7 +9,7 @@ import type { ServerOptions } from '../define/options.js';
 import { type Complete, completeAs } from '../results/results.js';
 import { type Bus, type Change, localBus } from '../state/bus.js';
 import { Catalog } from './catalog.js';
-import { type Compiled, DefinitionError } from './compile.js';
+import { type CompiledDefinitions, DefinitionError } from './compile.js';
 import type { CompiledPrompt } from './prompts.js';
 import type { CompiledResource, CompiledTemplate } from './resources.js';
 import type { CompiledTool } from './tools.js';
@@ -34,10 +34,10 @@ export class Registry {
   inUse = false;
   readonly #info: Implementation;
   readonly #options: AnyOptions;
-  readonly #announced: Set<Change['kind']>;
-  #discovered: Outcome | undefined;
+  readonly #announcedKinds: Set<Change['kind']>;
+  #discoverOutcome: Outcome | undefined;
 
-  constructor(info: Implementation, options: object, compiled: Compiled) {
+  constructor(info: Implementation, options: object, compiled: CompiledDefinitions) {
     const { pageSize = 500, listTtlMs = 60_000, changes, bus } = options as AnyOptions;
     if (!Number.isSafeInteger(pageSize) || pageSize < 1)
       throw new DefinitionError(['"pageSize" must be a whole number, 1 or more']);
@@ -46,7 +46,7 @@ export class Registry {
     this.pageSize = pageSize;
     this.#info = info;
     this.#options = options as AnyOptions;
-    this.#announced = new Set(changes === true || bus !== undefined ? allKinds : changes);
+    this.#announcedKinds = new Set(changes === true || bus !== undefined ? allKinds : changes);
     this.bus = bus ?? localBus();
     // Icons may be large; what goes with every result is the name and the version.
     this.complete = completeAs({ [SERVER_INFO]: { name: info.name, version: info.version } });
@@ -68,17 +68,17 @@ export class Registry {
     ) as Catalog<object>;
     if (catalog.has(name))
       throw new DefinitionError([`"${name}" is defined twice; remove the first one before adding another`]);
-    this.#refuseTwin(name, entry);
+    this.#checkShape(name, entry);
     catalog.add(name, entry);
-    this.#edited(kind);
+    this.#onEdit(kind);
     return {
       remove: () => {
-        if (catalog.remove(name, entry)) this.#edited(kind);
+        if (catalog.remove(name, entry)) this.#onEdit(kind);
       },
     };
   }
 
-  #refuseTwin(name: string, entry: object): void {
+  #checkShape(name: string, entry: object): void {
     if (!('shape' in entry)) return;
     for (const other of this.templates.values()) {
       if (other.shape === entry.shape)
@@ -88,22 +88,22 @@ export class Registry {
     }
   }
 
-  #edited(kind: 'tools' | 'resources' | 'prompts'): void {
-    this.#discovered = undefined;
+  #onEdit(kind: 'tools' | 'resources' | 'prompts'): void {
+    this.#discoverOutcome = undefined;
     if (this.inUse) this.publish({ kind });
   }
 
   publish(change: Change): void {
     // Whoever publishes is a publisher: from now on it is promised.
-    if (!this.#announced.has(change.kind)) {
-      this.#announced.add(change.kind);
-      this.#discovered = undefined;
+    if (!this.#announcedKinds.has(change.kind)) {
+      this.#announcedKinds.add(change.kind);
+      this.#discoverOutcome = undefined;
     }
     this.bus.publish(change);
   }
 
   announces(kind: Change['kind']): boolean {
-    return this.#announced.has(kind);
+    return this.#announcedKinds.has(kind);
   }
 
   /** Whether a list exists at all: it has items, or the server says that it will. */
@@ -130,7 +130,7 @@ export class Registry {
 
   discover(): Outcome {
     const { instructions, listTtlMs = 60_000 } = this.#options;
-    this.#discovered ??= withPrint(
+    this.#discoverOutcome ??= withPrint(
       this.complete(
         {
           supportedVersions: modernRevisions,
@@ -142,7 +142,7 @@ export class Registry {
         { [SERVER_INFO]: this.#info },
       ),
     );
-    return this.#discovered;
+    return this.#discoverOutcome;
   }
 
   #capabilities(): ServerCapabilities {
@@ -166,9 +166,9 @@ export class Registry {
 }
 
 /** The error for a name that nothing has, with the name that was probably meant. */
-export function unknownName(kind: 'tool' | 'prompt', name: string, known: Iterable<string>): McpError {
-  const meant = closestName(name, [...known]);
-  const hint = meant === undefined ? '' : `. Did you mean "${meant}"?`;
+export function unknownName(kind: 'tool' | 'prompt', name: string, names: Iterable<string>): McpError {
+  const closest = closestName(name, [...names]);
+  const hint = closest === undefined ? '' : `. Did you mean "${closest}"?`;
   return new McpError('invalid_params', `Unknown ${kind}: ${name.slice(0, 128)}${hint}`);
 }
 

@@ -7,7 +7,7 @@ import { listDescription } from './description.js';
 
 type Read = (values: TemplateValues, ctx: Context & { readonly uri: string }) => unknown;
 
-interface Compiled {
+interface CompiledReader {
   readonly read: Read;
   readonly mimeType: string | undefined;
   readonly ttlMs: number;
@@ -15,12 +15,12 @@ interface Compiled {
   readonly complete: ReadonlyMap<string, Completer>;
 }
 
-export interface CompiledResource extends Compiled {
+export interface CompiledResource extends CompiledReader {
   readonly uri: string;
   readonly listed: ListedResource;
 }
 
-export interface CompiledTemplate extends Compiled {
+export interface CompiledTemplate extends CompiledReader {
   readonly uri: string;
   readonly template: UriTemplate;
   /** The template without the names of its variables: two of the same shape match the same URIs. */
@@ -37,7 +37,7 @@ export function compileResource(
   if (typeof read !== 'function') throw new TypeError('it has no "read"');
   const { mimeType, annotations, size, list, ttlMs = 0, cacheScope = 'private' } = options;
   const complete = new Map(Object.entries<Completer>((options.complete ?? {}) as Record<string, Completer>));
-  const described = {
+  const description = {
     name: options.name ?? uri,
     ...listDescription(options),
     ...(mimeType !== undefined && { mimeType }),
@@ -49,7 +49,7 @@ export function compileResource(
     if (!URL.canParse(uri)) throw new TypeError('a resource needs an absolute URI, such as "config://app"');
     if (list !== undefined) throw new TypeError('"list" is for templates: this URI is listed as it is');
     if (complete.size > 0) throw new TypeError('"complete" is for templates: this URI has no variables');
-    return { ...compiled, listed: { uri, ...described, ...(size !== undefined && { size }) } };
+    return { ...compiled, listed: { uri, ...description, ...(size !== undefined && { size }) } };
   }
   const template = parseTemplate(uri);
   for (const variable of complete.keys()) {
@@ -64,7 +64,7 @@ export function compileResource(
     ...compiled,
     template,
     shape: shapeOf(uri),
-    listed: { uriTemplate: uri, ...described },
+    listed: { uriTemplate: uri, ...description },
     list: list as CompiledTemplate['list'],
   };
 }

@@ -15,7 +15,7 @@ import type { Context } from '../context/context.js';
 import type { Tool, ToolBehaviour } from '../define/define.js';
 import type { TaskOptions } from '../define/task-options.js';
 import type { MapError } from '../results/map-error.js';
-import { structured, toolFailure, toToolResult } from '../results/results.js';
+import { structuredResult, toolFailure, toToolResult } from '../results/results.js';
 import { mask, ToolError } from '../results/tool-error.js';
 import type { ToolResult } from '../results/tool-result.js';
 import { readResultWith } from '../results/written-results.js';
@@ -60,7 +60,7 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
   const output = options.output && compileSchema(options.output, { io: 'output' });
   const { mirrors, problems } = findMirrors(input.json);
   if (problems.length > 0) throw new TypeError(problems.join('; '));
-  const run = (tool.run as Run | undefined) ?? (tool.load && lazily(tool.load as () => Promise<object>));
+  const run = (tool.run as Run | undefined) ?? (tool.load && loadOnce(tool.load as () => Promise<object>));
   if (run === undefined) throw new TypeError('it has neither "run" nor "load"');
   const task = typeof options.task === 'string' ? { support: options.task } : options.task;
   // A task is there to take its time: only a limit of its own ends it.
@@ -69,7 +69,7 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
   const idempotencyMs = windowOf(options.idempotency, defaults.idempotency);
   return {
     name,
-    listed: withExecution(keepingKeys(listTool(name, tool, { input, output }), idempotencyMs), task),
+    listed: withExecution(withIdempotency(listTool(name, tool, { input, output }), idempotencyMs), task),
     input,
     output,
     mirrors,
@@ -97,7 +97,7 @@ function listTool(
 }
 
 // A client may repeat a call with a key only where the tool says that it honours keys.
-function keepingKeys(listed: ListedTool, windowMs: number | undefined): ListedTool {
+function withIdempotency(listed: ListedTool, windowMs: number | undefined): ListedTool {
   return windowMs === undefined
     ? listed
     : { ...listed, _meta: { ...listed._meta, [KEEPS_KEYS]: { windowMs } } };
@@ -120,7 +120,7 @@ function toHints({ readOnly, destructive, idempotent, openWorld }: ToolBehaviour
 }
 
 // Loaded once, on the first call; a failed load is tried again by the next call.
-function lazily(load: () => Promise<object>): Run {
+function loadOnce(load: () => Promise<object>): Run {
   let loading: Promise<Run> | undefined;
   return async function loadedTool(input, ctx) {
     loading ??= load().then(
@@ -135,17 +135,17 @@ function lazily(load: () => Promise<object>): Run {
 }
 
 /** The arguments as the handler's input, or a failure that tells the model what to send instead. */
-export type Input =
+export type ToolInput =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly failure: ToolResult };
 
-export function readArguments(tool: CompiledTool, call: Call): Input | Promise<Input> {
+export function readArguments(tool: CompiledTool, call: Call): ToolInput | Promise<ToolInput> {
   const args = call.params['arguments'] ?? {};
   if (!isObject(args)) throw new McpError('invalid_params', 'params.arguments must be an object');
   if (tool.mirrors.length > 0) checkMirrored(tool, args, call);
   const checked = tool.input.validate(args);
   return checked instanceof Promise
-    ? checked.then((found) => toInput(tool, args, found))
+    ? checked.then((result) => toInput(tool, args, result))
     : toInput(tool, args, checked);
 }
 
@@ -154,14 +154,14 @@ function checkMirrored({ mirrors }: CompiledTool, args: JsonObject, { http }: Ca
   if (mismatch) throw new McpError('header_mismatch', `Header mismatch: ${mismatch}`);
 }
 
-function toInput(tool: CompiledTool, args: JsonObject, checked: Checked<unknown>): Input {
+function toInput(tool: CompiledTool, args: JsonObject, checked: Checked<unknown>): ToolInput {
   if (checked.ok) return checked;
   const problem = explain(checked.issues, tool.input, args);
   return { ok: false, failure: toolFailure(`Invalid arguments for ${tool.name}. ${problem}`) };
 }
 
 /** What becomes of a handler's errors. */
-export interface ToolFailing {
+export interface ToolErrors {
   readonly log: Log;
   readonly mapError: MapError;
 }
@@ -180,35 +180,31 @@ type ToolValue = ToolResult | InputRequired;
  * Runs the handler. What it throws becomes a result, but for what the protocol calls an error. A handler that is synchronous
  * has its result at once.
  */
-export function runTool(run: ToolRun, failing: ToolFailing): ToolValue | Promise<ToolValue> {
+export function runTool(run: ToolRun, errors: ToolErrors): ToolValue | Promise<ToolValue> {
   const { tool, input, ctx } = run;
   try {
-    const returned = tool.run(input, ctx);
+    const value = tool.run(input, ctx);
     // Query builders are thenables too.
-    if (isThenable(returned)) return awaitTool(run, returned, failing);
-    const result = toResult(tool, returned);
-    return result instanceof Promise ? result.catch((error) => failTool(run, error, failing)) : result;
+    if (isThenable(value)) return awaitTool(run, value, errors);
+    const result = toResult(tool, value);
+    return result instanceof Promise ? result.catch((error) => failTool(run, error, errors)) : result;
   } catch (error) {
-    return failTool(run, error, failing);
+    return failTool(run, error, errors);
   }
 }
 
-async function awaitTool(
-  run: ToolRun,
-  returned: PromiseLike<unknown>,
-  failing: ToolFailing,
-): Promise<ToolValue> {
+async function awaitTool(run: ToolRun, value: PromiseLike<unknown>, errors: ToolErrors): Promise<ToolValue> {
   try {
-    return await toResult(run.tool, await returned);
+    return await toResult(run.tool, await value);
   } catch (error) {
-    return failTool(run, error, failing);
+    return failTool(run, error, errors);
   }
 }
 
 async function failTool(
   { tool, ctx, call }: ToolRun,
   error: unknown,
-  failing: ToolFailing,
+  errors: ToolErrors,
 ): Promise<ToolResult> {
   // A run that was ended is not a failure of the handler, whatever the handler made of it.
   if (ctx.over !== undefined) throw ctx.over;
@@ -216,9 +212,9 @@ async function failTool(
   // Who gave up on the call need not hear how the handler took it.
   if (ctx.signal.aborted) throw new McpError('cancelled', 'The call was ended', { cause: error });
   if (ToolError.is(error)) return toolFailure(error.message);
-  const mapped = await failing.mapError(error, call);
-  if (McpError.is(mapped)) throw mapped;
-  return toolFailure(mapped?.message ?? mask(error, `Tool "${tool.name}"`, failing.log));
+  const replacement = await errors.mapError(error, call);
+  if (McpError.is(replacement)) throw replacement;
+  return toolFailure(replacement?.message ?? mask(error, `Tool "${tool.name}"`, errors.log));
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
@@ -239,11 +235,11 @@ function checkOutput(output: CompiledSchema, value: unknown): ToolResult | Promi
   if (full?.isError) return full;
   const checked = output.validate(full ? full.structuredContent : value);
   return checked instanceof Promise
-    ? checked.then((found) => fitting(output, value, { full, checked: found }))
-    : fitting(output, value, { full, checked });
+    ? checked.then((result) => toCheckedResult(output, value, { full, checked: result }))
+    : toCheckedResult(output, value, { full, checked });
 }
 
-function fitting(
+function toCheckedResult(
   output: CompiledSchema,
   value: unknown,
   { full, checked }: { readonly full: ToolResult | undefined; readonly checked: Checked<unknown> },
@@ -253,5 +249,5 @@ function fitting(
       `The handler's value does not fit its output schema. ${explain(checked.issues, output, value)}`,
     );
   }
-  return full ? { ...full, structuredContent: checked.value } : structured(checked.value);
+  return full ? { ...full, structuredContent: checked.value } : structuredResult(checked.value);
 }

@@ -8,19 +8,19 @@ import type { ResourceContents } from '../../protocol/model/content.js';
 import { atLeast } from '../../protocol/tables/log-level.js';
 import type { Schema } from '../../schema/schema.js';
 import {
-  checkDeclared,
+  checkCapabilities,
   type FormQuestion,
-  formOf,
+  formQuestion,
   missingCapability,
   type Question,
-  requiredBy,
+  requiredCapabilities,
   rootsQuestion,
-  sampleOf,
+  sampleQuestion,
   type UrlQuestion,
-  visitOf,
+  urlQuestion,
 } from '../asking/question.js';
-import { Asking } from '../asking/replay.js';
-import { checkKey, InnerRun, type Run, unattended } from '../asking/run.js';
+import { Replay } from '../asking/replay.js';
+import { checkKey, markHandled, NestedRun, type Run } from '../asking/run.js';
 import { ToolError } from '../results/tool-error.js';
 import type { ToolResult } from '../results/tool-result.js';
 import type { Changed } from '../state/bus.js';
@@ -32,7 +32,7 @@ import type { TimeLimit } from './time-limit.js';
 /** What a server lends to the calls it serves. */
 export interface Services {
   /** Makes the run of a call that asks or takes a step for the first time. */
-  readonly begin: () => Asking;
+  readonly begin: () => Replay;
   readonly changed: Changed;
   readonly read: (inner: Inner, uri: string) => Promise<readonly ResourceContents[]>;
   readonly callTool: (inner: Inner, name: string, args: Readonly<JsonObject>) => Promise<ToolResult>;
@@ -91,8 +91,8 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   /** The questions and steps of this call; undefined while there are none, or where they are an outer call's. */
-  get asking(): Asking | undefined {
-    return this.#asking instanceof Asking ? this.#asking : undefined;
+  get asking(): Replay | undefined {
+    return this.#asking instanceof Replay ? this.#asking : undefined;
   }
 
   get said(): Said {
@@ -180,15 +180,15 @@ export class CallContext<State, User> implements Context<State, User> {
   get elicit(): Elicit {
     const elicit = (key: string, question: FormQuestion<Schema> | UrlQuestion): Promise<unknown> =>
       question?.url === undefined
-        ? this.#put(key, () => formOf(question as FormQuestion<Schema>))
-        : this.#put(key, () => visitOf(question as UrlQuestion));
+        ? this.#put(key, () => formQuestion(question as FormQuestion<Schema>))
+        : this.#put(key, () => urlQuestion(question as UrlQuestion));
     return elicit as Elicit;
   }
 
   get ask(): Context['ask'] {
     return (key, question) =>
-      unattended(
-        this.#put(key, () => formOf(question)).then((answer) => {
+      markHandled(
+        this.#put(key, () => formQuestion(question)).then((answer) => {
           if (answer.action === 'accept') return answer.content;
           throw new ToolError(
             answer.action === 'decline' ? `The user declined: ${key}` : `The user cancelled: ${key}`,
@@ -198,7 +198,7 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   get sample(): Context['sample'] {
-    return (key, options) => this.#put(key, () => sampleOf(options));
+    return (key, options) => this.#put(key, () => sampleQuestion(options));
   }
 
   get roots(): Context['roots'] {
@@ -213,10 +213,10 @@ export class CallContext<State, User> implements Context<State, User> {
     try {
       checkKey(key);
       const question = make();
-      checkDeclared(requiredBy(question.request), this.#call.peer.capabilities);
+      checkCapabilities(requiredCapabilities(question.request), this.#call.peer.capabilities);
       return this.#questions().ask(key, question);
     } catch (error) {
-      return unattended(Promise.reject(error));
+      return markHandled(Promise.reject(error));
     }
   }
 
@@ -229,7 +229,7 @@ export class CallContext<State, User> implements Context<State, User> {
   #begun(run: Run): Run {
     if (this.#ended !== undefined) run.end(this.#ended);
     else if (this.#left) run.close();
-    else if (run instanceof Asking) {
+    else if (run instanceof Replay) {
       const call = this.#call;
       const end = (): void => run.end(cancelledBy(call.signal.reason));
       if (hasEnded(call)) end();
@@ -265,9 +265,9 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   /** What `background` does; without it, nothing. */
-  onBackground(leave: (asking: Asking) => Promise<void>): void {
+  onBackground(leave: (asking: Replay) => Promise<void>): void {
     this.#background = async () => {
-      const asking = this.#questions() as Asking;
+      const asking = this.#questions() as Replay;
       // Nobody would know of a task that a cancelled call made.
       if (asking.reason !== undefined) throw asking.reason;
       await leave(asking);
@@ -275,11 +275,11 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   get read(): Context['read'] {
-    return (uri) => unattended(this.#services.read(this.#within(uri), uri));
+    return (uri) => markHandled(this.#services.read(this.#within(uri), uri));
   }
 
   get call(): Context['call'] {
-    return (name, args = {}) => unattended(this.#services.callTool(this.#within(name), name, args));
+    return (name, args = {}) => markHandled(this.#services.callTool(this.#within(name), name, args));
   }
 
   #within(name: string): Inner {
@@ -287,7 +287,7 @@ export class CallContext<State, User> implements Context<State, User> {
     const outer = { find: () => this.#asking, make: () => this.#questions() };
     const call = this.#limit === undefined ? this.#call : withSignal(copyCall(this.#call), this.#limit);
     const given = { ...this.#given, logs: this.#logCount() } as Given<never, never>;
-    return { given, call, asking: new InnerRun(outer, prefix) };
+    return { given, call, asking: new NestedRun(outer, prefix) };
   }
 
   get release(): () => void {

@@ -101,8 +101,8 @@ export function tool<
   definition: ToolDefinition<In, Out, State, User, Returned>,
 ): Tool<(args: Sent<In>) => ToolValue<Out, Returned>, State, User> {
   const { run, load, ...options } = definition;
-  const defined: object = { kind: 'tool', options, ...(run && { run }), ...(load && { load }) };
-  return defined as ReturnType<typeof tool<In, Out, State, User, Returned>>;
+  const built: object = { kind: 'tool', options, ...(run && { run }), ...(load && { load }) };
+  return built as ReturnType<typeof tool<In, Out, State, User, Returned>>;
 }
 
 /** Suggests values for one variable or argument. */
@@ -124,7 +124,7 @@ export type Completer<State = unknown, User = unknown> = (
 
 /** Completers by the name of the variable or argument that they complete. */
 export type Completers<Values, State, User> = {
-  readonly [Name in keyof Given<Values> & string]?: Completer<State, User>;
+  readonly [Name in keyof NotInferred<Values> & string]?: Completer<State, User>;
 };
 
 /** One of the resources that a template lists. */
@@ -276,12 +276,12 @@ export function prompt<Args extends SchemaLike | undefined = undefined, State = 
   definition: PromptDefinition<Args, State, User>,
 ): Prompt<Infer<Args>, State, User> {
   const { run, ...options } = definition;
-  const defined: object = { kind: 'prompt', options, run };
-  return defined as Prompt<Infer<Args>, State, User>;
+  const built: object = { kind: 'prompt', options, run };
+  return built as Prompt<Infer<Args>, State, User>;
 }
 
 /**
  * Keeps a type parameter from being inferred at this place. Unlike `NoInfer` it is gone once the type is known, so that no hover
  * shows it.
  */
-export type Given<T> = [T][T extends unknown ? 0 : never];
+export type NotInferred<T> = [T][T extends unknown ? 0 : never];

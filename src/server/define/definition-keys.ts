@@ -12,10 +12,10 @@ import type { TaskOptions, TasksOptions } from './task-options.js';
 
 // Every key that a definition may have. An option that is added to a type is added here: the compiler says so.
 
-const described = { title: true, description: true, icons: true, tags: true, meta: true } as const;
+const infoKeys = { title: true, description: true, icons: true, tags: true, meta: true } as const;
 
 const tool = {
-  ...described,
+  ...infoKeys,
   input: true,
   output: true,
   annotations: true,
@@ -27,7 +27,7 @@ const tool = {
 } satisfies KeysOf<ToolOptions & { run: unknown; load: unknown }>;
 
 const resource = {
-  ...described,
+  ...infoKeys,
   name: true,
   mimeType: true,
   annotations: true,
@@ -40,7 +40,7 @@ const resource = {
 } satisfies KeysOf<ResourceOptions & { read: unknown }>;
 
 const prompt = {
-  ...described,
+  ...infoKeys,
   args: true,
   complete: true,
   run: true,
@@ -106,11 +106,11 @@ const nameIsTheKey = 'The name is the key of the definition: { my_name: tool({ �
 export type DefinitionKind = 'tool' | 'resource' | 'prompt' | 'method' | 'server';
 
 interface Kind {
-  readonly known: Readonly<Record<string, true>>;
+  readonly keys: Readonly<Record<string, true>>;
   readonly foreign: ForeignNames;
   /** Keys whose value is an object of options itself. */
   readonly inner: Readonly<
-    Record<string, { readonly known: Readonly<Record<string, true>>; readonly foreign?: ForeignNames }>
+    Record<string, { readonly keys: Readonly<Record<string, true>>; readonly foreign?: ForeignNames }>
   >;
 }
 
@@ -118,7 +118,7 @@ const handlerNames = { handler: 'run', execute: 'run', call: 'run', callback: 'r
 
 const kinds: Readonly<Record<DefinitionKind, Kind>> = {
   tool: {
-    known: tool,
+    keys: tool,
     foreign: {
       ...handlerNames,
       inputSchema: 'input',
@@ -134,7 +134,7 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
     },
     inner: {
       annotations: {
-        known: behaviour,
+        keys: behaviour,
         foreign: {
           readOnlyHint: 'readOnly',
           destructiveHint: 'destructive',
@@ -143,12 +143,12 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
           title: 'Put "title" beside "annotations".',
         },
       },
-      task: { known: task },
-      idempotency: { known: idempotency },
+      task: { keys: task },
+      idempotency: { keys: idempotency },
     },
   },
   resource: {
-    known: resource,
+    keys: resource,
     foreign: {
       run: 'read',
       load: 'read',
@@ -158,10 +158,10 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
       uri: 'The URI is the key of the definition: { "config://app": resource({ … }) }.',
       uriTemplate: 'The template is the key of the definition: { "users://{id}": resource({ … }) }.',
     },
-    inner: { annotations: { known: annotations } },
+    inner: { annotations: { keys: annotations } },
   },
   prompt: {
-    known: prompt,
+    keys: prompt,
     foreign: {
       ...handlerNames,
       get: 'run',
@@ -176,12 +176,12 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
     inner: {},
   },
   method: {
-    known: method,
+    keys: method,
     foreign: { ...handlerNames, input: 'params', inputSchema: 'params', paramsSchema: 'params' },
     inner: {},
   },
   server: {
-    known: server,
+    keys: server,
     foreign: {
       middleware: 'use',
       logger: 'log',
@@ -190,9 +190,9 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
       capabilities: 'The capabilities follow from the definitions: leave it out.',
     },
     inner: {
-      asking: { known: asking },
-      tasks: { known: tasks },
-      idempotency: { known: idempotency },
+      asking: { keys: asking },
+      tasks: { keys: tasks },
+      idempotency: { keys: idempotency },
     },
   },
 };
@@ -200,29 +200,27 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
 export interface KeyCheck<T> {
   readonly problems: readonly string[];
   /** The definition as it was probably meant, so that whatever else is wrong with it is found too. */
-  readonly meant: T;
+  readonly definition: T;
 }
 
 /** Finds the keys of a definition that nothing reads. */
 export function checkKeys<T extends object>(kind: DefinitionKind, definition: T): KeyCheck<T> {
-  const { known, foreign, inner } = kinds[kind];
-  const unknown = unknownKeys(definition, known, foreign);
+  const { keys, foreign, inner } = kinds[kind];
+  const unknown = unknownKeys(definition, keys, foreign);
   const problems = unknown.map((found) => problem(found, ''));
   for (const [key, table] of Object.entries(inner)) {
     const value = (definition as Readonly<Record<string, unknown>>)[key];
     if (typeof value !== 'object' || value === null) continue;
-    problems.push(
-      ...unknownKeys(value, table.known, table.foreign).map((found) => problem(found, `${key}.`)),
-    );
+    problems.push(...unknownKeys(value, table.keys, table.foreign).map((found) => problem(found, `${key}.`)));
   }
-  return { problems, meant: unknown.length === 0 ? definition : corrected(definition, unknown) };
+  return { problems, definition: unknown.length === 0 ? definition : correct(definition, unknown) };
 }
 
 function problem({ key, hint }: UnknownKey, path: string): string {
   return `"${path}${key}" is unknown. ${hint}`;
 }
 
-function corrected<T extends object>(definition: T, unknown: readonly UnknownKey[]): T {
+function correct<T extends object>(definition: T, unknown: readonly UnknownKey[]): T {
   const meant = { ...definition } as Record<string, unknown>;
   for (const { key, meant: name } of unknown) {
     if (name !== undefined && meant[name] === undefined) meant[name] = meant[key];

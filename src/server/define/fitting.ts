@@ -1,4 +1,4 @@
-import type { Given, Prompt, ResourceContext, Tool } from './define.js';
+import type { NotInferred, Prompt, ResourceContext, Tool } from './define.js';
 
 // Types only: whether the definitions of a server fit its `lifespan` and `context`. A sentence takes the place of each one that
 // does not, so that the compiler reports the misfit there, and in words. All are looked at as a whole first, which is cheap;
@@ -6,12 +6,12 @@ import type { Given, Prompt, ResourceContext, Tool } from './define.js';
 
 /** What `tools` must be beside what they were inferred as. */
 export type FittingTools<T, State, User, Inferred> =
-  T extends Readonly<Record<string, Tool<unknown, Wanted<State, Inferred>, Wanted<User, Inferred>>>>
+  T extends Readonly<Record<string, Tool<unknown, IfInferred<State, Inferred>, IfInferred<User, Inferred>>>>
     ? unknown
     : {
         readonly [Name in keyof T]: T[Name] extends Tool<unknown, never, never>
-          ? T[Name] extends Tool<unknown, Wanted<State, Inferred>, never>
-            ? T[Name] extends Tool<unknown, never, Wanted<User, Inferred>>
+          ? T[Name] extends Tool<unknown, IfInferred<State, Inferred>, never>
+            ? T[Name] extends Tool<unknown, never, IfInferred<User, Inferred>>
               ? unknown
               : UserMisfit<'tool', User>
             : StateMisfit<'tool', State>
@@ -20,12 +20,12 @@ export type FittingTools<T, State, User, Inferred> =
 
 /** What `prompts` must be beside what they were inferred as. */
 export type FittingPrompts<P, State, User, Inferred> =
-  P extends Readonly<Record<string, Prompt<never, Wanted<State, Inferred>, Wanted<User, Inferred>>>>
+  P extends Readonly<Record<string, Prompt<never, IfInferred<State, Inferred>, IfInferred<User, Inferred>>>>
     ? unknown
     : {
         readonly [Name in keyof P]: P[Name] extends Prompt<never, never, never>
-          ? P[Name] extends Prompt<never, Wanted<State, Inferred>, never>
-            ? P[Name] extends Prompt<never, never, Wanted<User, Inferred>>
+          ? P[Name] extends Prompt<never, IfInferred<State, Inferred>, never>
+            ? P[Name] extends Prompt<never, never, IfInferred<User, Inferred>>
               ? unknown
               : UserMisfit<'prompt', User>
             : StateMisfit<'prompt', State>
@@ -34,12 +34,12 @@ export type FittingPrompts<P, State, User, Inferred> =
 
 /** What `resources` must be beside the place that their key gives them. `R` is what each of them needs. */
 export type FittingResources<R, State, User, Inferred> =
-  R extends Readonly<Record<string, Needs<Wanted<State, Inferred>, Wanted<User, Inferred>>>>
+  R extends Readonly<Record<string, Needs<IfInferred<State, Inferred>, IfInferred<User, Inferred>>>>
     ? unknown
     : {
         readonly [Uri in keyof R]: R[Uri] extends Needs<never, never>
-          ? R[Uri] extends Needs<Wanted<State, Inferred>, never>
-            ? R[Uri] extends Needs<never, Wanted<User, Inferred>>
+          ? R[Uri] extends Needs<IfInferred<State, Inferred>, never>
+            ? R[Uri] extends Needs<never, IfInferred<User, Inferred>>
               ? unknown
               : UserMisfit<'resource', User>
             : StateMisfit<'resource', State>
@@ -49,7 +49,7 @@ export type FittingResources<R, State, User, Inferred> =
 type Needs<State, User> = (state: State, user: User) => void;
 
 /** The place of a resource in a server's options: its key gives `Values`, and `Found` is what the resource needs. */
-export interface ResourceSlot<State, User, Values, Found, Inferred> {
+export interface ResourceSlot<State, User, Values, NeededTypes, Inferred> {
   readonly kind: 'resource';
   readonly options: object;
   /** From a context of `never`, unlike from one with a state of `never`, the compiler infers nothing. */
@@ -57,11 +57,11 @@ export interface ResourceSlot<State, User, Values, Found, Inferred> {
     values: Values,
     ctx: Inferred extends true ? ResourceContext<State, User> : never,
   ) => unknown;
-  readonly '~needs'?: Found;
+  readonly '~needs'?: NeededTypes;
 }
 
 /** Any state and user will do until those of the server are inferred. */
-type Wanted<T, Inferred> = Inferred extends true ? T : never;
+type IfInferred<T, Inferred> = Inferred extends true ? T : never;
 
 type StateMisfit<Kind extends string, State> = [State] extends [undefined]
   ? `This ${Kind} needs ctx.state, but the server has no lifespan. Add lifespan: async function* () { yield … } to the options of createServer or kit.`
@@ -113,7 +113,7 @@ export interface NeedsUser {
 }
 
 /** The type of `ctx.state` or `ctx.user` where the option that gives it is present, and undefined where it is not. */
-export type GivenBy<Option, T, Sources> = Has<Option, Sources> extends true ? Given<T> : undefined;
+export type SourceType<Option, T, Sources> = Has<Option, Sources> extends true ? NotInferred<T> : undefined;
 
 /** `never` stands for sources that are not inferred yet. */
 type Has<Option, Sources> = [Sources] extends [never] ? true : Option extends keyof Sources ? true : false;

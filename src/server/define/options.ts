@@ -9,15 +9,15 @@ import type { IdempotencyOptions } from '../state/idempotency.js';
 import type { Lifespan } from '../state/lifespan.js';
 import type { Log } from '../state/log.js';
 import type { Store } from '../state/store.js';
-import type { Given, Prompt } from './define.js';
+import type { NotInferred, Prompt } from './define.js';
 import type {
   AllInferred,
   AllSources,
   FittingPrompts,
   FittingResources,
   FittingTools,
-  GivenBy,
   ResourceSlot,
+  SourceType,
 } from './fitting.js';
 import type { TasksOptions } from './task-options.js';
 import type { VariablesOf } from './template-values.js';
@@ -51,7 +51,7 @@ export interface ServerDefinition<
   /** The tools by name. Make each with `tool({ … })`. */
   readonly tools?: T & FittingTools<T, State, User, Inferred>;
   /** The resources by URI, or by URI template where it has braces. Make each with `resource({ … })`. */
-  readonly resources?: FittingResources<Given<R>, State, User, Inferred> & {
+  readonly resources?: FittingResources<NotInferred<R>, State, User, Inferred> & {
     readonly [Uri in keyof R]: ResourceSlot<State, User, VariablesOf<Uri & string>, R[Uri], Inferred>;
   };
   /** The prompts by name. Make each with `prompt({ … })`. */
@@ -117,13 +117,13 @@ export interface ServerOptions<
   M = Readonly<Record<string, unknown>>,
   Sources = AllSources,
 > extends ServerDefinition<
-      GivenBy<'lifespan', State, Sources>,
-      GivenBy<'context', User, Sources>,
+      SourceType<'lifespan', State, Sources>,
+      SourceType<'context', User, Sources>,
       T,
       R,
       P,
       M,
-      AllInferred<GivenBy<'lifespan', State, Sources>, GivenBy<'context', User, Sources>>
+      AllInferred<SourceType<'lifespan', State, Sources>, SourceType<'context', User, Sources>>
     >,
     ServerContext<State, User> {}
 

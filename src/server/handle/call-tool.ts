@@ -4,7 +4,13 @@ import { PRINTED } from '../../protocol/encoding/printed-value.js';
 import { McpError } from '../../protocol/errors.js';
 import { type InputRequired, isInputRequired } from '../asking/input-required.js';
 import { type Registry, unknownName } from '../catalog/registry.js';
-import { type CompiledTool, type Input, readArguments, runTool, type ToolFailing } from '../catalog/tools.js';
+import {
+  type CompiledTool,
+  readArguments,
+  runTool,
+  type ToolErrors,
+  type ToolInput,
+} from '../catalog/tools.js';
 import type { CallContext, Services } from '../context/call-context.js';
 import { withTimeLimit } from '../context/time-limit.js';
 import { BareValue, toolFailure } from '../results/results.js';
@@ -27,7 +33,7 @@ interface Origin {
   readonly runId: string | undefined;
 }
 
-export interface ToolParts extends ToolFailing {
+export interface ToolParts extends ToolErrors {
   readonly registry: Registry;
   readonly stage: Stage;
   readonly tasks: () => TaskHost | undefined;
@@ -47,7 +53,7 @@ export function serveTool(parts: ToolParts): ToolServing {
       : proceed(tool, reading, call);
   }
 
-  function proceed(tool: CompiledTool, input: Input, call: Call): Outcome | Promise<Outcome> {
+  function proceed(tool: CompiledTool, input: ToolInput, call: Call): Outcome | Promise<Outcome> {
     if (!input.ok) return complete(input.failure);
     const windowMs = tool.idempotencyMs;
     if (windowMs === undefined) return answer(tool, input.value, call);

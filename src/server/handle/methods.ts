@@ -2,7 +2,7 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { explain } from '../../schema/explain/explain.js';
 import { isInputRequired } from '../asking/input-required.js';
-import { Asking } from '../asking/replay.js';
+import { Replay } from '../asking/replay.js';
 import type { Run } from '../asking/run.js';
 import type { CompiledMethod } from '../catalog/compile.js';
 import { listResources } from '../catalog/list-resources.js';
@@ -50,7 +50,7 @@ export function methodTable(parts: ServerParts): MethodTable {
   const tasks = parts.tasks?.(tools.again);
 
   const services: Services = {
-    begin: () => new Asking(undefined, { maxBytes: parts.seal.maxBytes }),
+    begin: () => new Replay(undefined, { maxBytes: parts.seal.maxBytes }),
     changed: parts.changed,
     async read({ call, asking, given }, uri) {
       const work = (ctx: CallContext<never, never>) => shown(readResource(registry, uri, ctx));

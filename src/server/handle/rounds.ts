@@ -4,8 +4,8 @@ import { McpError } from '../../protocol/errors.js';
 import type { InputRequest } from '../../protocol/model/input.js';
 import { isInputRequired } from '../asking/input-required.js';
 import { type Journal, newJournal, readJournal, writeJournal } from '../asking/journal.js';
-import { checkDeclared, requiredBy } from '../asking/question.js';
-import { Asking } from '../asking/replay.js';
+import { checkCapabilities, requiredCapabilities } from '../asking/question.js';
+import { Replay } from '../asking/replay.js';
 import type { Binding, Seal } from '../asking/sealed-state.js';
 import { checkAnswersFit } from '../asking/size.js';
 import type { CallContext, Said } from '../context/call-context.js';
@@ -28,7 +28,7 @@ export interface What {
 }
 
 interface Resumed {
-  readonly asking: Asking;
+  readonly asking: Replay;
   readonly said: Said;
   /** What the raw form carried, and what the client answered. */
   readonly resumed: { readonly state: unknown; readonly answers: JsonObject };
@@ -65,7 +65,7 @@ export function conductor(parts: {
 
   function resumed(journal: Journal, carried: Resumed['resumed']): Resumed {
     const { maxBytes } = seal;
-    const asking = new Asking(journal, { given: carried.answers, maxBytes });
+    const asking = new Replay(journal, { answers: carried.answers, maxBytes });
     return { asking, said: journal, resumed: carried };
   }
 
@@ -73,7 +73,7 @@ export function conductor(parts: {
     const { asking } = ctx;
     if (asking !== undefined && mustAsk(asking, run)) {
       if (run.error === undefined) warnOfCatch(run.name, asking, log);
-      if (asking.changed.length > 0) warnOfChange(run.name, asking, log);
+      if (asking.changedQuestions.length > 0) warnOfChange(run.name, asking, log);
       const requests = Object.fromEntries([...asking.open].map(([key, { request }]) => [key, request]));
       return ask(call, run, { requests, asking, ctx, carried: undefined });
     }
@@ -82,15 +82,15 @@ export function conductor(parts: {
     if (isInputRequired(run.value)) {
       const { requests, state } = run.value;
       for (const request of Object.values(requests))
-        checkDeclared(requiredBy(request), call.peer.capabilities);
-      return ask(call, run, { requests, asking: asking ?? new Asking(), ctx, carried: state });
+        checkCapabilities(requiredCapabilities(request), call.peer.capabilities);
+      return ask(call, run, { requests, asking: asking ?? new Replay(), ctx, carried: state });
     }
     return run.finish();
   }
 
   interface Asked {
     readonly requests: Readonly<Record<string, InputRequest>>;
-    readonly asking: Asking;
+    readonly asking: Replay;
     readonly ctx: CallContext<never, never>;
     readonly carried: unknown;
   }
@@ -115,8 +115,8 @@ export function conductor(parts: {
 
 // A handler that failed by itself before it was made to end need not ask what it began to. In the background, somebody else
 // keeps its questions.
-function mustAsk(asking: Asking, run: Concluded): boolean {
-  if (asking.kept || asking.open.size === 0) return false;
+function mustAsk(asking: Replay, run: Concluded): boolean {
+  if (asking.hasSuspender || asking.open.size === 0) return false;
   return asking.suspended || (asking.refusal === undefined && !hasFailed(run));
 }
 
@@ -133,17 +133,17 @@ function bindingOf(call: Call, { name, args }: What): Binding {
   return { principal: call.auth?.subject ?? '', method: call.method, name, args: args ?? {} };
 }
 
-function warnOfCatch(name: string, asking: Asking, log: Log): void {
+function warnOfCatch(name: string, asking: Replay, log: Log): void {
   log(
     'warning',
     `${name} returned a value although it had asked ${quoted(asking.open.keys())} and had no answer yet. The value is lost, and the client is asked. Await the answer, and rethrow what the question throws.`,
   );
 }
 
-function warnOfChange(name: string, asking: Asking, log: Log): void {
+function warnOfChange(name: string, asking: Replay, log: Log): void {
   log(
     'warning',
-    `${name} asks ${quoted(asking.changed)} in other words than in the round before, so the answer is not used and the client is asked again. If that is not meant, take what the question says from the input, from answers and from steps.`,
+    `${name} asks ${quoted(asking.changedQuestions)} in other words than in the round before, so the answer is not used and the client is asked again. If that is not meant, take what the question says from the input, from answers and from steps.`,
   );
 }
 

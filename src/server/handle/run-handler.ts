@@ -1,21 +1,21 @@
 import type { Call, Outcome } from '../../protocol/call.js';
 import { isInputRequired } from '../asking/input-required.js';
 import { newJournal } from '../asking/journal.js';
-import { Asking } from '../asking/replay.js';
+import { Replay } from '../asking/replay.js';
 import type { Run } from '../asking/run.js';
 import type { Seal } from '../asking/sealed-state.js';
 import { CallContext, type Given, type Services } from '../context/call-context.js';
 import type { ClientFacts } from '../context/context.js';
 import type { CallFacts } from '../define/options.js';
 import type { Complete } from '../results/results.js';
-import type { Running } from '../state/lifespan.js';
+import type { LifespanRun } from '../state/lifespan.js';
 import type { Log } from '../state/log.js';
 import { unknownCallerWarning } from '../state/unknown-callers.js';
 import { conductor, isContinued, type What } from './rounds.js';
 import type { Background } from './task-host.js';
 
 export interface StageParts {
-  readonly running: Running<never>;
+  readonly running: LifespanRun<never>;
   readonly context: ((facts: CallFacts<never>) => unknown) | undefined;
   readonly seal: Seal;
   readonly complete: Complete;
@@ -70,7 +70,7 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
   const keeping = unknownCallerWarning(parts.context !== undefined, log);
   const conduct = conductor({ keeping, seal, complete, log });
   // Nothing is awaited where nothing has to be: most servers have neither a lifespan nor a context.
-  const unprepared = !running.needed && parts.context === undefined;
+  const unprepared = !running.hasLifespan && parts.context === undefined;
 
   async function prepare(call: Call): Promise<Prepared> {
     if (unprepared) return nothingGiven;
@@ -205,5 +205,5 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
 
 // A run that has a name already has its questions and steps from the start.
 function named({ runId }: What, maxBytes: number): Pick<Given<never, never>, 'asking'> | undefined {
-  return runId === undefined ? undefined : { asking: new Asking(newJournal(runId), { maxBytes }) };
+  return runId === undefined ? undefined : { asking: new Replay(newJournal(runId), { maxBytes }) };
 }

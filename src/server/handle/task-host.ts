@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
-import type { Asking } from '../asking/replay.js';
+import type { Replay } from '../asking/replay.js';
 import type { CallContext } from '../context/call-context.js';
 import type { TaskOptions, TasksOptions } from '../define/task-options.js';
 import type { Complete } from '../results/results.js';
@@ -18,7 +18,7 @@ export interface TaskWork {
   /** Makes the user of the call, while the request is there: the first run has it. */
   readonly prepare?: (() => Promise<void>) | undefined;
   /** Runs the handler with these questions and steps. What fails before `onRunning` is called is not the handler's. */
-  readonly run: (call: Call, asking: Asking, onRunning: () => void) => Promise<Outcome>;
+  readonly run: (call: Call, asking: Replay, onRunning: () => void) => Promise<Outcome>;
   /** Runs the handler as an ordinary call. With `background`, `ctx.background()` turns it into a task. */
   readonly inline: (background?: Background) => Promise<Outcome>;
 }
@@ -28,7 +28,7 @@ export type Background = (running: RunningCall) => Promise<Outcome>;
 
 export interface RunningCall {
   readonly ctx: CallContext<never, never>;
-  readonly asking: Asking;
+  readonly asking: Replay;
   /** Settles when the handler does. */
   readonly ended: Promise<Outcome>;
 }

@@ -19,8 +19,8 @@ export function toContents(value: unknown, source: Source): readonly ResourceCon
     if (parts !== undefined) return parts;
   }
   if (isObject(value)) {
-    const written = writtenOut(value, source);
-    if (written !== undefined) return written;
+    const contents = readContents(value, source);
+    if (contents !== undefined) return contents;
   }
   assertJson(value, UNSENDABLE);
   const { uri, mimeType = 'application/json' } = source;
@@ -39,7 +39,7 @@ function partsOf(items: readonly unknown[], source: Source): readonly ResourceCo
 }
 
 /** `{ contents: [ … ] }`, or undefined for data. */
-function writtenOut(
+function readContents(
   value: Readonly<Record<string, unknown>>,
   source: Source,
 ): readonly ResourceContents[] | undefined {

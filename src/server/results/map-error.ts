@@ -19,8 +19,8 @@ export function mapErrors(onError: OnError | undefined, log: Log): MapError {
   return async function mapError(error, call) {
     try {
       // The program may spread the call.
-      const answer = await onError(error, copyCall(call));
-      return isForPeer(answer) ? answer : undefined;
+      const replacement = await onError(error, copyCall(call));
+      return isForPeer(replacement) ? replacement : undefined;
     } catch (thrown) {
       if (isForPeer(thrown)) return thrown;
       // To throw the error that came is to have nothing to say about it.

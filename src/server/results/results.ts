@@ -24,18 +24,18 @@ export function completeAs(serverMeta: Readonly<JsonObject>): Complete {
 export function toToolResult(value: unknown): ToolResult {
   if (typeof value === 'string') return { content: [textBlock(value)] };
   if (value === undefined) return { content: [] };
-  if (typeof value !== 'object' || value === null) return structured(value);
+  if (typeof value !== 'object' || value === null) return structuredResult(value);
   const content = isContentBlock(value) ? [value] : Array.isArray(value) ? blocksOf(value) : undefined;
   if (content !== undefined) {
     // A block's own fields, such as `_meta`, may hold anything.
     assertJson(value, UNSENDABLE);
     return { content };
   }
-  return readToolResult(value) ?? withoutBuriedBlocks(structured(value));
+  return readToolResult(value) ?? withoutBuriedBlocks(structuredResult(value));
 }
 
 /** Text and structured content from one value, so that they cannot differ. */
-export function structured(value: unknown): ToolResult {
+export function structuredResult(value: unknown): ToolResult {
   assertJson(value, UNSENDABLE);
   const json = JSON.stringify(value) ?? 'null';
   const content = [textBlock(json)];

@@ -24,11 +24,12 @@ const resultKeys = {
  * one, so what is wrong with it is an error. So is a result with a field that results do not have.
  */
 export function readToolResult(value: object): ToolResult | undefined {
-  if (!('content' in value)) return withoutContent(value);
+  if (!('content' in value)) return readWithoutContent(value);
   const { content } = value;
   const others = unknownKeys(value, resultKeys, { meta: '_meta', data: 'structuredContent' });
   const isContent = Array.isArray(content) && content.every(isContentBlock);
-  if (others.length === 0) return checked(isContent ? (value as ToolResult) : repaired(value, content));
+  if (others.length === 0)
+    return checkResult(isContent ? (value as ToolResult) : repairContent(value, content));
   if (!isContent || content.length === 0) return undefined;
   const [{ key, hint }] = others as [(typeof others)[number]];
   throw new TypeError(
@@ -47,11 +48,11 @@ export function readResultWith(output: CompiledSchema, value: unknown): ToolResu
     isError !== true &&
     isObject(properties) &&
     Object.hasOwn(properties, 'content');
-  return isData ? undefined : checked(value as unknown as ToolResult);
+  return isData ? undefined : checkResult(value as unknown as ToolResult);
 }
 
 /** What a full result carries beside its content has to be JSON as well. */
-function checked(result: ToolResult): ToolResult {
+function checkResult(result: ToolResult): ToolResult {
   const { content, structuredContent, isError, _meta } = result;
   assertJson(structuredContent, `${UNSENDABLE}, in "structuredContent"`);
   if (content !== undefined) assertJson(content, `${UNSENDABLE}, in "content"`);
@@ -75,7 +76,7 @@ export function checkMeta(meta: unknown): void {
 }
 
 // Strings beside blocks are captions. Anything else is a mistake.
-function repaired(value: object, content: unknown): ToolResult {
+function repairContent(value: object, content: unknown): ToolResult {
   if (!Array.isArray(content)) {
     const instead =
       typeof content === 'string' ? 'Return the string itself' : 'Return the value itself, without "content"';
@@ -94,9 +95,9 @@ function repaired(value: object, content: unknown): ToolResult {
 }
 
 // A value that only has the fields of a result is one, whose text is made of its structured content.
-function withoutContent(value: object): ToolResult | undefined {
+function readWithoutContent(value: object): ToolResult | undefined {
   if (('structuredContent' in value || 'isError' in value) && unknownKeys(value, resultKeys).length === 0) {
-    const { structuredContent } = checked(value as ToolResult);
+    const { structuredContent } = checkResult(value as ToolResult);
     if (structuredContent === undefined)
       throw new TypeError(
         `${UNSENDABLE}: it looks like a result, but has no "content". Add content: [text('…')].`,

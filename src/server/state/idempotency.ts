@@ -10,7 +10,7 @@ import { KeyedCalls } from './keyed-calls.js';
 import type { Log } from './log.js';
 import type { Store } from './store.js';
 import { callerPart } from './store-shares.js';
-import { isUnknown } from './unknown-callers.js';
+import { isUnknownCaller } from './unknown-callers.js';
 
 /** The settings of calls that are repeated with the same idempotency key. */
 export interface IdempotencyOptions {
@@ -54,7 +54,7 @@ interface Entry {
 }
 
 /** Where a keyed call is kept, and what names it. */
-interface Place {
+interface KeyScope {
   readonly key: string;
   readonly args: string;
   readonly runId: string;
@@ -85,15 +85,15 @@ export function runOnce({ name, store, log, hasContext }: RunOnceParts): RunOnce
     const { call, tool } = repeatable;
     const key = keyOf(call);
     if (key === undefined) return repeatable.run(call);
-    if (isUnknown(call, hasContext)) throw callersUnknown();
+    if (isUnknownCaller(call, hasContext)) throw callersUnknown();
     const leave = calls.enter(call);
     try {
-      const place = await placeOf(call, tool, key);
+      const scope = await scopeOf(call, tool, key);
       for (;;) {
-        const other = running.get(place.key);
-        if (other === undefined) return await begin(place, repeatable);
+        const other = running.get(scope.key);
+        if (other === undefined) return await begin(scope, repeatable);
         const entry = await other;
-        if (entry !== undefined) return sameOutcome(entry, place);
+        if (entry !== undefined) return sameOutcome(entry, scope);
         // It ended without an outcome to share: then the next in line runs.
       }
     } finally {
@@ -101,7 +101,7 @@ export function runOnce({ name, store, log, hasContext }: RunOnceParts): RunOnce
     }
   }
 
-  async function placeOf(call: Call, tool: string, key: string): Promise<Place> {
+  async function scopeOf(call: Call, tool: string, key: string): Promise<KeyScope> {
     const principal = principalOf(call);
     const args = await digest(call.params['arguments'] ?? {});
     const [owner, id, runId] = await Promise.all([
@@ -114,10 +114,10 @@ export function runOnce({ name, store, log, hasContext }: RunOnceParts): RunOnce
   }
 
   // The map has the call before anything is awaited, so that two of the same moment cannot both begin.
-  async function begin(place: Place, repeatable: Repeatable): Promise<Outcome> {
+  async function begin(scope: KeyScope, repeatable: Repeatable): Promise<Outcome> {
     let share!: (entry: Entry | undefined) => void;
     running.set(
-      place.key,
+      scope.key,
       new Promise((resolve) => {
         share = resolve;
       }),
@@ -125,36 +125,39 @@ export function runOnce({ name, store, log, hasContext }: RunOnceParts): RunOnce
     let entry: Entry | undefined;
     try {
       return await calls.run(repeatable.call, async (call, lifetime) => {
-        entry = await claim(place, repeatable);
-        if (entry !== undefined) return sameOutcome(entry, place);
-        const outcome = await repeatable.run(call, place.runId).catch(async (error: unknown) => {
+        entry = await claim(scope, repeatable);
+        if (entry !== undefined) return sameOutcome(entry, scope);
+        const outcome = await repeatable.run(call, scope.runId).catch(async (error: unknown) => {
           // An error says that the call did not take place. Of one that was aborted nobody knows how far it came.
-          if (!lifetime.ended) await forget(place);
+          if (!lifetime.ended) await forget(scope);
           throw error;
         });
-        entry = await keep(place, outcome, repeatable.windowMs);
+        entry = await keep(scope, outcome, repeatable.windowMs);
         return outcome;
       });
     } finally {
-      running.delete(place.key);
+      running.delete(scope.key);
       share(entry);
     }
   }
 
   /** Writes down that the call begins, before it does. Gives the outcome that is there already. */
-  async function claim(place: Place, { call, windowMs, harmless }: Repeatable): Promise<Entry | undefined> {
+  async function claim(
+    scope: KeyScope,
+    { call, windowMs, harmless }: Repeatable,
+  ): Promise<Entry | undefined> {
     if (hasEnded(call)) throw new McpError('cancelled', 'The call was cancelled before it began');
-    const begun: JsonObject = { args: place.args, begun: instance };
+    const marker: JsonObject = { args: scope.args, begun: instance };
     const until = Date.now() + windowMs + LONG_CALL_MS;
     try {
       for (;;) {
-        if (await store.add(place.key, begun, until)) return undefined;
-        const entry = (await store.get(place.key)) as unknown as Entry | undefined;
+        if (await store.add(scope.key, marker, until)) return undefined;
+        const entry = (await store.get(scope.key)) as unknown as Entry | undefined;
         // It has expired between the two.
         if (entry === undefined) continue;
-        if (entry.args !== place.args || entry.outcome !== undefined) return entry;
+        if (entry.args !== scope.args || entry.outcome !== undefined) return entry;
         if (!harmless) throw unknownOutcome(entry.begun === instance);
-        await store.set(place.key, begun, until);
+        await store.set(scope.key, marker, until);
         return undefined;
       }
     } catch (error) {
@@ -169,14 +172,14 @@ export function runOnce({ name, store, log, hasContext }: RunOnceParts): RunOnce
   }
 
   // A question is not the end of a call: the next round has the same key.
-  async function keep(place: Place, outcome: Outcome, windowMs: number): Promise<Entry | undefined> {
+  async function keep(scope: KeyScope, outcome: Outcome, windowMs: number): Promise<Entry | undefined> {
     if (outcome.resultType === 'input_required') {
-      await forget(place);
+      await forget(scope);
       return undefined;
     }
-    const entry: Entry = { args: place.args, begun: instance, outcome };
+    const entry: Entry = { args: scope.args, begun: instance, outcome };
     try {
-      await store.set(place.key, entry as unknown as JsonObject, Date.now() + windowMs);
+      await store.set(scope.key, entry as unknown as JsonObject, Date.now() + windowMs);
     } catch (error) {
       log(
         'error',
@@ -187,7 +190,7 @@ export function runOnce({ name, store, log, hasContext }: RunOnceParts): RunOnce
     return entry;
   }
 
-  async function forget({ key }: Place): Promise<void> {
+  async function forget({ key }: KeyScope): Promise<void> {
     try {
       await store.delete(key);
     } catch (error) {
@@ -198,8 +201,8 @@ export function runOnce({ name, store, log, hasContext }: RunOnceParts): RunOnce
   return { run, close: calls.close };
 }
 
-function sameOutcome({ args, outcome }: Entry, place: Place): Outcome {
-  if (args !== place.args)
+function sameOutcome({ args, outcome }: Entry, scope: KeyScope): Outcome {
+  if (args !== scope.args)
     throw new McpError('invalid_params', `params._meta["${IDEMPOTENCY_KEY}"] was used with other arguments`);
   if (outcome === undefined) throw unknownOutcome(true);
   return outcome;

@@ -50,9 +50,9 @@ export class KeyedCalls {
       );
     this.#running.set(principal, count + 1);
     return () => {
-      const left = (this.#running.get(principal) ?? 1) - 1;
-      if (left === 0) this.#running.delete(principal);
-      else this.#running.set(principal, left);
+      const remaining = (this.#running.get(principal) ?? 1) - 1;
+      if (remaining === 0) this.#running.delete(principal);
+      else this.#running.set(principal, remaining);
     };
   }
 
@@ -63,10 +63,10 @@ export class KeyedCalls {
     const open = [...this.#open];
     for (const [lifetime] of open) lifetime.end(why);
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<void>((resolve) => {
+    const deadline = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, CLOSE_MS);
     });
-    await Promise.race([Promise.all(open.map(([, ended]) => ended)), late]);
+    await Promise.race([Promise.all(open.map(([, ended]) => ended)), deadline]);
     clearTimeout(timer);
   };
 }

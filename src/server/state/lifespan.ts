@@ -11,7 +11,7 @@ function isGenerator<State>(value: unknown): value is AsyncGenerator<State, void
 }
 
 /** Runs a lifespan once: on the first call or when asked, whichever is first. */
-export class Running<State> {
+export class LifespanRun<State> {
   readonly #lifespan: Lifespan<State> | undefined;
   #generator: AsyncGenerator<State, void, void> | undefined;
   #starting: Promise<State> | undefined;
@@ -22,7 +22,7 @@ export class Running<State> {
   }
 
   /** Without a lifespan there is nothing to wait for. */
-  get needed(): boolean {
+  get hasLifespan(): boolean {
     return this.#lifespan !== undefined;
   }
 

@@ -54,10 +54,10 @@ export class StoreShares {
       return this.#problem(key, had === undefined ? 1 : 0, bytes - (had ?? 0));
     };
     if (problem() !== undefined) makeRoom();
-    const full = problem();
+    const refusal = problem();
     const { maxBytes, kindShare } = this.#limits;
     const most = key.includes(':') ? maxBytes * kindShare : maxBytes;
-    if (full !== undefined) throw bytes > most ? new RangeError(full) : new Error(full);
+    if (refusal !== undefined) throw bytes > most ? new RangeError(refusal) : new Error(refusal);
     const had = before();
     return this.add(key, had === undefined ? 1 : 0, bytes - (had ?? 0));
   }

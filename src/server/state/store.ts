@@ -32,7 +32,7 @@ const storeKeys = {
   callerShare: true,
 } satisfies KeysOf<MemoryStoreOptions>;
 
-interface Kept {
+interface StoreEntry {
   readonly json: string;
   readonly bytes: number;
   readonly expiresAt: number;
@@ -44,24 +44,24 @@ const SWEEP_EVERY_MS = 1000;
 /** Makes a store in this process's memory. The entries are lost when the process ends. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   checkOptions('memoryStore', options, storeKeys);
-  const kept = new Map<string, Kept>();
+  const entries = new Map<string, StoreEntry>();
   const shares = new StoreShares(options, { maxEntries: 100_000, maxBytes: 256 * 1024 * 1024 });
   let earliest = Number.POSITIVE_INFINITY;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let nextSweep = Number.POSITIVE_INFINITY;
 
-  function read(key: string): Kept | undefined {
-    const entry = kept.get(key);
+  function read(key: string): StoreEntry | undefined {
+    const entry = entries.get(key);
     if (entry === undefined || entry.expiresAt > Date.now()) return entry;
     remove(key);
     return undefined;
   }
 
   function remove(key: string): void {
-    const entry = kept.get(key);
+    const entry = entries.get(key);
     if (entry === undefined) return;
     shares.add(key, -1, -entry.bytes);
-    kept.delete(key);
+    entries.delete(key);
   }
 
   function write(key: string, value: JsonObject, expiresAt = Number.POSITIVE_INFINITY): void {
@@ -71,10 +71,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     shares.replace(
       key,
       bytes,
-      () => kept.get(key)?.bytes,
+      () => entries.get(key)?.bytes,
       () => earliest <= Date.now() && sweep(),
     );
-    kept.set(key, { json, bytes, expiresAt });
+    entries.set(key, { json, bytes, expiresAt });
     earliest = Math.min(earliest, expiresAt);
     sweepAt(expiresAt);
   }
@@ -82,7 +82,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   function sweep(): void {
     const now = Date.now();
     let next = Number.POSITIVE_INFINITY;
-    for (const [key, { expiresAt }] of kept) {
+    for (const [key, { expiresAt }] of entries) {
       if (expiresAt <= now) remove(key);
       else next = Math.min(next, expiresAt);
     }
@@ -120,14 +120,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     },
     async *entries(prefix) {
       // Each is read when its turn comes: it may have changed since.
-      for (const key of [...kept.keys()]) {
+      for (const key of [...entries.keys()]) {
         const entry = key.startsWith(prefix) ? read(key) : undefined;
         if (entry !== undefined) yield [key, JSON.parse(entry.json) as JsonObject];
       }
     },
     async close() {
       clearTimeout(timer);
-      kept.clear();
+      entries.clear();
       shares.clear();
     },
   };

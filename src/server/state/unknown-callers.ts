@@ -2,16 +2,16 @@ import type { Call } from '../../protocol/call.js';
 import type { Log } from './log.js';
 
 /** Whether a server that makes a user for each call cannot tell whose call this is: the request is all it knows. */
-export function isUnknown({ http, auth }: Pick<Call, 'http' | 'auth'>, hasContext: boolean): boolean {
+export function isUnknownCaller({ http, auth }: Pick<Call, 'http' | 'auth'>, hasContext: boolean): boolean {
   return hasContext && http !== undefined && auth === undefined;
 }
 
 /** Tells the operator once that what is kept for later belongs to nobody. */
 export function unknownCallerWarning(hasContext: boolean, log: Log): (call: Call) => void {
-  let told = false;
+  let hasWarned = false;
   return function warn(call) {
-    if (told || !isUnknown(call, hasContext)) return;
-    told = true;
+    if (hasWarned || !isUnknownCaller(call, hasContext)) return;
+    hasWarned = true;
     log(
       'warning',
       'This server has "context" and no "auth", so tasks and answers to questions belong to whoever knows their id, and a task that is resumed after a restart has no user. Give the option "auth" to serve, createHandler or createNodeHandler.',

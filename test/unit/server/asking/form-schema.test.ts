@@ -4,9 +4,9 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Schema } from '../../../../src/schema/schema.js';
-import { formOf } from '../../../../src/server/asking/question.js';
+import { formQuestion } from '../../../../src/server/asking/question.js';
 
-const question = (schema: Schema) => formOf({ message: 'Well?', schema });
+const question = (schema: Schema) => formQuestion({ message: 'Well?', schema });
 const formOfSchema = (schema: Schema): unknown => question(schema).request.params?.['requestedSchema'];
 const field = (json: object): unknown =>
   (formOfSchema({ type: 'object', properties: { it: json } }) as { properties: { it: unknown } }).properties

@@ -1,18 +1,18 @@
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { McpError } from '../../../../src/protocol/errors.js';
-import { formOf } from '../../../../src/server/asking/question.js';
-import { Asking, type Waiting } from '../../../../src/server/asking/replay.js';
-import { InnerRun } from '../../../../src/server/asking/run.js';
+import { formQuestion } from '../../../../src/server/asking/question.js';
+import { Replay, type Suspender } from '../../../../src/server/asking/replay.js';
+import { NestedRun } from '../../../../src/server/asking/run.js';
 import { until } from '../../../support/until.js';
 
-const sure = () => formOf({ message: 'Sure?', schema: z.object({ ok: z.boolean() }) });
+const sure = () => formQuestion({ message: 'Sure?', schema: z.object({ ok: z.boolean() }) });
 const yes = { action: 'accept', content: { ok: true } };
 const stop = new McpError('cancelled', 'Stop');
 
-function waiting(record?: Waiting['record']) {
-  const settle = vi.fn();
-  return { settle, ...(record && { record }) };
+function makeSuspender(onStep?: Suspender['onStep']) {
+  const onIdle = vi.fn();
+  return { onIdle, ...(onStep && { onStep }) };
 }
 
 function gate() {
@@ -25,7 +25,7 @@ function gate() {
 
 describe('a run that somebody keeps', () => {
   test('ends for a reason: open questions, later questions and later steps throw it, and the first reason counts', async () => {
-    const asking = new Asking(undefined, { waiting: waiting() });
+    const asking = new Replay(undefined, { suspender: makeSuspender() });
     const open = asking.ask('open', sure());
     expect(asking.over).toBe(false);
     asking.end(stop);
@@ -41,9 +41,9 @@ describe('a run that somebody keeps', () => {
   });
 
   test('also knows nothing any more that it knew', async () => {
-    const asking = new Asking(undefined, { waiting: waiting() });
+    const asking = new Replay(undefined, { suspender: makeSuspender() });
     await asking.step('known', () => 1);
-    const again = new Asking(asking.journal({ logged: 0, reached: undefined }));
+    const again = new Replay(asking.journal({ logged: 0, reached: undefined }));
     again.end(stop);
     await expect(again.step('known', () => 2)).rejects.toBe(stop);
   });
@@ -52,7 +52,7 @@ describe('a run that somebody keeps', () => {
     const recorded = gate();
     const record = vi.fn(() => recorded.opened);
     const working = gate();
-    const asking = new Asking(undefined, { waiting: waiting(record) });
+    const asking = new Replay(undefined, { suspender: makeSuspender(record) });
     const step = asking.step('step', async () => {
       await working.opened;
       return 'paid';
@@ -73,7 +73,7 @@ describe('a run that somebody keeps', () => {
   });
 
   test('is idle at once where no step runs, and after a step has failed', async () => {
-    const asking = new Asking(undefined, { waiting: waiting() });
+    const asking = new Replay(undefined, { suspender: makeSuspender() });
     await asking.idle();
     const failing = asking.step('fails', () => Promise.reject(new Error('no')));
     const idle = asking.idle();
@@ -84,7 +84,7 @@ describe('a run that somebody keeps', () => {
   test('is over when a step could not be recorded: the step throws that, and no other begins', async () => {
     const full = new Error('The store is full');
     const record = vi.fn(() => Promise.reject(full));
-    const asking = new Asking(undefined, { waiting: waiting(record) });
+    const asking = new Replay(undefined, { suspender: makeSuspender(record) });
     await expect(asking.step('a', () => 1)).rejects.toBe(full);
     const work = vi.fn();
     await expect(asking.step('b', work)).rejects.toBe(full);
@@ -94,21 +94,21 @@ describe('a run that somebody keeps', () => {
   });
 
   test('may take an answer back that could not be kept: the question is open again', async () => {
-    const keeper = waiting();
-    const asking = new Asking(undefined, { waiting: keeper });
+    const suspender = makeSuspender();
+    const asking = new Replay(undefined, { suspender });
     const question = asking.ask('sure', sure());
     expect(asking.open.get('sure')?.answer('nonsense')).toBeUndefined();
     const first = asking.open.get('sure')?.answer(yes);
     expect(asking.open.size).toBe(0);
     first?.reopen();
     expect(asking.journal({ logged: 0, reached: undefined }).answers.size).toBe(0);
-    await until('it is settled again', () => keeper.settle.mock.calls.length > 0);
+    await until('the run is idle again', () => suspender.onIdle.mock.calls.length > 0);
     asking.open.get('sure')?.answer(yes)?.proceed();
     expect(await question).toEqual(yes);
   });
 
   test('an answer that was taken and not handed on throws the reason like an open question', async () => {
-    const asking = new Asking(undefined, { waiting: waiting() });
+    const asking = new Replay(undefined, { suspender: makeSuspender() });
     const question = asking.ask('sure', sure());
     const taken = asking.open.get('sure')?.answer(yes);
     asking.end(stop);
@@ -119,11 +119,11 @@ describe('a run that somebody keeps', () => {
 
 describe('the run of an inner call', () => {
   test('is over with the outer one, and the outer one is not over with it', async () => {
-    const outer = new Asking(undefined, { waiting: waiting() });
+    const outer = new Replay(undefined, { suspender: makeSuspender() });
     const make = () => outer;
     const [one, two] = [
-      new InnerRun({ find: make, make }, 'one/'),
-      new InnerRun({ find: make, make }, 'two/'),
+      new NestedRun({ find: make, make }, 'one/'),
+      new NestedRun({ find: make, make }, 'two/'),
     ];
     const [first, second] = [one.ask('sure', sure()), two.ask('sure', sure())];
     expect([...outer.open.keys()]).toEqual(['one/sure', 'two/sure']);
@@ -141,8 +141,8 @@ describe('the run of an inner call', () => {
 
   test('does not get what its step gave after it was over', async () => {
     const working = gate();
-    const outer = new Asking();
-    const inner = new InnerRun({ find: () => outer, make: () => outer }, 'one/');
+    const outer = new Replay();
+    const inner = new NestedRun({ find: () => outer, make: () => outer }, 'one/');
     const step = inner.step('step', () => working.opened);
     inner.end(stop);
     working.open();

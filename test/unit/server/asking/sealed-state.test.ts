@@ -181,7 +181,7 @@ describe('a sealed state', () => {
   });
 
   test('is used once where there is a memory for it', async () => {
-    const once = sealed({ used: memoryStore() });
+    const once = sealed({ usedStates: memoryStore() });
     const [one, two] = [await once.close({ j: 1 }, binding), await once.close({ j: 2 }, binding)];
     expect(await once.open(one, binding)).toMatchObject({ j: 1 });
     await refused(once.open(one, binding));
@@ -196,7 +196,7 @@ describe('a sealed state', () => {
     const memory = memoryStore({ maxEntries: 1 });
     await memory.add('somebody else', {});
     const onUnrecorded = vi.fn();
-    const once = sealed({ used: memory, onUnrecorded });
+    const once = sealed({ usedStates: memory, onUnrecorded });
     const state = await once.close({ j: 1 }, binding);
     for (let n = 0; n < 2; n++)
       await expect(once.open(state, binding)).rejects.toMatchObject({
@@ -210,7 +210,7 @@ describe('a sealed state', () => {
   });
 
   test('is not used up by answers that are too large for it', async () => {
-    const once = sealed({ used: memoryStore(), maxBytes: 200 });
+    const once = sealed({ usedStates: memoryStore(), maxBytes: 200 });
     const state = await once.close({ j: 'x'.repeat(100) }, binding);
     await expect(once.open(state, binding, { a: 'x'.repeat(100) })).rejects.toMatchObject({
       code: 'invalid_params',

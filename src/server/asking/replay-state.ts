@@ -8,9 +8,9 @@ import { questionDigest } from './question-digest.js';
 import { checkKey } from './run.js';
 import { sizeOf } from './size.js';
 
-export interface NotesOptions {
+export interface ReplayStateOptions {
   /** The answers that came with this round. */
-  readonly given: JsonObject;
+  readonly answers: JsonObject;
   /** What the journal may grow to. */
   readonly maxBytes: number;
 }
@@ -29,25 +29,25 @@ const KEY_OVERHEAD = 32;
 const MAX_CHANGES = 3;
 
 /** What a run knows: the journal of the earlier rounds, the answers of this one, and which keys it has come to. */
-export class Notes {
+export class ReplayState {
   readonly #journal: Journal;
-  readonly #given: JsonObject;
+  readonly #newAnswers: JsonObject;
   readonly #maxBytes: number;
   #bytes: number;
   readonly #answers: Map<string, unknown>;
   readonly #steps: Map<string, unknown>;
   /** Answers that are in the journal, and that the handler must not find yet. */
-  readonly #expected = new Map<string, unknown>();
+  readonly #heldAnswers = new Map<string, unknown>();
   /** The keys of all rounds, and those of this one. */
   readonly #keys: Map<string, string>;
-  readonly #used = new Set<string>();
+  readonly #usedKeys = new Set<string>();
   readonly #changes: Map<string, number>;
-  readonly #changed = new Set<string>();
+  readonly #changedQuestions = new Set<string>();
   #parallel: boolean;
 
-  constructor(journal: Journal, { given, maxBytes }: NotesOptions) {
+  constructor(journal: Journal, { answers: given, maxBytes }: ReplayStateOptions) {
     this.#journal = journal;
-    this.#given = given;
+    this.#newAnswers = given;
     this.#maxBytes = maxBytes;
     this.#bytes =
       maxBytes === Number.POSITIVE_INFINITY ? 0 : sizeOf(JSON.stringify([writeJournal(journal), given]));
@@ -63,9 +63,9 @@ export class Notes {
   }
 
   /** Takes a key for a question or a step. It is the name of one: a second use would get the first one's answer. */
-  take(key: string, { request, beside }: Use): void {
+  claim(key: string, { request, beside }: Use): void {
     checkKey(key);
-    if (this.#used.has(key)) {
+    if (this.#usedKeys.has(key)) {
       throw new McpError(
         'internal_error',
         `The key "${key}" is used twice in one run. Give each question and step its own.`,
@@ -73,12 +73,12 @@ export class Notes {
     }
     this.#parallel ||= beside;
     if (!this.#keys.has(key)) this.#bytes += 2 * key.length + KEY_OVERHEAD;
-    this.#used.add(key);
+    this.#usedKeys.add(key);
     this.#keys.set(key, request === undefined ? '' : questionDigest(this.#journal.run, request));
   }
 
   /** Why nothing more can be kept, if that is so. */
-  full(key: string): McpError | undefined {
+  sizeProblem(key: string): McpError | undefined {
     if (this.#bytes <= this.#maxBytes) return undefined;
     return new McpError(
       'internal_error',
@@ -91,27 +91,27 @@ export class Notes {
    * gives way to the one that was just given.
    */
   answerTo<T>(key: string, question: Question<T>): { readonly value: T } | undefined {
-    const shown = this.#journal.keys.get(key);
-    const given = Object.hasOwn(this.#given, key) ? this.#given[key] : undefined;
-    const candidates = [this.#answers.get(key), given].filter((answer) => answer !== undefined);
+    const previousDigest = this.#journal.keys.get(key);
+    const newAnswer = Object.hasOwn(this.#newAnswers, key) ? this.#newAnswers[key] : undefined;
+    const candidates = [this.#answers.get(key), newAnswer].filter((answer) => answer !== undefined);
     // A client that answers in the first round was shown nothing, and answers whatever is asked.
-    const isAnswered = this.#isAsShown(key) || this.#journal.keys.size === 0;
-    if (!isAnswered && shown !== undefined && candidates.length > 0) {
-      this.#changed.add(key);
+    const isAnswered = this.#isSameQuestion(key) || this.#journal.keys.size === 0;
+    if (!isAnswered && previousDigest !== undefined && candidates.length > 0) {
+      this.#changedQuestions.add(key);
       this.#changes.set(key, (this.#changes.get(key) ?? 0) + 1);
     }
     for (const answer of isAnswered ? candidates : []) {
-      const read = question.read(answer);
-      if (!read.ok) continue;
+      const result = question.read(answer);
+      if (!result.ok) continue;
       this.#answers.set(key, answer);
-      return read;
+      return result;
     }
     this.#answers.delete(key);
     return undefined;
   }
 
   /** Why a question is not asked once more, if it was changed too often. */
-  fickle(key: string): McpError | undefined {
+  changeProblem(key: string): McpError | undefined {
     const changes = this.#changes.get(key) ?? 0;
     if (changes <= MAX_CHANGES) return undefined;
     return new McpError(
@@ -125,17 +125,17 @@ export class Notes {
   }
 
   /** Keeps an answer to a question that the handler has not come to: in the journal, but not for the handler. */
-  expect(key: string, response: unknown): void {
-    this.#expected.set(key, response);
+  holdAnswer(key: string, response: unknown): void {
+    this.#heldAnswers.set(key, response);
   }
 
   /** Ends that. False if the handler has come to the question since, and asks something else than the client was shown. */
-  unexpect(key: string): boolean {
-    this.#expected.delete(key);
-    return this.#isAsShown(key);
+  releaseAnswer(key: string): boolean {
+    this.#heldAnswers.delete(key);
+    return this.#isSameQuestion(key);
   }
 
-  #isAsShown(key: string): boolean {
+  #isSameQuestion(key: string): boolean {
     return this.#journal.keys.get(key) === this.#keys.get(key);
   }
 
@@ -144,7 +144,7 @@ export class Notes {
   }
 
   hasUsed(key: string): boolean {
-    return this.#used.has(key);
+    return this.#usedKeys.has(key);
   }
 
   resultOf(key: string): { readonly value: unknown } | undefined {
@@ -155,10 +155,10 @@ export class Notes {
   keepResult(key: string, result: unknown): unknown {
     assertJson(result, `The result of the step "${key}" cannot be kept`);
     const json = JSON.stringify(result) ?? 'null';
-    const kept: unknown = JSON.parse(json);
-    this.#steps.set(key, kept);
+    const stored: unknown = JSON.parse(json);
+    this.#steps.set(key, stored);
     this.#bytes += sizeOf(json);
-    return kept;
+    return stored;
   }
 
   idempotencyKey(key: string): string {
@@ -170,43 +170,43 @@ export class Notes {
    * the other, whatever was before the open question has been, or will never be. Where things go on side by side, a slow branch
    * may still come to its key.
    */
-  passed(open: ReadonlyMap<string, unknown>): string | undefined {
+  skippedKey(open: ReadonlyMap<string, unknown>): string | undefined {
     if (this.#parallel) return undefined;
     for (const key of this.#journal.keys.keys()) {
       if (open.has(key)) return undefined;
-      if (!this.#used.has(key)) return key;
+      if (!this.#usedKeys.has(key)) return key;
     }
     return undefined;
   }
 
   /** The key of an earlier round that this round did not come to, if there is one. */
-  get forgotten(): string | undefined {
-    for (const key of this.#journal.keys.keys()) if (!this.#used.has(key)) return key;
+  get missedKey(): string | undefined {
+    for (const key of this.#journal.keys.keys()) if (!this.#usedKeys.has(key)) return key;
     return undefined;
   }
 
   /** The questions that were answered, and are asked again because they are not the same any more. */
-  get changed(): readonly string[] {
-    return [...this.#changed];
+  get changedQuestions(): readonly string[] {
+    return [...this.#changedQuestions];
   }
 
-  journal(said: { readonly logged: number; readonly reached: number | undefined }): Journal {
+  journal(sentSoFar: { readonly logged: number; readonly reached: number | undefined }): Journal {
     const { run } = this.#journal;
-    const expected = [...this.#expected].filter(([key]) => this.#isAsShown(key));
+    const held = [...this.#heldAnswers].filter(([key]) => this.#isSameQuestion(key));
     return {
       run,
-      answers: expected.length === 0 ? this.#answers : new Map([...this.#answers, ...expected]),
+      answers: held.length === 0 ? this.#answers : new Map([...this.#answers, ...held]),
       steps: this.#steps,
       keys: this.#keys,
       changes: this.#changes,
       parallel: this.#parallel,
-      ...said,
+      ...sentSoFar,
     };
   }
 }
 
 /** A run that did not come to a key again. */
-export function divergence(key: string): McpError {
+export function keyNotReached(key: string): McpError {
   return new McpError(
     'internal_error',
     `The handler did not come to "${key}" again, which an earlier run of the same call did. It must ask the same in every run: decide by the input, by answers and by the results of steps, and begin nothing inside a step, which runs only once.`,
@@ -214,7 +214,7 @@ export function divergence(key: string): McpError {
 }
 
 /** A question or step that was begun by the function of a step. */
-export function insideStep(key: string, outer: string): McpError {
+export function begunInsideStep(key: string, outer: string): McpError {
   return new McpError(
     'internal_error',
     `"${key}" was begun inside the step "${outer}", which runs only once, so that later runs would not come to it. Begin it before or after that step.`,
