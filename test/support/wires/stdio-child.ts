@@ -35,7 +35,7 @@ export interface StdioChildOptions {
   readonly input?: 0 | 3;
 }
 
-const fixtures = fileURLToPath(new URL('../../transports/stdio/fixtures/', import.meta.url));
+const fixtures = fileURLToPath(new URL('../../unit/transports/stdio/fixtures/', import.meta.url));
 const started = new Set<() => void>();
 
 /** Ends what a test has left behind. Call it after each. */
