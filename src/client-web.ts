@@ -7,7 +7,9 @@ export * from './connect/public.js';
 export type { ServerProcess } from './transports/stdio/client/spawn.js';
 
 /** Connects to a server by its URL, or to one in the same page. A browser cannot start processes or read files. */
-export const connect: Connect = /* @__PURE__ */ makeConnect({});
+export const connect: Connect = /* @__PURE__ */ makeConnect({
+  environment: () => globalThis.process?.env,
+});
 
 const oneShots: OneShots = /* @__PURE__ */ makeOneShots(connect);
 /** Connects, runs `use` with the client, and closes the client, also when `use` throws. */

@@ -10,6 +10,7 @@ checkRuntime(globalThis.process?.versions);
 
 // Where there is no Node, none of this is loaded until somebody wants a process.
 const host: Host = {
+  environment: () => globalThis.process?.env,
   openProcess: async (server, options) => (await onNode()).openProcess(server, options),
   script: async (path) => (await onNode()).scriptProcess(path),
   async readConfig(path) {

@@ -5,7 +5,6 @@ import type { Link, LinkEvents, OpenLink } from '../protocol/link.js';
 import { SERVER_INFO } from '../protocol/meta.js';
 import type { Implementation, ServerCapabilities } from '../protocol/model/model.js';
 import { TASKS } from '../protocol/tables/extensions.js';
-import { has } from '../protocol/tables/features.js';
 import type { answerWith } from './answering/answer-with.js';
 import { capabilitiesOf, keyOf } from './answering/answering.js';
 import { staleBy, uniqueKey } from './calls/caching.js';
@@ -101,9 +100,8 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     ]);
     const started = new Listening({
       listen: listenRequest({ caller, link: () => connection.link, timeoutMs: options.timeoutMs ?? 60_000 }),
-      // A session tells its changes to the link as well, whoever listens.
       notification(method, params) {
-        if (!has(connection.link.revision, 'handshake')) notification(method, params);
+        if (!connection.link.reportsChanges) notification(method, params);
       },
       problem: hub.problem,
     });
@@ -207,7 +205,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
       caller.logLevel = level;
     },
     async rootsChanged() {
-      if (has(connection.link.revision, 'handshake'))
+      if (connection.link.expectsRootChanges)
         await caller.sendOwn('notifications/roots/list_changed', {}, { bare: true });
     },
     pending: () => caller.pending(),

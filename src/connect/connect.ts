@@ -64,7 +64,7 @@ export function makeConnect(host: Host): Connect {
 
   async function connect(target?: Target, options: ConnectOptions = {}): Promise<Client> {
     await checkOptionsOf('connect', options, connectKeys);
-    const place = target === undefined ? fromEnvironment() : placeOf(target);
+    const place = target === undefined ? fromEnvironment(host) : placeOf(target);
     await checkTargets(target);
     return connectTo(place, options);
   }
@@ -197,9 +197,8 @@ async function checkTargets(target: Target | undefined): Promise<void> {
   }
 }
 
-function fromEnvironment(): Place {
-  // Only some runtimes have an environment.
-  const url = globalThis.process?.env?.['MCP_SERVER_URL'];
+function fromEnvironment({ environment }: Host): Place {
+  const url = environment?.()?.['MCP_SERVER_URL'];
   if (!url) throw new McpError('invalid_request', 'There is no target, and MCP_SERVER_URL is not set.');
   const place = placeOf(url);
   if (place.kind === 'http' || place.kind === 'websocket') return place;

@@ -17,6 +17,12 @@ export interface Link {
   readonly transport: TransportName;
   /** What the server said of itself when the link was opened. */
   readonly discovered: Discovered;
+  /** Whether changes that a subscription receives are reported to `LinkEvents.notification` as well, as in a session. */
+  readonly reportsChanges?: boolean | undefined;
+  /** Whether the link itself drops the parts of a subscription that the server does not offer. */
+  readonly filtersSubscriptions?: boolean | undefined;
+  /** Whether the server expects to be told when the client's roots change. */
+  readonly expectsRootChanges?: boolean | undefined;
   /** Ends it: what is open fails with `connection_closed`. Resolves when nothing of it is left. Never rejects. */
   readonly close: () => Promise<void>;
 }

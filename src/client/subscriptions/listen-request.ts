@@ -2,7 +2,6 @@ import { isObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Link } from '../../protocol/link.js';
 import type { ServerCapabilities, SubscriptionFilter } from '../../protocol/model/model.js';
-import { has } from '../../protocol/tables/features.js';
 import type { Caller } from '../calls/caller.js';
 import { ACKNOWLEDGED, type ListeningParts } from './listening.js';
 
@@ -44,10 +43,10 @@ export function listenRequest({ caller, link, timeoutMs }: ListenRequestParts): 
     }
   };
 
-  /** The part that the server has. Sessions and groups look for themselves. */
+  /** Drops the parts of a subscription that the server does not offer, unless the link does so. */
   async function offer(wanted: SubscriptionFilter, signal: AbortSignal): Promise<SubscriptionFilter> {
-    const { revision, transport, discovered } = link();
-    if (has(revision, 'handshake') || transport === 'group') return wanted;
+    const { filtersSubscriptions, discovered } = link();
+    if (filtersSubscriptions) return wanted;
     const filter = offered(wanted, discovered.capabilities);
     if (Object.keys(filter).length === Object.keys(wanted).length) return wanted;
     // The server may have more by now: it may begin to announce what it did not promise.

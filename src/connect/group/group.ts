@@ -52,6 +52,7 @@ export async function connectGroup(
       dispatch: groupDispatch(group),
       revision: newestRevision,
       transport: 'group',
+      filtersSubscriptions: true,
       get discovered() {
         return discoveredOf(group);
       },

@@ -14,17 +14,21 @@ export interface Found {
 }
 
 /** Asks a server what it is. Rejects with `unsupported_version` and what the server supports where that has nothing modern. */
-export async function discover(exchange: Exchange, open: OpenOptions): Promise<Found> {
-  const ask = async (revision: Revision): Promise<Found> => {
-    const params = withPeer({}, { ...open.client, revision, logLevel: undefined });
+export async function discover(
+  exchange: Exchange,
+  open: OpenOptions,
+  revision: Revision = newestRevision,
+): Promise<Found> {
+  const ask = async (asked: Revision): Promise<Found> => {
+    const params = withPeer({}, { ...open.client, revision: asked, logLevel: undefined });
     return found(await exchange.request({ method: 'server/discover', params, signal: open.signal }));
   };
   try {
-    return await ask(newestRevision);
+    return await ask(revision);
   } catch (error) {
     if (!McpError.is(error) || error.code !== 'unsupported_version' || !isObject(error.data)) throw error;
     const other = mutual(modernRevisions, error.data['supported']);
-    if (other === undefined || other === newestRevision) throw error;
+    if (other === undefined || other === revision) throw error;
     return ask(other);
   }
 }

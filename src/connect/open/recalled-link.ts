@@ -50,6 +50,15 @@ export function onHearsay(first: Link, { ask, timeoutMs }: HearsayParts): Link {
     get discovered() {
       return link.discovered;
     },
+    get reportsChanges() {
+      return link.reportsChanges;
+    },
+    get filtersSubscriptions() {
+      return link.filtersSubscriptions;
+    },
+    get expectsRootChanges() {
+      return link.expectsRootChanges;
+    },
     async dispatch(call) {
       if (link !== first) return link.dispatch(call);
       open++;

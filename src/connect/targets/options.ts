@@ -47,6 +47,8 @@ export interface ConnectOptions extends ClientOptions, HttpLinkOptions {
 
 /** What only some runtimes can do. An entry file hands it in, so that the others never load it. */
 export interface Host {
+  /** The environment variables. */
+  readonly environment?: () => Readonly<Record<string, string | undefined>> | undefined;
   readonly openProcess?: (server: ServerProcess, options: SpawnOptions) => Wire | Promise<Wire>;
   /** How a script is started. */
   readonly script?: (path: string) => Promise<ScriptProcess>;

@@ -154,6 +154,9 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
   return {
     dispatch,
     transport,
+    reportsChanges: true,
+    filtersSubscriptions: true,
+    expectsRootChanges: true,
     get revision() {
       return session.agreed.revision;
     },

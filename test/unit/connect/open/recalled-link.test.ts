@@ -43,6 +43,23 @@ test('a call that is still open when another was refused is sent again too', asy
   expect(first.closed).toBe(1);
 });
 
+test('a recalled link has the traits of the link that replaced it', async () => {
+  const second = {
+    ...fakeLink('second', async () => ({ resultType: 'complete' })),
+    reportsChanges: true,
+    filtersSubscriptions: true,
+    expectsRootChanges: true,
+  };
+  const link = onHearsay(
+    fakeLink('first', () => Promise.reject(refused)),
+    { ask: async () => second, timeoutMs: 1000 },
+  );
+  expect(link.filtersSubscriptions).toBeUndefined();
+  await link.dispatch(call('a'));
+  const { reportsChanges, filtersSubscriptions, expectsRootChanges } = link;
+  expect([reportsChanges, filtersSubscriptions, expectsRootChanges]).toEqual([true, true, true]);
+});
+
 test('where nobody could be asked, the next call asks again', async () => {
   const second = fakeLink('second', async () => ({ resultType: 'complete' }));
   let asked = 0;

@@ -1,0 +1,143 @@
+// The layers of src and their rooms, and the lists that scripts/check-layers.js holds them to.
+
+/**
+ * @typedef {object} Layer
+ * @property {string} what A description of the folder, for the page.
+ * @property {readonly string[]} may The folders, or entry files, that it may import besides itself.
+ * @property {readonly string[]} [rooms] Its inner folders, lowest first; `.` is its own files. Each may import those before it.
+ */
+
+/** @type {Readonly<Record<string, Layer>>} Lowest first. */
+export const LAYERS = {
+  async: { what: 'delays, deadlines, aborts, lifetimes; no MCP word in it', may: [] },
+  jsonrpc: { what: 'JSON-RPC 2.0 and its framings; no MCP word in it', may: [] },
+  schema: {
+    what: 'Standard Schema or JSON Schema in, JSON Schema out; validation, coercion, error messages',
+    may: [],
+    rooms: ['document', 'check', 'explain', '.'],
+  },
+  protocol: {
+    what: 'the model: calls, links, errors, content, URI templates, and the tables of revisions, features and methods',
+    may: ['async', 'jsonrpc', 'schema'],
+    rooms: ['checks', 'encoding', 'tables', 'model', 'uri-template', '.'],
+  },
+  server: {
+    what: 'the serving role, newest revision only',
+    may: ['async', 'jsonrpc', 'schema', 'protocol'],
+    rooms: ['state', 'asking', 'results', 'context', 'define', 'catalog', 'handle', '.'],
+  },
+  client: {
+    what: 'the asking role, newest revision only',
+    may: ['async', 'jsonrpc', 'schema', 'protocol'],
+    rooms: ['model', 'checks', 'connection', 'answering', 'calls', 'tasks', 'subscriptions', '.'],
+  },
+  transports: {
+    what: 'bytes to Call and back, at both ends: HTTP, stdio, WebSocket, in-process',
+    may: ['async', 'jsonrpc', 'protocol'],
+    rooms: [
+      'client',
+      'server',
+      'http/client',
+      'http/server',
+      'stdio/client',
+      'stdio/server',
+      'websocket',
+      'memory',
+    ],
+  },
+  legacy: {
+    what: 'revisions before 2026-07-28: sessions, the handshake, event logs, HTTP+SSE, old shapes, for both roles',
+    may: ['async', 'jsonrpc', 'protocol', 'transports'],
+    rooms: ['shapes', 'client', 'client/http', 'server', 'server/http'],
+  },
+  connect: {
+    what: 'targets and configurations, finding the era of a server, many servers as one',
+    may: ['async', 'jsonrpc', 'protocol', 'client', 'transports', 'legacy'],
+    rooms: ['targets', 'config', 'open', 'group', '.'],
+  },
+  extensions: {
+    what: 'extensions of the protocol: tasks',
+    may: ['async', 'jsonrpc', 'protocol', 'server'],
+    rooms: ['tasks'],
+  },
+  adapters: {
+    what: 'Node, Fastify, LMDB; the only folder that names a third party',
+    may: ['async', 'jsonrpc', 'protocol', 'server', 'transports', 'legacy'],
+    rooms: ['node/client', 'node/server', 'fastify', 'lmdb'],
+  },
+  testing: {
+    what: 'the testing kit: the real parts with the sockets left out, and faults put in',
+    may: [
+      'async',
+      'jsonrpc',
+      'protocol',
+      'server',
+      'client',
+      'transports',
+      'legacy',
+      'connect',
+      'index.ts',
+      'http.ts',
+      'websocket.ts',
+    ],
+    rooms: ['faults', 'memory', 'recording', '.'],
+  },
+};
+
+/** Files that are of one role though no folder of theirs says so. Those of the two roles never import each other. */
+export const ROLES = {
+  'transports/websocket/accept.ts': 'server',
+  'transports/websocket/connect.ts': 'client',
+};
+
+/** Rooms that need Node. Portable files may import types from them, but never load them. */
+export const NODE_ROOMS = ['adapters/', 'transports/stdio/'];
+export const MAY_USE_NODE = [...NODE_ROOMS, 'testing/', 'testing.ts'];
+export const MAY_LOAD_NODE = [...MAY_USE_NODE, 'client.ts', 'node.ts', 'stdio.ts', 'fastify.ts', 'lmdb.ts'];
+export const NODE_GLOBALS = [
+  'process',
+  'Buffer',
+  'setImmediate',
+  'clearImmediate',
+  'require',
+  'global',
+  '__dirname',
+  '__filename',
+];
+/** These look at `globalThis` for what only Node has, and do without it elsewhere. */
+export const MAY_LOOK_FOR_NODE = ['client.ts', 'client-web.ts', 'node.ts', 'stdio.ts', 'async/next-turn.ts'];
+export const MAY_NAME_ANY_PACKAGE = ['adapters/'];
+/** @type {Readonly<Record<string, string>>} */
+export const PACKAGE_HOMES = { '@cfworker/json-schema': 'schema/' };
+
+export const COMPARES_ORDER = 'protocol/tables/features.ts';
+export const NAMES_REVISIONS = 'protocol/';
+export const REVISION = /^20\d\d-\d\d-\d\d$/;
+/** Functions that tell one era from another. The two roles speak the newest revision and never ask. */
+export const ERA_QUESTIONS = ['has', 'within', 'mutual', 'sessionRevisions', 'newestSession'];
+export const NEVER_ASK_FOR_ERA = ['server/', 'client/'];
+
+export const MAX_ENTRIES = 14;
+
+/**
+ * The page with the table of the layers between its two marks; undefined when it lacks them.
+ * @param {string} page
+ */
+export function withTable(page) {
+  const marked = /<!-- layers -->\n[\s\S]*?<!-- \/layers -->/;
+  if (!marked.test(page)) return undefined;
+  return page.replace(marked, () => `<!-- layers -->\n${printTable()}\n<!-- /layers -->`);
+}
+
+function printTable() {
+  const rows = Object.entries(LAYERS).map(([folder, { what, may, rooms }]) => {
+    const inside =
+      rooms === undefined
+        ? ''
+        : rooms.map((room) => (room === '.' ? 'its own files' : `\`${room}\``)).join(', ');
+    return `| \`${folder}\` | ${what} | ${may.map((one) => `\`${one}\``).join(', ') || 'nothing of ours'} | ${inside} |`;
+  });
+  return ['| folder | what it is | may import | rooms, lowest first |', '|---|---|---|---|', ...rows].join(
+    '\n',
+  );
+}
