@@ -1,4 +1,4 @@
-import { connect, McpError, verdictOf } from 'fullmcp/client';
+import { connect, knownServer, McpError } from 'fullmcp/client';
 import server from '../basic-server/server.js';
 
 // The examples of docs/connect.md.
@@ -78,9 +78,9 @@ export async function environment(script: string, folder: string, token: string)
 
 export async function again(url: string): Promise<number> {
   await using first = await connect(url);
-  // #region prior
-  const prior = verdictOf(first); // plain JSON: save it anywhere
-  await using client = await connect(url, { prior }); // nothing is sent before the first call
+  // #region known
+  const known = knownServer(first); // plain JSON: save it anywhere
+  await using client = await connect(url, { known }); // nothing is sent before the first call
   // #endregion
   return (await client.callTool('add', { a: 1, b: 2 })).unwrap() as number;
 }

@@ -10,7 +10,7 @@ import { Failures } from './open/attempts.js';
 import type { Way } from './open/eras.js';
 import { overHttp } from './open/http.js';
 import { opener } from './open/open-known.js';
-import { VerdictCache } from './targets/known-servers.js';
+import { KnownServers } from './targets/known-servers.js';
 import { connectKeys } from './targets/option-keys.js';
 import type { ConnectOptions, Host, ScriptProcess } from './targets/options.js';
 import type { McpConfig } from './targets/target.js';
@@ -60,7 +60,7 @@ export interface Connect {
 
 /** Makes a `connect` for a runtime, with a memory of its own for the eras of servers. */
 export function makeConnect(host: Host): Connect {
-  const remembered = new VerdictCache();
+  const remembered = new KnownServers();
 
   async function connect(target?: Target, options: ConnectOptions = {}): Promise<Client> {
     await checkOptionsOf('connect', options, connectKeys);
@@ -132,7 +132,7 @@ export function makeConnect(host: Host): Connect {
   function openerOf(place: OpenPlace, options: ConnectOptions): OpenLink {
     if (place.kind === 'in-process') return inProcess(place.dispatch, options);
     const key = place.kind === 'process' ? processKey(place.server) : nameOf(place);
-    return opener(wayTo(place, options), { key, verdicts: options.verdicts ?? remembered, options });
+    return opener(wayTo(place, options), { key, knownServers: options.knownServers ?? remembered, options });
   }
 
   function wayTo(place: Exclude<OpenPlace, { kind: 'in-process' }>, options: ConnectOptions): Way {

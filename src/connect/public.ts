@@ -70,6 +70,6 @@ export type { Connect } from './connect.js';
 export type { GroupClient } from './group/group.js';
 export type { OneShots } from './one-shots.js';
 export type { Attempt } from './open/attempts.js';
-export { type Era, type Verdict, VerdictCache, verdictOf } from './targets/known-servers.js';
+export { type Era, type KnownServer, KnownServers, knownServer } from './targets/known-servers.js';
 export type { ConnectOptions, OneShotOptions } from './targets/options.js';
 export type { Address, McpConfig, ServerObject, Target } from './targets/target.js';

@@ -6,7 +6,7 @@ import type { ContentBlock } from '../protocol/model/content.js';
 // Matchers for `expect.extend(matchers)`, in Vitest, Jest and Bun. What they take is what the client gives, or the raw result.
 
 /** The result of a matcher. */
-interface Verdict {
+interface MatchResult {
   /** Whether the value matches. */
   readonly pass: boolean;
   /** Describes the mismatch. */
@@ -26,7 +26,7 @@ type Matcher<Expected extends readonly unknown[]> = (
   this: MatcherState,
   received: unknown,
   ...expected: Expected
-) => Verdict;
+) => MatchResult;
 
 /** The matchers that are added to `expect(…)`, for the declaration of your test runner's types. */
 export interface McpMatchers<R = unknown> {
@@ -63,7 +63,7 @@ export const matchers: Matchers = {
     const failed = field(received, 'isError') === true;
     const text = textOf(received);
     const wanted = messageIncludes === '' ? '' : ` that says ${shown(messageIncludes)}`;
-    return verdict(this, failed && text.includes(messageIncludes), {
+    return matchResult(this, failed && text.includes(messageIncludes), {
       wanted: `a tool error${wanted}`,
       got: failed ? `a tool error that says ${shown(text)}` : described(received),
     });
@@ -71,7 +71,7 @@ export const matchers: Matchers = {
   toHaveText(received, expected) {
     const text = textOf(received);
     const pass = typeof expected === 'string' ? text === expected : text.search(expected) >= 0;
-    return verdict(this, pass, { wanted: `the text ${shown(expected)}`, got: shown(text) });
+    return matchResult(this, pass, { wanted: `the text ${shown(expected)}`, got: shown(text) });
   },
   toHaveData(received, expected) {
     const data =
@@ -79,30 +79,33 @@ export const matchers: Matchers = {
       field(received, 'structuredContent') ??
       (isObject(received) ? printedValue(received) : undefined);
     const equals = this.equals ?? ((a, b) => JSON.stringify(a) === JSON.stringify(b));
-    return verdict(this, equals(data, expected), { wanted: `the data ${shown(expected)}`, got: shown(data) });
+    return matchResult(this, equals(data, expected), {
+      wanted: `the data ${shown(expected)}`,
+      got: shown(data),
+    });
   },
   toHaveTool(received, name) {
     const list = Array.isArray(received) ? received : field(received, 'tools');
     const names = Array.isArray(list) ? list.map((tool) => field(tool, 'name')) : [];
-    return verdict(this, names.includes(name), {
+    return matchResult(this, names.includes(name), {
       wanted: `a tool named ${shown(name)}`,
       got: names.length > 0 ? names.join(', ') : described(received),
     });
   },
   toBeMcpError(received, code) {
     const known = McpError.is(received);
-    return verdict(this, known && (code === undefined || received.code === code), {
+    return matchResult(this, known && (code === undefined || received.code === code), {
       wanted: `an McpError${code === undefined ? '' : ` with the code ${shown(code)}`}`,
       got: known ? `one with ${shown(received.code)}: ${received.message}` : described(received),
     });
   },
 };
 
-function verdict(
+function matchResult(
   { isNot = false }: MatcherState,
   pass: boolean,
   { wanted, got }: { readonly wanted: string; readonly got: string },
-): Verdict {
+): MatchResult {
   return { pass, message: () => `expected ${isNot ? 'anything but ' : ''}${wanted}, but got ${got}` };
 }
 

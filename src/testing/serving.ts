@@ -49,10 +49,10 @@ export function serveInMemory(dispatch: Dispatch, { wire, faults, headers }: Ser
         ...(headers && { headers }),
       };
       const url = new URL(`http://localhost/${over === 'http' ? 'mcp' : 'sse'}`);
-      const verdict = over === 'http' ? undefined : { era: over, revision };
+      const known = over === 'http' ? undefined : { era: over, revision };
       const way = overHttp(url, { target: name, http });
       return {
-        open: async (events, open) => (await way({ events, open, revision, verdict })).link,
+        open: async (events, open) => (await way({ events, open, revision, known })).link,
         close: () => handler.close({ deadlineMs: 0 }),
       };
     }

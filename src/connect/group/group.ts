@@ -78,7 +78,7 @@ export async function connectGroup(
 
 /** Everything that is not the group's own business: its middleware, its log, its cache. */
 function memberOptions(options: ConnectOptions, events: LinkEvents): ConnectOptions {
-  const { use, log, logLevel, progress, signal, prior, elicit, sample, roots, cache, ...shared } = options;
+  const { use, log, logLevel, progress, signal, known, elicit, sample, roots, cache, ...shared } = options;
   return {
     ...shared,
     ...askThrough(events, { ...(elicit && { elicit }), ...(sample && { sample }), ...(roots && { roots }) }),

@@ -2,7 +2,7 @@ import { McpError } from '../../protocol/errors.js';
 import type { Link, LinkEvents, OpenOptions } from '../../protocol/link.js';
 import { has } from '../../protocol/tables/features.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
-import type { Era, Verdict } from '../targets/known-servers.js';
+import type { Era, KnownServer } from '../targets/known-servers.js';
 
 /** A way to a server, of whatever era. Opens a link, or rejects and leaves nothing open. */
 export type Way = (parts: WayParts) => Promise<Opened>;
@@ -11,7 +11,7 @@ export interface WayParts {
   readonly events: LinkEvents;
   readonly open: OpenOptions;
   /** Only this is tried. */
-  readonly verdict?: Verdict | undefined;
+  readonly known?: KnownServer | undefined;
   /** Insisted on. */
   readonly revision?: Revision | undefined;
 }

@@ -63,8 +63,8 @@ export function overHttp(url: URL, { target, http, carrier }: OverHttp): Way {
 
   /** Where nothing speaks MCP, the path is most often wrong, and the right one can be named. */
   async function summary({ errors }: Failures, parts: WayParts): Promise<Summary | undefined> {
-    const { verdict, revision, open: opening } = parts;
-    if (verdict !== undefined || opening.signal.aborted) return undefined;
+    const { known, revision, open: opening } = parts;
+    if (known !== undefined || opening.signal.aborted) return undefined;
     const at = { url, target, errors, insists: revision !== undefined };
     return import('./wrong-path.js')
       .then(({ wrongPath }) => wrongPath(at, opening.signal, (other, signal) => probe(other, signal, parts)))
@@ -86,8 +86,8 @@ export function overHttp(url: URL, { target, http, carrier }: OverHttp): Way {
   }
 }
 
-function erasToTry({ verdict, revision }: WayParts): readonly Era[] {
-  if (verdict !== undefined) return [verdict.era];
+function erasToTry({ known, revision }: WayParts): readonly Era[] {
+  if (known !== undefined) return [known.era];
   if (revision === undefined) return eras;
   return eraOf(revision) === 'modern' ? ['modern'] : ['session', 'http+sse'];
 }
@@ -111,10 +111,17 @@ interface EraParts extends WayParts {
 type OpenEra = (url: URL, parts: EraParts) => Promise<Link>;
 
 const openers: Readonly<Record<Era, OpenEra>> = {
-  modern(url, { events, open, verdict, http, carrier }) {
-    const { revision, discovered } = verdict ?? {};
-    const known = revision !== undefined && discovered !== undefined ? { revision, discovered } : undefined;
-    return openHttpLink(url, { events, open, http, carrier, ...(known !== undefined && { known }) });
+  modern(url, { events, open, known, http, carrier }) {
+    const { revision, discovered } = known ?? {};
+    const recalled =
+      revision !== undefined && discovered !== undefined ? { revision, discovered } : undefined;
+    return openHttpLink(url, {
+      events,
+      open,
+      http,
+      carrier,
+      ...(recalled !== undefined && { known: recalled }),
+    });
   },
   async session(url, { events, open, revision, http, carrier }) {
     const { httpSessionExchange, openSessionLink } = await import('./session-era.js');

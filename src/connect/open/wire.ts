@@ -21,8 +21,8 @@ export interface OverWire {
 
 export function overWire(makeWire: () => Wire | Promise<Wire>, over: OverWire): Way {
   return async function openOverWire(parts) {
-    const { verdict, revision, open } = parts;
-    const era = verdict?.era ?? (revision && eraOf(revision));
+    const { known, revision, open } = parts;
+    const era = known?.era ?? (revision && eraOf(revision));
     try {
       return await openOnce(era === 'session');
     } catch (error) {
@@ -81,9 +81,9 @@ class Negotiation {
   }
 
   async run(): Promise<Opened> {
-    const { verdict, revision, open } = this.#parts;
-    if (verdict?.discovered !== undefined)
-      return this.#modern({ revision: verdict.revision, discovered: verdict.discovered });
+    const { known, revision, open } = this.#parts;
+    if (known?.discovered !== undefined)
+      return this.#modern({ revision: known.revision, discovered: known.discovered });
 
     const probing = new AbortController();
     const shaking = new AbortController();

@@ -11,7 +11,7 @@ import type { Revision } from '../../protocol/tables/revisions.js';
 export type Era = 'modern' | 'session' | 'http+sse';
 
 /** The facts that were found out about a server. Plain JSON: keep it to connect again without asking. */
-export interface Verdict {
+export interface KnownServer {
   /** The way to speak to the server. */
   readonly era: Era;
   /** The revision that was agreed on. */
@@ -21,8 +21,8 @@ export interface Verdict {
 }
 
 /** Remembers the era of each server, so that only the first connection has to find out. */
-export class VerdictCache {
-  readonly #verdicts = new Map<string, Verdict>();
+export class KnownServers {
+  readonly #servers = new Map<string, KnownServer>();
   readonly #maxEntries: number;
 
   /** Keeps `maxEntries` servers; beyond them, the oldest is dropped. Default: 500. */
@@ -35,18 +35,18 @@ export class VerdictCache {
     this.#maxEntries = maxEntries;
   }
 
-  /** The verdict on a server; undefined when none is remembered. */
-  get(key: string): Verdict | undefined {
-    return this.#verdicts.get(key);
+  /** The facts about a server; undefined when none are remembered. */
+  get(key: string): KnownServer | undefined {
+    return this.#servers.get(key);
   }
 
-  /** Remembers a verdict, and drops the oldest when there are too many. */
-  set(key: string, { era, revision }: Verdict): void {
-    this.#verdicts.delete(key);
-    this.#verdicts.set(key, { era, revision });
-    if (this.#verdicts.size > this.#maxEntries) {
-      for (const oldest of this.#verdicts.keys()) {
-        this.#verdicts.delete(oldest);
+  /** Remembers a server, and drops the oldest when there are too many. */
+  set(key: string, { era, revision }: KnownServer): void {
+    this.#servers.delete(key);
+    this.#servers.set(key, { era, revision });
+    if (this.#servers.size > this.#maxEntries) {
+      for (const oldest of this.#servers.keys()) {
+        this.#servers.delete(oldest);
         break;
       }
     }
@@ -54,12 +54,12 @@ export class VerdictCache {
 
   /** Forgets a server. */
   delete(key: string): void {
-    this.#verdicts.delete(key);
+    this.#servers.delete(key);
   }
 }
 
-/** The verdict on a client's server, for the option `prior` of a later `connect`. */
-export function verdictOf(client: Pick<Client, 'server' | 'info'>): Verdict {
+/** The facts about a client's server, for the option `known` of a later `connect`. */
+export function knownServer(client: Pick<Client, 'server' | 'info'>): KnownServer {
   const { revision, info, capabilities, instructions } = client.server;
   if (client.info().transport === 'http+sse') return { era: 'http+sse', revision };
   if (has(revision, 'handshake')) return { era: 'session', revision };

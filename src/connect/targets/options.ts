@@ -7,7 +7,7 @@ import type { HttpCarrier } from '../../transports/http/client/carrier.js';
 import type { HttpLinkOptions, NodeHttpOptions } from '../../transports/http/client/options.js';
 import type { ServerProcess, SpawnOptions } from '../../transports/stdio/client/spawn.js';
 import type { WebSocketConstructor } from '../../transports/websocket/connect.js';
-import type { Verdict, VerdictCache } from './known-servers.js';
+import type { KnownServer, KnownServers } from './known-servers.js';
 import type { McpConfig } from './target.js';
 
 /** The options of `connect`: those of the client, of HTTP, and of connecting. */
@@ -30,12 +30,12 @@ export interface ConnectOptions extends ClientOptions, HttpLinkOptions {
    */
   readonly revision?: Revision;
   /**
-   * The result of `verdictOf` for an earlier connection. A server of revision 2026-07-28 is then not asked again before the
+   * The result of `knownServer` for an earlier connection. A server of revision 2026-07-28 is then not asked again before the
    * first call. Ignored for a config of several servers.
    */
-  readonly prior?: Verdict;
+  readonly known?: KnownServer;
   /** The cache that remembers the era of each server. Default: one that all connections of this program share. */
-  readonly verdicts?: VerdictCache;
+  readonly knownServers?: KnownServers;
   /** The class that opens WebSockets. Default: the package `ws` on Node, and the runtime's own elsewhere. */
   readonly WebSocket?: WebSocketConstructor;
   /**

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Client, connect, VerdictCache } from '../../../src/client.js';
+import { type Client, connect, KnownServers } from '../../../src/client.js';
 import { closing, failure, timed } from '../../support/faults.js';
 import {
   type Act,
@@ -28,7 +28,7 @@ async function start(acts: Acts = {}): Promise<FaultyServer> {
 }
 
 async function meet({ url }: FaultyServer): Promise<Client> {
-  return opened(await connect(url, { verdicts: new VerdictCache() }));
+  return opened(await connect(url, { knownServers: new KnownServers() }));
 }
 
 describe('an answer that does not come, or not whole', () => {

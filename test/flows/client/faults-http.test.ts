@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer as createTcp } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Client, type ConnectOptions, connect, VerdictCache } from '../../../src/client.js';
+import { type Client, type ConnectOptions, connect, KnownServers } from '../../../src/client.js';
 import { closing, failure, statuses, timed } from '../../support/faults.js';
 import {
   type Act,
@@ -29,7 +29,7 @@ async function start(acts: Acts = {}): Promise<FaultyServer> {
 }
 
 async function meet({ url }: FaultyServer, options: ConnectOptions = {}): Promise<Client> {
-  return opened(await connect(url, { verdicts: new VerdictCache(), ...options }));
+  return opened(await connect(url, { knownServers: new KnownServers(), ...options }));
 }
 
 describe('a server that is not there', () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Client, type ConnectOptions, connect, VerdictCache } from '../../../src/client.js';
+import { type Client, type ConnectOptions, connect, KnownServers } from '../../../src/client.js';
 import { closing, failure, statuses, timed } from '../../support/faults.js';
 import {
   type Act,
@@ -27,7 +27,7 @@ const half = JSON.stringify({ jsonrpc: '2.0', id: 1, result: content('half') }).
 
 async function meet({ url }: FaultyServer, options: ConnectOptions = {}): Promise<Client> {
   const reconnect = { baseMs: 10, maxMs: 50 };
-  return opened(await connect(url, { verdicts: new VerdictCache(), reconnect, ...options }));
+  return opened(await connect(url, { knownServers: new KnownServers(), reconnect, ...options }));
 }
 
 async function startSessions(acts: Acts = {}, sessions?: Set<string>): Promise<FaultyServer> {

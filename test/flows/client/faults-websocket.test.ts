@@ -2,7 +2,7 @@ import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { type Client, type ConnectOptions, connect, VerdictCache } from '../../../src/client.js';
+import { type Client, type ConnectOptions, connect, KnownServers } from '../../../src/client.js';
 import { closing, failure, statuses, timed } from '../../support/faults.js';
 import { leaveNothingBehind } from '../../support/leaks.js';
 import { until } from '../../support/until.js';
@@ -120,7 +120,7 @@ async function start(): Promise<Served> {
 
 async function meet({ url }: Served, options: ConnectOptions = {}): Promise<Client> {
   const reconnect = { baseMs: 10, maxMs: 50 };
-  return opened(await connect(url, { verdicts: new VerdictCache(), reconnect, ...options }));
+  return opened(await connect(url, { knownServers: new KnownServers(), reconnect, ...options }));
 }
 
 describe('a server that is not there', () => {

@@ -12,11 +12,11 @@ import {
   connect,
   type GroupClient,
   getPrompt,
+  KnownServers,
   listTools,
   ResultCache,
   readResource,
   serverInfo,
-  VerdictCache,
   withClient,
 } from '../../../src/client.js';
 import { connect as connectInBrowser } from '../../../src/client-web.js';
@@ -132,7 +132,7 @@ describe('a script', () => {
     const lines: string[] = [];
     const { target, remove } = noted('broken');
     undo.push(remove);
-    await failed(connect(target, { stderr: (line) => lines.push(line), verdicts: new VerdictCache() }));
+    await failed(connect(target, { stderr: (line) => lines.push(line), knownServers: new KnownServers() }));
     expect(lines).toContain('MY_KEY is not set');
   });
 
@@ -176,7 +176,7 @@ describe('a list', () => {
       connect(
         [{ command: 'no-such-command', args: ['serve', '--key', 'secret'] }, http.url, [server.target]],
         {
-          verdicts: new VerdictCache(),
+          knownServers: new KnownServers(),
         },
       ),
     );

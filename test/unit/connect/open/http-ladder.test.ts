@@ -3,8 +3,8 @@ import {
   type Client,
   type ConnectOptions,
   connect,
-  VerdictCache,
-  verdictOf,
+  KnownServers,
+  knownServer,
 } from '../../../../src/client.js';
 import { McpError } from '../../../../src/protocol/errors.js';
 import { type HttpServer, type Kind, startServer } from '../fixtures/http-servers.js';
@@ -21,7 +21,7 @@ async function start(kind: Kind, status?: number): Promise<HttpServer> {
 }
 
 async function connected(url: string, options?: ConnectOptions): Promise<Client> {
-  const client = await connect(url, { verdicts: new VerdictCache(), ...options });
+  const client = await connect(url, { knownServers: new KnownServers(), ...options });
   open.push(client);
   return client;
 }
@@ -133,7 +133,7 @@ describe('the eras over HTTP', () => {
     };
     const client = await connect(
       { url: server.url, headers: { 'x-own': 'mine', 'x-team': 'ours' } },
-      { fetch: spy, auth: 'token', headers: { 'x-team': 'all' }, verdicts: new VerdictCache() },
+      { fetch: spy, auth: 'token', headers: { 'x-team': 'all' }, knownServers: new KnownServers() },
     );
     open.push(client);
     await saysHello(client);
@@ -180,22 +180,22 @@ describe('insisting on a revision', () => {
 describe('what is remembered', () => {
   test('a server of the session era is not probed again', async () => {
     const server = await start('sessions');
-    const verdicts = new VerdictCache();
-    await connected(server.url, { verdicts });
+    const knownServers = new KnownServers();
+    await connected(server.url, { knownServers });
     expect(server.requests.splice(0)).toContain('POST server/discover');
-    await saysHello(await connected(server.url, { verdicts }));
+    await saysHello(await connected(server.url, { knownServers }));
     expect(server.requests).not.toContain('POST server/discover');
   });
 
   test('one that was remembered wrong is asked again', async () => {
     const server = await start('sessions');
-    const verdicts = new VerdictCache();
-    await connected(server.url, { verdicts });
+    const knownServers = new KnownServers();
+    await connected(server.url, { knownServers });
     server.turnInto('modern');
-    const client = await connected(server.url, { verdicts });
+    const client = await connected(server.url, { knownServers });
     expect(client.server.revision).toBe('2026-07-28');
     server.turnInto('sessions');
-    expect((await connected(server.url, { verdicts })).server.revision).toBe('2025-11-25');
+    expect((await connected(server.url, { knownServers })).server.revision).toBe('2025-11-25');
   });
 
   test('the module has a memory of its own, by origin and path', async () => {
@@ -207,19 +207,19 @@ describe('what is remembered', () => {
   });
 
   test('no more than its limit', () => {
-    const verdicts = new VerdictCache({ maxEntries: 2 });
-    for (const key of ['a', 'b', 'a', 'c']) verdicts.set(key, { era: 'modern', revision: '2026-07-28' });
-    expect(['a', 'b', 'c'].map((key) => verdicts.get(key) !== undefined)).toEqual([true, false, true]);
+    const servers = new KnownServers({ maxEntries: 2 });
+    for (const key of ['a', 'b', 'a', 'c']) servers.set(key, { era: 'modern', revision: '2026-07-28' });
+    expect(['a', 'b', 'c'].map((key) => servers.get(key) !== undefined)).toEqual([true, false, true]);
   });
 });
 
-describe('a prior verdict', () => {
+describe('the option known', () => {
   test('of a modern server: nothing is sent before the first call', async () => {
     const server = await start('both');
-    const prior = JSON.parse(JSON.stringify(verdictOf(await connected(server.url))));
-    expect(prior).toMatchObject({ era: 'modern', revision: '2026-07-28' });
+    const known = JSON.parse(JSON.stringify(knownServer(await connected(server.url))));
+    expect(known).toMatchObject({ era: 'modern', revision: '2026-07-28' });
     server.requests.splice(0);
-    const client = await connected(server.url, { prior });
+    const client = await connected(server.url, { known });
     expect(server.requests).toEqual([]);
     expect(client.server).toMatchObject({ revision: '2026-07-28', info: { name: 'math' } });
     await saysHello(client);
@@ -230,9 +230,9 @@ describe('a prior verdict', () => {
     'where the server is of another era by now (%i), the call is sent again',
     async (status) => {
       const modern = await start('both');
-      const prior = verdictOf(await connected(modern.url));
+      const known = knownServer(await connected(modern.url));
       const server = await start('sessions', status);
-      const client = await connected(server.url, { prior });
+      const client = await connected(server.url, { known });
       expect(server.requests).toEqual([]);
       const results = await Promise.all([client.callTool('hello'), client.callTool('hello')]);
       expect(results.map(({ text }) => text)).toEqual(['hello', 'hello']);
@@ -243,19 +243,19 @@ describe('a prior verdict', () => {
 
   test('of a session: it is not probed', async () => {
     const server = await start('sessions');
-    const prior = verdictOf(await connected(server.url));
-    expect(prior).toEqual({ era: 'session', revision: '2025-11-25' });
+    const known = knownServer(await connected(server.url));
+    expect(known).toEqual({ era: 'session', revision: '2025-11-25' });
     server.requests.splice(0);
-    await saysHello(await connected(server.url, { prior }));
+    await saysHello(await connected(server.url, { known }));
     expect(server.requests).not.toContain('POST server/discover');
   });
 
   test('of HTTP+SSE: nothing else is tried', async () => {
     const server = await start('sse');
-    const prior = verdictOf(await connected(server.url));
-    expect(prior).toEqual({ era: 'http+sse', revision: '2025-11-25' });
+    const known = knownServer(await connected(server.url));
+    expect(known).toEqual({ era: 'http+sse', revision: '2025-11-25' });
     server.requests.splice(0);
-    await saysHello(await connected(server.url, { prior }));
+    await saysHello(await connected(server.url, { known }));
     expect(server.requests).not.toContain('POST server/discover');
     expect(server.requests).not.toContain('POST /sse');
   });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { connect, McpError, VerdictCache } from '../../../../src/client.js';
+import { connect, KnownServers, McpError } from '../../../../src/client.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fullmcp-scripts-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 async function failure(name: string, text: string): Promise<McpError> {
   const path = join(folder, name);
   writeFileSync(path, text);
-  const error = await connect(path, { verdicts: new VerdictCache() }).catch((thrown) => thrown);
+  const error = await connect(path, { knownServers: new KnownServers() }).catch((thrown) => thrown);
   expect(McpError.is(error), String(error)).toBe(true);
   return error;
 }

@@ -3,8 +3,8 @@ import {
   type Client,
   type ConnectOptions,
   connect,
-  VerdictCache,
-  verdictOf,
+  KnownServers,
+  knownServer,
 } from '../../../../src/client.js';
 import { createServer, tool } from '../../../../src/index.js';
 import { serve } from '../../../../src/node.js';
@@ -29,7 +29,7 @@ function start(kind: string): Noted {
 }
 
 async function connected({ target }: Noted, options?: ConnectOptions): Promise<Client> {
-  const client = await connect(target, { verdicts: new VerdictCache(), ...options });
+  const client = await connect(target, { knownServers: new KnownServers(), ...options });
   open.push(client);
   return client;
 }
@@ -154,36 +154,36 @@ describe('insisting on a revision over stdio', () => {
 describe('what is remembered of processes', () => {
   test('one that ends at the probe is not probed again', async () => {
     const server = start('dies');
-    const verdicts = new VerdictCache();
-    await (await connected(server, { verdicts })).close();
-    await connected(server, { verdicts });
+    const knownServers = new KnownServers();
+    await (await connected(server, { knownServers })).close();
+    await connected(server, { knownServers });
     expect(server.pids()).toHaveLength(3);
     expect(server.methods().filter((method) => method === 'server/discover')).toHaveLength(1);
   });
 
   test('what was remembered wrong is dropped', async () => {
     const server = start('modern');
-    const client = await connected(server, { prior: { era: 'session', revision: '2025-11-25' } });
+    const client = await connected(server, { known: { era: 'session', revision: '2025-11-25' } });
     expect(client.server.revision).toBe('2026-07-28');
     expect(server.methods()).toEqual(['initialize', 'server/discover']);
   });
 
-  test('a prior verdict: nothing is sent before the first call', async () => {
+  test('with the option known, nothing is sent before the first call', async () => {
     const server = start('modern');
     const first = await connected(server);
-    const prior = verdictOf(first);
+    const known = knownServer(first);
     await first.close();
-    const client = await connected(server, { prior });
+    const client = await connected(server, { known });
     expect((await client.callTool('pid')).text).toBe(String(server.pids()[1]));
     expect(server.methods()).toEqual(['server/discover', 'tools/call']);
   });
 });
 
-test('a prior verdict that ended the process is not believed again', async () => {
+test('a known era that ended the process is not believed again', async () => {
   const server = start('dies');
   const discovered = { supportedVersions: ['2026-07-28'], capabilities: {} };
   const client = await connected(server, {
-    prior: { era: 'modern', revision: '2026-07-28', discovered },
+    known: { era: 'modern', revision: '2026-07-28', discovered },
     reconnect: { baseMs: 1 },
   });
   await expect(client.request('what/ever')).rejects.toMatchObject({ code: 'connection_closed' });
@@ -206,7 +206,7 @@ describe('the eras over WebSocket', () => {
     const serving = await serve(server, { port: 0, signals: false });
     open.push(serving);
     const client = await connect(serving.url.replace('http', 'ws'), {
-      verdicts: new VerdictCache(),
+      knownServers: new KnownServers(),
       ...(revision && { revision }),
     });
     open.push(client);

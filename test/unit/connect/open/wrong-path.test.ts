@@ -2,7 +2,7 @@ import { createServer as createHttp, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
-import { connect, McpError, VerdictCache } from '../../../../src/client.js';
+import { connect, KnownServers, McpError } from '../../../../src/client.js';
 import { createServer, tool } from '../../../../src/index.js';
 import { createNodeHandler } from '../../../../src/node.js';
 
@@ -26,7 +26,7 @@ function server() {
 }
 
 async function failure(url: string, options: Parameters<typeof connect>[1] = {}): Promise<McpError> {
-  const error = await connect(url, { verdicts: new VerdictCache(), ...options }).then(
+  const error = await connect(url, { knownServers: new KnownServers(), ...options }).then(
     (client) => client.close().then(() => new Error('It connected')),
     (thrown) => thrown,
   );
