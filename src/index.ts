@@ -2,8 +2,8 @@ import { taskHost } from './extensions/tasks/host.js';
 import type { Handler, RequestContext } from './http.js';
 import { type Server as CoreServer, createServer as createCore } from './server/create-server.js';
 import type { AllSources, Certain, OrUndefined, Present } from './server/define/fitting.js';
-import type { ServerContext, ServerDefinition, ServerOptions } from './server/define/options.js';
-import { createKit, type Kit } from './server/kit.js';
+import type { ServerDefinition, ServerOptions, ServerSetup } from './server/define/options.js';
+import { type Definers, makeDefiners } from './server/define-with.js';
 
 export type { Auth, Call, Dispatch, HttpFacts, Middleware, Outcome, Peer } from './protocol/call.js';
 export type { Authenticate, AuthInit } from './protocol/caller.js';
@@ -80,17 +80,17 @@ export {
 export type { NeedsState, NeedsUser, OrUndefined } from './server/define/fitting.js';
 export type {
   AskingOptions,
-  CallFacts,
+  CallerFacts,
   Method,
   MethodParams,
-  ServerContext,
   ServerDefinition,
   ServerOptions,
+  ServerSetup,
 } from './server/define/options.js';
 export type { TaskOptions, TasksOptions } from './server/define/task-options.js';
 export type { TemplateValues, VariablesOf } from './server/define/template-values.js';
 export type { Literals, ToolHandler, ToolModule, ToolValue } from './server/define/tool-handler.js';
-export type { Kit } from './server/kit.js';
+export type { Definers } from './server/define-with.js';
 export type { ErrorAnswer, OnError } from './server/results/map-error.js';
 export { ToolError } from './server/results/tool-error.js';
 export type { ToolResult } from './server/results/tool-result.js';
@@ -151,9 +151,9 @@ export function createServer<
   };
 }
 
-/** The functions that `kit({ lifespan, context })` returns: `tool`, `resource`, `prompt` and `createServer`. */
-export interface ServerKit<State, User> extends Kit<State, User> {
-  /** Builds a server with the kit's `lifespan` and `context`. */
+/** The functions that `defineWith({ lifespan, user })` returns: `tool`, `resource`, `prompt` and `createServer`. */
+export interface ServerDefiners<State, User> extends Definers<State, User> {
+  /** Builds a server with the `lifespan` and `user` that `defineWith` was given. */
   readonly createServer: <
     const T = Record<never, never>,
     R = Record<never, never>,
@@ -165,34 +165,35 @@ export interface ServerKit<State, User> extends Kit<State, User> {
 }
 
 /**
- * Gives the definition functions the types of `ctx.state` and `ctx.user`, inferred from `lifespan` and `context`. The kit's
- * `createServer` has both options already. To name the types instead: `kit<{ state: App; user: Account }>()`.
+ * Gives the definition functions the types of `ctx.state` and `ctx.user`, inferred from `lifespan` and `user`. The
+ * `createServer` that it returns has both options already. To name the types instead:
+ * `defineWith<{ state: App; user: Account }>()`.
  *
  * @example
- * const { tool, createServer } = kit({
+ * const { tool, createServer } = defineWith({
  *   lifespan: async function* () {
  *     yield { orders: new Map([[1, 'Compass']]) };
  *   },
- *   context: ({ request }) => ({ account: request?.header('x-account') ?? 'nobody' }),
+ *   user: ({ request }) => ({ account: request?.header('x-account') ?? 'nobody' }),
  * });
  * const list = tool({ run: (_input, { state, user }) => `${user.account}: ${state.orders.size}` });
  * export default createServer({ name: 'orders', version: '1.0.0', tools: { list } });
  */
-export function kit<State = undefined, User = undefined>(
-  context: ServerContext<State, User>,
-): ServerKit<State, User>;
+export function defineWith<State = undefined, User = undefined>(
+  setup: ServerSetup<State, User>,
+): ServerDefiners<State, User>;
 /**
- * Gives the definition functions the types of `ctx.state` and `ctx.user`, for a server whose `lifespan` and `context` are given
+ * Gives the definition functions the types of `ctx.state` and `ctx.user`, for a server whose `lifespan` and `user` are given
  * to `createServer`.
  *
  * @example
- * const { tool } = kit<{ state: { orders: Map<number, string> }; user: { account: string } }>();
+ * const { tool } = defineWith<{ state: { orders: Map<number, string> }; user: { account: string } }>();
  * const list = tool({ run: (_input, { state, user }) => `${user.account}: ${state.orders.size}` });
  */
-export function kit<Types extends { readonly state?: unknown; readonly user?: unknown }>(): Kit<
+export function defineWith<Types extends { readonly state?: unknown; readonly user?: unknown }>(): Definers<
   Types['state'],
   Types['user']
 >;
-export function kit(context?: ServerContext<unknown, unknown>): unknown {
-  return createKit(context, createServer as (options: object) => object);
+export function defineWith(setup?: ServerSetup<unknown, unknown>): unknown {
+  return makeDefiners(setup, createServer as (options: object) => object);
 }

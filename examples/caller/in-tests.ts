@@ -12,7 +12,7 @@ export async function inTests(): Promise<unknown[]> {
   await using bob = await connect(server, { as: { subject: 'bob' } });
   const other = await bob.callTool('add_note', { text: 'bridges' });
 
-  // Headers, for a server whose `context` reads them.
+  // Headers, for a server whose `user` reads them.
   await using guest = await testClient(server, { over: 'http', headers: { 'x-account': 'eve' } });
   const third = await guest.callTool('add_note', { text: 'apples' });
   // #endregion

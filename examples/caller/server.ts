@@ -1,4 +1,4 @@
-import { createServer, kit, resource } from 'fullmcp';
+import { createServer, defineWith, resource } from 'fullmcp';
 import { z } from 'zod';
 
 // #region server
@@ -6,7 +6,7 @@ interface Types {
   readonly state: { readonly notes: Map<string, string[]> };
   readonly user: { readonly name: string };
 }
-const { tool, resource: notesResource } = kit<Types>();
+const { tool, resource: notesResource } = defineWith<Types>();
 
 export const server = createServer({
   name: 'notes',
@@ -15,7 +15,7 @@ export const server = createServer({
     yield { notes: new Map([['ada', ['engine', 'errands']]]) };
   },
   // `auth` is the authenticated caller. Every handler has it, also in tasks and after a restart.
-  context: ({ auth }) => ({ name: auth?.subject ?? 'guest' }),
+  user: ({ auth }) => ({ name: auth?.subject ?? 'guest' }),
   tools: {
     add_note: tool({
       input: z.object({ text: z.string() }),

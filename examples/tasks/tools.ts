@@ -41,7 +41,7 @@ export const newsletter = tool({
 // #region told
 export const order = tool({
   description: 'Order a print',
-  task: { support: 'optional', begin: 'when told', pollIntervalMs: 50 },
+  task: { support: 'optional', start: 'on-background', pollIntervalMs: 50 },
   run: async (_input, ctx) => {
     const { address } = await ctx.ask('address', {
       message: 'Where do we send it?',

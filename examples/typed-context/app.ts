@@ -1,4 +1,4 @@
-import { kit, McpError } from 'fullmcp';
+import { defineWith, McpError } from 'fullmcp';
 
 export interface Order {
   readonly id: number;
@@ -27,14 +27,14 @@ export class Orders {
   }
 }
 
-// #region kit
-export const { tool, resource, prompt, createServer } = kit({
+// #region define-with
+export const { tool, resource, prompt, createServer } = defineWith({
   lifespan: async function* () {
     const orders = new Orders();
     yield { orders };
     orders.close();
   },
-  context: ({ request }) => {
+  user: ({ request }) => {
     const account = request?.header('x-account');
     if (account === undefined) throw new McpError('invalid_request', 'Who are you? Send X-Account.');
     return { account };

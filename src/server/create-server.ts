@@ -106,16 +106,16 @@ export function createServer<State, User, T>(
   const lifespan = new LifespanRun(options.lifespan);
   const changed = changedOver((change) => registry.publish(change));
   const seal = createSeal(sealOptions(options, { log, store }));
-  const hasContext = options.context !== undefined;
+  const hasUser = options.user !== undefined;
   const mapError = mapErrors(options.onError, log);
-  const once = runOnce({ name: info.name, store, log, hasContext });
+  const once = runOnce({ name: info.name, store, log, hasUser });
   const { methods: table, tasks } = methodTable({
     registry,
     seal,
     running: lifespan as LifespanRun<never>,
     changed,
     log,
-    context: options.context as never,
+    user: options.user as never,
     methods: compiled.methods,
     runOnce: once,
     mapError,
@@ -163,7 +163,7 @@ export function createServer<State, User, T>(
     };
   }
 
-  // A handler's errors are dealt with where it runs: these come from middleware, `context`, prompts and resources.
+  // A handler's errors are dealt with where it runs: these come from middleware, `user`, prompts and resources.
   async function handleError(error: unknown, call: Call): Promise<Outcome> {
     const replacement = McpError.is(error) || ToolError.is(error) ? error : await mapError(error, call);
     if (McpError.is(replacement)) throw replacement;

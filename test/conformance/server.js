@@ -332,7 +332,7 @@ const taskTools = {
   }),
   test_tool_with_task: tool({
     description: 'Asks first, and then goes on as a task',
-    task: { support: 'required', begin: 'when told' },
+    task: { support: 'required', start: 'on-background' },
     async run(_, { ask, background }) {
       const { name } = await ask('user_name', form('What is your name?', { name: { type: 'string' } }));
       await background();

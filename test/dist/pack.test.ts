@@ -92,9 +92,12 @@ describe.each(compilers)('the types, with %s,', (compiler) => {
   );
 
   test('can all be named in declarations, and 40 mistakes do not compile', async () => {
-    writeProject('strict', ['kit.ts', 'mistakes.ts'], { declaration: true, outDir: `out-${compiler}` });
+    writeProject('strict', ['define-with.ts', 'mistakes.ts'], {
+      declaration: true,
+      outDir: `out-${compiler}`,
+    });
     expect(await compile('tsconfig.strict.json', compiler)).toBe('');
-    const declared = readFileSync(join(folder, `out-${compiler}/kit.d.ts`), 'utf8');
+    const declared = readFileSync(join(folder, `out-${compiler}/define-with.d.ts`), 'utf8');
     expect(declared).not.toMatch(/import\("(?!fullmcp|zod)/);
   }, 180_000);
 

@@ -101,7 +101,7 @@ describe('required', () => {
   });
 });
 
-describe('when told', () => {
+describe('a task that starts on background', () => {
   const answers: Record<string, object> = {
     address: accept({ address: 'Rome' }),
     gift: accept({ gift: true }),

@@ -1,4 +1,4 @@
-import { createServer, type Infer, kit, type ToolResult, tool } from 'fullmcp';
+import { createServer, defineWith, type Infer, type ToolResult, tool } from 'fullmcp';
 import * as v from 'valibot';
 import { describe, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
@@ -45,7 +45,7 @@ describe('a handler', () => {
       run: () => ({ rows: [1, 2].map((n) => ({ kind: 'row', n })) }),
     });
     tool({ output: v.object({ sky: v.picklist(['clear', 'rain']) }), run: () => ({ sky: 'clear' }) });
-    const { tool: typed } = kit<{ state: { sky: 'clear' } }>();
+    const { tool: typed } = defineWith<{ state: { sky: 'clear' } }>();
     typed({ output, run: (_, { state }) => ({ id: 'x', sky: state.sky, at: [1, 's'] }) });
     typed({ output, run: () => ({ id: 'x', sky: 'clear', at: [1, 's'] }) });
     const server = createServer({ name: 't', version: '1' });
@@ -109,8 +109,8 @@ describe('the type of a tool', () => {
     expectTypeOf<Value<typeof forecast>['hours']>().toEqualTypeOf<number>();
   });
 
-  it('is the same from a kit', () => {
-    const { tool: typed } = kit<{ state: { n: number }; user: undefined }>();
+  it('is the same from defineWith', () => {
+    const { tool: typed } = defineWith<{ state: { n: number }; user: undefined }>();
     const add = typed({ input: z.object({ a: z.number() }), run: ({ a }, { state }) => a + state.n });
     expectTypeOf<Arguments<typeof add>>().toEqualTypeOf<{ a: number }>();
     expectTypeOf<Value<typeof add>>().toEqualTypeOf<number>();

@@ -8,7 +8,7 @@ const file = join(folder, 'hovered.ts');
 
 // Each comment is behind the name that the mouse is on.
 const marked = `
-import { createServer, kit, prompt, resource, tool } from 'fullmcp';
+import { createServer, defineWith, prompt, resource, tool } from 'fullmcp';
 import { z } from 'zod';
 
 const add/*tool*/ = tool({
@@ -31,8 +31,8 @@ const server/*server*/ = createServer/*createServer*/({
   resources: { 'users://{id}': user },
   prompts: { review },
 });
-const own = kit({ context: ({ request }) => ({ account: request?.header('x-account') ?? 'nobody' }) });
-const mine/*toolOfKit*/ = own.tool/*kitTool*/({ run: (_input, ctx/*ctx*/) => ctx.user.account });
+const own = defineWith({ user: ({ request }) => ({ account: request?.header('x-account') ?? 'nobody' }) });
+const mine/*toolOfDefineWith*/ = own.tool/*definersTool*/({ run: (_input, ctx/*ctx*/) => ctx.user.account });
 void [server, mine];
 `;
 
@@ -47,7 +47,7 @@ describe('The hover of the editor', () => {
     ['a tool', 'tool', { lines: 4, characters: 100 }],
     ['a resource', 'resource', { lines: 3, characters: 100 }],
     ['a prompt', 'prompt', { lines: 3, characters: 100 }],
-    ['a tool of a kit', 'toolOfKit', { lines: 3, characters: 100 }],
+    ['a tool of defineWith', 'toolOfDefineWith', { lines: 3, characters: 100 }],
     ['the context of a handler', 'ctx', { lines: 3, characters: 100 }],
     ['a server with two tools', 'server', { lines: 13, characters: 400 }],
     ['the call of createServer for that server', 'createServer', { lines: 40, characters: 1000 }],
@@ -65,7 +65,7 @@ describe('The hover of the editor', () => {
     expect(hoverOf('server').type).not.toContain('ZodObject');
   });
 
-  it.each(['createServer', 'kitTool', 'option'])('shows the doc comment of %s', (name) => {
+  it.each(['createServer', 'definersTool', 'option'])('shows the doc comment of %s', (name) => {
     expect(hoverOf(name).docs).toMatch(/^[A-Z].{20,}\.$/s);
   });
 });

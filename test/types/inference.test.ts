@@ -1,4 +1,4 @@
-import { type Context, createServer, jsonSchema, kit, prompt, type ToolResult, tool } from 'fullmcp';
+import { type Context, createServer, defineWith, jsonSchema, prompt, type ToolResult, tool } from 'fullmcp';
 import { describe, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 
@@ -43,14 +43,14 @@ describe('types', () => {
     tool({ output, run: () => ({ sum: 'one' }) });
   });
 
-  it('of lifespan and context reach every tool', () => {
+  it('of lifespan and user reach every tool', () => {
     createServer({
       name: 't',
       version: '1',
       lifespan: async function* () {
         yield { db: 'x' };
       },
-      context: ({ state }) => {
+      user: ({ state }) => {
         expectTypeOf(state).toEqualTypeOf<{ db: string }>();
         return { id: 1 };
       },
@@ -58,7 +58,7 @@ describe('types', () => {
         a: tool({ run: (_, ctx: Context<{ db: string }, { id: number }>) => ctx.state.db + ctx.user.id }),
       },
     });
-    const { tool: typed } = kit<{ state: { db: string }; user: { id: number } }>();
+    const { tool: typed } = defineWith<{ state: { db: string }; user: { id: number } }>();
     const a = typed({ run: (_, { state, user }) => state.db + user.id });
     // @ts-expect-error this server has no lifespan that yields what the tool needs
     createServer({ name: 't', version: '1', tools: { a } });

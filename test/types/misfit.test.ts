@@ -11,28 +11,28 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'fullmcp-misfits-'));
 
 const noLifespan = (kind: string): string =>
-  `This ${kind} needs ctx.state, but the server has no lifespan. Add lifespan: async function* () { yield … } to the options of createServer or kit.`;
+  `This ${kind} needs ctx.state, but the server has no lifespan. Add lifespan: async function* () { yield … } to the options of createServer or defineWith.`;
 const noContext = (kind: string): string =>
-  `This ${kind} needs ctx.user, but the server has no context. Add context: (facts) => … to the options of createServer or kit.`;
+  `This ${kind} needs ctx.user, but the server has no user option. Add user: (facts) => … to the options of createServer or defineWith.`;
 const otherState = (kind: string): string =>
-  `This ${kind} needs another ctx.state than the lifespan of this server yields. Yield what the ${kind} needs, or define the ${kind} with this server's kit.`;
+  `This ${kind} needs another ctx.state than the lifespan of this server yields. Yield what the ${kind} needs, or define the ${kind} with the functions that defineWith returns for this server.`;
 const otherUser = (kind: string): string =>
-  `This ${kind} needs another ctx.user than the context of this server returns. Return what the ${kind} needs, or define the ${kind} with this server's kit.`;
+  `This ${kind} needs another ctx.user than the user option of this server returns. Return what the ${kind} needs, or define the ${kind} with the functions that defineWith returns for this server.`;
 
 const header = `
-import { createServer, kit, prompt, resource, tool } from 'fullmcp';
+import { createServer, defineWith, prompt, resource, tool } from 'fullmcp';
 
 const named = { name: 'misfits', version: '1.0.0' };
-const mine = kit<{ state: { db: string }; user: { account: string } }>();
+const mine = defineWith<{ state: { db: string }; user: { account: string } }>();
 const find = mine.tool({ run: (_input, { state, user }) => state.db + user.account });
 const lifespan = async function* () { yield { db: 'x' }; };
-const context = ({ state }: { readonly state: { db: string } }) => ({ account: state.db });
+const user = ({ state }: { readonly state: { db: string } }) => ({ account: state.db });
 `;
 
 /** Each has one error, on the line that is marked. */
 const misfits: readonly (readonly [title: string, source: string, sentence: string])[] = [
   [
-    'a tool in a server without lifespan and context',
+    'a tool in a server without lifespan and user',
     `createServer({
       ...named,
       tools: {
@@ -43,10 +43,10 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
     noLifespan('tool'),
   ],
   [
-    'a tool in a server without a lifespan, whose context has parameters',
+    'a tool in a server without a lifespan, whose user option has parameters',
     `createServer({
       ...named,
-      context: ({ request }) => ({ account: String(request?.header('x-account')) }),
+      user: ({ request }) => ({ account: String(request?.header('x-account')) }),
       tools: {
         find, // here
       },
@@ -66,11 +66,11 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
     noContext('tool'),
   ],
   [
-    'a tool in a server with another state, whose context has parameters',
+    'a tool in a server with another state, whose user option has parameters',
     `createServer({
       ...named,
       lifespan: async function* () { yield { other: 1 }; },
-      context: ({ request }) => ({ account: String(request?.header('x-account')) }),
+      user: ({ request }) => ({ account: String(request?.header('x-account')) }),
       tools: {
         find, // here
       },
@@ -82,7 +82,7 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
     `createServer({
       ...named,
       lifespan,
-      context: ({ state }) => ({ id: state.db.length }),
+      user: ({ state }) => ({ id: state.db.length }),
       tools: {
         find, // here
       },
@@ -90,8 +90,8 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
     otherUser('tool'),
   ],
   [
-    'a tool in the server of a kit without a context',
-    `kit({ lifespan }).createServer({
+    'a tool in the server of defineWith without a user',
+    `defineWith({ lifespan }).createServer({
       ...named,
       tools: {
         find, // here
@@ -100,7 +100,7 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
     noContext('tool'),
   ],
   [
-    'a resource in a server without lifespan and context',
+    'a resource in a server without lifespan and user',
     `createServer({
       ...named,
       resources: {
@@ -122,11 +122,11 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
     noContext('resource'),
   ],
   [
-    'a resource in a server with another state, whose context has parameters',
+    'a resource in a server with another state, whose user option has parameters',
     `createServer({
       ...named,
       lifespan: async function* () { yield { other: 1 }; },
-      context: ({ request }) => ({ account: String(request?.header('x-account')) }),
+      user: ({ request }) => ({ account: String(request?.header('x-account')) }),
       resources: {
         'mine://{id}': mine.resource({ read: ({ id }, { state }) => [id, state.db] }), // here
       },
@@ -134,8 +134,8 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
     otherState('resource'),
   ],
   [
-    'a resource in the server of a kit with another user',
-    `kit({ lifespan, context: () => ({ id: 1 }) }).createServer({
+    'a resource in the server of defineWith with another user',
+    `defineWith({ lifespan, user: () => ({ id: 1 }) }).createServer({
       ...named,
       resources: {
         'mine://account': mine.resource({ read: (_values, { user }) => user.account }), // here
@@ -144,7 +144,7 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
     otherUser('resource'),
   ],
   [
-    'a prompt in a server without lifespan and context',
+    'a prompt in a server without lifespan and user',
     `createServer({
       ...named,
       prompts: {
@@ -159,7 +159,7 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
     `createServer({
       ...named,
       lifespan,
-      context: ({ state }) => ({ id: state.db.length }),
+      user: ({ state }) => ({ id: state.db.length }),
       prompts: {
         mine: mine.prompt({ run: (_args, { user }) => user.account }), // here
       },
@@ -182,7 +182,7 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
     `createServer({ // here
       ...named,
       ...(Math.random() > 1 ? { lifespan } : {}),
-      context: () => ({ account: 'x' }),
+      user: () => ({ account: 'x' }),
       tools: { find },
     });`,
     "required in type 'NeedsState'",
@@ -192,7 +192,7 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
     `createServer({
       ...named,
       lifspan: lifespan,
-      context: () => ({ account: 'x' }),
+      user: () => ({ account: 'x' }),
       tools: {
         find, // here
       },
@@ -202,17 +202,17 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
 ];
 
 const fits = `
-createServer({ ...named, lifespan, context, tools: { find } });
+createServer({ ...named, lifespan, user, tools: { find } });
 createServer({
   ...named,
   lifespan: async function* () { yield { db: 'x', more: 1 }; },
-  context: async ({ state, request }) => ({ account: state.db, more: request }),
+  user: async ({ state, request }) => ({ account: state.db, more: request }),
   tools: { find, free: tool({ run: () => 1 }) },
   resources: { 'mine://{id}': mine.resource({ read: ({ id }, { state }) => [id, state.db] }) },
   prompts: { mine: mine.prompt({ run: (_args, { user }) => user.account }) },
   methods: { 'a/b': { run: (_params, { state, user }) => ({ a: state.db + user.account }) } },
 });
-kit({ lifespan, context }).createServer({ ...named, tools: { find } });
+defineWith({ lifespan, user }).createServer({ ...named, tools: { find } });
 `;
 
 const program = [header, fits, ...misfits.map(([, source]) => source)].join('\n');
@@ -233,7 +233,7 @@ describe.each(['typescript', 'typescript-5.9'])('the errors of %s', (compiler) =
     expect(found[0]?.text.split('\n').at(-1)).toContain(sentence);
   });
 
-  it('are no more than those: what fits compiles, whether context has parameters or not', () => {
+  it('are no more than those: what fits compiles, whether user has parameters or not', () => {
     expect(errors.length, errors.map(({ text }) => text).join('\n')).toBe(misfits.length);
   });
 });

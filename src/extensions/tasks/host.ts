@@ -64,7 +64,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     }
     // A task that begins while the old ones are taken up might be taken for one of them.
     await resumed;
-    if (work.options.begin !== 'when told') {
+    if (work.options.start !== 'on-background') {
       await work.prepare?.();
       return create(call, work);
     }

@@ -16,7 +16,7 @@ import type { CompiledTool } from './tools.js';
 
 type AnyOptions = Omit<
   ServerOptions<never, never, never>,
-  'tools' | 'context' | 'lifespan' | 'resources' | 'prompts' | 'methods'
+  'tools' | 'user' | 'lifespan' | 'resources' | 'prompts' | 'methods'
 >;
 
 const allKinds: readonly Change['kind'][] = ['tools', 'prompts', 'resources', 'resource'];

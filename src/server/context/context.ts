@@ -34,7 +34,7 @@ export interface Context<State = unknown, User = unknown> {
   readonly request: HttpFacts | undefined;
   /** The value that `lifespan` yielded. */
   readonly state: State;
-  /** The value that `context` returned for this call. */
+  /** The value that the option `user` returned for this call. */
   readonly user: User;
 
   /**
@@ -69,7 +69,7 @@ export interface Context<State = unknown, User = unknown> {
 
   /**
    * Continues as a task: the client is given the task now and fetches the result later. Does nothing unless the tool's `task`
-   * has `begin: 'when told'` and the client supports tasks.
+   * has `start: 'on-background'` and the client supports tasks.
    */
   readonly background: () => Promise<void>;
 

@@ -62,7 +62,7 @@ const server = {
   methods: true,
   use: true,
   lifespan: true,
-  context: true,
+  user: true,
   onError: true,
   changes: true,
   bus: true,
@@ -87,7 +87,7 @@ const behaviour = {
 } satisfies KeysOf<ToolBehaviour>;
 
 const annotations = { audience: true, priority: true, lastModified: true } satisfies KeysOf<Annotations>;
-const task = { support: true, begin: true, ttlMs: true, pollIntervalMs: true } satisfies KeysOf<TaskOptions>;
+const task = { support: true, start: true, ttlMs: true, pollIntervalMs: true } satisfies KeysOf<TaskOptions>;
 const tasks = {
   ttlMs: true,
   pollIntervalMs: true,
@@ -185,7 +185,7 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
     foreign: {
       middleware: 'use',
       logger: 'log',
-      user: 'context',
+      context: 'user',
       timeout: 'timeoutMs',
       capabilities: 'The capabilities follow from the definitions: leave it out.',
     },

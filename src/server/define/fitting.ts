@@ -1,6 +1,6 @@
 import type { NotInferred, Prompt, ResourceContext, Tool } from './define.js';
 
-// Types only: whether the definitions of a server fit its `lifespan` and `context`. A sentence takes the place of each one that
+// Types only: whether the definitions of a server fit its `lifespan` and `user`. A sentence takes the place of each one that
 // does not, so that the compiler reports the misfit there, and in words. All are looked at as a whole first, which is cheap;
 // each is looked at only where something does not fit.
 
@@ -64,32 +64,32 @@ export interface ResourceSlot<State, User, Values, NeededTypes, Inferred> {
 type IfInferred<T, Inferred> = Inferred extends true ? T : never;
 
 type StateMisfit<Kind extends string, State> = [State] extends [undefined]
-  ? `This ${Kind} needs ctx.state, but the server has no lifespan. Add lifespan: async function* () { yield … } to the options of createServer or kit.`
-  : `This ${Kind} needs another ctx.state than the lifespan of this server yields. Yield what the ${Kind} needs, or define the ${Kind} with this server's kit.`;
+  ? `This ${Kind} needs ctx.state, but the server has no lifespan. Add lifespan: async function* () { yield … } to the options of createServer or defineWith.`
+  : `This ${Kind} needs another ctx.state than the lifespan of this server yields. Yield what the ${Kind} needs, or define the ${Kind} with the functions that defineWith returns for this server.`;
 
 type UserMisfit<Kind extends string, User> = [User] extends [undefined]
-  ? `This ${Kind} needs ctx.user, but the server has no context. Add context: (facts) => … to the options of createServer or kit.`
-  : `This ${Kind} needs another ctx.user than the context of this server returns. Return what the ${Kind} needs, or define the ${Kind} with this server's kit.`;
+  ? `This ${Kind} needs ctx.user, but the server has no user option. Add user: (facts) => … to the options of createServer or defineWith.`
+  : `This ${Kind} needs another ctx.user than the user option of this server returns. Return what the ${Kind} needs, or define the ${Kind} with the functions that defineWith returns for this server.`;
 
 type NotOfKind<Kind extends string> = `This is not a ${Kind}. Make one with ${Kind}({ … }).`;
 
 /**
- * Infers `Sources`, an object with those of `lifespan` and `context` that the options of a server have. The compiler looks at
- * tools before it looks at a `context` with parameters, and until then only its key tells it from one that is missing.
+ * Infers `Sources`, an object with those of `lifespan` and `user` that the options of a server have. The compiler looks at
+ * tools before it looks at a `user` with parameters, and until then only its key tells it from one that is missing.
  */
 export type Present<Sources> = { readonly [Key in keyof Sources & keyof AllSources]?: unknown };
 
 /** The sources of a server that has both. */
-export type AllSources = Record<'lifespan' | 'context', unknown>;
+export type AllSources = Record<'lifespan' | 'user', unknown>;
 
 /**
- * Requires a `lifespan` or `context` that may be missing, such as one of a conditional spread, where a definition needs what it
+ * Requires a `lifespan` or `user` that may be missing, such as one of a conditional spread, where a definition needs what it
  * gives. `Sources` does not show that it may.
  */
 export type Certain<T, R, P, Sources> = ('lifespan' extends keyof Sources
   ? NeededBy<[T, R, P], Accepting<undefined, never>, NeedsState>
   : unknown) &
-  ('context' extends keyof Sources ? NeededBy<[T, R, P], Accepting<never, undefined>, NeedsUser> : unknown);
+  ('user' extends keyof Sources ? NeededBy<[T, R, P], Accepting<never, undefined>, NeedsUser> : unknown);
 
 type NeededBy<Definitions, Accepted, Needed> =
   Definitions extends Accepting<never, never> ? (Definitions extends Accepted ? unknown : Needed) : unknown;
@@ -106,10 +106,10 @@ export interface NeedsState {
   readonly lifespan: unknown;
 }
 
-/** A definition of this server reads `ctx.user`, so `context` must not be optional. */
+/** A definition of this server reads `ctx.user`, so `user` must not be optional. */
 export interface NeedsUser {
   /** Makes the user that a definition of this server reads. */
-  readonly context: unknown;
+  readonly user: unknown;
 }
 
 /** The type of `ctx.state` or `ctx.user` where the option that gives it is present, and undefined where it is not. */

@@ -23,7 +23,7 @@ import type { TasksOptions } from './task-options.js';
 import type { VariablesOf } from './template-values.js';
 import type { NotASchema } from './tool-handler.js';
 
-/** The options of a server, without the `lifespan` and `context` that a kit has. */
+/** The options of a server, without the `lifespan` and `user` that `defineWith` takes. */
 export interface ServerDefinition<
   State,
   User,
@@ -62,7 +62,7 @@ export interface ServerDefinition<
   /** Middleware around every call, the first outermost. */
   readonly use?: readonly Middleware[];
   /**
-   * Sees every error of a handler, of middleware and of `context` that is neither a `ToolError` nor an `McpError`. Return or throw
+   * Sees every error of a handler, of middleware and of `user` that is neither a `ToolError` nor an `McpError`. Return or throw
    * one of those two, and the client gets it; otherwise the error is masked and logged.
    */
   readonly onError?: OnError;
@@ -118,14 +118,14 @@ export interface ServerOptions<
   Sources = AllSources,
 > extends ServerDefinition<
       SourceType<'lifespan', State, Sources>,
-      SourceType<'context', User, Sources>,
+      SourceType<'user', User, Sources>,
       T,
       R,
       P,
       M,
-      AllInferred<SourceType<'lifespan', State, Sources>, SourceType<'context', User, Sources>>
+      AllInferred<SourceType<'lifespan', State, Sources>, SourceType<'user', User, Sources>>
     >,
-    ServerContext<State, User> {}
+    ServerSetup<State, User> {}
 
 /** The options of any server, for the code that does not look at their types. */
 export type AnyServerOptions = Omit<
@@ -133,18 +133,18 @@ export type AnyServerOptions = Omit<
   'tools' | 'resources' | 'prompts' | 'methods'
 > & {
   readonly lifespan?: Lifespan<unknown>;
-  readonly context?: unknown;
+  readonly user?: unknown;
 };
 
 /** The sources of `ctx.state` and `ctx.user`. */
-export interface ServerContext<State, User> {
+export interface ServerSetup<State, User> {
   /**
    * Opens what the server needs, yields it as `ctx.state`, and closes it when the server closes. It runs once, with the first
    * call or with `server.start()`. Default: `ctx.state` is undefined.
    */
   readonly lifespan?: Lifespan<State>;
   /** Makes `ctx.user` for each call. Default: `ctx.user` is undefined. */
-  readonly context?: (facts: CallFacts<State>) => User | Promise<User>;
+  readonly user?: (facts: CallerFacts<State>) => User | Promise<User>;
 }
 
 /** The limits of the questions that handlers ask. */
@@ -160,8 +160,8 @@ export interface AskingOptions {
   readonly once?: boolean;
 }
 
-/** The argument of `context`. */
-export interface CallFacts<State> {
+/** The argument of `user`. */
+export interface CallerFacts<State> {
   /** The authenticated caller; undefined if the transport has no `auth` or it returned nobody. */
   readonly auth: Auth | undefined;
   /** The value that `lifespan` yielded. */

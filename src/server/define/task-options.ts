@@ -6,10 +6,10 @@ export interface TaskOptions {
    */
   readonly support: 'optional' | 'required';
   /**
-   * `at once`: the call is a task from its start. `when told`: it is an ordinary call, which may ask questions, until the
-   * handler awaits `ctx.background()`. Default: `at once`.
+   * `immediately`: the call is a task from its start. `on-background`: it is an ordinary call, which may ask questions, until the
+   * handler awaits `ctx.background()`. Default: `immediately`.
    */
-  readonly begin?: 'at once' | 'when told';
+  readonly start?: 'immediately' | 'on-background';
   /** The time for which the task and its result are kept. Default: the server's `tasks.ttlMs`. */
   readonly ttlMs?: number;
   /** The interval at which clients should poll. Default: the server's `tasks.pollIntervalMs`. */

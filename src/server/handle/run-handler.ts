@@ -6,7 +6,7 @@ import type { Run } from '../asking/run.js';
 import type { Seal } from '../asking/sealed-state.js';
 import { CallContext, type Given, type Services } from '../context/call-context.js';
 import type { ClientFacts } from '../context/context.js';
-import type { CallFacts } from '../define/options.js';
+import type { CallerFacts } from '../define/options.js';
 import type { Complete } from '../results/results.js';
 import type { LifespanRun } from '../state/lifespan.js';
 import type { Log } from '../state/log.js';
@@ -16,7 +16,7 @@ import type { Background } from './task-host.js';
 
 export interface StageParts {
   readonly running: LifespanRun<never>;
-  readonly context: ((facts: CallFacts<never>) => unknown) | undefined;
+  readonly user: ((facts: CallerFacts<never>) => unknown) | undefined;
   readonly seal: Seal;
   readonly complete: Complete;
   readonly log: Log;
@@ -67,17 +67,17 @@ const nothingGiven: Given<never, never> = { state: undefined as never, user: und
 
 export function createStage(parts: StageParts, services: () => Services): Stage {
   const { running, log, complete, seal } = parts;
-  const keeping = unknownCallerWarning(parts.context !== undefined, log);
+  const keeping = unknownCallerWarning(parts.user !== undefined, log);
   const conduct = conductor({ keeping, seal, complete, log });
-  // Nothing is awaited where nothing has to be: most servers have neither a lifespan nor a context.
-  const unprepared = !running.hasLifespan && parts.context === undefined;
+  // Nothing is awaited where nothing has to be: most servers have neither a lifespan nor a user.
+  const unprepared = !running.hasLifespan && parts.user === undefined;
 
   async function prepare(call: Call): Promise<Prepared> {
     if (unprepared) return nothingGiven;
     const state = await running.start();
-    if (parts.context === undefined) return { state, user: undefined as never };
+    if (parts.user === undefined) return { state, user: undefined as never };
     const client: ClientFacts = new CallContext(call, services(), nothingGiven).client;
-    const user = await parts.context({
+    const user = await parts.user({
       auth: call.auth,
       state,
       client,

@@ -66,7 +66,7 @@ export interface RunOnceParts {
   readonly store: Store;
   readonly log: Log;
   /** Whether the server tells callers apart by something else than `auth`. */
-  readonly hasContext: boolean;
+  readonly hasUser: boolean;
 }
 
 /** Runs a call, or gives the outcome that it had already. */
@@ -76,7 +76,7 @@ export interface RunOnce {
   readonly close: () => Promise<void>;
 }
 
-export function runOnce({ name, store, log, hasContext }: RunOnceParts): RunOnce {
+export function runOnce({ name, store, log, hasUser }: RunOnceParts): RunOnce {
   const instance = crypto.randomUUID();
   const running = new Map<string, Promise<Entry | undefined>>();
   const calls = new KeyedCalls();
@@ -85,7 +85,7 @@ export function runOnce({ name, store, log, hasContext }: RunOnceParts): RunOnce
     const { call, tool } = repeatable;
     const key = keyOf(call);
     if (key === undefined) return repeatable.run(call);
-    if (isUnknownCaller(call, hasContext)) throw callersUnknown();
+    if (isUnknownCaller(call, hasUser)) throw callersUnknown();
     const leave = calls.enter(call);
     try {
       const scope = await scopeOf(call, tool, key);

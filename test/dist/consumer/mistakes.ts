@@ -1,5 +1,5 @@
 // Mistakes that do not compile. Each stands on one line, below the line that expects its error.
-import { createServer, kit, prompt, resource, tool } from 'fullmcp';
+import { createServer, defineWith, prompt, resource, tool } from 'fullmcp';
 import { connect } from 'fullmcp/client';
 import { z } from 'zod';
 
@@ -16,7 +16,7 @@ const good = tool({
   output,
   run: ({ id, n = 1, e }) => ({ id, sky: n > 1 || e === 'a' ? 'clear' : 'rain' }),
 });
-const other = kit<{ state: { db: string }; user: undefined }>();
+const other = defineWith<{ state: { db: string }; user: undefined }>();
 const needy = other.tool({ run: (_input, { state }) => state.db });
 
 export const mistakes = [
@@ -68,7 +68,7 @@ export const mistakes = [
   tool({ input, output, run: async () => {} }),
   // @ts-expect-error 27. Returns nothing in one of two branches.
   tool({ input, output, run: ({ id, n }) => (n === 1 ? { id, sky: 'rain' } : undefined) }),
-  // @ts-expect-error 28. Reads ctx.user without a kit that says what it is.
+  // @ts-expect-error 28. Reads ctx.user without a defineWith that says what it is.
   tool({ run: (_input, ctx) => ctx.user.account }),
   // @ts-expect-error 29. Reads an argument that the prompt does not have.
   prompt({ args, run: ({ cod }) => cod }),

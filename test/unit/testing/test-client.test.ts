@@ -243,7 +243,7 @@ describe('the caller of a test client', () => {
     createServer({
       name: 'who',
       version: '1.0.0',
-      context: ({ request, auth }) => ({ name: request?.header('x-user') ?? auth?.subject ?? 'nobody' }),
+      user: ({ request, auth }) => ({ name: request?.header('x-user') ?? auth?.subject ?? 'nobody' }),
       tools: { me: tool({ run: (_, ctx) => (ctx.user as { name: string }).name }) },
     });
 

@@ -5,14 +5,14 @@ import { until } from '../../../support/until.js';
 const TASKS = 'io.modelcontextprotocol/tasks';
 const quiet = { name: 'test', version: '1.0.0', log: () => undefined, secret: 'x'.repeat(32) };
 const able = { capabilities: { elicitation: {}, extensions: { [TASKS]: {} } } };
-const whenTold = { support: 'required', begin: 'when told' } as const;
+const onBackground = { support: 'required', start: 'on-background' } as const;
 
 test('a handler may go to the background in its first line', async () => {
   const server = createServer({
     ...quiet,
     tools: {
       t: tool({
-        task: whenTold,
+        task: onBackground,
         run: async (_, ctx) => {
           await ctx.background();
           return 'done';
@@ -37,7 +37,7 @@ test('a call that was cancelled makes no task', async () => {
     store,
     tools: {
       t: tool({
-        task: whenTold,
+        task: onBackground,
         run: async (_, ctx) => {
           controller.abort();
           await ctx.background().catch((error) => {
@@ -61,7 +61,7 @@ test('progress of a handler in the background is the status of its task, and is 
     ...quiet,
     tools: {
       t: tool({
-        task: whenTold,
+        task: onBackground,
         run: async (_, { progress, background }) => {
           progress(1, 3, 'Looking');
           await background();
@@ -92,7 +92,7 @@ test('a time limit of its own stops a handler in the background, and its signal 
     ...quiet,
     tools: {
       t: tool({
-        task: whenTold,
+        task: onBackground,
         timeoutMs: 100,
         run: async (_, ctx) => {
           await ctx.background();
@@ -122,7 +122,7 @@ test('a handler in the background outlives its call, and is stopped by the cance
     ...quiet,
     tools: {
       t: tool({
-        task: whenTold,
+        task: onBackground,
         run: async (_, ctx) => {
           await ctx.background();
           for (let at = 0; at < 3; at++) {

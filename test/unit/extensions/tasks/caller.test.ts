@@ -10,14 +10,14 @@ const capabilities = { extensions: { [TASKS]: {} } };
 const auth = { subject: 'ann', scopes: ['issues:write'], claims: { team: 7 } };
 const quiet = { name: 'test', version: '1.0.0', secret: 'x'.repeat(32), log: () => undefined };
 
-/** A server whose `context` is as strict as the one in the guide, and a tool that runs as a task. */
+/** A server whose `user` is as strict as the one in the guide, and a tool that runs as a task. */
 function strict(store: Store, gate: Promise<unknown> = Promise.resolve(), log = quiet.log as () => void) {
   const contexts: string[] = [];
   const server = createServer({
     ...quiet,
     log,
     store,
-    context: ({ request, auth: caller }) => {
+    user: ({ request, auth: caller }) => {
       const name = request?.header('x-account') ?? caller?.subject;
       contexts.push(name ?? 'nobody');
       if (name === undefined) throw new McpError('invalid_request', 'Who are you? Send X-Account.');
@@ -75,7 +75,7 @@ describe('a task', () => {
     expect(contexts).toEqual(['ada']);
   });
 
-  it('is not made for a caller that context refuses', async () => {
+  it('is not made for a caller that the option user refuses', async () => {
     const { server } = strict(memoryStore());
     const handle = createHandler(server);
     expect((await post(handle, 'tools/call', { name: 'work' })).error.message).toBe(
@@ -87,7 +87,7 @@ describe('a task', () => {
     });
   });
 
-  it('knows its caller with scopes and claims, also after a restart, when context gets no request', async () => {
+  it('knows its caller with scopes and claims, also after a restart, when the option user gets no request', async () => {
     const store = { ...memoryStore(), close: async () => undefined };
     const never = signal();
     const first = strict(store, never.promise);

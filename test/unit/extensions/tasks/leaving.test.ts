@@ -27,7 +27,7 @@ function build(store: Store, gates: Record<string, Promise<void>>) {
         },
       }),
       beside: tool({
-        task: { support: 'required', begin: 'when told' },
+        task: { support: 'required', start: 'on-background' },
         run: async (_, ctx) => {
           const work = async (): Promise<string> => {
             await gates['work'];
@@ -40,7 +40,7 @@ function build(store: Store, gates: Record<string, Promise<void>>) {
         },
       }),
       twice: tool({
-        task: { support: 'required', begin: 'when told' },
+        task: { support: 'required', start: 'on-background' },
         run: async (_, ctx) => {
           const again = async (): Promise<void> => {
             await ctx.background();

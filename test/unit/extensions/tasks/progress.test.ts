@@ -24,7 +24,7 @@ function build() {
         },
       }),
       later: tool({
-        task: { support: 'required', begin: 'when told' },
+        task: { support: 'required', start: 'on-background' },
         run: async (_, ctx) => {
           await ctx.background();
           ctx.progress(3);

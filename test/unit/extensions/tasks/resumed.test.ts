@@ -7,7 +7,7 @@ import { until } from '../../../support/until.js';
 
 // What the next process does with the tasks that the last one left.
 
-function build(store: Store, options: { context?: () => unknown; hold?: Promise<void> } = {}) {
+function build(store: Store, options: { user?: () => unknown; hold?: Promise<void> } = {}) {
   const did: string[] = [];
   const logged: string[] = [];
   const server = createServer({
@@ -16,7 +16,7 @@ function build(store: Store, options: { context?: () => unknown; hold?: Promise<
     secret: 'x'.repeat(32),
     log: (_, message) => void logged.push(message),
     store,
-    ...(options.context && { context: options.context }),
+    ...(options.user && { user: options.user }),
     tools: {
       hangs: tool({
         task: 'required',
@@ -179,7 +179,7 @@ describe('a process that takes up tasks', () => {
     const taskId = await left(kept, 'asks');
     let failures = 3;
     const { server, call, logged } = build(kept.store, {
-      context: () => {
+      user: () => {
         if (failures-- > 0) throw new Error('No database');
       },
     });
@@ -199,7 +199,7 @@ describe('a process that takes up tasks', () => {
     const kept = keptStore();
     const taskId = await left(kept, 'asks');
     const { server, call } = build(kept.store, {
-      context: () => {
+      user: () => {
         throw new McpError('forbidden', 'This account is closed');
       },
     });

@@ -78,7 +78,7 @@ function build(store: Store, tasks: TasksOptions = {}, gates: Record<string, Pro
           new Promise((_resolve, reject) => aborted.addEventListener('abort', () => reject(aborted.reason))),
       }),
       later: tool({
-        task: { support: 'required', begin: 'when told' },
+        task: { support: 'required', start: 'on-background' },
         run: async (_, ctx) => {
           await ctx.step('before', () => did.push('before'));
           await ctx.background();

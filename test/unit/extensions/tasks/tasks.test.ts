@@ -57,7 +57,7 @@ function build(store = memoryStore()) {
         },
       }),
       later: tool({
-        task: { support: 'required', begin: 'when told' },
+        task: { support: 'required', start: 'on-background' },
         run: async (_, ctx) => {
           const { name } = (await ctx.ask('name', form('name'))) as { name: string };
           await ctx.background();

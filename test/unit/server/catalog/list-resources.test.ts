@@ -61,7 +61,7 @@ describe('a template that lists what it has', () => {
   it('is asked anew for each caller', async () => {
     const server = createServer({
       ...base,
-      context: ({ auth }) => auth?.subject ?? 'nobody',
+      user: ({ auth }) => auth?.subject ?? 'nobody',
       resources: { 'a://{user}/{id}': resource({ list: (ctx) => [`a://${String(ctx.user)}/1`], read }) },
     });
     for (const subject of ['ada', 'bob', 'ada']) {

@@ -29,7 +29,7 @@ describe('ctx.call', () => {
   function strict() {
     return createServer({
       ...quiet,
-      context: ({ request }) => {
+      user: ({ request }) => {
         const name = request?.header('x-account');
         if (name === undefined) throw new McpError('invalid_request', 'Who are you? Send X-Account.');
         return { name };
@@ -55,7 +55,7 @@ describe('ctx.call', () => {
   }
   const north = { 'x-account': 'ada', 'mcp-param-region': 'north' };
 
-  it('keeps the request, so that a strict context knows the user in the inner tool too', async () => {
+  it('keeps the request, so that a strict user option knows the user in the inner tool too', async () => {
     const handle = createHandler(strict());
     const params = { name: 'outer', arguments: { region: 'north' } };
     const { result } = await post(handle, 'tools/call', params, north);
@@ -88,7 +88,7 @@ describe('a completer', () => {
     async *lifespan() {
       yield { names: ['ada', 'alan', 'bob'] };
     },
-    context: ({ auth }) => ({ name: auth?.subject ?? 'nobody' }),
+    user: ({ auth }) => ({ name: auth?.subject ?? 'nobody' }),
     resources: {
       'people://{team}/{id}': resource({
         complete: {
@@ -142,10 +142,10 @@ describe('a completer', () => {
   });
 
   it('is not asked, nor is the user made, where an argument has none', async () => {
-    const context = vi.fn(() => ({}));
+    const user = vi.fn(() => ({}));
     const plain = createServer({
       ...quiet,
-      context,
+      user,
       prompts: { greet: prompt({ args: z.object({ name: z.string() }), run: () => 'hello' }) },
     });
     const outcome = await inProcess(plain)('completion/complete', {
@@ -153,7 +153,7 @@ describe('a completer', () => {
       argument: { name: 'name', value: '' },
     });
     expect(outcome['completion']).toMatchObject({ values: [] });
-    expect(context).not.toHaveBeenCalled();
+    expect(user).not.toHaveBeenCalled();
   });
 });
 
@@ -215,14 +215,14 @@ describe('a client that watches a task', () => {
   });
 });
 
-describe('a server with context that does not know who is calling', () => {
+describe('a server with the option user that does not know who is calling', () => {
   const KEY = 'fullmcp/idempotencyKey';
   function build(options: object = {}) {
     const logged: string[] = [];
     const server = createServer({
       ...quiet,
       log: (_, message) => void logged.push(message),
-      context: ({ request }) => ({ name: request?.header('x-account') ?? 'nobody' }),
+      user: ({ request }) => ({ name: request?.header('x-account') ?? 'nobody' }),
       tools: {
         pay: tool({ idempotency: true, run: (_, ctx) => `paid by ${(ctx.user as { name: string }).name}` }),
         asks: tool({
@@ -259,7 +259,7 @@ describe('a server with context that does not know who is calling', () => {
     expect(error.message).toContain('give the option "auth" to serve, createHandler or createNodeHandler');
   });
 
-  it('accepts calls without a key, keys with auth, keys in-process, and keys where there is no context', async () => {
+  it('accepts calls without a key, keys with auth, keys in-process, and keys where there is no option user', async () => {
     const { server } = build();
     expect((await send(createHandler(server), 'pay')).result.content[0].text).toBe('paid by nobody');
     const known = createHandler(server, { auth: () => ({ subject: 'ann' }) });
@@ -276,7 +276,7 @@ describe('a server with context that does not know who is calling', () => {
     expect(logged).toEqual([]);
     await send(handle, name);
     await send(handle, name);
-    expect(logged).toEqual([expect.stringContaining('This server has "context" and no "auth"')]);
+    expect(logged).toEqual([expect.stringContaining('This server has "user" and no "auth"')]);
     const known = build();
     await send(createHandler(known.server, { auth: () => ({ subject: 'ann' }) }), name);
     expect(known.logged).toEqual([]);

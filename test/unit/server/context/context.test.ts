@@ -1,8 +1,8 @@
 import {
   type Context,
   createServer,
+  defineWith,
   inProcess,
-  kit,
   McpError,
   type Middleware,
   prompt,
@@ -141,7 +141,7 @@ describe('log messages', () => {
   });
 });
 
-describe('lifespan and context', () => {
+describe('lifespan and user', () => {
   it('open once, reach the handlers, and close after the server', async () => {
     const events: string[] = [];
     const server = createServer({
@@ -151,7 +151,7 @@ describe('lifespan and context', () => {
         yield { db: 'db' };
         events.push('close');
       },
-      context: async ({ state, auth, client }) => ({
+      user: async ({ state, auth, client }) => ({
         account: `${state.db}:${auth?.subject}:${client.info?.name}`,
       }),
       tools: {
@@ -190,8 +190,8 @@ describe('lifespan and context', () => {
     expect(await call('tools/call', { name: 'n' })).toMatchObject({ content: [{ text: '2' }] });
   });
 
-  it('types reach tools in other files through `kit`', async () => {
-    const typed = kit<{ state: { db: string }; user: { id: number } }>();
+  it('types reach tools in other files through `defineWith`', async () => {
+    const typed = defineWith<{ state: { db: string }; user: { id: number } }>();
     const tools = {
       q: typed.tool({
         input: z.object({ n: z.number() }),
@@ -203,7 +203,7 @@ describe('lifespan and context', () => {
       lifespan: async function* () {
         yield { db: 'db' };
       },
-      context: () => ({ id: 1 }),
+      user: () => ({ id: 1 }),
       tools,
     });
     expect(await inProcess(server)('tools/call', { name: 'q', arguments: { n: 2 } })).toMatchObject({

@@ -126,11 +126,11 @@ describe('a ToolError', () => {
     });
   });
 
-  it('of context reaches the model', async () => {
+  it('of the option user reaches the model', async () => {
     const server = createServer({
       ...base,
       log: () => undefined,
-      context: () => {
+      user: () => {
         throw new ToolError('Your trial is over.');
       },
       tools: { t: tool({ run: () => 1 }) },

@@ -12,14 +12,14 @@ import {
   type ToolDefinition,
   tool,
 } from './define/define.js';
-import type { ServerContext } from './define/options.js';
+import type { ServerSetup } from './define/options.js';
 import type { TemplateValues } from './define/template-values.js';
 import type { Literals, ToolValue } from './define/tool-handler.js';
 
 // The definition functions bound to what `ctx.state` and `ctx.user` are.
 
 /** `tool`, `resource` and `prompt` with the types of `ctx.state` and `ctx.user`, for definitions in files of their own. */
-export interface Kit<State, User> {
+export interface Definers<State, User> {
   /** Defines a tool: something that the model can do. */
   readonly tool: <
     In extends SchemaLike | undefined = undefined,
@@ -38,19 +38,19 @@ export interface Kit<State, User> {
   ) => Prompt<Infer<Args>, State, User>;
 }
 
-const contextKeys = { lifespan: true, context: true } satisfies KeysOf<ServerContext<never, never>>;
+const setupKeys = { lifespan: true, user: true } satisfies KeysOf<ServerSetup<never, never>>;
 
-/** Makes the kit; `create` builds a server from all its options. */
-export function createKit(setup: object | undefined, create: (options: object) => object): object {
+/** Makes the definition functions; `create` builds a server from all its options. */
+export function makeDefiners(setup: object | undefined, create: (options: object) => object): object {
   if (setup === undefined) return { tool, resource, prompt };
-  checkOptions('kit', setup, contextKeys);
+  checkOptions('defineWith', setup, setupKeys);
   return { tool, resource, prompt, createServer };
 
   function createServer(options: object): object {
-    const twice = Object.keys(contextKeys).filter((key) => Object.hasOwn(options, key));
+    const twice = Object.keys(setupKeys).filter((key) => Object.hasOwn(options, key));
     if (twice.length > 0)
       throw new DefinitionError(
-        twice.map((key) => `"${key}" was given to kit already; leave it out of createServer`),
+        twice.map((key) => `"${key}" was given to defineWith already; leave it out of createServer`),
       );
     return create({ ...options, ...setup });
   }

@@ -1,5 +1,5 @@
 // Compiled with `declaration: true`: every type that is inferred here has to have a name that can be imported.
-import { createServer, kit, type Lifespan } from 'fullmcp';
+import { createServer, defineWith, type Lifespan } from 'fullmcp';
 import { connect } from 'fullmcp/client';
 import { z } from 'zod';
 
@@ -8,13 +8,13 @@ export interface Types {
   readonly user: { readonly account: string };
 }
 
-export const { tool, resource, prompt } = kit<Types>();
+export const { tool, resource, prompt } = defineWith<Types>();
 
-export const values = kit({
+export const values = defineWith({
   lifespan: async function* () {
     yield { rows: ['a'] };
   },
-  context: ({ request }) => ({ account: request?.header('x-account') ?? 'nobody' }),
+  user: ({ request }) => ({ account: request?.header('x-account') ?? 'nobody' }),
 });
 
 export const find = tool({
@@ -26,7 +26,7 @@ export const mine = resource({ read: (_values, { user }) => user.account });
 export const greet = prompt({ args: z.object({ name: z.string() }), run: ({ name }) => name });
 
 export const server = values.createServer({
-  name: 'kit',
+  name: 'define-with',
   version: '1.0.0',
   tools: { find, count: values.tool({ run: (_input, { state }) => ({ rows: state.rows.length }) }) },
   resources: {
@@ -44,5 +44,5 @@ export const found = client.then(({ tool: { find: call } }) => call({ id: 'x' })
 
 /** A server whose state is not known yet, so that its type is printed as it is written. */
 export function serverWith<State>(lifespan: Lifespan<State>) {
-  return createServer({ name: 'kit', version: '1.0.0', lifespan });
+  return createServer({ name: 'define-with', version: '1.0.0', lifespan });
 }

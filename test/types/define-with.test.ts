@@ -1,11 +1,11 @@
 import {
   type Context,
   createServer,
+  defineWith,
   prompt as freePrompt,
   resource as freeResource,
   tool as freeTool,
   inProcess,
-  kit,
 } from 'fullmcp';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
@@ -23,14 +23,14 @@ const {
   resource,
   prompt,
   createServer: build,
-} = kit({
+} = defineWith({
   lifespan: async function* () {
     yield { db: new Db() };
   },
-  context: ({ request, state }) => ({ account: request?.header('x-account') ?? 'nobody', from: state.db }),
+  user: ({ request, state }) => ({ account: request?.header('x-account') ?? 'nobody', from: state.db }),
 });
 
-describe('a kit of values', () => {
+describe('defineWith with values', () => {
   it('types state, user, variables, params and completion keys where they are written', () => {
     const server = build({
       ...quiet,
@@ -126,11 +126,11 @@ describe('a kit of values', () => {
     expect(never).toBeTypeOf('function');
   });
 
-  it('refuses definitions of another kit, at the definition', () => {
+  it('refuses definitions of another defineWith, at the definition', () => {
     const lifespan = async function* (): AsyncGenerator<{ other: number }, void, void> {
       yield { other: 1 };
     };
-    const other = kit({ lifespan });
+    const other = defineWith({ lifespan });
     const never = (): unknown => [
       other.createServer({
         ...quiet,
@@ -169,7 +169,7 @@ describe('a kit of values', () => {
     expect(never).toBeTypeOf('function');
   });
 
-  it('builds servers whose handlers get what its lifespan and context give', async () => {
+  it('builds servers whose handlers get what its lifespan and user give', async () => {
     await using server = build({
       ...quiet,
       tools: { who: tool({ run: (_input, { state, user }) => ({ by: user.account, rows: state.db.rows }) }) },
@@ -179,9 +179,9 @@ describe('a kit of values', () => {
   });
 
   it('names its misspelt options, and those that it has already', () => {
-    expect(() => kit({ lifspan: () => 1 } as never)).toThrow('Did you mean "lifespan"?');
-    expect(() => build({ ...quiet, context: () => 1 } as never)).toThrow(
-      '"context" was given to kit already; leave it out of createServer',
+    expect(() => defineWith({ lifspan: () => 1 } as never)).toThrow('Did you mean "lifespan"?');
+    expect(() => build({ ...quiet, user: () => 1 } as never)).toThrow(
+      '"user" was given to defineWith already; leave it out of createServer',
     );
   });
 });
