@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { describeInChromium } from './chromium.js';
 import { useWorld } from './world.js';
 
-// What of the bundle a page loads, and when.
+// The parts of the bundle that a page loads, and when it loads them.
 
 const BYTES = 26_000;
 
@@ -23,7 +23,7 @@ describeInChromium('of the client', () => {
     expect(bytes, JSON.stringify(Object.fromEntries(loaded))).toBeLessThanOrEqual(BYTES);
   });
 
-  test('what only some pages need comes when it is needed', async () => {
+  test('parts that only some pages need are loaded on demand', async () => {
     const always = await loadedBy({ do: 'call' });
     const more = async (asked: Readonly<Record<string, string>>): Promise<string> =>
       [...(await loadedBy(asked)).keys()].filter((name) => !always.has(name)).join(' ');
@@ -33,7 +33,7 @@ describeInChromium('of the client', () => {
     expect(await more({ do: 'call', url: world.url('ws') })).toContain('open-web-socket');
   });
 
-  test('nothing makes code from text: the page forbids that', async () => {
+  test('nothing compiles code from strings, which the page forbids', async () => {
     const page = await world.open({ do: 'eval' });
     expect(await page.result()).toBe('EvalError');
   });

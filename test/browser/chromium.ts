@@ -8,7 +8,7 @@ const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 const missing =
   'The browser tests need Chromium. Install it (on Debian: apt-get install chromium), or set CHROMIUM_PATH to where it is.';
 
-/** The browser on this machine, or undefined. Where everything must be shown, its absence is a failure. */
+/** The browser on this machine, or undefined. Where browser tests are required, its absence is a failure. */
 function findChromium(): string | undefined {
   const given = process.env['CHROMIUM_PATH'];
   if (given) {
@@ -37,7 +37,7 @@ const executablePath = findChromium();
 /** A `describe` that is skipped where there is no Chromium. */
 export const describeInChromium = describe.skipIf(executablePath === undefined);
 
-/** The name of a website, in this browser only: it leads to this machine. */
+/** The name of a website that resolves to this machine, in this browser only. */
 export const WEBSITE = 'app.example.com';
 
 export function launch(): Promise<Browser> {

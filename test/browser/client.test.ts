@@ -42,7 +42,7 @@ describeInChromium('a page', () => {
       expect(await shown(await open('call'))).toEqual({ text: '{"sum":42}', data: { sum: 42 } });
     });
 
-    test('hears of progress', async () => {
+    test('receives progress', async () => {
       const page = await open('progress');
       expect(await shown(page)).toEqual({ text: 'counted' });
       expect(await page.notes()).toEqual([
@@ -59,14 +59,14 @@ describeInChromium('a page', () => {
       expect(await shown(asking)).toEqual({ text: 'Hello Ada' });
     });
 
-    test('hears of a change and reads the resource', async () => {
+    test('is notified of a change and reads the resource', async () => {
       expect(await change(await open('subscribe'))).toEqual({
         change: { kind: 'resource', uri: 'room://temperature' },
         text: '21',
       });
     });
 
-    test('stops a call, which the handler sees', async () => {
+    test('cancels a call, and the handler sees it', async () => {
       const { seen } = world.demo;
       seen.length = 0;
       const waiting = await open('cancel');
@@ -76,14 +76,14 @@ describeInChromium('a page', () => {
       await until('the handler was told', () => seen.includes('aborted'));
     });
 
-    test("gets a tool's failure as an error", async () => {
+    test("receives a tool's failure as an error", async () => {
       expect(await shown(await open('fail'))).toEqual({
         isError: true,
         error: { code: 'tool_failed', message: 'The kettle is empty. Fill it first.' },
       });
     });
 
-    test('checks a result against the output schema', async () => {
+    test('validates a result against the output schema', async () => {
       expect(await shown(await open('output'))).toMatchObject({
         data: { grams: 3 },
         error: { code: 'bad_response', message: expect.stringMatching(/"weigh" does not fit.*grams/s) },
@@ -91,10 +91,10 @@ describeInChromium('a page', () => {
     });
   });
 
-  test('finds the transport of 2024-11-05 where the address is that', async () => {
+  test('falls back to the transport of 2024-11-05 if the address serves only that', async () => {
     const url = world.url('http', '/sse');
     const page = await world.open({ do: 'subscribe', url });
-    // Both newer ways are tried before it.
+    // Both newer transports are tried first.
     expect(await change(page, [/405 \(/, /405 \(/])).toMatchObject({ text: '21' });
     expect(page.sent).toContain('POST /messages');
   });
@@ -109,7 +109,7 @@ describeInChromium('a page', () => {
     expect(await shown(page)).toEqual(routed);
   });
 
-  test('lists the tools when it is told that headers are missing, and calls again', async () => {
+  test('lists the tools when the server reports missing headers, and retries the call', async () => {
     const page = await world.open({ do: 'header', url: world.url() });
     expect(await page.result()).toEqual(routed);
     expect(page.complaints).toEqual([expect.stringContaining('400 (Bad Request)')]);
@@ -117,7 +117,7 @@ describeInChromium('a page', () => {
 
   const routed = { region: 'Zürich', zone: 7, headers: ['=?base64?WsO8cmljaA==?=', '7'] };
 
-  /** What a page shows that waits for a change. */
+  /** The text that a page shows while it waits for a change. */
   async function change(page: Visit, complaints: readonly RegExp[] = []): Promise<unknown> {
     await until('the page has subscribed', async () => (await page.notes()).includes('subscribed'));
     world.demo.setTemperature(21);
@@ -125,7 +125,7 @@ describeInChromium('a page', () => {
   }
 });
 
-/** What a page shows in the end, and that it has nothing else to complain of. */
+/** The final text of a page; fails if the page has logged any complaint. */
 async function shown({ result, complaints }: Visit, expected: readonly RegExp[] = []): Promise<unknown> {
   const value = await result();
   expect(complaints).toEqual(expected.map((pattern) => expect.stringMatching(pattern)));

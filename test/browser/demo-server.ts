@@ -3,12 +3,12 @@ import { z } from 'zod';
 
 export interface Demo {
   readonly server: Server;
-  /** What happened in handlers, in order. */
+  /** The events in handlers, in order. */
   readonly seen: string[];
   readonly setTemperature: (value: number) => void;
 }
 
-/** A server with one tool for each thing that a page wants to see. */
+/** A server with one tool for each feature that the page tries. */
 export function demo(): Demo {
   const seen: string[] = [];
   let temperature = 20;
@@ -90,7 +90,7 @@ export function demo(): Demo {
   };
 }
 
-/** Spoils one result after the server has checked it, as a server that does not check would send it. */
+/** Corrupts one result after the server has validated it, as a server without validation would send it. */
 const lying: Middleware = async function lying(call, next) {
   const outcome = await next(call);
   const args = call.params['arguments'] as { what?: string } | undefined;

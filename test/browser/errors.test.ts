@@ -8,7 +8,7 @@ import { describeInChromium, WEBSITE } from './chromium.js';
 import type { Visit } from './visit.js';
 import { useWorld } from './world.js';
 
-// What a page is told when it cannot connect. A browser hides much of it, so the rest must be said well.
+// The errors that a page gets when it cannot connect. A browser hides most causes, so the message has to name the likely ones.
 
 describeInChromium('a page is told', () => {
   const world = useWorld();
@@ -26,7 +26,7 @@ describeInChromium('a page is told', () => {
     ['start a process', { command: 'x' }],
     ['start a process', 'server.js'],
     ['read a file', 'mcp.json'],
-  ])('that it cannot %s', async (what, target) => {
+  ])('reports that it cannot %s', async (what, target) => {
     const page = await connectTo(target);
     expect(await page.result()).toEqual({
       code: 'invalid_request',
@@ -35,7 +35,7 @@ describeInChromium('a page is told', () => {
     expect(page.complaints).toEqual([]);
   });
 
-  test('that the server sends elsewhere', async () => {
+  test('reports that the server redirects', async () => {
     const url = await answering((request, response) => {
       allow(response);
       if (request.method === 'OPTIONS') response.writeHead(204).end();
@@ -49,7 +49,7 @@ describeInChromium('a page is told', () => {
     expect(page.complaints).toEqual([]);
   });
 
-  test('that a web page came instead of an answer', async () => {
+  test('reports a web page in place of an answer', async () => {
     const url = await answering((_, response) => {
       allow(response);
       captive(response);
@@ -60,12 +60,12 @@ describeInChromium('a page is told', () => {
     });
   });
 
-  test('that the server may not allow it, where something in between answers everything', async () => {
+  test('suggests that the server may not allow the origin if something in between answers everything', async () => {
     const url = await answering((_, response) => captive(response));
     expect(await (await connectTo(url)).result()).toEqual(unreachable(url));
   });
 
-  test('that nothing can be reached', async () => {
+  test('reports that the server cannot be reached', async () => {
     const url = await answering(() => {});
     await open.pop()?.[Symbol.asyncDispose]();
     expect(await (await connectTo(url)).result()).toEqual(unreachable(url));
@@ -76,14 +76,14 @@ describeInChromium('a page is told', () => {
     });
   });
 
-  test('that the server may not allow it, where the server does not know its site', async () => {
+  test('suggests that the server may not allow the origin if the server does not list it', async () => {
     const url = await serving();
     const page = await connectTo(url, WEBSITE);
     expect(await page.result()).toEqual(unreachable(url));
     expect(page.complaints.join()).toContain('blocked by CORS policy');
   });
 
-  test('nothing where the server knows its site, also without a secure context', async () => {
+  test('connects if the server lists the origin, also without a secure context', async () => {
     const url = await serving({ allowedOrigins: [`http://${WEBSITE}:${world.site.port}`] });
     const visit = await world.open({ do: 'connect', url }, WEBSITE);
     expect(await visit.result()).toMatchObject({ server: 'plain', revision: '2026-07-28', problems: [] });
@@ -91,7 +91,7 @@ describeInChromium('a page is told', () => {
     expect(await visit.page.evaluate('isSecureContext')).toBe(false);
   });
 
-  test('nothing where the CORS of a session-era server does not know the newest headers', async () => {
+  test('connects if the CORS settings of a session-era server lack the newest headers', async () => {
     const url = await withOlderCors();
     const page = await world.open({ do: 'connect', url });
     expect(await page.result()).toMatchObject({ server: 'plain', revision: '2025-11-25', problems: [] });
@@ -134,7 +134,7 @@ function plain(): Server {
   return createServer({ name: 'plain', version: '1.0.0', tools: { ping: tool({ run: () => 'pong' }) } });
 }
 
-/** A browser does not say why. */
+/** A browser does not report the reason. */
 function unreachable(url: string): object {
   const message = `Cannot reach ${url}: no reason is known. In a browser, the server may not allow this page (CORS).`;
   return { code: 'connect_failed', message };
@@ -148,7 +148,7 @@ function allow(
   response.setHeader('access-control-allow-headers', headers);
 }
 
-/** The page of a network that wants its users to log in first. */
+/** The login page of a captive network. */
 function captive(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/html' });
   response.end('<!doctype html><title>Welcome to the hotel</title><p>Log in first</p>');

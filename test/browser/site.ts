@@ -9,17 +9,17 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { type OutputChunk, rolldown } from 'rolldown';
 
-// A website: a page whose script was made by a bundler out of the package as it is shipped.
+// A website: a page whose script is bundled from the package as it is shipped.
 
 export interface Site extends AsyncDisposable {
   readonly port: number;
-  /** The client's files that were fetched since this was last asked, with their sizes when gzipped. */
+  /** The client's files that were fetched since the last call, with their sizes when gzipped. */
   readonly loaded: () => ReadonlyMap<string, number>;
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-// As strict as a page that talks to servers elsewhere can be.
+// The strictest policy that lets a page connect to other origins.
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -73,16 +73,16 @@ export async function openSite(): Promise<Site> {
   };
 }
 
-/** The page's script, and the client as files of its own, so that they can be told apart. */
+/** The page's script, and the client in separate files, so that they can be distinguished. */
 async function bundle(): Promise<OutputChunk[]> {
   await promisify(execFile)(process.execPath, ['scripts/build.js'], { cwd: root });
   const build = await rolldown({
     cwd: root,
     input: { page: 'test/browser/fixtures/page.ts', client: 'fullmcp/client' },
     platform: 'browser',
-    // The repository's own paths lead to the sources; a user has none of those.
+    // The repository's own paths resolve to the sources, which a user does not have.
     tsconfig: false,
-    // A browser knows no node: modules. What would want one must not be in the bundle.
+    // A browser has no node: modules, so the bundle must not import one.
     onLog(level, log, handle) {
       if (level === 'warn') throw new Error(log.message);
       handle(level, log);

@@ -2,26 +2,26 @@ import type { Browser, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { until } from '../support/until.js';
 
-/** A page that is open, and everything that it shows, complains of and keeps open. */
+/** A page that is open, and everything that it shows, logs and keeps open. */
 export interface Visit extends AsyncDisposable {
   readonly page: Page;
   /** The lines that the page has noted so far, parsed. */
   readonly notes: () => Promise<unknown[]>;
-  /** What the page shows in the end. Fails where that is a failure, or where something is still open then. */
+  /** The final result of the page. Fails if the result is a failure, or if something is still open. */
   readonly result: () => Promise<unknown>;
-  /** Errors and warnings of the console, and what was thrown and not caught. */
+  /** Errors and warnings of the console, and uncaught exceptions. */
   readonly complaints: readonly string[];
-  /** What the page has sent, as `method path`. */
+  /** The requests of the page, as `method path`. */
   readonly sent: readonly string[];
 }
 
-/** Opens the page at `origin`; `asked` says what it is to do. */
+/** Opens the page at `origin`; `asked` names the scenario. */
 export async function visit(
   browser: Browser,
   origin: string,
   asked: Readonly<Record<string, string>>,
 ): Promise<Visit> {
-  // A context of its own has no cache, cookies or preflights of others.
+  // A separate context shares no cache, cookies or preflights with others.
   const context = await browser.newContext();
   context.setDefaultTimeout(10_000);
   const page = await context.newPage();

@@ -9,7 +9,7 @@ import { type Visit, visit } from './visit.js';
 export interface World {
   readonly site: Site;
   readonly demo: Demo;
-  /** The server's address; it is on another origin than the page. */
+  /** The server's address; its origin is not that of the page. */
   readonly url: (scheme?: 'http' | 'ws', path?: string) => string;
   /** Opens the page, under the name `host`; it is closed after the test. */
   readonly open: (asked: Readonly<Record<string, string>>, host?: string) => Promise<Visit>;

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { manyTools } from './many-tools.js';
 
-// What a user gets: the packed package, installed in an empty folder outside the project.
+// The package as a user gets it: packed, and installed in an empty folder outside the project.
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -35,14 +35,14 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('an install brings at most 4 packages and 3 MB', () => {
+test('an install of the package brings at most 4 packages and 3 MB', () => {
   expect(footprint.packages).toContain('fullmcp');
   expect(footprint.packages.length, footprint.packages.join(', ')).toBeLessThanOrEqual(4);
   expect(footprint.bytes).toBeLessThanOrEqual(3_000_000);
 });
 
 describe('the ten-line server', () => {
-  test('answers both eras over HTTP', async () => {
+  test('serves both eras over HTTP', async () => {
     const child = spawn(process.execPath, ['http.mjs'], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -56,7 +56,7 @@ describe('the ten-line server', () => {
     }
   });
 
-  test('answers both eras over one stdio pipe, and ends with its input', async () => {
+  test('serves both eras over one stdio pipe, and exits when its input ends', async () => {
     const child = spawn(process.execPath, ['stdio.mjs'], { cwd: folder, stdio: ['pipe', 'pipe', 'inherit'] });
     try {
       const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
@@ -75,10 +75,10 @@ describe('the ten-line server', () => {
   });
 });
 
-// The compiler of 5.9 takes six times as long: `npm run types` tries both.
+// The compiler of TypeScript 5.9 takes six times as long: `npm run types` tries both.
 const compilers = (process.env['COMPILERS'] ?? 'typescript').split(',');
 
-describe.each(compilers)('the types, with %s,', (compiler) => {
+describe.each(compilers)('the types of the package, with %s,', (compiler) => {
   test.each([
     ['with the DOM library', 'tsconfig.json'],
     ['with Node types only', 'tsconfig.no-dom.json'],
@@ -91,7 +91,7 @@ describe.each(compilers)('the types, with %s,', (compiler) => {
     180_000,
   );
 
-  test('can all be named in declarations, and 40 mistakes do not compile', async () => {
+  test('can all be named in declarations, and make 40 mistakes fail to compile', async () => {
     writeProject('strict', ['define-with.ts', 'mistakes.ts'], {
       declaration: true,
       outDir: `out-${compiler}`,
@@ -101,7 +101,7 @@ describe.each(compilers)('the types, with %s,', (compiler) => {
     expect(declared).not.toMatch(/import\("(?!fullmcp|zod)/);
   }, 180_000);
 
-  // Printing declarations resolves what a client sends to each tool and gets from it. Handlers look at neither, so most of that
+  // Printing declarations resolves the input and output types of each tool. Handlers look at neither, so most of that
   // cost is the schema library's: plain code that prints the same functions has it too.
   test.each([
     ['1.25 times the instantiations of plain typed handlers', 'plain', { declaration: false }, 1.25],
@@ -113,7 +113,7 @@ describe.each(compilers)('the types, with %s,', (compiler) => {
     ],
     ['2.1 times those of plain code that prints its schemas', 'plain', { declaration: true }, 2.1],
   ] as const)(
-    'of 200 tools take at most %s',
+    'of a server with 200 tools take at most %s',
     async (_, floor, declaration, most) => {
       const sources = manyTools(200);
       const counted = { tools: 0, plain: 0, functions: 0 };
@@ -142,7 +142,7 @@ function writeProject(name: string, files: readonly string[], compilerOptions: o
   writeFileSync(join(folder, `tsconfig.${name}.json`), JSON.stringify(config));
 }
 
-describe('the portable entries', () => {
+describe('the portable entries of the package', () => {
   const load = (file: string): Promise<{ stdout: string }> =>
     run(process.execPath, ['--import', './refuse-builtins.mjs', file], { cwd: folder });
 
@@ -150,7 +150,7 @@ describe('the portable entries', () => {
     expect((await load('load-portable.mjs')).stdout).toBe('loaded\n');
   });
 
-  test('would fail that test if they did', async () => {
+  test('fail to load in the same process if they import a Node built-in', async () => {
     await expect(load('load-node.mjs')).rejects.toThrow(/loads node:/);
   });
 

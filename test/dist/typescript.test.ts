@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startHttp } from '../support/processes.js';
 
-// docs/typescript.md as a reader follows it: its own commands, in an empty folder, with the packed package.
+// Follows docs/typescript.md as a reader would: with its own commands, in an empty folder, with the packed package.
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'fullmcp-typescript-'));
@@ -28,16 +28,16 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('the project of the page compiles, and runs compiled', async () => {
+test('the project of docs/typescript.md compiles, and its output runs', async () => {
   expect(await shell('npm run --silent check')).toBe('');
   expect(await shell(commands[1] ?? 'false')).toContain('2 + 40 = 42');
 }, 120_000);
 
-test('the project of the page runs with tsx', async () => {
+test('the project of docs/typescript.md runs with tsx', async () => {
   expect(await shell('npx tsx src/client.ts src/stdio.ts')).toBe('2 + 40 = 42\n');
 }, 60_000);
 
-test('the project of the page runs on Node alone where Node strips types, and Node says so elsewhere', async () => {
+test('the project of docs/typescript.md runs on Node alone if Node strips types; otherwise Node reports that it does not', async () => {
   if (stripsTypes) {
     expect(await shell('node src/client.ts src/stdio.ts')).toBe('2 + 40 = 42\n');
     const server = await startHttp(join(project, 'src/http.ts'));
@@ -51,7 +51,7 @@ test('the project of the page runs on Node alone where Node strips types, and No
   }
 }, 60_000);
 
-/** Runs commands with the Node that runs the tests, and gives what they print. */
+/** Runs commands with the Node that runs the tests, and returns their output. */
 async function shell(script: string, cwd = project): Promise<string> {
   const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}` };
   const { stdout } = await promisify(execFile)('bash', ['-ec', script], { cwd, env });

@@ -9,19 +9,19 @@ import { describe, expect, test } from 'vitest';
 import math from '../../examples/basic-server/server.js';
 import { callTool, modern, post } from '../support/examples/wire.js';
 
-describe('Express has parsed the body already', () => {
+describe('an Express app that has already parsed the body', () => {
   test.each([
     ['as JSON', express.json()],
     ['as text', express.text({ type: '*/*' })],
     ['as bytes', express.raw({ type: '*/*' })],
-  ])('%s', async (_, parser) => {
+  ])('serves a call whose body was parsed %s', async (_, parser) => {
     await using app = await listen(express().use(parser).use('/mcp', createNodeHandler(math)));
     expect(await callTool(`${app.url}/mcp`, 'add', { a: 2, b: 40 })).toMatchObject({
       content: [{ text: '42' }],
     });
   });
 
-  test('and it is too large for the endpoint', async () => {
+  test('rejects a parsed body that is too large for the endpoint', async () => {
     const handler = createNodeHandler(math, { maxBodyBytes: 1000 });
     await using app = await listen(express().use(express.json()).use('/mcp', handler));
     const { body, headers } = modern('tools/list', { padding: 'é'.repeat(600) });
@@ -30,7 +30,7 @@ describe('Express has parsed the body already', () => {
   });
 });
 
-describe('Fastify', () => {
+describe('a Fastify app with the plugin', () => {
   test('closes while a subscription is open', async () => {
     const server = createServer({ name: 'quiet', version: '1.0.0', changes: true });
     const app = fastify();
@@ -42,7 +42,7 @@ describe('Fastify', () => {
     expect(text).toContain('"resultType":"complete"');
   });
 
-  test('keeps its own parsers for the rest of the app', async () => {
+  test('keeps its own parsers for other routes', async () => {
     const app = fastify();
     await app.register(createPlugin(math), { prefix: '/mcp' });
     app.post('/echo', (request) => request.body);

@@ -5,7 +5,7 @@ import { cloud } from '../../examples/asking/cloud.js';
 import { build, strict } from '../../examples/asking/secret.js';
 import server from '../../examples/asking/server.js';
 
-// What docs/asking.md shows, run.
+// Runs the code that docs/asking.md shows.
 
 const able = { capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} } };
 const call = inProcess(server, able);
@@ -23,41 +23,41 @@ beforeEach(() => {
   cloud.log = [];
 });
 
-describe('the trap', () => {
+describe('a side effect of a handler that asks', () => {
   const sure = (): object => accept({ sure: true });
 
-  test('outside of a step it happens again', async () => {
+  test('happens again in every round outside a step', async () => {
     await run('wrong', { app: 'shop' }, sure);
     expect(cloud.machines).toHaveLength(2);
   });
 
-  test('in a step it happens once', async () => {
+  test('happens only once inside a step', async () => {
     const { content } = await run('right', { app: 'shop' }, sure);
     expect(content).toMatchObject([{ text: 'https://vm-1.example.com' }]);
     expect(cloud.machines).toHaveLength(1);
   });
 });
 
-describe('deploy', () => {
+describe('the deploy example', () => {
   const answers = (sure: boolean): Answer => {
     return (key) => accept(key === 'size' ? { size: 'large' } : { sure });
   };
 
-  test('goes live', async () => {
+  test('goes live after the user agrees', async () => {
     const { content } = await run('deploy', { app: 'shop' }, answers(true));
     expect(content).toMatchObject([{ text: 'https://vm-1.example.com' }]);
     expect(cloud.machines).toMatchObject([{ size: 'large' }]);
     expect(cloud.log).toEqual([expect.stringMatching(/^create vm-1 [\w-]{36}:create$/)]);
   });
 
-  test('or cleans up', async () => {
+  test('cleans up after the user declines', async () => {
     const { content } = await run('deploy', { app: 'shop' }, answers(false));
     expect(content).toMatchObject([{ text: /^Not deployed/ }].map(matching));
     expect([cloud.machines, cloud.log.length]).toEqual([[], 1]);
   });
 });
 
-describe('questions', () => {
+describe('the examples of questions', () => {
   const trip = {
     name: 'Ada',
     email: 'ada@example.com',
@@ -67,7 +67,7 @@ describe('questions', () => {
     extras: ['wifi'],
   };
 
-  test('a form says everything that a form can', async () => {
+  test('show every kind of form field', async () => {
     let schema: unknown;
     const { content } = await run('book', {}, (_key, { params }) => {
       schema = params?.['requestedSchema'];
@@ -96,7 +96,7 @@ describe('questions', () => {
     });
   });
 
-  test('an answer that does not fit is asked for again', async () => {
+  test('ask again for an answer that does not fit the form', async () => {
     let times = 0;
     await run('book', {}, () => accept(++times === 1 ? { ...trip, seat: '3' } : trip));
     expect(times).toBe(2);
@@ -105,11 +105,11 @@ describe('questions', () => {
   test.each([
     ['decline', { content: [{ text: 'The user does not want to book.' }] }],
     ['cancel', { isError: true, content: [{ text: /^The user closed the form/ }] }],
-  ])('a user may %s', async (action, expected) => {
+  ])('let the user %s a form', async (action, expected) => {
     expect(await run('book', {}, () => ({ action }))).toMatchObject(matching(expected) as object);
   });
 
-  test('a link has the same address in every round', async () => {
+  test('send a link with the same address in every round', async () => {
     let url = '';
     const { content } = await run('connect', {}, (_key, { params }) => {
       url = String(params?.['url']);
@@ -119,7 +119,7 @@ describe('questions', () => {
     expect(content).toMatchObject([{ text: `Opened. Look up ${id} to see if it is done.` }]);
   });
 
-  test('the model, the roots, and a prompt that asks', async () => {
+  test("ask the model and the client's roots, also from a resource and a prompt", async () => {
     expect(await run('title', { text: 'Ada wrote' }, () => said(' First Program\n'))).toMatchObject({
       content: [{ text: 'First Program' }],
     });
@@ -132,12 +132,12 @@ describe('questions', () => {
     ).toMatchObject({ messages: [{ content: { text: /bugs only/ } }].map(matching) });
   });
 
-  test('two together go out together', async () => {
+  test('send two questions together if they are asked together', async () => {
     const first = await call('tools/call', { name: 'dinner' });
     expect(Object.keys(first['inputRequests'] as object)).toEqual(['guests', 'idea']);
   });
 
-  test('several rounds, with what is random in a step', async () => {
+  test('ask in several rounds, with random values in a step', async () => {
     let [low, high] = [1, 100];
     const asked: string[] = [];
     const { content } = await run('guess', {}, (key, { params }) => {
@@ -151,7 +151,7 @@ describe('questions', () => {
     expect(asked.at(-1)).toBe(`guess ${asked.length}`);
   });
 
-  test('a client that cannot is not asked, or is told so', async () => {
+  test('do not ask a client that cannot answer, or return an error to it', async () => {
     const unable = inProcess(server);
     const text = 'word '.repeat(100);
     expect(await unable('tools/call', { name: 'summarize', arguments: { text } })).toMatchObject({
@@ -166,7 +166,7 @@ describe('questions', () => {
     });
   });
 
-  test('a tool inside another asks under a longer key', async () => {
+  test('ask under a longer key when one tool calls another', async () => {
     const first = await call('tools/call', { name: 'party' });
     expect(Object.keys(first['inputRequests'] as object)).toEqual(['dinner#1/guests', 'dinner#1/idea']);
     const { content } = await run('party', {}, (key) => {
@@ -176,7 +176,7 @@ describe('questions', () => {
     expect(content).toMatchObject([{ text: 'Soup for 4' }, { text: /^Not found/ }].map(matching));
   });
 
-  test('the raw form', async () => {
+  test('return the raw form of a question', async () => {
     const rating = accept({ stars: 5 });
     expect(await run('survey', { topic: 'tea' }, () => rating)).toMatchObject({
       structuredContent: { said: rating, state: { askedAt: expect.any(Number) } },
@@ -184,7 +184,7 @@ describe('questions', () => {
   });
 });
 
-describe('secrets', () => {
+describe('the examples of secrets', () => {
   const [first, second] = ['1'.repeat(32), '2'.repeat(32)] as const;
   const answered = { name: 'ask', inputResponses: { name: accept({ name: 'Ada' }) } };
 
@@ -192,7 +192,7 @@ describe('secrets', () => {
     return (await ask('tools/call', { name: 'ask' }))['requestState'];
   }
 
-  test('a new one is put in front, and the old one still opens', async () => {
+  test('rotate the secret: a new one seals, and the old one still opens', async () => {
     const before = inProcess(build([first]), able);
     const both = inProcess(build([second, first]), able);
     const later = inProcess(build([second]), able);
@@ -207,7 +207,7 @@ describe('secrets', () => {
     expect(await later('tools/call', renewed)).toMatchObject({ structuredContent: { name: 'Ada' } });
   });
 
-  test('a strict server takes a state once, and not for long', async () => {
+  test('accept a state only once and for a short time on a strict server', async () => {
     const ask = inProcess(strict, able);
     const once = { ...answered, requestState: await stateOf(ask) };
     expect(await ask('tools/call', once)).toMatchObject({ structuredContent: { name: 'Ada' } });

@@ -12,17 +12,17 @@ async function expectSum(program: Program): Promise<void> {
   expect(program.errors()).toBe('');
 }
 
-test('the basic client is short', () => {
+test('the basic client is shorter than 15 lines', () => {
   const source = readFileSync(new URL('../../examples/basic-client/main.ts', import.meta.url), 'utf8');
   expect(source.trimEnd().split('\n').length).toBeLessThan(15);
 });
 
-test('starts a script, and ends with it', async () => {
+test('the basic client starts a script and stops it at the end', async () => {
   await using program = run('basic-client/main.js', ['build/examples/basic-server/stdio.js']);
   await expectSum(program);
 });
 
-test('connects to a URL, also to that of the environment', async () => {
+test('the basic client connects to a URL, given as an argument or in the environment', async () => {
   await using server = run('basic-server/http.js', [], { PORT: '0' });
   const url = (await server.line())?.replace('Listening on ', '') ?? '';
   await using given = run('basic-client/main.js', [url]);

@@ -5,17 +5,17 @@ import { expectMath, initialize, modern } from '../support/examples/wire.js';
 
 beforeAll(build, 120_000);
 
-test('the basic server is short', () => {
+test('the basic server is shorter than 20 lines', () => {
   const source = readFileSync(new URL('../../examples/basic-server/server.ts', import.meta.url), 'utf8');
   expect(source.trimEnd().split('\n').length).toBeLessThan(20);
 });
 
-test('the test that README shows passes, and its process ends', async () => {
+test('the test that README shows passes, and its process exits', async () => {
   await using program = run('basic-server/server.test.js');
   expect(await program.end()).toBe(0);
 });
 
-test('serves both eras over HTTP, and ends with SIGTERM', async () => {
+test('the basic server serves both eras over HTTP, and exits on SIGTERM', async () => {
   await using program = run('basic-server/http.js', [], { PORT: '0' });
   const url = (await program.line())?.replace('Listening on ', '') ?? '';
   await expectMath(url);
@@ -23,7 +23,7 @@ test('serves both eras over HTTP, and ends with SIGTERM', async () => {
   expect(await program.end()).toBe(0);
 });
 
-test('serves both eras on one pipe, and ends with its input', async () => {
+test('the basic server serves both eras on one pipe, and exits when its input ends', async () => {
   await using program = run('basic-server/stdio.js');
   const answer = async (message: object): Promise<unknown> => {
     program.send(message);

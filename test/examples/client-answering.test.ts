@@ -5,7 +5,7 @@ import { cloud } from '../../examples/asking/cloud.js';
 import asking from '../../examples/asking/server.js';
 import * as answering from '../../examples/client/answering.js';
 
-// What docs/answer.md shows, run.
+// Runs the code that docs/answer.md shows.
 
 const trip = {
   name: 'Ada',
@@ -24,7 +24,7 @@ const willing: answering.Ui = {
 const unwilling: answering.Ui = { ...willing, fill: async () => undefined, agrees: async () => false };
 const model: answering.Model = async () => 'Bread, and how to bake it';
 
-test('with everything', async () => {
+test('a client with all handlers answers the questions of a tool', async () => {
   expect(await answering.use(answering.handlersFor(willing, model))).toBe('Booked for Ada, bags: 1');
 });
 
@@ -33,7 +33,7 @@ test.each([
   { over: 'http', revision: '2026-07-28' },
   { over: 'http', revision: '2025-11-25' },
   { over: 'stdio', revision: '2025-11-25' },
-] as const)('forms, pages, a model, folders over $over in $revision', async (wire) => {
+] as const)('a client answers forms, links, sampling and roots over $over in $revision', async (wire) => {
   opened.length = 0;
   await using client = await testClient(asking, { ...answering.handlersFor(willing, model), ...wire });
   expect((await client.callTool('book')).text).toBe('Booked for Ada, bags: 1');
@@ -43,7 +43,7 @@ test.each([
   expect((await client.readResource('folders://open')).text).toBe('["file:///home/ada/shop"]');
 });
 
-test('forms in 2025-06-18, which knows no pages', async () => {
+test('a client answers forms in 2025-06-18, and reports that the revision has no URL elicitation', async () => {
   const wire = { over: 'stdio', revision: '2025-06-18' } as const;
   await using client = await testClient(asking, { ...answering.handlersFor(willing, model), ...wire });
   expect((await client.callTool('book')).text).toBe('Booked for Ada, bags: 1');
@@ -53,7 +53,7 @@ test('forms in 2025-06-18, which knows no pages', async () => {
   });
 });
 
-test('with no', async () => {
+test('a client whose user refuses declines forms and links, and fails sampling', async () => {
   await using client = await connect(asking, answering.handlersFor(unwilling, model));
   expect((await client.callTool('book')).text).toBe('The user does not want to book.');
   expect((await client.callTool('connect')).text).toBe('Not connected');
@@ -63,7 +63,7 @@ test('with no', async () => {
   });
 });
 
-test('with an error, which a server of 2025 is told without its text', async () => {
+test("an error in a client's handler reaches a 2025 server without its message", async () => {
   const wire = { over: 'http', revision: '2025-11-25' } as const;
   await using client = await testClient(asking, { ...answering.handlersFor(unwilling, model), ...wire });
   const problems: string[] = [];
@@ -74,7 +74,7 @@ test('with an error, which a server of 2025 is told without its text', async () 
   expect(problems).toEqual(["A handler for the server's questions threw"]);
 });
 
-test('field by field', async () => {
+test('a client fills in a form field by field', async () => {
   const typed = ['Ada', 'ada@example.com', '2026-08-01', '', 'yes', 'fish', '2', 'wifi, bike'];
   const asked: string[] = [];
   const fill = answering.fillIn(async (line) => {
@@ -86,9 +86,10 @@ test('field by field', async () => {
   expect(asked).toHaveLength(8);
 });
 
-test('by key', async () => {
+test('a client answers questions by their keys', async () => {
   cloud.machines = [];
   expect(await answering.byKey()).toBe('https://vm-1.example.com');
 });
 
-test('nothing', async () => expect(await answering.unable()).toMatch(/elicitation/));
+test('a client without handlers fails with an error that names the missing capability', async () =>
+  expect(await answering.unable()).toMatch(/elicitation/));

@@ -16,11 +16,11 @@ import { paid } from '../../examples/tasks/idempotent.js';
 import { build } from '../support/examples/program.js';
 import { until } from '../support/until.js';
 
-// What the pages about the client show, run.
+// Runs the code that the pages about the client show.
 
 const script = fileURLToPath(new URL('../../build/examples/basic-server/stdio.js', import.meta.url));
 let serving: Serving;
-/** Where nothing listens. */
+/** An address where nothing listens. */
 let nowhere: string;
 
 beforeAll(async () => {
@@ -36,8 +36,8 @@ beforeEach(() => {
   return () => quiet.mockRestore();
 });
 
-describe('connecting', () => {
-  test('to each kind of target', async () => {
+describe('the connect examples', () => {
+  test('connect to each kind of target', async () => {
     expect(await connecting.targets(serving.url, script)).toEqual([
       'http 3',
       'websocket 3',
@@ -47,47 +47,47 @@ describe('connecting', () => {
     ]);
   });
 
-  test('to the first of a list that is there', async () => {
+  test('connect to the first address of a list that can be reached', async () => {
     expect(await connecting.inOrder(nowhere, serving.url)).toBe(serving.url);
   });
 
-  test('closes', async () => expect(await connecting.closing(serving.url)).toBe('3'));
+  test('close the client', async () => expect(await connecting.closing(serving.url)).toBe('3'));
 
-  test('says why it failed', async () => {
+  test('show why connecting failed', async () => {
     expect(await connecting.failed(nowhere)).toBe(
       `connect_failed: Cannot reach ${nowhere} (ECONNREFUSED): nothing listens there. Is the server running?`,
     );
   });
 
-  test('with options', async () => {
+  test('connect with options', async () => {
     expect(await connecting.options(serving.url, { current: async () => 'secret' })).toBe('3');
     expect(await connecting.environment(script, tmpdir(), 'secret')).toBe('3');
   });
 
-  test('again, without asking', async () => expect(await connecting.again(serving.url)).toBe(3));
+  test('reconnect automatically', async () => expect(await connecting.again(serving.url)).toBe(3));
 
-  test('tells its state', async () => {
+  test('show the state of the connection', async () => {
     expect(await connecting.states(serving.url)).toEqual(['ready', 'math', [], 0]);
   });
 });
 
-describe('calling', () => {
-  test('gives results', async () => expect(await calling.results()).toEqual(['3', 3, 1, false, 3]));
+describe('the call examples', () => {
+  test('return results', async () => expect(await calling.results()).toEqual(['3', 3, 1, false, 3]));
 
-  test('a tool that fails', async () => {
+  test('throw the error of a tool that fails', async () => {
     await expect(calling.failure()).rejects.toMatchObject({
       code: 'tool_failed',
       message: 'Order 7 does not exist. Try 1, 2 or 3.',
     });
   });
 
-  test('typed', async () => expect(await calling.typed(serving.url)).toBe(3));
+  test('call a tool through a typed client', async () => expect(await calling.typed(serving.url)).toBe(3));
 
-  test('lists', async () => {
+  test('list tools, resources, templates and prompts', async () => {
     expect(await calling.lists()).toEqual([expect.arrayContaining(['add', 'order_pizza']), 1, 2, 1]);
   });
 
-  test('resources, prompts, completions', async () => {
+  test('read resources, get prompts and complete arguments', async () => {
     expect(await calling.others()).toEqual([
       'This is the demo of fullmcp.',
       1,
@@ -96,26 +96,26 @@ describe('calling', () => {
     ]);
   });
 
-  test('shows progress', async () => {
+  test('show progress', async () => {
     const stop = new AbortController();
     expect(await calling.progress(stop.signal, 1)).toEqual(['0/3 3 to go', '1/3 2 to go', '2/3 1 to go']);
   });
 
-  test('is cancelled', async () => {
+  test('cancel a call', async () => {
     const stop = new AbortController();
     const running = calling.progress(stop.signal, 60_000);
     stop.abort();
     await expect(running).rejects.toMatchObject({ code: 'cancelled' });
   });
 
-  test('tasks', async () => {
+  test('start a task and wait for it', async () => {
     expect(await calling.tasks()).toEqual([
       expect.stringMatching(/working|input_required/),
       'A golden bread',
     ]);
   });
 
-  test('a task whose question is answered by hand', async () => {
+  test('answer the question of a task by hand', async () => {
     const never = vi.fn();
     await using client = await connect(demo, { elicit: never });
     const { id = '', status } = await client.startTool('bake_bread', { stepMs: 1 });
@@ -124,25 +124,26 @@ describe('calling', () => {
     expect(never).not.toHaveBeenCalled();
   });
 
-  test('twice with one key', async () => {
+  test('make a call twice with one idempotency key, and it runs once', async () => {
     paid.length = 0;
     expect(await calling.safely()).toEqual(['Invoice 7 is paid', 'Invoice 7 is paid']);
     expect(paid).toEqual([7]);
   });
 
-  test('through middleware', async () => {
+  test('send calls through middleware', async () => {
     const lines: string[] = [];
     await calling.wrapped(lines);
     expect(lines).toEqual([expect.stringMatching(/^tools\/call took \d+ ms$/)]);
   });
 
-  test('tells errors apart', async () => expect(await calling.errors(serving.url)).toBe('done'));
+  test('tell errors apart', async () => expect(await calling.errors(serving.url)).toBe('done'));
 
-  test('once', async () => expect(await calling.oneShots(serving.url)).toEqual([3, 1, '5']));
+  test('make a single call without keeping a client', async () =>
+    expect(await calling.oneShots(serving.url)).toEqual([3, 1, '5']));
 });
 
-describe('subscribing', () => {
-  test('to a resource', async () => {
+describe('the subscribe examples', () => {
+  test('follow a resource', async () => {
     await using client = await connect(demo);
     const shown: string[] = [];
     const watching = subscribing.oneResource(client, (text) => shown.push(text) < 2);
@@ -155,7 +156,7 @@ describe('subscribing', () => {
     expect(client.pending()).toEqual([]);
   });
 
-  test('to lists', async () => {
+  test('follow lists', async () => {
     await using client = await connect(demo);
     const told: unknown[] = [];
     expect(await subscribing.lists(client, (change) => told.push(change))).toEqual({
@@ -167,7 +168,7 @@ describe('subscribing', () => {
     expect(told).toEqual([{ kind: 'resource', uri: 'notes://all' }]);
   });
 
-  test('until it is aborted', async () => {
+  test('end when they are aborted', async () => {
     await using client = await connect(demo);
     const stop = new AbortController();
     const counting = subscribing.untilAborted(client, stop.signal);
@@ -176,13 +177,13 @@ describe('subscribing', () => {
     expect(await counting).toBe(0);
   });
 
-  test('to a task', async () => {
+  test('follow a task', async () => {
     await using client = await connect(demo, { elicit: () => ({ action: 'cancel' }) });
     const seen = await subscribing.ofTask(client);
     expect(seen.at(-1)).toMatch(/^input_required/);
   });
 
-  test('goes on when the server comes back, and everything may have changed', async () => {
+  test('resume after a restart of the server, and report everything as changed', async () => {
     const room = (): Promise<Serving> =>
       serve(
         createServer({
@@ -211,8 +212,8 @@ describe('subscribing', () => {
   });
 });
 
-describe('many servers', () => {
-  test('are one client', async () => {
+describe('the examples with many servers', () => {
+  test('combine several servers in one client', async () => {
     await using client = await many.several(script, serving.url, 'secret');
     expect([...client.servers.values()].map(({ status }) => status)).toEqual(['idle', 'idle', 'idle']);
     const said = await many.use(client);
@@ -221,7 +222,7 @@ describe('many servers', () => {
     expect(await many.changing(client)).toEqual(['3', 'math', 'shop', 'demo']);
   });
 
-  test('come from a file', async () => {
+  test('read the servers from a file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'mcp-'));
     try {
       const config = `{ "mcpServers": { "math": { "command": "node", "args": ["$\{SCRIPT}"] } } }`;
@@ -234,7 +235,7 @@ describe('many servers', () => {
     }
   });
 
-  test('fail one by one', async () => {
+  test('report the failure of one server and use the others', async () => {
     expect(await many.failing(nowhere)).toEqual([
       1,
       'ready',

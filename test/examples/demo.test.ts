@@ -20,7 +20,7 @@ const capabilities = { elicitation: {}, extensions: { 'io.modelcontextprotocol/t
 const _meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities };
 const accept = (content: object) => ({ action: 'accept', content });
 
-describe('npm start', () => {
+describe('the demo that npm start runs', () => {
   let program: Program;
   let url: string;
   let welcome: string;
@@ -36,13 +36,13 @@ describe('npm start', () => {
 
   afterAll(() => program[Symbol.asyncDispose]());
 
-  test('prints commands with the address they need', () => {
+  test('prints commands with the address of the server', () => {
     expect(welcome).toContain(`claude mcp add --transport http demo ${url}\n`);
     expect(welcome).toContain(`npx @modelcontextprotocol/inspector --cli ${url} --transport http`);
     expect(welcome.split('\n').length).toBeLessThan(24);
   });
 
-  test('prints curl commands that work as they are', async () => {
+  test('prints curl commands that work as printed', async () => {
     const commands = welcome.match(/curl (?:.*\\\n)+.*/g) ?? [];
     const answers = await Promise.all(
       commands.map(async (command) => JSON.parse((await promisify(execFile)('sh', ['-c', command])).stdout)),
@@ -57,7 +57,7 @@ describe('npm start', () => {
     expect(await listToolsIn2025(url)).toEqual(tools);
   });
 
-  test('counts down with progress', async () => {
+  test('counts down and reports progress', async () => {
     const answers = await ask(url, 'tools/call', {
       name: 'countdown',
       arguments: { from: 3, stepMs: 1 },
@@ -71,7 +71,7 @@ describe('npm start', () => {
     expect(answers.at(-1)).toMatchObject({ result: { content: [{ text: 'Lift-off' }] } });
   });
 
-  test('asks what to order, and whether it is right', async () => {
+  test('asks what to order, and asks for confirmation', async () => {
     const order = async (more: object): Promise<Record<string, unknown>> => {
       const answers = await ask(url, 'tools/call', { name: 'order_pizza', ...more, _meta });
       return answers.at(-1)?.result ?? {};
@@ -89,7 +89,7 @@ describe('npm start', () => {
     expect(await order(last)).toMatchObject(done);
   });
 
-  test('bakes as a task that asks half way', async () => {
+  test('bakes as a task that asks a question halfway', async () => {
     const task = async (method: string, more: object): Promise<Record<string, unknown>> =>
       (await ask(url, method, { ...more, _meta })).at(-1)?.result ?? {};
     const made = await task('tools/call', { name: 'bake_bread', arguments: { stepMs: 1 } });
@@ -102,7 +102,7 @@ describe('npm start', () => {
     await state({ status: 'completed', result: { content: [{ text: 'A dark bread' }] } });
   });
 
-  test('paints, rolls, and fails in a way the model can read', async () => {
+  test('paints, rolls dice, and fails with an error that the model can read', async () => {
     const painted = await callTool(url, 'paint', { color: '#ff8800' });
     const picture = (painted['content'] as { data: string }[])[1];
     expect(Buffer.from(picture?.data ?? '', 'base64').toString('latin1', 1, 4)).toBe('PNG');
@@ -118,7 +118,7 @@ describe('npm start', () => {
     expect(await callTool(url, 'paint', { color: 'red' })).toMatchObject({ isError: true });
   });
 
-  test('tells a subscriber that the notes changed', async () => {
+  test('notifies a subscriber that the notes changed', async () => {
     const { body, headers } = modern('subscriptions/listen', {
       notifications: { resourceSubscriptions: ['notes://all'] },
     });
@@ -135,7 +135,7 @@ describe('npm start', () => {
     expect(missing?.error?.message).toBe('Resource not found: notes://77');
   });
 
-  test('completes what is typed', async () => {
+  test('completes arguments', async () => {
     const complete = async (ref: object, name: string, value: string): Promise<unknown> =>
       (await ask(url, 'completion/complete', { ref, argument: { name, value } }))[0]?.result?.['completion'];
     expect(await complete({ type: 'ref/resource', uri: 'notes://{id}' }, 'id', '1')).toMatchObject({
@@ -150,14 +150,14 @@ describe('npm start', () => {
     });
   });
 
-  test('says so when the port is taken', async () => {
+  test('reports a port that is already in use', async () => {
     await using second = run('demo/main.js', [], { PORT: new URL(url).port });
     expect(await second.end()).toBe(1);
     expect(second.errors()).toMatch(/^Port \d+ is taken\. Choose another with PORT or \{ port \}\.\n$/);
   });
 });
 
-test('the demo on stdio can be cancelled', async () => {
+test('the demo on stdio can cancel a call', async () => {
   await using program = run('demo/main.js', ['--stdio']);
   const { body } = modern('tools/call', {
     name: 'countdown',

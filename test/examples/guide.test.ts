@@ -16,7 +16,7 @@ import { accept } from '../../examples/guide/websocket.js';
 import { build, run } from '../support/examples/program.js';
 import { expectMath, modern } from '../support/examples/wire.js';
 
-// What the pages in docs/ show, run.
+// Runs the code that the pages in docs/ show.
 
 type Server = Parameters<typeof inProcess>[0];
 
@@ -24,7 +24,7 @@ function call(server: Server, name: string, args: object = {}): Promise<Record<s
   return inProcess(server)('tools/call', { name, arguments: args });
 }
 
-describe('tools', () => {
+describe('the tools of the guide', () => {
   test.each([
     ['greet', { name: 'Ada', times: '2' }, { content: [{ text: 'Hello Ada! Hello Ada!' }] }],
     ['shout', { name: 'Ada' }, { content: [{ text: 'HELLO ADA!' }] }],
@@ -40,11 +40,11 @@ describe('tools', () => {
     ['block', {}, { content: [{ type: 'image', data: 'iVBORw==' }] }],
     ['captioned', {}, { content: [{ type: 'image' }, { type: 'text', text: 'The logo' }] }],
     ['full', {}, { _meta: { 'example.com/took': 12 } }],
-  ])('%s', async (name, args, expected) => {
+  ])('include "%s", which returns the documented result', async (name, args, expected) => {
     expect(await call(tools, name, args)).toMatchObject(matching(expected) as object);
   });
 
-  test('blocks come in the order they were returned in', async () => {
+  test('return blocks in the order that the handler chose', async () => {
     const { content } = await call(tools, 'blocks');
     expect((content as { type: string }[]).map(({ type }) => type)).toEqual([
       'text',
@@ -55,7 +55,7 @@ describe('tools', () => {
     ]);
   });
 
-  test('an error that was not meant for the model stays here', async () => {
+  test('hide an error that was not meant for the model', async () => {
     const logged = vi.spyOn(console, 'error').mockReturnValue();
     const { content } = await call(tools, 'pay', { order: 1 });
     expect(content).toEqual([
@@ -66,7 +66,7 @@ describe('tools', () => {
   });
 });
 
-test('resources', async () => {
+test('the resources of the guide can be read, and an unknown user is not found', async () => {
   const read = async (uri: string): Promise<unknown> =>
     ((await inProcess(resources)('resources/read', { uri }))['contents'] as unknown[])[0];
   expect(await read('config://app')).toMatchObject({ mimeType: 'application/json', text: '{"debug":true}' });
@@ -75,7 +75,7 @@ test('resources', async () => {
   await expect(read('users://eve/profile')).rejects.toThrow('Resource not found: users://eve/profile');
 });
 
-test('prompts', async () => {
+test('the prompts of the guide return their messages', async () => {
   const get = inProcess(prompts);
   expect(await get('prompts/get', { name: 'review', arguments: { code: 'x' } })).toMatchObject({
     messages: [{ role: 'user', content: { text: 'Review this code:\nx' } }],
@@ -85,7 +85,7 @@ test('prompts', async () => {
   });
 });
 
-test('context', async () => {
+test('the context of the guide reports progress, logs, and knows its client', async () => {
   const server = http.mount().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const page = `http://127.0.0.1:${(server.address() as AddressInfo).port}/nothing-here`;
@@ -103,7 +103,7 @@ test('context', async () => {
   });
 });
 
-test('changes', async () => {
+test('the server of the guide announces changes of its lists and resources', async () => {
   const heard: unknown[] = [];
   const leave = new AbortController();
   const listening = inProcess(changes)(
@@ -128,7 +128,7 @@ test('changes', async () => {
   ]);
 });
 
-test('definitions one by one', async () => {
+test('definitions that the guide adds one by one are served', async () => {
   expect(await call(imperative, 'add', { a: 1, b: 2 })).toMatchObject({ content: [{ text: '3' }] });
   const uri = 'users://7/profile';
   expect(await inProcess(imperative)('resources/read', { uri })).toMatchObject({
@@ -136,24 +136,25 @@ test('definitions one by one', async () => {
   });
 });
 
-test('middleware', async () => {
+test('the middleware of the guide measures and rejects calls', async () => {
   await call(middleware, 'ping');
   expect(lines.at(-1)).toMatch(/^tools\/call took \d+ ms$/);
   const refuse = closedAtNight(() => 3);
   await expect(refuse({ method: 'tools/call' } as never, fail)).rejects.toThrow('Come back after 6');
 });
 
-test('methods of your own', async () => {
+test('the custom method of the guide can be called', async () => {
   expect(await inProcess(methods)('acme/search', { query: 'tea' })).toMatchObject({
     hits: ['Something about tea'],
   });
 });
 
-test('in-process', () => expect(result).toMatchObject({ content: [{ text: '42' }] }));
+test('the in-process call of the guide returns its result', () =>
+  expect(result).toMatchObject({ content: [{ text: '42' }] }));
 
-test('a handler for Request and Response', () => expectMath('http://localhost/mcp', http.fetch));
+test('the fetch handler of the guide serves both eras', () => expectMath('http://localhost/mcp', http.fetch));
 
-test('a handler for node:http', async () => {
+test('the node:http handler of the guide serves both eras', async () => {
   const server = http.mount().listen(0, '127.0.0.1');
   await once(server, 'listening');
   await expectMath(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
@@ -161,7 +162,7 @@ test('a handler for node:http', async () => {
   server.close();
 });
 
-test('a WebSocket of the runtime', async () => {
+test('the guide serves a WebSocket that the runtime has accepted', async () => {
   const pair = socketPair();
   const closed = accept(pair.server);
   pair.receive(JSON.stringify(modern('tools/call', { name: 'add', arguments: { a: 1, b: 2 } }).body));
@@ -170,10 +171,10 @@ test('a WebSocket of the runtime', async () => {
   await closed;
 });
 
-describe('stdio', () => {
+describe('the stdio server of the guide', () => {
   beforeAll(build, 120_000);
 
-  test('the lifespan ends with the input, and console.log spoils nothing', async () => {
+  test('ends its lifespan with the input, and keeps console.log out of the protocol', async () => {
     await using program = run('guide/stdio.js');
     program.send(modern('tools/call', { name: 'ping' }).body);
     expect(JSON.parse((await program.line()) ?? '')).toMatchObject({

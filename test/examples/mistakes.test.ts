@@ -2,7 +2,7 @@ import { createServer, prompt, resource, tool } from 'fullmcp';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
-// What somebody who is new here gets wrong, without a compiler to say so.
+// Mistakes of newcomers who have no compiler to report them.
 
 const named = { name: 'new', version: '1.0.0' };
 
@@ -18,6 +18,6 @@ test.each([
   ['a path for a URI', { resources: { config: resource({ read: () => 1 }) } }, 'an absolute URI'],
   // @ts-expect-error An object of schemas is not a schema; in JavaScript the sentence has to say so.
   ['no z.object', { tools: { add: tool({ input: { a: z.number() }, run: () => 1 }) } }, 'z.object({ … })'],
-])('%s', (_, definitions, sentence) => {
+])('createServer explains a typical mistake: %s', (_, definitions, sentence) => {
   expect(() => createServer({ ...named, ...definitions } as never)).toThrow(sentence);
 });

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { callTool, expectMath, statusForHost } from '../support/examples/wire.js';
 
-// Each example is run as it is, on a port of its own.
+// Runs each example unchanged, on a port of its own.
 
 interface Mounted {
   readonly url: string;
@@ -27,7 +27,7 @@ const examples: Record<string, () => Promise<Mounted>> = {
   },
 };
 
-describe.each(Object.keys(examples))('%s', (name) => {
+describe.each(Object.keys(examples))('the %s example', (name) => {
   let mounted: Mounted;
 
   beforeAll(async () => {
@@ -42,21 +42,21 @@ describe.each(Object.keys(examples))('%s', (name) => {
 
   test('serves both eras', () => expectMath(mounted.url));
 
-  test('serves the rest of the app', async () => {
+  test('serves the other routes of the app', async () => {
     const page = await fetch(new URL('/', mounted.url));
     expect(await page.text()).toBe('The rest of the app');
   });
 
-  test('refuses a name that somebody has pointed here', async () => {
+  test('rejects a foreign host name that resolves to this machine', async () => {
     expect(await statusForHost(mounted.url, 'evil.example')).toBe(403);
   });
 
-  test('takes bodies beyond what frameworks take', async () => {
+  test('accepts bodies beyond the default limits of frameworks', async () => {
     const result = await callTool(mounted.url, 'add', { a: 1, b: 2, padding: 'x'.repeat(2_000_000) });
     expect(result).toMatchObject({ content: [{ text: '3' }] });
   });
 
-  test('serves the neighbours of the endpoint', async () => {
+  test('serves routes next to the endpoint', async () => {
     const health = await fetch(`${mounted.url}/health`);
     expect(await health.json()).toEqual({ status: 'ok' });
   });

@@ -10,7 +10,7 @@ import bank, { paid } from '../../examples/tasks/idempotent.js';
 import { mail } from '../../examples/tasks/mail.js';
 import server from '../../examples/tasks/server.js';
 
-// What docs/tasks.md shows, run.
+// Runs the code that docs/tasks.md shows.
 
 const able = { capabilities: { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } } };
 const call = inProcess(server, able);
@@ -33,8 +33,8 @@ function nothing(key: string): never {
   throw new Error(`Nobody should ask "${key}"`);
 }
 
-describe('optional', () => {
-  test('a client that knows tasks gets one', async () => {
+describe('a tool with optional tasks', () => {
+  test('runs as a task for a client that supports tasks', async () => {
     const taskId = await start(call, 'render', { pages: 2, msPerPage: 1 });
     expect(await follow(call, taskId, nothing)).toMatchObject({
       status: 'completed',
@@ -43,7 +43,7 @@ describe('optional', () => {
     });
   });
 
-  test('another client waits', async () => {
+  test('runs as a plain call for other clients', async () => {
     expect(
       await plain('tools/call', { name: 'render', arguments: { pages: 2, msPerPage: 1 } }),
     ).toMatchObject({
@@ -52,7 +52,7 @@ describe('optional', () => {
     });
   });
 
-  test('cancel reaches the handler', async () => {
+  test('sees the cancellation of its task', async () => {
     const taskId = await start(call, 'render', { pages: 500 });
     await call('tasks/cancel', { taskId });
     expect(await follow(call, taskId, nothing)).toMatchObject({
@@ -62,8 +62,8 @@ describe('optional', () => {
   });
 });
 
-describe('required', () => {
-  test('asks, then does each step once', async () => {
+describe('a tool with required tasks', () => {
+  test('asks, then runs each step once', async () => {
     const taskId = await start(call, 'newsletter', letter);
     expect(await follow(call, taskId, () => accept({ send: true }))).toMatchObject({
       status: 'completed',
@@ -73,7 +73,7 @@ describe('required', () => {
     expect(mail.calls).toBe(2);
   });
 
-  test('tells who watches it how it goes', async () => {
+  test('reports its progress to a client that watches the task', async () => {
     const taskId = await start(call, 'newsletter', letter);
     const heard: string[] = [];
     const listening: InProcess = (method, params, options) =>
@@ -94,21 +94,21 @@ describe('required', () => {
     await watching;
   });
 
-  test('is refused to a client that does not know tasks', async () => {
+  test('rejects a client that does not support tasks', async () => {
     await expect(plain('tools/call', { name: 'newsletter', arguments: letter })).rejects.toMatchObject({
       code: 'missing_capability',
     });
   });
 });
 
-describe('a task that starts on background', () => {
+describe('a tool that becomes a task on demand', () => {
   const answers: Record<string, object> = {
     address: accept({ address: 'Rome' }),
     gift: accept({ gift: true }),
   };
   const result = { content: [{ text: 'A3, folded, wrapped, to Rome' }] };
 
-  test('asks as a call, then goes on as a task', async () => {
+  test('asks within the call, then continues as a task', async () => {
     const made = await drive(call, 'tools/call', { name: 'order' }, (key) => answers[key]);
     expect(made.resultType).toBe('task');
     const asked: string[] = [];
@@ -120,12 +120,12 @@ describe('a task that starts on background', () => {
     expect(asked).toEqual(['gift']);
   });
 
-  test('is one call for a client that does not know tasks', async () => {
+  test('is one plain call for a client that does not support tasks', async () => {
     expect(await drive(plain, 'tools/call', { name: 'order' }, (key) => answers[key])).toMatchObject(result);
   });
 });
 
-test('a task of somebody else is unknown', async () => {
+test('a task of another user is unknown', async () => {
   const as = (subject: string): InProcess =>
     inProcess(server, { ...able, auth: { subject, scopes: [], claims: {} } });
   const taskId = await start(as('ada'), 'render', { pages: 1, msPerPage: 1 });
@@ -135,7 +135,7 @@ test('a task of somebody else is unknown', async () => {
   expect(await as('ada')('tasks/get', { taskId })).toMatchObject({ taskId });
 });
 
-test('a task is there after a restart, and goes on', async () => {
+test('a task survives a restart and resumes', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'press-'));
   try {
     const before = durable(folder);
@@ -156,7 +156,7 @@ test('a task is there after a restart, and goes on', async () => {
   }
 });
 
-test('a call that is sent again is not done again', async () => {
+test('a call that is sent twice with one key runs once', async () => {
   const pay = (key: string): Promise<Record<string, unknown>> =>
     inProcess(bank)('tools/call', {
       name: 'pay',

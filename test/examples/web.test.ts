@@ -3,7 +3,7 @@ import * as route from '../../examples/next/app/api/mcp/route.js';
 import worker from '../../examples/workers/worker.js';
 import { expectMath, modern, post } from '../support/examples/wire.js';
 
-// Handlers for runtimes that hand out a Request: called as those call them.
+// Handlers for runtimes that pass a Request, called as those runtimes call them.
 
 const env = { MCP_SECRET: 'a secret that is long enough to be one' };
 const list = modern('tools/list');
@@ -17,12 +17,12 @@ test('the Next.js route serves both eras', () =>
       ) as Promise<Response>,
   ));
 
-test('the Next.js route refuses a name that somebody has pointed here', async () => {
+test('the Next.js route rejects a foreign host name that resolves to this machine', async () => {
   const response = await route.POST(post('http://evil.example/api/mcp', list.body, list.headers));
   expect(response.status).toBe(403);
 });
 
-test('the Next.js route answers the question a browser asks first', async () => {
+test('the Next.js route answers the preflight of a browser', async () => {
   const headers = { origin: 'http://localhost:5173', 'access-control-request-headers': 'mcp-method' };
   const response = await route.OPTIONS(
     new Request('http://localhost:3000/api/mcp', { method: 'OPTIONS', headers }),
@@ -36,7 +36,7 @@ test('the Next.js route answers the question a browser asks first', async () => 
 test('the worker serves both eras', () =>
   expectMath('https://math.example.workers.dev/mcp', (request) => worker.fetch(request, env)));
 
-test('the worker refuses the pages of other sites', async () => {
+test('the worker rejects web pages of other sites', async () => {
   const headers = { ...(list.headers as Record<string, string>), origin: 'https://evil.example' };
   const response = await worker.fetch(post('https://math.example.workers.dev/mcp', list.body, headers), env);
   expect(response.status).toBe(403);

@@ -11,7 +11,7 @@ import { server } from '../../examples/caller/server.js';
 import { handle } from '../../examples/caller/token.js';
 import errors from '../../examples/guide/errors.js';
 
-// What docs/who-is-calling.md shows, run.
+// Runs the code that docs/who-is-calling.md shows.
 
 const closing: (() => unknown)[] = [];
 afterAll(async () => {
@@ -24,8 +24,8 @@ async function noted(target: string, headers: Record<string, string>, fetch = gl
   return (await client.callTool('add_note', { text: 'x' })).text;
 }
 
-describe('who is calling', () => {
-  test('comes from a token', async () => {
+describe('the user of a call', () => {
+  test('comes from a verified token', async () => {
     const fetch: typeof globalThis.fetch = (input, init) => handle(new Request(input, init));
     const url = 'http://localhost/mcp';
     expect(await noted(url, { authorization: 'Bearer token-of-ada' }, fetch)).toBe('Noted for ada');
@@ -35,7 +35,7 @@ describe('who is calling', () => {
     });
   });
 
-  test('comes from Express', async () => {
+  test('comes from the user of Express', async () => {
     const http = createHttpServer(app).listen(0, '127.0.0.1');
     closing.push(() => new Promise((resolve) => http.close(resolve)));
     await once(http, 'listening');
@@ -44,7 +44,7 @@ describe('who is calling', () => {
     expect(await noted(url, {})).toBe('Noted for guest');
   });
 
-  test('comes from a gateway, over HTTP and WebSocket', async () => {
+  test('comes from the headers of a gateway, over HTTP and WebSocket', async () => {
     closing.push(() => running.close());
     const headers = { 'x-authenticated-user': 'ada' };
     expect(await noted(running.url, headers)).toBe('Noted for ada');
@@ -62,12 +62,12 @@ describe('who is calling', () => {
     expect(completed.values).toEqual(['engine', 'errands']);
   });
 
-  test('is given in tests', async () => {
+  test('can be set in tests', async () => {
     expect(await inTests()).toEqual(['Noted for ada', 'Noted for bob', 'Noted for guest']);
   });
 });
 
-test('an error of the database becomes a sentence for the model', async () => {
+test('a database error becomes a sentence for the model', async () => {
   const outcome = await inProcess(errors)('tools/call', {
     name: 'add_issue',
     arguments: { title: 'Broken door' },

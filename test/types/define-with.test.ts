@@ -89,7 +89,7 @@ describe('defineWith with values', () => {
       .toExtend<Context<{ db: Db }>>();
   });
 
-  it('refuses what does not fit, at the definition', () => {
+  it('rejects, at the definition, handlers that do not fit its types', () => {
     const never = (): unknown => [
       build({
         ...quiet,
@@ -126,7 +126,7 @@ describe('defineWith with values', () => {
     expect(never).toBeTypeOf('function');
   });
 
-  it('refuses definitions of another defineWith, at the definition', () => {
+  it('rejects definitions of another defineWith at the definition', () => {
     const lifespan = async function* (): AsyncGenerator<{ other: number }, void, void> {
       yield { other: 1 };
     };
@@ -169,7 +169,7 @@ describe('defineWith with values', () => {
     expect(never).toBeTypeOf('function');
   });
 
-  it('builds servers whose handlers get what its lifespan and user give', async () => {
+  it('builds servers whose handlers get the values of the lifespan and the user option', async () => {
     await using server = build({
       ...quiet,
       tools: { who: tool({ run: (_input, { state, user }) => ({ by: user.account, rows: state.db.rows }) }) },
@@ -178,7 +178,7 @@ describe('defineWith with values', () => {
     expect(structuredContent).toEqual({ by: 'nobody', rows: ['a'] });
   });
 
-  it('names its misspelt options, and those that it has already', () => {
+  it('rejects misspelt options, and options that defineWith was given already, by name', () => {
     expect(() => defineWith({ lifspan: () => 1 } as never)).toThrow('Did you mean "lifespan"?');
     expect(() => build({ ...quiet, user: () => 1 } as never)).toThrow(
       '"user" was given to defineWith already; leave it out of createServer',

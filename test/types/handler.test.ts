@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { describe, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 
-/** What a client is promised: the parts of the function that a tool is. */
+/** The parts of the function type that a client gets for a tool. */
 type Signature<T> = T extends { readonly '~signature'?: infer F } ? NonNullable<F> : never;
 type Value<T> = Signature<T> extends (args: never) => infer V ? V : never;
 type Arguments<T> = Signature<T> extends (args: infer A) => unknown ? A : never;
@@ -17,7 +17,7 @@ const output = z.object({
 });
 
 describe('a handler', () => {
-  it('keeps its literals against the output schema', () => {
+  it('keeps literal types that its output schema expects', () => {
     tool({ input, output, run: ({ id }) => ({ id, sky: 'clear', at: [1, 's'] }) });
     tool({ input, output, run: async ({ id }) => ({ id, sky: 'rain', at: [1, 's'] }) });
     tool({ output, run: () => ({ id: 'x', sky: 'clear', at: [1, 's'] }) });
@@ -53,7 +53,7 @@ describe('a handler', () => {
     server.tool('b', { input, output }, ({ id }) => ({ id, sky: 'clear', at: [1, 's'] }));
   });
 
-  it('may return what is not an object, a whole result, and anything where the output takes anything', () => {
+  it('may return a value that is not an object, a whole result, or anything if the output schema accepts anything', () => {
     tool({ output: z.array(z.enum(['a', 'b'])), run: () => ['a'] });
     tool({ output: z.array(z.string()), run: () => [] });
     tool({ output: z.tuple([z.literal('a'), z.number()]), run: () => ['a', 1] });
@@ -69,7 +69,7 @@ describe('a handler', () => {
     tool({ run: () => new Promise((resolve) => setImmediate(() => resolve(new Date(0)))) });
   });
 
-  it('may be loaded with the first call', () => {
+  it('may be loaded lazily, with the first call', () => {
     const lazy = tool({
       input: z.object({ q: z.string() }),
       load: async () => ({ run: ({ q }: { q: string }) => q.length }),
@@ -79,13 +79,13 @@ describe('a handler', () => {
     tool({ input, load: async () => ({ run: ({ id }: { id: number }) => id }) });
   });
 
-  it('has no input to read where the tool has no schema for one', () => {
+  it('has no input parameter to read if the tool has no input schema', () => {
     // @ts-expect-error There is no such field.
     tool({ run: ({ a }) => a });
     tool({ run: (_input, ctx) => ctx.signal.aborted });
   });
 
-  it('does not take an object of schemas for a schema', () => {
+  it('does not accept an object of schemas as a schema', () => {
     // @ts-expect-error It has to be wrapped in z.object.
     tool({ input: { a: z.number() }, run: () => 1 });
     // @ts-expect-error The output too.
@@ -98,7 +98,7 @@ describe('a handler', () => {
 });
 
 describe('the type of a tool', () => {
-  it('is the function that a client calls, with the defaults of both schemas', () => {
+  it('is the function that a client calls, with the defaults of both schemas applied', () => {
     const forecast = tool({
       input: z.object({ id: z.string(), days: z.number().default(3) }),
       output,
@@ -109,7 +109,7 @@ describe('the type of a tool', () => {
     expectTypeOf<Value<typeof forecast>['hours']>().toEqualTypeOf<number>();
   });
 
-  it('is the same from defineWith', () => {
+  it('is the same for a tool of defineWith', () => {
     const { tool: typed } = defineWith<{ state: { n: number }; user: undefined }>();
     const add = typed({ input: z.object({ a: z.number() }), run: ({ a }, { state }) => a + state.n });
     expectTypeOf<Arguments<typeof add>>().toEqualTypeOf<{ a: number }>();

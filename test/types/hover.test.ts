@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 const folder = dirname(fileURLToPath(import.meta.url));
 const file = join(folder, 'hovered.ts');
 
-// Each comment is behind the name that the mouse is on.
+// Each comment follows the name that the mouse points at.
 const marked = `
 import { createServer, defineWith, prompt, resource, tool } from 'fullmcp';
 import { z } from 'zod';
@@ -42,7 +42,7 @@ beforeAll(() => {
   hovers = readHovers(marked);
 }, 180_000);
 
-describe('The hover of the editor', () => {
+describe("The editor's hover", () => {
   it.each([
     ['a tool', 'tool', { lines: 4, characters: 100 }],
     ['a resource', 'resource', { lines: 3, characters: 100 }],
@@ -51,7 +51,7 @@ describe('The hover of the editor', () => {
     ['the context of a handler', 'ctx', { lines: 3, characters: 100 }],
     ['a server with two tools', 'server', { lines: 13, characters: 400 }],
     ['the call of createServer for that server', 'createServer', { lines: 40, characters: 1000 }],
-  ])('shows %s within its number of lines and characters', (_, name, most) => {
+  ])('shows %s within its limit of lines and characters', (_, name, most) => {
     const { type } = hoverOf(name);
     expect(type).not.toMatch(/\bany\b|~signature|NoInfer/);
     expect(type.split('\n').length, type).toBeLessThanOrEqual(most.lines);

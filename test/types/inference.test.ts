@@ -2,7 +2,7 @@ import { type Context, createServer, defineWith, jsonSchema, prompt, type ToolRe
 import { describe, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 
-describe('types', () => {
+describe('the inferred types', () => {
   it('flow from the schema to the handler', () => {
     tool({
       input: z.object({ a: z.number(), b: z.string().default('x') }),
@@ -33,11 +33,11 @@ describe('types', () => {
     });
   });
 
-  it('hold a handler to its output schema', () => {
+  it('make the compiler check a handler against its output schema', () => {
     const output = z.object({ sum: z.number() });
     tool({ output, run: () => ({ sum: 1 }) });
     tool({ output, run: async (): Promise<ToolResult> => ({ content: [] }) });
-    // Plain JSON Schema says nothing to the compiler: a list is as good as an object.
+    // Plain JSON Schema has no type for the compiler, so an array is accepted like an object.
     tool({ output: { type: 'array' }, run: () => [1, 2] });
     // @ts-expect-error the sum is a number
     tool({ output, run: () => ({ sum: 'one' }) });
@@ -64,7 +64,7 @@ describe('types', () => {
     createServer({ name: 't', version: '1', tools: { a } });
   });
 
-  it('of imperative definitions', () => {
+  it('reach the handlers of imperative definitions', () => {
     const server = createServer({ name: 't', version: '1' });
     server.tool('add', { input: z.object({ a: z.number() }) }, ({ a }) => {
       expectTypeOf(a).toEqualTypeOf<number>();

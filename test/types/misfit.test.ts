@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-// The position and the words of the compilers' errors where a definition does not fit the server that it is given to.
+// The position and the wording of the compilers' errors when a definition does not fit the server that it is passed to.
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'fullmcp-misfits-'));
@@ -29,7 +29,7 @@ const lifespan = async function* () { yield { db: 'x' }; };
 const user = ({ state }: { readonly state: { db: string } }) => ({ account: state.db });
 `;
 
-/** Each has one error, on the line that is marked. */
+/** Each program has one error, on the marked line. */
 const misfits: readonly (readonly [title: string, source: string, sentence: string])[] = [
   [
     'a tool in a server without lifespan and user',
@@ -217,13 +217,13 @@ defineWith({ lifespan, user }).createServer({ ...named, tools: { find } });
 
 const program = [header, fits, ...misfits.map(([, source]) => source)].join('\n');
 
-describe.each(['typescript', 'typescript-5.9'])('the errors of %s', (compiler) => {
+describe.each(['typescript', 'typescript-5.9'])('the compiler errors of %s', (compiler) => {
   let errors: readonly Diagnostic[] = [];
   beforeAll(() => {
     errors = compile(compiler);
   }, 180_000);
 
-  it.each(misfits)('for %s are at the line of the mistake, and say what to write', (_, source, sentence) => {
+  it.each(misfits)('for %s are at the line of the mistake and say what to write', (_, source, sentence) => {
     const first = program.slice(0, program.indexOf(source)).split('\n').length;
     const lines = source.split('\n');
     const found = errors.filter(({ line }) => line >= first && line < first + lines.length);
@@ -233,7 +233,7 @@ describe.each(['typescript', 'typescript-5.9'])('the errors of %s', (compiler) =
     expect(found[0]?.text.split('\n').at(-1)).toContain(sentence);
   });
 
-  it('are no more than those: what fits compiles, whether user has parameters or not', () => {
+  it('do not appear in programs that fit, whether user has parameters or not', () => {
     expect(errors.length, errors.map(({ text }) => text).join('\n')).toBe(misfits.length);
   });
 });

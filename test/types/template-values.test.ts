@@ -2,13 +2,13 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { parseTemplate } from '../../src/protocol/uri-template/template.js';
 import type { TemplateValues, VariablesOf } from '../../src/server/define/template-values.js';
 
-/** What the matcher gives, with the type that the template promises. */
+/** The values that the matcher returns, with the type that the template promises. */
 function match<const Uri extends string>(template: Uri, uri: string): VariablesOf<Uri> | undefined {
   return parseTemplate(template).match(uri) as VariablesOf<Uri> | undefined;
 }
 
-describe('the types of a template say what its matcher gives', () => {
-  it('a variable of a simple or a reserved expression is always there', () => {
+describe('the types of a URI template', () => {
+  it('always contain the variable of a simple or a reserved expression', () => {
     const found = match('users://{id}/{+path}', 'users://7/a/b');
     expectTypeOf(found?.id).toEqualTypeOf<string | undefined>();
     expectTypeOf<VariablesOf<'users://{id}/{+path}'>['id']>().toEqualTypeOf<string>();
@@ -25,13 +25,13 @@ describe('the types of a template say what its matcher gives', () => {
     ['x://a{.q}', 'x://a.1'],
     ['x://a{;q}', 'x://a;q=1'],
     ['x://a{#q}', 'x://a#1'],
-  ])('a variable of %s may be missing', (template, uri) => {
+  ])('allow the variable of %s to be missing', (template, uri) => {
     const missing = template.slice(0, template.indexOf('{'));
     expect(parseTemplate(template).match(uri)).toEqual({ q: '1' });
     expect(parseTemplate(template).match(missing)).toEqual({});
   });
 
-  it('and is optional in the type', () => {
+  it('have an optional property for a variable that may be missing', () => {
     interface Missing {
       readonly q?: string;
     }
@@ -44,7 +44,7 @@ describe('the types of a template say what its matcher gives', () => {
     expectTypeOf<VariablesOf<'x://{q}{?q}'>['q']>().toEqualTypeOf<string>();
   });
 
-  it('an exploded variable is an array', () => {
+  it('have an array for an exploded variable', () => {
     expectTypeOf<VariablesOf<'x://{list*}'>['list']>().toEqualTypeOf<readonly string[]>();
     expectTypeOf<VariablesOf<'x://a{/list*}'>['list']>().toEqualTypeOf<readonly string[] | undefined>();
     expect(match('x://{list*}', 'x://a')?.list).toEqual(['a']);
@@ -52,12 +52,12 @@ describe('the types of a template say what its matcher gives', () => {
     expect(match('x://a{/list*}', 'x://a')).toEqual({});
   });
 
-  it('a prefix and several variables in one expression are read', () => {
+  it('read a prefix, and several variables in one expression', () => {
     expectTypeOf<keyof VariablesOf<'x://{a:3}/{b,c}{?d,e}'>>().toEqualTypeOf<'a' | 'b' | 'c' | 'd' | 'e'>();
     expect(match('x://{a:3}/{b,c}{?d,e}', 'x://abc/1,2?e=4')).toEqual({ a: 'abc', b: '1', c: '2', e: '4' });
   });
 
-  it('a URI without variables has none, and one that is not known may have any', () => {
+  it('are empty for a URI without variables, and open for a template that is not known', () => {
     expectTypeOf<keyof VariablesOf<'config://app'>>().toBeNever();
     expectTypeOf<VariablesOf<string>>().toEqualTypeOf<TemplateValues>();
   });

@@ -25,12 +25,12 @@ const server = createServer({
 });
 
 describe('a client that knows the type of its server', () => {
-  it('has its tools as functions, with what they take and give', async () => {
+  it('has the tools as functions, with their input and output types', async () => {
     await using client = (await inProcessClient(server)) as Client<typeof server>;
     const sum = await client.tool.add({ a: 1, b: 2 });
     expectTypeOf(sum).toEqualTypeOf<number>();
     expect(sum).toBe(3);
-    // What has a default need not be sent.
+    // A property with a default may be omitted.
     expect(await client.tool.add({ a: 1 })).toBe(2);
     const greeting = await client.tool.greet({ name: 'Ada' });
     expectTypeOf(greeting).toEqualTypeOf<string>();
@@ -47,7 +47,7 @@ describe('a client that knows the type of its server', () => {
     expect(await client.tool.loaded({ q: 'abc' })).toBe(3);
   });
 
-  it('does not compile with a typo', () => {
+  it('does not compile with a misspelt tool name', () => {
     const never = (client: Client<typeof server>): void => {
       // @ts-expect-error There is no such tool.
       void client.tool.addd({ a: 1 });
@@ -55,7 +55,7 @@ describe('a client that knows the type of its server', () => {
       void client.tool.add({ a: 1, c: 2 });
       // @ts-expect-error An argument is missing.
       void client.tool.add({ b: 1 });
-      // @ts-expect-error A number is not a text.
+      // @ts-expect-error A number is not a string.
       void client.tool.greet({ name: 1 });
       // @ts-expect-error It cannot do without arguments.
       void client.tool.greet();
@@ -63,7 +63,7 @@ describe('a client that knows the type of its server', () => {
     expect(never).toBeTypeOf('function');
   });
 
-  it('of an unknown server takes any name', () => {
+  it('accepts any tool name if the server is unknown', () => {
     expectTypeOf<Client['tool']['whatever']>().not.toBeNever();
   });
 });

@@ -1,4 +1,4 @@
-// Mistakes that do not compile. Each stands on one line, below the line that expects its error.
+// Mistakes that do not compile. Each is on one line, below the line that expects its error.
 import { createServer, defineWith, prompt, resource, tool } from 'fullmcp';
 import { connect } from 'fullmcp/client';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ const args = z.object({ code: z.string(), lang: z.enum(['ts', 'js']).optional() 
 const idd = (): string[] => [];
 const named = { name: 'mistakes', version: '1.0.0' };
 
-// The same without mistakes, so that each error below is its own.
+// The same without mistakes, so that each error below comes from its own mistake.
 const good = tool({
   input,
   output,

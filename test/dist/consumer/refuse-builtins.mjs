@@ -1,4 +1,4 @@
-// With `node --import`, every import that ends at a Node built-in fails, and names who asked for it.
+// With `node --import`, every import that ends at a Node built-in fails with an error that names the importer.
 import { register } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 
@@ -7,7 +7,7 @@ if (isMainThread) register(import.meta.url);
 export async function resolve(specifier, context, next) {
   const found = await next(specifier, context);
   if (found.url.startsWith('node:')) throw new Error(`${context.parentURL} loads ${found.url}`);
-  // What CommonJS requires does not pass here.
+  // Modules that CommonJS code requires do not pass through this hook.
   if (found.format === 'commonjs') throw new Error(`${context.parentURL} loads CommonJS: ${found.url}`);
   return found;
 }

@@ -6,7 +6,7 @@ import { serveStdio } from 'fullmcp/stdio';
 import * as websocket from 'fullmcp/websocket';
 import { z } from 'zod';
 
-// Exported without a type: what the package infers must have a name a consumer can write.
+// Exported without an annotation: every inferred type must have a name that a consumer can write.
 export const server = createServer({
   name: 'math',
   version: '1.0.0',
