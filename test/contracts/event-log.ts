@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { EventLog } from '../../src/legacy/server/http/event-log.js';
 
-/** What every event log promises, whatever it keeps events in. `create` gives one with room for a hundred events. */
+/** The promises of every event log, wherever it stores events. `create` makes one with room for a hundred events. */
 export function eventLogContract(name: string, create: () => EventLog | Promise<EventLog>): void {
   describe(`${name}: the contract of an event log`, () => {
-    test('gives what followed an event, in order', async () => {
+    test('returns the events after a given one, in order', async () => {
       const log = await create();
       const ids = ['a', 'b', 'c', 'd'].map((data) => log.append('one', data));
       expect(log.after(String(ids[1]))).toEqual({
@@ -17,7 +17,7 @@ export function eventLogContract(name: string, create: () => EventLog | Promise<
       });
     });
 
-    test('gives nothing new after the last event, but knows it', async () => {
+    test('returns no events after the last one, but knows it', async () => {
       const log = await create();
       const id = log.append('one', 'a');
       expect(log.after(id)).toEqual({ stream: 'one', events: [], gap: false });
@@ -40,12 +40,12 @@ export function eventLogContract(name: string, create: () => EventLog | Promise<
       for (const id of ids) expect(id).toMatch(/^[\x21-\x7e]+$/);
     });
 
-    test('gives ids that begin with the name of the stream, by which a session knows its own', async () => {
+    test('issues ids that start with the name of the stream, by which a session recognizes its own', async () => {
       const log = await create();
       expect(log.append('one', 'a').startsWith('one')).toBe(true);
     });
 
-    test('tells names apart that differ by what could be a separator', async () => {
+    test('distinguishes names that differ only by a possible separator', async () => {
       const log = await create();
       const names = ['s', 's-0', 's-0-0', '-', 's.', 'S'];
       const ids = names.map((stream) => log.append(stream, `first of ${stream}`));
@@ -57,7 +57,7 @@ export function eventLogContract(name: string, create: () => EventLog | Promise<
       }
     });
 
-    test('keeps an event without data, and any text as it is', async () => {
+    test('stores an event without data, and any string unchanged', async () => {
       const log = await create();
       const first = log.append('one', '');
       const data = 'line\nbreak "quoted" \u2028 漢字 🙂';
@@ -67,7 +67,7 @@ export function eventLogContract(name: string, create: () => EventLog | Promise<
     });
 
     test.each(['', '-', 'one', 'one-', 'one-!', 'one-zz-', 'two-0', '__proto__-0', 'constructor-0'])(
-      'knows nothing of %j',
+      'does not know the id %j',
       async (id) => {
         const log = await create();
         log.append('one', 'a');
@@ -75,7 +75,7 @@ export function eventLogContract(name: string, create: () => EventLog | Promise<
       },
     );
 
-    test('forgets a stream that is dropped, and no other', async () => {
+    test('forgets a dropped stream and no other', async () => {
       const log = await create();
       const one = log.append('one', 'a');
       const two = log.append('two', 'a');

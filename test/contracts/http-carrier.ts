@@ -9,7 +9,7 @@ type Handle = (request: IncomingMessage & { readonly text: string }, response: S
 
 const MB = 1024 * 1024;
 
-/** What everything that carries the client's HTTP must do, seen from a real server. */
+/** The promises of every carrier of the client's HTTP requests, seen from a real server. */
 export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrier): void {
   const opened: { close: () => unknown }[] = [];
   afterEach(async () => {
@@ -19,11 +19,11 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
   interface Served {
     readonly url: URL;
     readonly carrier: HttpCarrier;
-    /** The connections that are open: `fetch` may keep one that nobody uses. */
+    /** The open connections, including idle ones that `fetch` keeps. */
     readonly sockets: Set<Socket>;
-    /** The requests that are open. */
+    /** The open requests. */
     readonly open: () => number;
-    /** How many were opened in all. */
+    /** How many connections were opened in total. */
     readonly connections: () => number;
     readonly requests: () => number;
   }
@@ -78,7 +78,7 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
     );
   }
 
-  /** A server that says these bytes, and then does what is left to do. */
+  /** A server that sends these bytes, then calls `then`. */
   function say(bytes: string, then: (socket: Socket) => void = () => undefined): Promise<Served> {
     return listen(
       createTcp((socket) => {
@@ -126,7 +126,7 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
     );
 
   describe(`HTTP over ${name}`, () => {
-    test('a request arrives as it was sent, and its reply comes as it was written', async () => {
+    test('delivers a request as it was sent and its reply as it was written', async () => {
       const seen: unknown[] = [];
       const served = await serve((request, response) => {
         const { method, url, headers, text } = request;
@@ -147,7 +147,7 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
       ]);
     });
 
-    test('a GET and a DELETE have no body, and the headers of one request win over the standing ones', async () => {
+    test('sends GET and DELETE without a body, and lets the headers of one request override the standing ones', async () => {
       const seen: unknown[] = [];
       const served = await serve(({ method, headers, text }, response) => {
         seen.push([method, headers.accept, headers['transfer-encoding'], text]);
@@ -165,7 +165,7 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
       ]);
     });
 
-    test('headers of one name are joined with commas', async () => {
+    test('joins headers of the same name with commas', async () => {
       const served = await serve((_request, response) => {
         response.setHeader('www-authenticate', ['Bearer realm="a"', 'Basic realm="b"']);
         response.writeHead(401).end();
@@ -175,14 +175,14 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
       reply.cancel();
     });
 
-    test('a header that would become a line of its own is refused, and nothing is sent', async () => {
+    test('rejects a header that contains a line break, and sends nothing', async () => {
       const served = await serve((_request, response) => response.end());
       await failure(post(served, { headers: { 'x-own': 'a\r\nx-evil: b' } }));
       await failure(post(served, { headers: { 'x own': 'a' } }));
       expect(served.requests()).toBe(0);
     });
 
-    test('a body in pieces is read as one text, without the byte order mark', async () => {
+    test('reads a body in pieces as one string, without the byte order mark', async () => {
       const bytes = Buffer.from('\ufeff{"text":"漢字 😀"}');
       const served = await serve((_request, response) => {
         response.writeHead(200);
@@ -196,7 +196,7 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
       expect(await soon('the text', (await post(served)).text(MB))).toBe('{"text":"漢字 😀"}');
     });
 
-    test('a stream is read while it comes', async () => {
+    test('reads a stream as it arrives', async () => {
       const written: ServerResponse[] = [];
       const served = await serve((_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -219,7 +219,7 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
       ['gzip', gzipSync],
       ['deflate', deflateSync],
       ['br', brotliCompressSync],
-    ] as const)('a body in %s is decoded, in either way of reading', async (encoding, compress) => {
+    ] as const)('decodes a body in %s in both ways of reading', async (encoding, compress) => {
       const served = await serve((_request, response) => {
         response.writeHead(200, { 'content-encoding': encoding }).end(compress('{"text":"漢字"}'));
       });
@@ -227,7 +227,7 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
       expect(await readAll(await post(served))).toBe('{"text":"漢字"}');
     });
 
-    test('an event stream in gzip is read while it comes', async () => {
+    test('reads an event stream in gzip as it arrives', async () => {
       const served = await serve((_request, response) => {
         response.writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'text/event-stream' });
         const zip = createGzip();
@@ -244,7 +244,7 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
     test.each([
       ['a length that is said', (response: ServerResponse) => response.setHeader('content-length', 64 * MB)],
       ['a length that is not said', () => undefined],
-    ])('a body that is too large is cut off: %s', async (_what, prepare) => {
+    ])('cuts off a body that is too large: %s', async (_what, prepare) => {
       let sent = 0;
       const served = await serve((_request, response) => {
         prepare(response);
@@ -262,7 +262,7 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
       expect(sent).toBeLessThan(64 * MB);
     });
 
-    test('a small body that unpacks to a large one is cut off at the limit', async () => {
+    test('cuts off a small body that unpacks beyond the limit', async () => {
       const bomb = gzipSync(Buffer.alloc(64 * MB, 'x'));
       const served = await serve((_request, response) => {
         response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
@@ -274,7 +274,7 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
     test.each([
       ['shorter than it says', 'content-length: 10\r\n\r\n{"a"'],
       ['in pieces without an end', 'transfer-encoding: chunked\r\n\r\n4\r\n{"a"\r\n'],
-    ])('a body that breaks off is an error: %s', async (_what, rest) => {
+    ])('reports a body that breaks off as an error: %s', async (_what, rest) => {
       const bytes = `HTTP/1.1 200 OK\r\n${rest}`;
       const whole = await say(bytes, (socket) => socket.end());
       await failure(post(whole).then((reply) => reply.text(MB)));
@@ -282,7 +282,7 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
       await failure(post(read).then(readAll));
     });
 
-    test('a redirection is given as it is', async () => {
+    test('returns a redirect without following it', async () => {
       const served = await serve((_request, response) =>
         response.writeHead(307, { location: '/elsewhere' }).end(),
       );
@@ -301,25 +301,25 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
         'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n',
         () => undefined,
       ],
-    ])('a server that says %s is an error', async (_what, bytes, then) => {
+    ])('reports an error if the server sends %s', async (_what, bytes, then) => {
       expect(await failure(post(await say(bytes, then)))).toBeInstanceOf(Error);
     });
 
-    test('where nothing listens, the error has the code', async () => {
+    test('reports the error code if nothing listens', async () => {
       const served = await serve(() => undefined);
       await opened.splice(0, 1)[0]?.close();
       const error = await failure(post(served));
       expect((error.cause as typeof error | undefined)?.code ?? error.code).toBe('ECONNREFUSED');
     });
 
-    test('a request that was given up before it began is not sent', async () => {
+    test('does not send a request that was aborted before it began', async () => {
       const served = await serve((_request, response) => response.end());
       const reason = new Error('given up');
       expect(await failure(post(served, { until: { signal: AbortSignal.abort(reason) } }))).toBe(reason);
       expect(served.requests()).toBe(0);
     });
 
-    test('a request that is given up while it waits ends with the reason, and the server sees it', async () => {
+    test('ends an aborted request that waits with the reason, and the server sees it', async () => {
       const served = await serve(() => undefined);
       const controller = new AbortController();
       const failed = failure(post(served, { until: controller }));
@@ -330,7 +330,7 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
       await until('the server sees the end', () => served.open() === 0);
     });
 
-    test('a request that is given up while its large body is written ends with the reason', async () => {
+    test('ends a request that is aborted while its large body is written with the reason', async () => {
       const served = await listen(createTcp((socket) => void socket.pause()));
       const controller = new AbortController();
       const failed = failure(post(served, { until: controller, body: 'x'.repeat(32 * MB) }));
@@ -344,7 +344,7 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
     });
 
     test.each(['text', 'read'] as const)(
-      'a reply that is given up during %s ends with the reason',
+      'ends a reply that is aborted during %s with the reason',
       async (way) => {
         const served = await serve((_request, response) => {
           response.writeHead(200);
@@ -361,7 +361,7 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
       },
     );
 
-    test('a reply that is given up before anybody reads it ends with the reason', async () => {
+    test('ends a reply that is aborted before anybody reads it with the reason', async () => {
       const served = await serve((_request, response) => {
         response.writeHead(200);
         response.write('one');
@@ -374,7 +374,7 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
       await until('the server sees the end', () => served.open() === 0);
     });
 
-    test('giving up after the end changes nothing, and the connection is used again', async () => {
+    test('ignores an abort after the end, and reuses the connection', async () => {
       const served = await serve((_request, response) => response.end('done'));
       for (let round = 0; round < 5; round++) {
         const controller = new AbortController();
@@ -385,7 +385,7 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
       expect(served.connections()).toBe(1);
     });
 
-    test('a reply that nobody wants is cancelled, and the server sees it', async () => {
+    test('cancels an unwanted reply, and the server sees it', async () => {
       const served = await serve((_request, response) => {
         response.writeHead(200);
         response.write('one');
@@ -396,7 +396,7 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
       await until('the server sees the end', () => served.open() === 0);
     });
 
-    test('many requests at once each get their own reply', async () => {
+    test('gives each of many concurrent requests its own reply', async () => {
       const served = await serve(({ text }, response) => {
         setTimeout(() => response.end(text), Number(text) % 7);
       });

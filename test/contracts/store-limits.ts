@@ -1,7 +1,7 @@
 import type { Store, StoreLimits } from 'fullmcp';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-/** What the limits of a store promise, wherever it keeps its entries. */
+/** The promises of a store's limits, wherever it stores its entries. */
 export function storeLimitsContract(name: string, createStore: (limits: StoreLimits) => Store): void {
   describe(`the limits of a store ${name}`, () => {
     const stores: Store[] = [];
@@ -16,7 +16,7 @@ export function storeLimitsContract(name: string, createStore: (limits: StoreLim
       for (const store of stores.splice(0)) await store.close();
     });
 
-    it('says when it has too many entries, and keeps those it has', async () => {
+    it('reject an entry beyond the maximum count, and keep the existing entries', async () => {
       const store = create({ maxEntries: 2 });
       await store.set('a', { n: 1 });
       await store.set('b', { n: 1 });
@@ -29,14 +29,14 @@ export function storeLimitsContract(name: string, createStore: (limits: StoreLim
       await store.set('c', { n: 1 });
     });
 
-    it('says when it has too many bytes, and keeps what was there', async () => {
+    it('reject a value beyond the maximum size, and keep the existing entries', async () => {
       const store = create({ maxBytes: 100 });
       await store.set('a', { text: 'x'.repeat(50) });
       const full = 'The store is full: it may have 100 bytes. Raise its maxBytes.';
       await expect(store.set('b', { text: 'x'.repeat(50) })).rejects.toThrow(full);
       await expect(store.set('a', { text: 'x'.repeat(100) })).rejects.toThrow(full);
       expect(await store.get('a')).toEqual({ text: 'x'.repeat(50) });
-      // What is overwritten or deleted makes room.
+      // Overwritten and deleted entries make room.
       for (let round = 0; round < 5; round++) await store.set('a', { text: 'y'.repeat(80) });
       await store.delete('a');
       await store.delete('a');
@@ -44,7 +44,7 @@ export function storeLimitsContract(name: string, createStore: (limits: StoreLim
       await expect(store.set('c', { text: '' })).rejects.toThrow(full);
     });
 
-    it('counts bytes as they are held, not characters', async () => {
+    it('count bytes as they are stored, not characters', async () => {
       const store = create({ maxBytes: 1000 });
       await expect(store.set('a', { text: '漢'.repeat(600) })).rejects.toThrow('it may have 1000 bytes');
       await store.set('a', { text: '漢'.repeat(400) });
@@ -52,7 +52,7 @@ export function storeLimitsContract(name: string, createStore: (limits: StoreLim
       await store.set('a', { text: 'é'.repeat(900) });
     });
 
-    it('leaves room for other kinds when one kind takes all it can get', async () => {
+    it('leave room for other kinds when one kind takes all it can get', async () => {
       const store = create({ maxEntries: 10, maxBytes: 10_000 });
       for (let n = 0; n < 5; n++) await store.set(`task:${n}`, { n });
       const full =
@@ -66,7 +66,7 @@ export function storeLimitsContract(name: string, createStore: (limits: StoreLim
       await store.set('task:5', { n: 5 });
     });
 
-    it('leaves room for other callers when one caller takes all it can get', async () => {
+    it('leave room for other callers when one caller takes all it can get', async () => {
       const store = create({ maxEntries: 20, maxBytes: 10_000 });
       const full = "The store is full for one caller: a caller's entries of a kind may have 10 %";
       await store.add('outcome:ann:1', { n: 1 });
@@ -80,7 +80,7 @@ export function storeLimitsContract(name: string, createStore: (limits: StoreLim
       await store.add('outcome:ann:3', { n: 1 });
     });
 
-    it('frees a share with what expires', async () => {
+    it('free the share of entries that expire', async () => {
       vi.useFakeTimers({ toFake: ['Date'] });
       const store = create({ maxEntries: 10 });
       await store.add('outcome:ann:1', { n: 1 }, Date.now() + 1000);
@@ -89,14 +89,14 @@ export function storeLimitsContract(name: string, createStore: (limits: StoreLim
       await store.add('outcome:ann:2', { n: 1 });
     });
 
-    it.each([0, -1, 1.5, Number.NaN])('refuses a share of %d', (share) => {
+    it.each([0, -1, 1.5, Number.NaN])('reject a share of %d', (share) => {
       expect(() => create({ callerShare: share })).toThrow(
         '"callerShare" must be a number above 0, at most 1.',
       );
       expect(() => create({ kindShare: share })).toThrow('"kindShare" must be a number above 0, at most 1.');
     });
 
-    it('makes room by what has expired', async () => {
+    it('make room by removing expired entries', async () => {
       vi.useFakeTimers({ toFake: ['Date'] });
       const store = create({ maxEntries: 2 });
       await store.set('a', { n: 1 }, Date.now() + 1000);

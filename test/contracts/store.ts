@@ -2,7 +2,7 @@ import type { Store } from 'fullmcp';
 import { describe, expect, test } from 'vitest';
 import { until } from '../support/until.js';
 
-/** What every store must do, wherever it keeps things. */
+/** The promises of every store, wherever it stores entries. */
 export function storeContract(name: string, create: () => Store | Promise<Store>): void {
   const names = [
     '__proto__',
@@ -28,7 +28,7 @@ export function storeContract(name: string, create: () => Store | Promise<Store>
   }
 
   describe(`the store ${name}`, () => {
-    test('keeps what is set, the last of it, until it is deleted', async () => {
+    test('keeps the last value that was set, until it is deleted', async () => {
       const store = await create();
       expect(await store.get('a')).toBeUndefined();
       await store.set('a', { n: 1 });
@@ -42,7 +42,7 @@ export function storeContract(name: string, create: () => Store | Promise<Store>
       await store.close();
     });
 
-    test('adds where nothing is, once, however many try', async () => {
+    test('adds a missing entry only once, however many callers try', async () => {
       const store = await create();
       await store.set('taken', { by: 'set' });
       expect(await store.add('taken', { by: 'add' })).toBe(false);
@@ -55,7 +55,7 @@ export function storeContract(name: string, create: () => Store | Promise<Store>
       await store.close();
     });
 
-    test('writes in the order it is told', async () => {
+    test('writes in the order of the calls', async () => {
       const store = await create();
       await Promise.all(Array.from({ length: 50 }, (_, n) => store.set('a', { n })));
       expect(await store.get('a')).toEqual({ n: 49 });
@@ -64,7 +64,7 @@ export function storeContract(name: string, create: () => Store | Promise<Store>
       await store.close();
     });
 
-    test('gives copies: nobody changes what is kept', async () => {
+    test('returns copies, so that callers cannot change stored values', async () => {
       const store = await create();
       const value = { list: [1], inner: { n: 1 } };
       const kept = store.set('a', value);
@@ -78,7 +78,7 @@ export function storeContract(name: string, create: () => Store | Promise<Store>
       await store.close();
     });
 
-    test('keeps JSON as it is', async () => {
+    test('preserves JSON values', async () => {
       const store = await create();
       const value = JSON.parse(
         '{"__proto__":{"x":1},"constructor":null,"t":"\\u0000 漢字 😀 \\u2028","n":[1e21,-0.5,0],"deep":{"a":[[{}]]},"big":""}',
@@ -89,7 +89,7 @@ export function storeContract(name: string, create: () => Store | Promise<Store>
       await store.close();
     });
 
-    test('takes any name for a name', async () => {
+    test('accepts any string as a key', async () => {
       const store = await create();
       for (const key of names) expect(await store.get(key)).toBeUndefined();
       for (const key of names) expect(await store.add(key, { key })).toBe(true);
@@ -100,7 +100,7 @@ export function storeContract(name: string, create: () => Store | Promise<Store>
       await store.close();
     });
 
-    test('lists the entries whose key begins so, and no others', async () => {
+    test('lists the entries whose key has the prefix, and no others', async () => {
       const store = await create();
       const kept = [
         'task:',
@@ -122,7 +122,7 @@ export function storeContract(name: string, create: () => Store | Promise<Store>
       await store.close();
     });
 
-    test('may be changed by whoever goes through its entries', async () => {
+    test('may be changed while its entries are iterated', async () => {
       const store = await create();
       for (const n of [1, 2, 3]) await store.set(`a${n}`, { n });
       const seen: unknown[] = [];
@@ -135,7 +135,7 @@ export function storeContract(name: string, create: () => Store | Promise<Store>
       await store.close();
     });
 
-    test('forgets what has expired', async () => {
+    test('forgets expired entries', async () => {
       const store = await create();
       await store.set('past', { n: 1 }, Date.now() - 1);
       await store.set('soon', { n: 2 }, Date.now() + 150);
@@ -150,7 +150,7 @@ export function storeContract(name: string, create: () => Store | Promise<Store>
       await store.close();
     });
 
-    test('lets a new expiry take the place of the old one', async () => {
+    test('replaces the old expiry with a new one', async () => {
       const store = await create();
       const first = Date.now() + 100;
       await store.set('longer', { n: 1 }, first);
@@ -164,7 +164,7 @@ export function storeContract(name: string, create: () => Store | Promise<Store>
       await store.close();
     });
 
-    test('closes twice', async () => {
+    test('may be closed twice', async () => {
       const store = await create();
       await store.set('a', { n: 1 });
       await store.close();

@@ -9,7 +9,7 @@ import { modernMessage } from '../support/http/modern.js';
 import { until } from '../support/until.js';
 import { corpus, FUZZ_MS, limits, nearJson, printSeed } from './fuzz.js';
 
-// Whatever comes: no crash, no internal error, and one answer to each request.
+// Any input: no crash, no internal error, and one response to each request.
 
 const rejections: unknown[] = [];
 const note = (reason: unknown): void => void rejections.push(reason);
@@ -28,7 +28,7 @@ afterEach(() => {
 
 const meta = modernMessage('x')['params'] as Record<string, unknown>;
 const texts = corpus('messages');
-/** The same messages in the modern era, which says so in each of them. */
+/** The same messages in the modern era, which declares itself in each message. */
 const modernTexts = texts.map((text) => {
   const message = JSON.parse(text) as { method?: string; params?: Record<string, unknown> };
   if (message.method === undefined) return text;
@@ -42,7 +42,7 @@ const both = nearJson([...texts, ...modernTexts]);
 const INTERNAL = -32603;
 
 describe('the HTTP endpoint', () => {
-  test('answers whatever body with one answer that is not an internal error', {
+  test('answers any body with one response that is not an internal error', {
     timeout: FUZZ_MS,
   }, async () => {
     attacked = attackedServer();
@@ -82,7 +82,7 @@ describe('the HTTP endpoint', () => {
           for (const answer of answersIn(body, response.headers.get('content-type'))) {
             expect(answer['error']?.['code'], body).not.toBe(INTERNAL);
             const id = message.kind === 'request' ? message.id : undefined;
-            // A message that is refused before it is read has no id to be answered under.
+            // A message that is rejected before it is parsed has no id for a response.
             if (answer['method'] === undefined && response.status === 200) expect(answer['id']).toBe(id);
           }
         },
@@ -94,7 +94,7 @@ describe('the HTTP endpoint', () => {
 });
 
 describe('a shared channel', () => {
-  test('answers each request once, and the next one after it', { timeout: FUZZ_MS }, async () => {
+  test('answers each request once, and still answers the next one', { timeout: FUZZ_MS }, async () => {
     attacked = attackedServer();
     const { dispatch } = attacked.server;
     await fc.assert(
@@ -106,7 +106,7 @@ describe('a shared channel', () => {
         let refused = 0;
         for (const value of values) {
           const message = readMessage(value);
-          // A call that is cancelled has no answer.
+          // A cancelled call has no response.
           if (message.kind === 'notification' && message.method === 'notifications/cancelled') continue;
           channel.receive(JSON.stringify(value));
           if (message.kind === 'request') expected.set(message.id, (expected.get(message.id) ?? 0) + 1);

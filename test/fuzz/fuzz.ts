@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 
-// Random input beside a corpus of our own, bounded in count and time. `FUZZ_SEED` repeats a run, `FUZZ_RUNS` makes it longer:
+// Random input in addition to a corpus, bounded in count and time. `FUZZ_SEED` repeats a run, `FUZZ_RUNS` makes it longer:
 // FUZZ_RUNS=100000 npx vitest run test/fuzz
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 0x7fff_ffff);
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 300);
 const longestMs = numRuns > 300 ? 600_000 : 8000;
 
-/** How long a test may take, the corpus and the reporting of a failure included. */
+/** How long a test may take, including the corpus and the report of a failure. */
 export const FUZZ_MS = longestMs + 30_000;
 
 export const limits = { seed, numRuns, interruptAfterTimeLimit: longestMs };
 
-/** Says how to repeat the run, in the log of whoever finds it red. */
+/** Adds to a failure how to repeat the run. */
 export function printSeed(): void {
   console.info(`FUZZ_SEED=${seed} FUZZ_RUNS=${numRuns}`);
 }
@@ -23,7 +23,7 @@ export function corpus(name: string): string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 
-/** A text near one of the corpus: cut, doubled, or with something put in. */
+/** A string near one of the corpus: cut, doubled, or with an insertion. */
 export function near(texts: readonly string[]): fc.Arbitrary<string> {
   const odd = fc.oneof(
     fc.constantFrom(

@@ -18,14 +18,14 @@ afterAll(printSeed);
 const messages = corpus('messages');
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** Cuts bytes wherever the numbers say. */
+/** Cuts bytes at the given positions. */
 function pieces(all: Uint8Array, cuts: readonly number[]): Uint8Array[] {
   const at = [0, ...cuts.map((cut) => cut % (all.length + 1)), all.length].sort((one, two) => one - two);
   return at.slice(1).map((end, index) => all.slice(at[index], end));
 }
 
-describe('a message', () => {
-  test('of whatever JSON is read or refused with a reason, and never throws', { timeout: FUZZ_MS }, () => {
+describe('the message parser', () => {
+  test('reads any JSON or rejects it with a reason, and never throws', { timeout: FUZZ_MS }, () => {
     fc.assert(
       fc.property(fc.oneof(nearJson(messages), fc.jsonValue()), (value) => {
         const message = readMessage(value);
@@ -36,7 +36,9 @@ describe('a message', () => {
     );
   });
 
-  test('is deep or has an infinite number exactly where a plain walk finds so', { timeout: FUZZ_MS }, () => {
+  test('finds excessive depth and infinite numbers exactly where a plain walk does', {
+    timeout: FUZZ_MS,
+  }, () => {
     const depth = (value: unknown): number =>
       typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depth)) : 0;
     const infinite = (value: unknown): boolean =>
@@ -65,7 +67,7 @@ describe('a message', () => {
   });
 });
 
-describe('lines', () => {
+describe('the line splitter', () => {
   const read = (chunks: readonly Uint8Array[]): Line[] => {
     const reader = new LineReader({ maxBytes: 300 });
     const lines = chunks.flatMap((chunk) => reader.push(chunk));
@@ -75,7 +77,7 @@ describe('lines', () => {
   const shape = (lines: readonly Line[]): unknown[] =>
     lines.map((line) => (line.tooLong ? 'too long' : line.text));
 
-  test('are the same however they are cut', { timeout: FUZZ_MS }, () => {
+  test('yields the same lines however the bytes are cut', { timeout: FUZZ_MS }, () => {
     const text = fc.array(near(messages), { maxLength: 4 }).map((lines) => lines.join('\n'));
     const input = fc.oneof(text.map(bytes), fc.uint8Array({ maxLength: 400 }));
     fc.assert(
@@ -87,7 +89,7 @@ describe('lines', () => {
   });
 });
 
-describe('an event stream', () => {
+describe('the event stream reader', () => {
   const texts = corpus('event-streams').map(
     (line) => JSON.parse(`"${line.replaceAll('"', '\\"').replaceAll('\\0', '\\u0000')}"`) as string,
   );
@@ -102,7 +104,7 @@ describe('an event stream', () => {
     return [...events, reader.lastEventId, reader.retryMs];
   };
 
-  test('is the same however it is cut', { timeout: FUZZ_MS }, () => {
+  test('yields the same events however the bytes are cut', { timeout: FUZZ_MS }, () => {
     const input = fc.oneof(
       fc.array(near(texts), { maxLength: 4 }).map((parts) => bytes(parts.join(''))),
       fc.uint8Array({ maxLength: 200 }),
@@ -115,7 +117,7 @@ describe('an event stream', () => {
     );
   });
 
-  test('that was printed is read as it was meant', { timeout: FUZZ_MS }, () => {
+  test('reads back what was printed', { timeout: FUZZ_MS }, () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (data) => {
         const sound = Buffer.from(data).toString();
@@ -128,10 +130,10 @@ describe('an event stream', () => {
   });
 });
 
-describe('a URI template', () => {
+describe('the URI template parser', () => {
   const [templates, uris] = [corpus('templates'), corpus('uris')];
 
-  test('is read or refused with a RangeError, and matches without an error', { timeout: FUZZ_MS }, () => {
+  test('reads a template or throws a RangeError, and matches without an error', { timeout: FUZZ_MS }, () => {
     fc.assert(
       fc.property(near(templates), fc.array(near(uris), { maxLength: 4 }), (text, subjects) => {
         let template: ReturnType<typeof parseTemplate>;
@@ -153,7 +155,7 @@ describe('a URI template', () => {
     );
   });
 
-  test('expands any values, and its URI holds no character that a URI may not', { timeout: FUZZ_MS }, () => {
+  test('expands any values to a URI without forbidden characters', { timeout: FUZZ_MS }, () => {
     const value = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 12 }),
       fc.array(fc.string({ unit: 'binary', maxLength: 4 }), { maxLength: 3 }),
@@ -169,10 +171,10 @@ describe('a URI template', () => {
   });
 });
 
-describe('headers', () => {
+describe('the header codecs', () => {
   const values = corpus('headers');
 
-  test('of any text are decoded or refused, and what was encoded comes back', { timeout: FUZZ_MS }, () => {
+  test('decode or reject any string, and restore an encoded value', { timeout: FUZZ_MS }, () => {
     fc.assert(
       fc.property(near(values), fc.string({ unit: 'binary' }), (header, text) => {
         expect(['string', 'undefined']).toContain(typeof decodeHeaderValue(header));
@@ -184,7 +186,7 @@ describe('headers', () => {
     );
   });
 
-  test('Host and Origin are judged without an error, and nothing but loopback passes', {
+  test('check Host and Origin without an error, and accept nothing but loopback', {
     timeout: FUZZ_MS,
   }, () => {
     const guard = createGuard({});
@@ -204,8 +206,8 @@ describe('headers', () => {
   });
 });
 
-describe('session ids', () => {
-  test('that were changed are not ours', { timeout: FUZZ_MS }, async () => {
+describe('the session id check', () => {
+  test('rejects ids that were changed', { timeout: FUZZ_MS }, async () => {
     const ids = sessionIds({ secret: 'x'.repeat(40), maxAgeMs: 60_000 });
     const issued = await ids.issue({
       revision: '2025-11-25',
@@ -222,8 +224,8 @@ describe('session ids', () => {
   });
 });
 
-describe('base64', () => {
-  test('of any text is decoded or refused, and each value has one spelling', { timeout: FUZZ_MS }, () => {
+describe('the base64 decoder', () => {
+  test('decodes or rejects any string, and accepts one spelling per value', { timeout: FUZZ_MS }, () => {
     const text = fc.oneof(near(['aGk', 'AAAA', '-_-_', 'aGk=']), fc.string({ unit: 'binary' }));
     fc.assert(
       fc.property(text, fc.uint8Array({ maxLength: 40 }), (encoded, value) => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fixture, type HttpProcess, startHttp } from '../support/processes.js';
 import { type Answering, type Connection, connectTo, type Row, rows } from './support/connections.js';
 
-// One handler that asks the user, the model and the client's roots, driven by every official client over every transport.
+// One handler that asks the user, the model and the client's roots, with every official client over every transport.
 
 let server: HttpProcess;
 
@@ -15,7 +15,7 @@ afterAll(async () => {
 });
 
 describe.each(rows)('client $who over $over', (row) => {
-  test('answers every question, and what happens once happens once', async () => {
+  test('answers every question, and every step runs once', async () => {
     const asked: string[] = [];
     const connection = await connectTo(
       server.url,
@@ -41,7 +41,7 @@ describe.each(rows)('client $who over $over', (row) => {
     }
   });
 
-  test('that declines ends the call with a sentence for the model', async () => {
+  test('ends the call with a sentence for the model if it declines', async () => {
     const key = `${nameOf(row)} declined`;
     const connection = await connectTo(server.url, row, async () => ({ action: 'decline' }));
     try {
@@ -55,7 +55,7 @@ describe.each(rows)('client $who over $over', (row) => {
     }
   });
 
-  test('that declares nothing is told what is missing', async () => {
+  test('is told which capability is missing if it declares none', async () => {
     const connection = await connectTo(server.url, row);
     try {
       const called = connection.call('commission', { key: 'nobody' });

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { EventStreamReader } from '../../src/jsonrpc/event-stream.js';
 import { createParser } from './support/peers.js';
 
-// The reader of event streams is our own, because servers print with the same file and a client must count bytes. The parser
-// that most clients use has to read the same events out of any stream.
+// fullmcp has its own event stream reader, because servers print with the same file and a client must count bytes. The parser
+// that most clients use must read the same events from any stream.
 
 interface Read {
   readonly event: string;
@@ -24,7 +24,7 @@ function ours(stream: string, cuts: readonly number[]): Read[] {
   return read;
 }
 
-/** It gives an event its own id only; the standard lets an id hold for the events after it. */
+/** The parser reports only an event's own id; in the standard, an id also applies to later events. */
 function theirs(stream: string): Read[] {
   const read: Read[] = [];
   let last: string | undefined;
@@ -44,14 +44,14 @@ const line = fc.oneof(
   word.map((text) => `data:${text}`),
   fc.constantFrom('event: ping', 'event:', 'data', ': a comment', 'retry: 500', 'unknown: field', ''),
 );
-/** An id stands beside data: what an id without data means is where the two differ on purpose. */
+/** An id always comes with data: the two readers differ on purpose for an id without data. */
 const event = fc
   .tuple(fc.array(line, { maxLength: 5 }), fc.option(fc.constantFrom('1', 'abc', '漢')), word)
   .map(([lines, id, data]) => [...lines, ...(id === null ? [] : [`id: ${id}`]), `data: ${data}`, '']);
 const ending = fc.constantFrom('\n', '\r\n', '\r');
 
 describe('the reader of event streams', () => {
-  test('reads what eventsource-parser reads, however the bytes are cut', () => {
+  test('yields the same events as eventsource-parser, however the bytes are cut', () => {
     fc.assert(
       fc.property(
         fc.array(event, { maxLength: 6 }),
@@ -62,7 +62,7 @@ describe('the reader of event streams', () => {
             .flat()
             .map((text) => text + end)
             .join('');
-          // A carriage return at the very end may be half of a break: what waits for the other half is not compared.
+          // A carriage return at the very end may be half of a line break, so an event that waits for the rest is not compared.
           const closed = end === '\r' ? `${stream}: end${end}` : stream;
           expect(ours(closed, cuts)).toEqual(theirs(closed));
         },

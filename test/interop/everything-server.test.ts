@@ -6,7 +6,7 @@ import { soon, until } from '../support/until.js';
 import { open, rows, type Scene, script } from './support/everything.js';
 import { nothingOpen, running } from './support/observed-server.js';
 
-// Our client against the published reference server that has something of everything, on its three transports.
+// Our client against the published reference server with every feature, on its three transports.
 
 const tools = [
   'echo',
@@ -51,7 +51,7 @@ describe.each(rows)('the everything server over $over', (row) => {
     client = scene.client;
   });
 
-  test('says what it is', () => {
+  test('identifies itself', () => {
     expect(client.info()).toMatchObject({ transport, revision: '2025-11-25', status: 'ready' });
     expect(client.server).toMatchObject({
       info: { name: 'mcp-servers/everything', title: 'Everything Reference Server' },
@@ -78,7 +78,7 @@ describe.each(rows)('the everything server over $over', (row) => {
     ]);
   });
 
-  test('has its tools called', async () => {
+  test('answers tool calls', async () => {
     expect((await client.callTool('echo', { message: 'hi' })).text).toBe('Echo: hi');
     expect((await client.callTool('get-sum', { a: 2, b: 40 })).text).toBe('The sum of 2 and 40 is 42.');
     const { data } = await client.callTool('get-structured-content', { location: 'Chicago' });
@@ -104,7 +104,7 @@ describe.each(rows)('the everything server over $over', (row) => {
     });
   });
 
-  test('sees of the environment what it was given', async () => {
+  test('sees only the environment variables that it was given', async () => {
     const environment = JSON.parse((await client.callTool('get-env')).text);
     expect(environment).toHaveProperty('PATH');
     if (over !== 'stdio') return;
@@ -113,7 +113,7 @@ describe.each(rows)('the everything server over $over', (row) => {
     expect(environment).not.toHaveProperty('VITEST');
   });
 
-  test('has its resources read, also one that a call has made', async () => {
+  test('serves its resources, including one that a call has created', async () => {
     const instructions = await client.readResource('demo://resource/static/document/instructions.md');
     expect(instructions).toMatchObject({
       text: expect.stringMatching(/Everything Server/),
@@ -138,7 +138,7 @@ describe.each(rows)('the everything server over $over', (row) => {
     );
   });
 
-  test('has its prompts rendered and completed', async () => {
+  test('renders and completes its prompts', async () => {
     const text = async (name: string, args?: Record<string, string>): Promise<unknown> =>
       (await client.getPrompt(name, args)).messages[0]?.content;
     expect(await text('simple-prompt')).toMatchObject({ text: expect.stringMatching(/simple prompt/) });
@@ -158,7 +158,7 @@ describe.each(rows)('the everything server over $over', (row) => {
     expect((await client.complete({ template, argument: 'resourceId', value: '7' })).values).toEqual(['7']);
   });
 
-  test('tells the progress of a long call, and lets it be cancelled', async () => {
+  test('reports the progress of a long call, and cancels it', async () => {
     const heard: unknown[] = [];
     await client.callTool(
       'trigger-long-running-operation',
@@ -176,7 +176,7 @@ describe.each(rows)('the everything server over $over', (row) => {
     expect((await client.callTool('echo', { message: 'still here' })).text).toBe('Echo: still here');
   });
 
-  test('asks a model and the user', async () => {
+  test('asks the model and the user', async () => {
     const sampled = await client.callTool('trigger-sampling-request', { prompt: 'A slogan', maxTokens: 50 });
     expect(sampled.text).toContain('Ada adds up');
     expect(scene.samplings).toMatchObject([
@@ -188,7 +188,7 @@ describe.each(rows)('the everything server over $over', (row) => {
       message: 'Please provide inputs for the following fields:',
       schema: expect.objectContaining({ type: 'object' }),
     });
-    // What the user left as it was has its default.
+    // Fields that the user left unchanged have their defaults.
     expect(elicited.text).toContain('"firstLine": "It was a dark and stormy night."');
 
     const url = 'https://example.com/consent';
@@ -197,7 +197,7 @@ describe.each(rows)('the everything server over $over', (row) => {
     expect(scene.visits).toEqual([{ url, message: 'Please agree' }]);
   });
 
-  test('knows the roots, and when they change', async () => {
+  test('receives the roots and their changes', async () => {
     expect((await client.callTool('get-roots-list')).text).toContain('file:///work');
     scene.roots = [{ uri: 'file:///elsewhere', name: 'elsewhere' }];
     await client.rootsChanged();
@@ -219,14 +219,14 @@ describe.each(rows)('the everything server over $over', (row) => {
     expect(await changes.next()).toEqual({ done: true, value: undefined });
   });
 
-  test('writes a log', async () => {
+  test('sends log messages', async () => {
     client.setLogLevel('debug');
     expect((await client.callTool('toggle-simulated-logging')).text).toContain('Started');
     await until('a message has come', () => scene.log.some(({ data }) => /level.message/.test(String(data))));
     expect((await client.callTool('toggle-simulated-logging')).text).toContain('Stopped');
   });
 
-  test('runs a task that asks in between', async () => {
+  test('runs a task that asks a question', async () => {
     expect((await scene.research).text).toContain('# Research Report: python (snake)');
     expect(scene.forms).toContainEqual({
       message: expect.stringContaining('"python" could have multiple interpretations'),
@@ -234,7 +234,7 @@ describe.each(rows)('the everything server over $over', (row) => {
     });
   });
 
-  test('is left without a trace', async () => {
+  test('leaves nothing open after the client closes', async () => {
     const { problems, reconnects, pending } = client.info();
     expect({ problems, reconnects, pending }).toEqual({ problems: [], reconnects: 0, pending: 0 });
     await client.subscribe('demo://resource/dynamic/text/2');

@@ -48,7 +48,7 @@ describe.each(rows)('tmcp over $over, revision $revision', ({ over, transport, r
 
   afterAll(() => client.close());
 
-  test('is known, listed and called', async () => {
+  test('can be identified, listed and called', async () => {
     expect(client.info()).toMatchObject({ transport, revision });
     expect(client.server).toMatchObject({ info: { name: 'tmcp' }, instructions: 'Call the tools.' });
     const tools = (await client.tools().all()).map(({ name }) => name);
@@ -68,7 +68,7 @@ describe.each(rows)('tmcp over $over, revision $revision', ({ over, transport, r
     expect((await client.complete({ template, argument: 'id', value: 'a' })).values).toEqual(['ada', 'alan']);
   });
 
-  test('tells its progress, writes a log, and asks', async () => {
+  test('reports progress, sends log messages, and asks', async () => {
     const heard: unknown[] = [];
     await client.callTool('chatter', {}, { onProgress: (progress) => heard.push(progress) });
     expect(heard).toEqual([
@@ -94,14 +94,14 @@ describe.each(rows)('tmcp over $over, revision $revision', ({ over, transport, r
     await subscription.close();
   });
 
-  test('is cancelled, and left without a trace', async () => {
+  test('can be cancelled, and leaves nothing open', async () => {
     const key = `${over} ${revision}`;
     const stop = new AbortController();
     const waiting = client.callTool('wait', { key }, { signal: stop.signal });
     await client.callTool('gate', { key: `${key} came` });
     stop.abort();
     await expect(waiting).rejects.toMatchObject({ code: 'cancelled' });
-    // Elsewhere its handlers are not told.
+    // On other transports its handlers do not see the cancellation.
     if (transport === 'http') await client.callTool('gate', { key });
     expect((await client.callTool('weather', { city: 'Oslo' })).isError).toBe(false);
     const { problems, reconnects, pending } = client.info();

@@ -9,13 +9,13 @@ import { parseCLI, type TestProject } from 'vitest/node';
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const stamp = '.lock-that-was-installed';
 
-/** The folders with peers of their own, and the tests that need them. */
+/** The folders with their own peers, and the tests that need them. */
 const homes = [
   { folder: here('.'), tests: here('.') },
   { folder: here('../../examples/migration/'), tests: here('../migration/') },
 ];
 
-/** Installs the peers before the tests that need them, and not for a run that has none of those. */
+/** Installs the peers before the tests that need them, and skips a run that has no such test. */
 export default async function install(project: TestProject): Promise<void> {
   const { testFiles } = await project.globTestFiles(parseCLI(['vitest', ...process.argv.slice(2)]).filter);
   for (const { folder, tests } of homes) {
@@ -28,7 +28,7 @@ async function installIn(folder: string): Promise<void> {
   const lock = await readFile(join(folder, 'package-lock.json'), 'utf8');
   if (await isInstalled(installed, lock)) return;
   console.log(`Installing the peers of ${folder}…`);
-  // Made elsewhere and put in place as a whole: runs that start together do not see each other's halves.
+  // Installed elsewhere and moved into place as a whole, so that concurrent runs do not see half an installation.
   const workshop = await mkdtemp(fileURLToPath(new URL('../../node_modules/.interop-', import.meta.url)));
   try {
     for (const file of ['package.json', 'package-lock.json']) {

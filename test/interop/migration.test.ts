@@ -7,7 +7,7 @@ import { type Client, connect } from 'fullmcp/client';
 import { describe, expect, test } from 'vitest';
 import { run, startHttp } from '../support/processes.js';
 
-// The programs of the migration pages, before and after, with the same questions to each: they must answer alike.
+// The programs of the migration pages, before and after: they get the same requests and must answer alike.
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const oldProgram = (file: string): string => `${root}examples/migration/${file}.js`;
@@ -25,7 +25,7 @@ describe('the servers before and after a migration', { timeout: 60_000 }, () => 
     expect(old).toEqual(await interview(newProgram('stdio'), '2026-07-28'));
   });
 
-  test.each(servers)('know the caller of a token over HTTP, and refuse others: %s', async (name) => {
+  test.each(servers)('identify the caller by a token over HTTP, and reject others: %s', async (name) => {
     const old = await startHttp(oldProgram(`${name}/http`), String(await freePort()));
     const mine = await startHttp(newProgram('http'));
     try {
@@ -45,7 +45,7 @@ describe('the clients before and after a migration', { timeout: 60_000 }, () => 
   });
 });
 
-/** Everything that a client sees of a server, in a form that can be compared. */
+/** Everything that a client sees of a server, in a comparable form. */
 async function interview(script: string, revision: '2025-11-25' | '2026-07-28'): Promise<unknown> {
   const heard: unknown[] = [];
   await using client = await connect(
@@ -97,7 +97,7 @@ async function listed(client: Client): Promise<object> {
 async function called(client: Client): Promise<object> {
   const call = async (name: string, args?: object): Promise<object> => {
     const { content, data, isError } = await client.callTool(name, args);
-    // The client reads a number from the text of a fullmcp server, which says that there is one.
+    // The client reads a number from the text of a fullmcp server, which declares it.
     return { content, data: typeof data === 'object' ? data : undefined, isError };
   };
   const refused = await client.callTool('add', { a: 1, b: 'x' }).then(
@@ -120,7 +120,7 @@ async function called(client: Client): Promise<object> {
   };
 }
 
-/** The caller that a server sees behind a good token, and the error for a bad one. */
+/** The caller that a server sees for a valid token, and the error for an invalid one. */
 async function callers(url: string): Promise<unknown[]> {
   await using client = await connect(url, { auth: 'secret-of-ada' });
   const { text } = await client.callTool('who_am_i');
@@ -138,7 +138,7 @@ async function printed(script: string): Promise<string[]> {
   return stdout.split('\n');
 }
 
-/** FastMCP cannot take any port that is free and name it. */
+/** FastMCP cannot listen on a free port and report it. */
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');

@@ -42,7 +42,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     } while (cursor !== undefined);
     expect(names).toEqual(expect.arrayContaining(['add', 'weather', 'wait', 'client']));
     expect(new Set(names).size).toBe(names.length);
-    // The second package walks by itself.
+    // The second package follows the cursors itself.
     expect(pages).toBe(who === 'v1' ? 3 : 1);
   },
 
@@ -117,8 +117,8 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
 
   // These clients drop progress that reaches them in one read with the answer. The server keeps the two apart, but a client
-  // that is kept from reading for longer than that gets them together all the same: hence more than one try. Without that
-  // distance no try succeeds.
+  // that does not read for longer than that still gets them together, hence several attempts. Without that
+  // distance no attempt succeeds.
   async 'gets every progress notification'({ call }) {
     const expected = [1, 2, 3, 4, 5];
     let got: number[] = [];
@@ -211,12 +211,12 @@ describe.each(rows)('client $who over $over', (row) => {
     await scenario(connection, row);
   });
 
-  test('has nothing to complain about', () => {
+  test('reports no errors', () => {
     expect(connection.errors.filter((error) => !isExpected(error, row))).toEqual([]);
   });
 
   if (row.over === 'stdio') {
-    test('the process ends with the connection', async () => {
+    test('ends the server process when the connection closes', async () => {
       const { pid } = connection.transport;
       expect(pid).toEqual(expect.any(Number));
       await connection.close();
@@ -225,7 +225,7 @@ describe.each(rows)('client $who over $over', (row) => {
   }
 
   if (row.over === 'http' && !row.modern) {
-    test('ends its session', async () => {
+    test('ends its session when it closes', async () => {
       const { sessionId } = connection.transport;
       expect(sessionId).toEqual(expect.any(String));
       await connection.transport.terminateSession?.();
@@ -240,9 +240,9 @@ describe.each(rows)('client $who over $over', (row) => {
 });
 
 function isExpected({ message }: Error, { over, modern }: Row): boolean {
-  // A client that was kept from reading drops progress, and says so.
+  // A client that could not read in time drops progress, and reports that.
   if (message.includes('unknown token')) return true;
-  // A cancelled call of a session is answered: a stream that ends without an answer makes these clients come back for it.
+  // A cancelled call of a session is answered: a stream that ends without an answer makes these clients reconnect for it.
   return (
     over === 'http' &&
     !modern &&

@@ -12,7 +12,7 @@ import {
   startObserved,
 } from './support/observed-server.js';
 
-// Our client against servers made with both official SDKs, over everything that they serve.
+// Our client against servers made with both official SDKs, over every transport that they serve.
 
 interface Row {
   readonly sdk: 'v1' | 'v2';
@@ -20,14 +20,14 @@ interface Row {
   readonly over: string;
   readonly transport: string;
   readonly revision: string;
-  /** What servers of this kind cannot do. */
+  /** The features that servers of this kind lack. */
   readonly lacks?: readonly ('progress' | 'questions' | 'changes' | 'log')[];
   readonly pinned?: NonNullable<ConnectOptions['revision']>;
 }
 
 const session = '2025-11-25';
 const newest = '2026-07-28';
-// A server for each request has heard no handshake, and has no stream of its own.
+// A server that lives for one request has seen no handshake, and has no stream of its own.
 const forOneRequest = ['questions', 'changes', 'log'] as const;
 
 const rows: readonly Row[] = [
@@ -81,7 +81,7 @@ afterAll(async () => {
 interface Scene {
   readonly client: Client;
   readonly log: readonly LogMessage[];
-  /** Of this scenario alone. */
+  /** Unique to this scenario. */
   readonly key: string;
 }
 
@@ -272,7 +272,7 @@ describe.each(rows)('a server of $sdk over $over, revision $revision', (row) => 
     await scenario({ client, log, key: `${name} ${sdk} ${over} ${pinned}` }, row);
   });
 
-  test('has put up with nothing odd, and leaves nothing behind', async () => {
+  test('causes no reported problems, and leaves nothing open', async () => {
     const { problems, reconnects, pending } = client.info();
     expect({ problems, reconnects, pending }).toEqual({ problems: [], reconnects: 0, pending: 0 });
     const key = `left ${sdk} ${over} ${pinned}`;

@@ -14,7 +14,7 @@ import {
   startObserved,
 } from './support/observed-server.js';
 
-// Our client against servers as people install them. None of them needs a network or a credential.
+// Our client against servers as users install them. None of them needs a network or a credential.
 
 const filesystem = installed('@modelcontextprotocol/server-filesystem/dist/index.js');
 const everything = installed('@modelcontextprotocol/server-everything/dist/index.js');
@@ -59,7 +59,7 @@ describe('the filesystem server', () => {
     'list_allowed_directories',
   ];
 
-  test('works on the folder it is given, and goes with the package runner that started it', async () => {
+  test('works on the given folder, and ends with the package runner that started it', async () => {
     const own = await newFolder('own');
     await using client = await connect({
       command: 'npx',
@@ -98,7 +98,7 @@ describe('the filesystem server', () => {
     expect(await running(own)).toEqual([]);
   });
 
-  test('works on the roots, and on others when they change', async () => {
+  test("works on the client's roots, and follows their changes", async () => {
     let roots = [pathToFileURL(await newFolder('first')).href];
     await using client = await connect(
       { command: process.execPath, args: [filesystem] },
@@ -122,7 +122,7 @@ describe('the Playwright server', () => {
     { over: 'stdio', transport: 'stdio' },
     { over: '/mcp', transport: 'http' },
     { over: '/sse', transport: 'http+sse' },
-  ])('over $over', async ({ over, transport }) => {
+  ])('answers calls over $over', async ({ over, transport }) => {
     const isProcess = over === 'stdio';
     const target = { command: process.execPath, args: [playwright, ...withoutBrowser], cwd: folder };
     await using client: Client = await connect(isProcess ? target : `${browser.origin}${over}`);
@@ -145,7 +145,7 @@ describe('the Playwright server', () => {
 });
 
 describe('the ESLint server', () => {
-  test('finds what is wrong with a file', async () => {
+  test('reports the problems of a file', async () => {
     const project = await newFolder('project');
     const path = join(project, 'old.mjs');
     await writeFile(join(project, 'eslint.config.mjs'), "export default [{ rules: { 'no-var': 2 } }];\n");
@@ -170,7 +170,7 @@ describe('the ESLint server', () => {
 });
 
 describe('several servers of one config file', () => {
-  test('are one to the program', async () => {
+  test('act as one server', async () => {
     const own = await newFolder('shared');
     const config = join(folder, 'config.json');
     const mcpServers = {

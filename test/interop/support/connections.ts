@@ -22,15 +22,15 @@ import {
   WebSocketV1,
 } from './peers.js';
 
-/** A real client with a connection, and the few things that clients and eras do differently. */
+/** A real client with a connection, and the few points in which clients and eras differ. */
 export interface Connection {
   readonly client: Client;
   readonly transport: Transport;
-  /** Everything the server told, apart from progress. */
+  /** Every notification of the server, except progress. */
   readonly told: readonly Notification[];
   readonly errors: readonly Error[];
   readonly call: (name: string, args?: Record<string, unknown>, options?: CallOptions) => Promise<ToolResult>;
-  /** Resolves when what changes from now on will be told. */
+  /** Resolves when later changes will be announced. */
   readonly watch: (uri: string) => Promise<{ readonly end: () => Promise<void> }>;
   /** Calls a tool and asks for its log from this level upwards. */
   readonly callWithLog: (level: string, name: string) => Promise<ToolResult>;
@@ -61,7 +61,7 @@ export const rows: readonly Row[] = (Object.keys(transports) as Who[]).flatMap((
 const NEWEST = '2026-07-28';
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 
-/** Answers what the server asks. */
+/** Answers the server's questions. */
 export type Answering = (asked: Asked) => Promise<object>;
 
 export async function connectTo(
@@ -109,7 +109,7 @@ export async function connectTo(
         });
         return { end: () => subscription.close() };
       }
-      // Over HTTP what belongs to no call comes on a stream that the client opens when it likes.
+      // Over HTTP, messages outside a call arrive on a stream that the client opens at some later time.
       if (over === 'http') await standing.opened;
       await client.subscribeResource({ uri });
       return { end: async () => void (await client.unsubscribeResource({ uri })) };
@@ -148,7 +148,7 @@ function open(
   }
 }
 
-/** A fetch that says when the client's GET stream is open. */
+/** A fetch that reports when the client's GET stream is open. */
 function standingStream(): { readonly fetch: typeof fetch; readonly opened: Promise<void> } {
   let open!: () => void;
   const opened = new Promise<void>((resolve) => {
@@ -164,7 +164,7 @@ function standingStream(): { readonly fetch: typeof fetch; readonly opened: Prom
   };
 }
 
-/** Waits until the server has told this, and gives it. */
+/** Waits for this notification of the server, and returns it. */
 export function toldOf(
   { told }: Pick<Connection, 'told'>,
   method: string,

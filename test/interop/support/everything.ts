@@ -28,7 +28,7 @@ export const rows: readonly Row[] = [
 /** The server with a client, and what the client was asked. */
 export interface Scene {
   readonly client: Client;
-  /** Where it is not on stdio. */
+  /** Only if the server is not on stdio. */
   readonly server: ObservedServer | undefined;
   readonly research: Promise<CallResult>;
   readonly log: readonly LogMessage[];
@@ -43,7 +43,7 @@ export async function open({ over, path }: Row): Promise<Scene> {
   const forms: Form[] = [];
   const visits: Visit[] = [];
   const samplings: SamplingRequest[] = [];
-  // The server asks for them as soon as it likes, also while the rest of the scene is being set.
+  // The server may ask for them at any time, even while the rest is still being set up.
   const stage: Pick<Scene, 'roots'> = { roots: [{ uri: 'file:///work', name: 'work' }] };
   const server = over === 'stdio' ? undefined : await startObserved(script, over);
   const client = await connect(
@@ -71,7 +71,7 @@ export async function open({ over, path }: Row): Promise<Scene> {
     },
   );
   await client.tools().all();
-  // It takes its time; meanwhile there are other things to do.
+  // The server takes a while, so other tests go first.
   const research = client.callTool('simulate-research-query', { topic: 'python', ambiguous: true });
   research.catch(() => undefined);
   return Object.assign(stage, { client, server, research, log, forms, visits, samplings });

@@ -6,12 +6,12 @@ import { promisify } from 'node:util';
 import { ended } from '../../support/processes.js';
 import { until } from '../../support/until.js';
 
-/** A server that nobody here wrote, listening in a process of its own. */
+/** A third-party server, listening in its own process. */
 export interface ObservedServer {
   readonly origin: string;
-  /** How many HTTP requests it has open. Connections that are kept for the next request are none. */
+  /** How many HTTP requests it has open. Idle connections do not count. */
   readonly openRequests: () => Promise<number>;
-  /** What it printed. */
+  /** The output of the server. */
   readonly output: () => string;
   readonly stop: () => Promise<void>;
 }
@@ -70,7 +70,7 @@ export function installed(path: string): string {
   return fileURLToPath(new URL(`../node_modules/${path}`, import.meta.url));
 }
 
-/** What runs below this process with these words in its command. Windows has no `ps`: there nothing is seen. */
+/** The processes below this one whose command contains these words. On Windows, which has no `ps`, none are found. */
 export async function running(words: string): Promise<readonly string[]> {
   if (process.platform === 'win32') return [];
   const listing = promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,args=']);

@@ -1,4 +1,4 @@
-// What the tests use of the official clients.
+// The parts of the official clients that the tests use.
 
 export interface Transport {
   close(): Promise<void>;
@@ -13,7 +13,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly timeout?: number;
   readonly onprogress?: (progress: { progress: number; total?: number; message?: string }) => void;
-  /** Client v2 keeps lists and resources for as long as the server lets it. */
+  /** Client v2 caches lists and resources for as long as the server allows. */
   readonly cacheMode?: 'use' | 'refresh' | 'bypass';
 }
 
@@ -43,7 +43,7 @@ export interface Subscription {
   close(): Promise<void>;
 }
 
-/** What the clients of both packages have in common, and what only one has as optional. */
+/** The members that the clients of both packages share; members of only one are optional. */
 export interface Client {
   onerror?: (error: Error) => void;
   fallbackNotificationHandler?: (notification: Notification) => Promise<void>;
@@ -70,7 +70,7 @@ export interface Client {
     params?: { cursor?: string },
     options?: CallOptions,
   ): Promise<Page & { prompts: { name: string; arguments?: unknown }[] }>;
-  /** The first client's takes a schema in between. */
+  /** In the first client, a schema comes in between. */
   callTool(params: CallToolParams, options?: CallOptions): Promise<ToolResult>;
   callTool(params: CallToolParams, schema: undefined, options?: CallOptions): Promise<ToolResult>;
   readResource(params: { uri: string }, options?: CallOptions): Promise<{ contents: Contents[] }>;
@@ -86,11 +86,11 @@ export interface Client {
     argument: { name: string; value: string };
   }): Promise<{ completion: { values: string[] } }>;
   setLoggingLevel(level: string): Promise<unknown>;
-  /** The first client's takes a schema that knows the method, the second one's its name. */
+  /** The first client takes a schema that contains the method, the second one takes its name. */
   setRequestHandler(method: unknown, handler: (request: Asked) => Promise<object>): void;
 }
 
-/** A question of the server's. */
+/** A question from the server. */
 export interface Asked {
   readonly method: string;
   readonly params?: { readonly message?: string; readonly messages?: readonly object[] };

@@ -1,4 +1,4 @@
-// The real clients, behind types of our own (peers.d.ts): types are checked also where nothing is installed here.
+// The real clients, behind types of our own (peers.d.ts): types can be checked even if the clients are not installed.
 import { WebSocket } from 'ws';
 
 export {
@@ -19,5 +19,5 @@ export {
 } from '@modelcontextprotocol/sdk/types.js';
 export { createParser } from 'eventsource-parser';
 
-// Node 20 has no WebSocket of its own, and the client knows no other.
+// Node 20 has no WebSocket of its own, and the client supports no other.
 globalThis.WebSocket ??= WebSocket;
