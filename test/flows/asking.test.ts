@@ -23,7 +23,7 @@ import { askingServer } from './fixtures/asking-server.js';
 const everything = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} };
 const accept = (content?: Message): Message => ({ action: 'accept', ...(content && { content }) });
 
-/** Whatever a helpful client says. */
+/** The answers of a cooperative client. */
 const helpful: Answering = ({ method, params }) => {
   if (method === 'roots/list') return { roots: [{ uri: 'file:///work' }] };
   if (method === 'sampling/createMessage')
@@ -77,8 +77,8 @@ const tool = (name: string, args: Message = {}): [string, Message] => [
   { name, arguments: args },
 ];
 
-describe.each(wires)('over $name', (wire) => {
-  test('every question is asked once and in its order, and the step happens once', async () => {
+describe.each(wires)('a handler that asks over $name', (wire) => {
+  test('asks every question once and in order, and runs its step once', async () => {
     const client = await open(wire);
     const { result } = await client.call(...tool('order'));
     expect(result.content[0].text).toBe(
@@ -91,18 +91,21 @@ describe.each(wires)('over $name', (wire) => {
     expect(kept['result'].structuredContent).toEqual({ effects: ['large for Ada'] });
   });
 
-  test.each(['decline', 'cancel'])('a user may %s', async (action) => {
-    const client = await open(wire, () => ({ action }));
-    expect((await client.call(...tool('sure')))['result'].structuredContent).toEqual({ action });
-    const { result } = await client.call(...tool('order'));
-    expect(result).toMatchObject({
-      isError: true,
-      content: [{ text: action === 'decline' ? 'The user declined: name' : 'The user cancelled: name' }],
-    });
-    expect((await client.call(...tool('effects')))['result'].structuredContent).toEqual({ effects: [] });
-  });
+  test.each(['decline', 'cancel'])(
+    'ends the call as documented if the user chooses to %s',
+    async (action) => {
+      const client = await open(wire, () => ({ action }));
+      expect((await client.call(...tool('sure')))['result'].structuredContent).toEqual({ action });
+      const { result } = await client.call(...tool('order'));
+      expect(result).toMatchObject({
+        isError: true,
+        content: [{ text: action === 'decline' ? 'The user declined: name' : 'The user cancelled: name' }],
+      });
+      expect((await client.call(...tool('effects')))['result'].structuredContent).toEqual({ effects: [] });
+    },
+  );
 
-  test('an answer that is none is no answer: the client is asked again', async () => {
+  test('asks again after an invalid answer', async () => {
     const answers: Message[] = [{ action: 'perhaps' }, accept({ ok: 'certainly' }), {}, accept({ ok: true })];
     const client = await open(wire, () => answers.shift() ?? accept());
     const { result } = await client.call(...tool('sure'));
@@ -111,8 +114,8 @@ describe.each(wires)('over $name', (wire) => {
   });
 });
 
-describe.each([http, httpSession, webSocketSession])('over $name', (wire) => {
-  test('a tool and a resource that a handler uses ask through it', async () => {
+describe.each([http, httpSession, webSocketSession])('a handler that asks over $name', (wire) => {
+  test('asks for a tool and a resource that it uses', async () => {
     const client = await open(wire);
     const { result } = await client.call(...tool('nested'));
     expect(JSON.parse(result.content[0].text)).toMatchObject([
@@ -122,7 +125,7 @@ describe.each([http, httpSession, webSocketSession])('over $name', (wire) => {
     expect(client.asked.map(({ method }) => method)).toEqual(['elicitation/create', 'roots/list']);
   });
 
-  test('prompts and resources ask', async () => {
+  test('may be a prompt or a resource', async () => {
     const client = await open(wire);
     expect((await client.call('prompts/get', { name: 'topic' }))['result']).toMatchObject({
       messages: [{ content: { text: 'Bees' } }],
@@ -139,32 +142,35 @@ describe.each([http, httpSession, webSocketSession])('over $name', (wire) => {
     ['summary', {}, { sampling: {} }],
     ['think', { sampling: {} }, { sampling: { tools: {} } }],
     ['pair', { elicitation: {} }, { roots: {} }],
-  ])('%s is not asked of a client with %j', async (name, capabilities, requiredCapabilities) => {
-    const client = await open(wire, helpful, capabilities);
-    const { error, result, status } = await client.call(...tool(name));
-    if (sessionWires.some((session) => session === wire)) {
-      // These revisions have no error for it; the model can read a tool's failure.
-      expect(error).toBeUndefined();
-      expect(result).toMatchObject({ isError: true });
-      expect(result.content[0].text).toContain(Object.keys(requiredCapabilities)[0]);
-    } else expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities } });
-    if (wire === http) expect(status).toBe(400);
-    expect(client.asked).toEqual([]);
-  });
+  ])(
+    'does not send the question of %s to a client with %j',
+    async (name, capabilities, requiredCapabilities) => {
+      const client = await open(wire, helpful, capabilities);
+      const { error, result, status } = await client.call(...tool(name));
+      if (sessionWires.some((session) => session === wire)) {
+        // These revisions have no error code for this; the model can read a tool's failure.
+        expect(error).toBeUndefined();
+        expect(result).toMatchObject({ isError: true });
+        expect(result.content[0].text).toContain(Object.keys(requiredCapabilities)[0]);
+      } else expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities } });
+      if (wire === http) expect(status).toBe(400);
+      expect(client.asked).toEqual([]);
+    },
+  );
 
   test.each([
     ['sure', { elicitation: {} }],
     ['login', { elicitation: { url: {} } }],
     ['think', { sampling: { tools: {} } }],
-  ])('%s is asked of a client with %j', async (name, capabilities) => {
+  ])('sends the question of %s to a client with %j', async (name, capabilities) => {
     const client = await open(wire, helpful, capabilities);
     expect((await client.call(...tool(name)))['result'].isError).toBeUndefined();
     expect(client.asked).toHaveLength(1);
   });
 });
 
-describe.each(sessionWires)('over $name', (wire) => {
-  test('a client that answers with an error ends the call, and what else was asked is taken back', async () => {
+describe.each(sessionWires)('a handler that asks over $name', (wire) => {
+  test('ends the call if the client answers with an error, and withdraws its other questions', async () => {
     let left: Message | undefined;
     const client = await open(wire, (question) => {
       if (question.method === 'roots/list') return { error: { code: -32601, message: 'What are roots?' } };
@@ -181,7 +187,7 @@ describe.each(sessionWires)('over $name', (wire) => {
     expect((await client.call('ping'))['result']).toEqual({});
   });
 
-  test('questions are written as the revision has them', async () => {
+  test('writes questions in the form of the revision', async () => {
     const client = await open(wire);
     await client.call(...tool('order'));
     const { requestedSchema, ...params } = (client.asked[1] as Message)['params'];
@@ -211,13 +217,13 @@ describe('a client of a session', () => {
     };
   }
 
-  // The answer to a call keeps a distance from what was sent last, so that a call which fails later ends in another order.
+  // The response to a call is sent a little after the last message, so a call that fails later ends in another order.
   async function olderThan(ageMs: number): Promise<void> {
     const asked = performance.now();
     await until(`the question is ${ageMs} ms old`, () => performance.now() - asked >= ageMs);
   }
 
-  test('that cannot answer one of two questions is told to forget the other, however often', async () => {
+  test('is told to drop the other question, however often, if it cannot answer one of two', async () => {
     const client = await webSocket();
     for (let id = 1; id <= 120; id++) {
       client.call(id, 'pair');
@@ -234,7 +240,7 @@ describe('a client of a session', () => {
     client.socket.close();
   });
 
-  test.each([0, 20])('that goes away %i ms after it was asked ends the call', async (ageMs) => {
+  test.each([0, 20])('ends the call if it disconnects %i ms after it was asked', async (ageMs) => {
     const client = await webSocket();
     client.call(1, 'sure');
     expect(await client.next()).toMatchObject({ method: 'elicitation/create' });
@@ -245,7 +251,7 @@ describe('a client of a session', () => {
     expect(signals.map(({ reason }) => reason.message)).toEqual(['The client went away']);
   });
 
-  test('that closes its event stream long after it was asked ends the call', async () => {
+  test('ends the call if it closes its event stream long after it was asked', async () => {
     const events = await openEvents(serving.url.replace('/mcp', '/sse'), { method: 'GET' });
     const next = async (): Promise<Message> => JSON.parse(String((await events.next())?.data));
     const endpoint = new URL(String((await events.next())?.data), serving.url).href;
@@ -261,7 +267,7 @@ describe('a client of a session', () => {
     expect(signals.map(({ reason }) => reason.message)).toEqual(['The client went away']);
   });
 
-  test('that cancels a call while it is asked is not asked any further', async () => {
+  test('is not asked further questions after it cancels the call', async () => {
     const client = await webSocket();
     client.call(1, 'sure');
     const { id } = await client.next();
@@ -273,7 +279,7 @@ describe('a client of a session', () => {
     client.socket.close();
   });
 
-  test('that shares its pipe may begin another session before it answers', async () => {
+  test('may begin another session on its pipe before it answers', async () => {
     const client = await webSocket();
     client.call(1, 'sure');
     const first = await client.next();
@@ -292,7 +298,7 @@ describe('a client of a session', () => {
     client.socket.close();
   });
 
-  test('that closes its end of a pipe while it is asked lets the server go', async () => {
+  test('lets the server exit if it closes its end of the pipe while it is asked', async () => {
     const pipe = stdioChannel();
     pipe.send(initializeMessage('2025-11-25', everything));
     await pipe.next();
@@ -301,14 +307,14 @@ describe('a client of a session', () => {
     expect(await pipe.exit()).toBe(0);
   });
 
-  test('that never gives an answer which is one is not asked for ever', async () => {
+  test('is not asked forever if it never gives a valid answer', async () => {
     const client = await open(webSocketSession, () => ({ action: 'perhaps' }));
     const { error } = await client.call(...tool('sure'));
     expect(error).toMatchObject({ code: -32603, message: 'The call asked more than 32 times' });
   });
 });
 
-describe('over HTTP with sessions', () => {
+describe('a question over HTTP with sessions', () => {
   const sure = { name: 'sure', arguments: {} };
   const next = async (events: Awaited<ReturnType<Awaited<ReturnType<typeof openSession>>['stream']>>) => {
     for (;;) {
@@ -318,7 +324,7 @@ describe('over HTTP with sessions', () => {
     }
   };
 
-  test('a client that ends its session while it is asked ends the call', async () => {
+  test('ends with its call if the client ends the session', async () => {
     const session = await openSession(serving.url, '2025-11-25', everything);
     const events = await session.stream('tools/call', sure);
     await next(events);
@@ -328,7 +334,7 @@ describe('over HTTP with sessions', () => {
     expect(rest).toEqual(['notifications/cancelled']);
   });
 
-  test('a client that loses the stream comes back to the question', async () => {
+  test('is sent again to a client that lost the stream', async () => {
     const session = await openSession(serving.url, '2025-11-25', everything);
     const events = await session.stream('tools/call', sure);
     const before = await events.next();
@@ -343,7 +349,7 @@ describe('over HTTP with sessions', () => {
     });
   });
 
-  test('nobody else can answer', async () => {
+  test('cannot be answered by anybody else', async () => {
     const session = await openSession(serving.url, '2025-11-25', everything);
     const other = await openSession(serving.url, '2025-11-25', everything);
     const events = await session.stream('tools/call', sure);
@@ -356,14 +362,14 @@ describe('over HTTP with sessions', () => {
     });
   });
 
-  test('a client that reads no streams is told that it cannot be asked', async () => {
+  test('fails for a client that reads no streams', async () => {
     const session = await openSession(serving.url, '2025-11-25', everything);
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: sure };
     const { text } = await session.post(message, { accept: 'application/json' });
     expect(JSON.parse(text).error).toMatchObject({ message: expect.stringContaining('text/event-stream') });
   });
 
-  test('answers may come in a batch where there are batches', async () => {
+  test('may be answered in a batch if the revision has batches', async () => {
     const session = await openSession(serving.url, '2025-03-26', everything);
     const events = await session.stream('tools/call', { name: 'summary', arguments: {} });
     const { message: question } = await next(events);
@@ -374,9 +380,9 @@ describe('over HTTP with sessions', () => {
   });
 });
 
-describe('a page to visit', () => {
+describe('a URL elicitation', () => {
   test.each([httpSession, webSocketSession])(
-    'has an id in 2025-11-25, and its end is told ($name)',
+    'has an id in 2025-11-25, and its end is announced ($name)',
     async (wire) => {
       const client = await open(wire);
       expect((await client.call(...tool('login')))['result']).toEqual({
@@ -400,7 +406,7 @@ describe('a page to visit', () => {
     },
   );
 
-  test('is not said to be done where the user did not go, or the handler failed', async () => {
+  test('is not announced as complete if the user did not visit the URL or the handler failed', async () => {
     const unwilling = await open(webSocketSession, () => ({ action: 'decline' }));
     expect((await unwilling.call(...tool('login')))['result'].content[0].text).toBe('decline');
     expect(unwilling.notifications).toEqual([]);
@@ -409,7 +415,7 @@ describe('a page to visit', () => {
     expect(willing.notifications).toEqual([]);
   });
 
-  test('has none in 2026-07-28', async () => {
+  test('has no id in 2026-07-28', async () => {
     const client = await open(http);
     expect((await client.call(...tool('login')))['result'].content[0].text).toBe('accept');
     expect(client.asked).toEqual([
@@ -421,7 +427,7 @@ describe('a page to visit', () => {
   });
 });
 
-test('over modern HTTP a partial answer keeps what was answered and asks for the rest', async () => {
+test('a partial answer over modern HTTP keeps the given answers and asks for the rest', async () => {
   const meta = { 'io.modelcontextprotocol/clientCapabilities': everything };
   const call = async (more: Message = {}): Promise<Message> => {
     const { text } = await modern(

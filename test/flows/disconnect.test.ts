@@ -11,7 +11,7 @@ import { initializeMessage, jsonHeaders, openSession } from '../support/http/ses
 import { soon, until } from '../support/until.js';
 import { openWebSocket } from '../support/wires/web-socket.js';
 
-// Clients that go away in the middle of something: the handler hears of it, and nothing stays behind.
+// Clients that disconnect at various points: the handler sees its signal abort, and nothing is left open.
 
 let attacked: Attacked;
 let serving: Serving;
@@ -28,7 +28,7 @@ afterEach(async () => {
   await until('no handler runs', () => attacked.running() === 0);
   const from = performance.now();
   await serving.close();
-  // Nothing was left that a drain would wait for.
+  // Nothing is left that a drain would wait for.
   expect(performance.now() - from).toBeLessThan(30_000);
 }, 40_000);
 
@@ -39,7 +39,7 @@ const half = `${head([
   'content-length: 1000',
 ])}{"jsonrpc":`;
 
-/** Posts on a bare socket, and gives it back to be cut. */
+/** Posts on a raw socket, and returns the socket so that a test can cut it. */
 async function post(exchange: {
   headers?: object;
   body?: string | Buffer;
@@ -52,14 +52,14 @@ async function post(exchange: {
 }
 
 describe('a client that disconnects in the middle of a call', () => {
-  test('over modern HTTP, before a stream has begun', async () => {
+  test('aborts the handler over modern HTTP before a stream has begun', async () => {
     const socket = await post(modernExchange('tools/call', { name: 'hang' }));
     await until('the call has begun', () => attacked.begun('hang') === 1);
     socket.destroy();
     await until('the call is aborted', () => attacked.aborted('hang') === 1);
   });
 
-  test('over modern HTTP, with a stream', async () => {
+  test('aborts the handler over modern HTTP with a stream', async () => {
     const params = { name: 'hangAfterProgress' };
     const events = await modernStream(url, 'tools/call', params, { meta: { progressToken: 'p' } });
     expect(JSON.parse(String((await events.next())?.data)).method).toBe('notifications/progress');
@@ -67,14 +67,14 @@ describe('a client that disconnects in the middle of a call', () => {
     await until('the call is aborted', () => attacked.aborted('hangAfterProgress') === 1);
   });
 
-  test('over modern HTTP, in a subscription', async () => {
+  test('aborts the handler over modern HTTP in a subscription', async () => {
     const params = { notifications: { toolsListChanged: true } };
     const events = await modernStream(url, 'subscriptions/listen', params);
     expect(JSON.parse(String((await events.next())?.data)).method).toContain('acknowledged');
     events.drop();
   });
 
-  test('over WebSocket, in both eras', async () => {
+  test('aborts the handler over WebSocket, in both eras', async () => {
     const client = await openWebSocket(url);
     client.send(modernMessage('tools/call', { name: 'hang' }, { id: 1 }));
     client.send(initializeMessage('2025-11-25'));
@@ -85,7 +85,7 @@ describe('a client that disconnects in the middle of a call', () => {
     await until('both calls are aborted', () => attacked.aborted('hang') === 2);
   });
 
-  test('over HTTP+SSE', async () => {
+  test('aborts the handler over HTTP+SSE', async () => {
     const events = await openEvents(url.replace('/mcp', '/sse'), { method: 'GET' });
     const endpoint = String((await events.next())?.data);
     const say = (message: object): Promise<unknown> =>
@@ -99,20 +99,20 @@ describe('a client that disconnects in the middle of a call', () => {
     expect(await say({ jsonrpc: '2.0', id: 2, method: 'ping' })).toMatchObject({ status: 404 });
   });
 
-  test('in a session, before a stream has begun', async () => {
+  test('aborts the handler in a session before a stream has begun', async () => {
     const session = await openSession(url);
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'hang' } });
     const socket = await post({ headers: session.headers, body });
     await until('the call has begun', () => attacked.begun('hang') === 1);
     socket.destroy();
     await until('the call is aborted', () => attacked.aborted('hang') === 1);
-    // The id is free again.
+    // The id may be used again.
     expect(
       (await session.request('tools/call', { name: 'echo', arguments: { text: 'a' } }, 1)).text,
     ).toContain('"a"');
   });
 
-  test('in a session with a stream goes on, until the client cancels', async () => {
+  test('leaves the call in a session with a stream running until it cancels', async () => {
     const session = await openSession(url);
     const params = { name: 'hangAfterProgress', _meta: { progressToken: 'p' } };
     const events = await session.stream('tools/call', params, 1);
@@ -124,7 +124,7 @@ describe('a client that disconnects in the middle of a call', () => {
     await until('the call is aborted', () => attacked.aborted('hangAfterProgress') === 1);
   });
 
-  test('in a session that is ended with DELETE', async () => {
+  test('aborts the handler by ending its session with DELETE', async () => {
     const session = await openSession(url);
     const params = { name: 'hangAfterProgress', _meta: { progressToken: 'p' } };
     const events = await session.stream('tools/call', params, 1);
@@ -137,7 +137,7 @@ describe('a client that disconnects in the middle of a call', () => {
     expect((await session.get()).status).toBe(404);
   });
 
-  test('while it sends its body', async () => {
+  test('leaves no request open if it was still sending its body', async () => {
     const socket = await rawSocket(serving.port);
     socket.write(half);
     await until('the head has arrived', async () => (await callText(url, 'echo', { text: 'a' })) === 'a');
@@ -161,7 +161,7 @@ describe('a slow body', () => {
     await once(http, 'close');
   });
 
-  test('does not hold up the closing of a server', async () => {
+  test('does not delay closing the server', async () => {
     const other = await serve(attackedServer().server, { port: 0, signals: false, drainMs: 60_000 });
     const socket = await rawSocket(other.port);
     socket.write(half);
@@ -182,7 +182,7 @@ describe('a body that is too large', () => {
   test.each<[how: string, length: string, bytes: Buffer]>([
     ['with its length', 'content-length: 5000000', body],
     ['in chunks', 'transfer-encoding: chunked', chunk],
-  ])('is answered to a client that sends all before it reads, %s', async (_how, length, bytes) => {
+  ])('gets its 413 to a client that sends everything before it reads, %s', async (_how, length, bytes) => {
     for (let round = 0; round < 3; round++) {
       const socket = await rawSocket(serving.port);
       socket.pause();
@@ -214,8 +214,8 @@ describe('a body that is too large', () => {
   });
 });
 
-describe('closing', () => {
-  test('does not wait for a WebSocket that never says goodbye, nor for an upgrade that was refused', async () => {
+describe('closing a server', () => {
+  test('does not wait for a WebSocket that never answers the close frame, nor for a rejected upgrade', async () => {
     const other = await serve(attackedServer().server, { port: 0, signals: false, drainMs: 60_000 });
     const upgrade = (path: string): string =>
       head([
@@ -238,7 +238,7 @@ describe('closing', () => {
     refused.destroy();
   });
 
-  test('lets the calls of every transport finish', async () => {
+  test('lets open calls of every transport finish', async () => {
     const own = attackedServer();
     const other = await serve(own.server, { port: 0, signals: false, drainMs: 60_000 });
     const gated = { name: 'gated', arguments: { to: 1 } };

@@ -9,7 +9,7 @@ import { fixture, type HttpProcess, startHttp } from '../support/processes.js';
 import { call, initialize, initialized, modern, request } from '../support/traced.js';
 import { soon, until } from '../support/until.js';
 
-// What real clients were seen to do over HTTP, where a server is likely to go wrong.
+// Observed behaviour of real clients over HTTP that servers often handle wrongly.
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
@@ -33,12 +33,12 @@ function post(message: object, headers: Headers = {}, url = mcp): Promise<Reply>
   return soon('The answer', send(url, { headers: all, body: JSON.stringify(message) }));
 }
 
-/** Sends without a body, and fails if the answer stays open. */
+/** Sends a request without a body, and fails if the response stays open. */
 function bare(url: string, exchange: Exchange): Promise<Reply> {
   return soon(`The answer to ${exchange.method} ${url}`, send(url, exchange));
 }
 
-/** The handshake without any header that is not needed; gives the header that the session is known by. */
+/** The handshake with only the required headers; returns the header that identifies the session. */
 async function handshake(revision: string, headers: Headers = {}): Promise<{ 'mcp-session-id': string }> {
   const reply = await post(initialize(0, revision), headers);
   expect(reply.status).toBe(200);
@@ -48,7 +48,7 @@ async function handshake(revision: string, headers: Headers = {}): Promise<{ 'mc
   return session;
 }
 
-/** The messages of an answer, whether it came as JSON or as a stream. */
+/** The messages of a reply, whether it came as JSON or as a stream. */
 function messages({ headers, text }: Reply): Record<string, unknown>[] {
   if (headers['content-type'] === 'application/json') return [JSON.parse(text)];
   const data = text.split('\n').filter((line) => line.startsWith('data: {'));
@@ -59,7 +59,7 @@ function last(reply: Reply): Record<string, unknown> {
   return messages(reply).at(-1) ?? {};
 }
 
-describe('GET without a session is answered at once', () => {
+describe('GET without a session', () => {
   const probes: Record<string, Headers> = {
     'as before the handshake': { accept: 'text/event-stream' },
     'with an old version': { accept: '*/*', 'mcp-protocol-version': '2024-11-05' },
@@ -67,7 +67,7 @@ describe('GET without a session is answered at once', () => {
     'with no Accept': {},
   };
 
-  test.each(Object.entries(probes))('%s', async (_name, headers) => {
+  test.each(Object.entries(probes))('is answered at once %s', async (_name, headers) => {
     const before = await bare(mcp, { method: 'GET', headers });
     expect(before.status).toBe(405);
     const session = await handshake('2025-06-18');
@@ -77,7 +77,7 @@ describe('GET without a session is answered at once', () => {
   });
 });
 
-describe('OAuth metadata that is not there is 404', () => {
+describe('a request for OAuth metadata that does not exist', () => {
   const paths = [
     '/.well-known/oauth-protected-resource',
     '/.well-known/oauth-protected-resource/mcp',
@@ -90,14 +90,14 @@ describe('OAuth metadata that is not there is 404', () => {
     '/mcp/.well-known/openid-configuration',
   ];
 
-  test.each(paths)('%s', async (path) => {
+  test.each(paths)('gets 404 for %s', async (path) => {
     for (const accept of ['*/*', 'application/json']) {
       const reply = await bare(new URL(path, mcp).href, { method: 'GET', headers: { accept } });
       expect(reply.status).toBe(404);
     }
   });
 
-  test('also from a handler that is mounted by a prefix, and so sees all of them', async () => {
+  test('gets 404 also from a handler that is mounted by a prefix and sees every path', async () => {
     const handler = createNodeHandler(createServer({ name: 'mounted', version: '1.0.0' }));
     const http = createHttpServer((req, res) => void handler(req, res)).listen(0, '127.0.0.1');
     try {
@@ -114,8 +114,8 @@ describe('OAuth metadata that is not there is 404', () => {
   });
 });
 
-describe('headers', () => {
-  test('a header of 2026 on requests of 2025 decides nothing', async () => {
+describe('the server', () => {
+  test('ignores a 2026 header on requests of 2025', async () => {
     const headers = { 'mcp-method': 'initialize' };
     const session = await handshake('2025-11-25', headers);
     const reply = await post(request(1, 'tools/list'), { ...headers, ...session });
@@ -123,13 +123,13 @@ describe('headers', () => {
     expect(last(reply)).toHaveProperty('result.tools');
   });
 
-  test('the version may stand on initialize itself', async () => {
+  test('accepts the version header on initialize itself', async () => {
     const session = await handshake('2025-11-25', { 'mcp-protocol-version': '2025-11-25' });
     expect((await post(request(1, 'ping'), session)).status).toBe(200);
   });
 
   test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
-    'a session of %s needs no version header, ever',
+    'never requires a version header in a session of %s',
     async (revision) => {
       const session = await handshake(revision);
       const stream = await openEvents(mcp, {
@@ -145,7 +145,7 @@ describe('headers', () => {
   );
 
   const accepts = [BOTH, 'text/event-stream, application/json', '*/*', undefined];
-  test.each(accepts)('Accept: %s is served, with and without a stream', async (accept) => {
+  test.each(accepts)('serves Accept: %s with and without a stream', async (accept) => {
     const session = await handshake('2025-11-25', { accept });
     const headers = { ...session, accept };
     expect(last(await post(request(1, 'tools/call', call('add', { a: 1, b: 2 })), headers))).toMatchObject({
@@ -163,7 +163,7 @@ describe('headers', () => {
     ]);
   });
 
-  test('nothing is compressed for a client that asks for that', async () => {
+  test('sends nothing compressed to a client that accepts compression', async () => {
     const session = await handshake('2025-11-25', { 'accept-encoding': 'identity' });
     const reply = await post(request(1, 'tools/list'), { ...session, 'accept-encoding': 'identity' });
     expect(reply.headers['content-encoding']).toBeUndefined();
@@ -171,16 +171,16 @@ describe('headers', () => {
   });
 });
 
-describe('messages', () => {
+describe('a session over HTTP', () => {
   const ids = ['2f1c9e0a-8f5e-4c59-9b0a-0d6f4f1e7a11:7', 0, '0', Number.MAX_SAFE_INTEGER, 'ü"\\'];
-  test.each(ids)('the id %j comes back as it was', async (id) => {
+  test.each(ids)('returns the id %j unchanged', async (id) => {
     const session = await handshake('2025-11-25');
     expect(last(await post(request(id, 'ping'), session))).toEqual({ jsonrpc: '2.0', id, result: {} });
     const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' };
     expect(last(await post(modern(id, 'tools/list'), headers))).toMatchObject({ id });
   });
 
-  test('parallel calls come out of order, and each gets its own answer', async () => {
+  test('answers parallel calls out of order, each with its own result', async () => {
     const session = await handshake('2025-06-18');
     const key = 'http order';
     const slow = post(request(8, 'tools/call', call('gate', { key }, { progressToken: 2 })), session);
@@ -193,7 +193,7 @@ describe('messages', () => {
     expect(last(await slow)).toMatchObject({ id: 8, result: { content: [{ text: `${key} is open` }] } });
   });
 
-  test('the stream and the first list are asked for together', async () => {
+  test('serves the stream and the first list when they are requested together', async () => {
     const session = await handshake('2025-11-25');
     const [stream, list] = await Promise.all([
       openEvents(mcp, { method: 'GET', headers: { ...session, accept: 'text/event-stream' } }),
@@ -204,7 +204,7 @@ describe('messages', () => {
     stream.drop();
   });
 
-  test('an answer to a question that was not asked here is refused, and the session goes on', async () => {
+  test('rejects an answer to a question that was not asked there, and continues', async () => {
     const session = await handshake('2025-11-25');
     const answer = { jsonrpc: '2.0', id: 'q1', result: { action: 'decline' } };
     expect(await post(answer, session)).toMatchObject({ status: 400 });
@@ -213,7 +213,7 @@ describe('messages', () => {
     expect(last(await post(request(1, 'tools/list'), session))).toHaveProperty('result.tools');
   });
 
-  test('a text that is JSON but no object has structured content beside it', async () => {
+  test('adds structured content to text that is JSON but not an object', async () => {
     const session = await handshake('2025-06-18');
     for (const [text, result] of [
       ['42.5', 42.5],
@@ -229,10 +229,10 @@ describe('messages', () => {
   });
 });
 
-describe('two eras on one endpoint', () => {
+describe('an endpoint that serves two eras', () => {
   const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'server/discover' };
 
-  test('discovers, then initializes all the same', async () => {
+  test('accepts initialize after server/discover', async () => {
     const probe = await post(modern('server-discover-probe-1', 'server/discover'), headers);
     expect(last(probe)).toHaveProperty('result.supportedVersions');
     expect(probe.headers['mcp-session-id']).toBeUndefined();
@@ -240,7 +240,7 @@ describe('two eras on one endpoint', () => {
     expect((await post(request(1, 'tools/list'), session)).status).toBe(200);
   });
 
-  test('a refused probe says which revisions there are, and initialize works', async () => {
+  test('names the supported revisions to a rejected probe, and then accepts initialize', async () => {
     const probe = modern(0, 'server/discover');
     const strange = JSON.parse(JSON.stringify(probe).replaceAll('2026-07-28', '2099-01-01'));
     const reply = await post(strange, { ...headers, 'mcp-protocol-version': '2099-01-01' });
@@ -249,12 +249,12 @@ describe('two eras on one endpoint', () => {
     await handshake('2025-11-25');
   });
 
-  test('lists tools as the very first message', async () => {
+  test('lists tools as the very first request', async () => {
     const reply = await post(modern(0, 'tools/list'), { ...headers, 'mcp-method': 'tools/list' });
     expect(last(reply)).toMatchObject({ result: { tools: expect.any(Array) } });
   });
 
-  test('what a client declares in an envelope passes, as do keys that nobody knows', async () => {
+  test('accepts the capabilities in an envelope, and unknown keys', async () => {
     const capabilities = { elicitation: {}, roots: {}, extensions: { 'io.modelcontextprotocol/ui': {} } };
     const meta = { 'claudecode/toolUseId': 'toolu_01', threadId: 't-1' };
     const message = modern(0, 'tools/call', call('client', {}, meta), capabilities);
@@ -262,7 +262,7 @@ describe('two eras on one endpoint', () => {
     expect(last(reply)).toMatchObject({ result: { structuredContent: { capabilities } } });
   });
 
-  test('a subscription is acknowledged at once and may be dropped without a word', async () => {
+  test('acknowledges a subscription at once, and lets the client drop it silently', async () => {
     const listen = { notifications: { toolsListChanged: true, resourceSubscriptions: ['text://hello'] } };
     for (let round = 0; round < 3; round++) {
       const stream = await openEvents(mcp, {
@@ -288,7 +288,7 @@ describe('the end of a session', () => {
     return (await post(request(9, 'ping'), session)).status === 404;
   }
 
-  test('DELETE with Accept: */* ends it', async () => {
+  test('comes with DELETE and Accept: */*', async () => {
     const session = await handshake('2025-11-25');
     expect(await isOver(session)).toBe(false);
     const reply = await bare(mcp, { method: 'DELETE', headers: { ...session, accept: '*/*' } });
@@ -296,7 +296,7 @@ describe('the end of a session', () => {
     expect(await isOver(session)).toBe(true);
   });
 
-  test('DELETE from a client that closes its socket right after ends it, and its stream', async () => {
+  test('comes with DELETE from a client that closes its socket right after, and ends its stream', async () => {
     const session = await handshake('2025-06-18');
     const stream = await openEvents(mcp, {
       method: 'GET',
@@ -315,7 +315,7 @@ describe('the end of a session', () => {
     await until('the session is over', () => isOver(session));
   });
 
-  test('a session that was made for a try does not disturb the next, nor the end of the server', async () => {
+  test('does not matter for a session made for a probe, which disturbs neither the next session nor the shutdown', async () => {
     const own = await startHttp(fixture, 'http');
     const streams = [];
     for (let client = 0; client < 2; client++) {
@@ -331,8 +331,8 @@ describe('the end of a session', () => {
   });
 });
 
-describe('HTTP+SSE', () => {
-  test('initialize that is posted to the stream is refused at once, and the stream works after it', async () => {
+describe('a server over HTTP+SSE', () => {
+  test("rejects initialize posted to the stream's URL at once, and the stream works afterwards", async () => {
     const refused = await post(initialize(0), {}, sse);
     expect(refused.status).toBe(405);
     const { endpoint, stream } = await open('text/event-stream');
@@ -344,7 +344,7 @@ describe('HTTP+SSE', () => {
     stream.drop();
   });
 
-  test('Accept: */* opens the stream, and posts to it', async () => {
+  test('accepts Accept: */* for the stream and for its posts', async () => {
     const { endpoint, stream } = await open('*/*');
     expect((await post(initialize(0), { accept: '*/*' }, endpoint)).status).toBe(202);
     await stream.next();
@@ -356,7 +356,7 @@ describe('HTTP+SSE', () => {
     stream.drop();
   });
 
-  test('a stream that was opened and dropped twice leaves the third alone', async () => {
+  test('serves a third stream after two were opened and dropped', async () => {
     for (let round = 0; round < 2; round++) (await open('text/event-stream')).stream.drop();
     const { endpoint, stream } = await open('text/event-stream');
     await post(initialize(0), {}, endpoint);

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { call, initialize, initialized, modern, request } from '../support/traced.js';
 import { type Answer, openPipe } from '../support/wires/pipe.js';
 
-// What real clients were seen to do on a pipe, where a server is likely to go wrong.
+// Observed behaviour of real clients on a pipe that servers often handle wrongly.
 
-describe('two eras on one pipe', () => {
-  test('discovers, then initializes with ids that start again', async () => {
+describe('a pipe that serves two eras', () => {
+  test('accepts server/discover, then initialize with ids that start again', async () => {
     await using pipe = openPipe();
     pipe.write(modern('server-discover-probe-1', 'server/discover'));
     const probe = await pipe.answerTo('server-discover-probe-1');
@@ -16,7 +16,7 @@ describe('two eras on one pipe', () => {
     expect((await pipe.answerTo(1)).result).toHaveProperty('tools');
   });
 
-  test('discovers and initializes with ids that count on', async () => {
+  test('accepts server/discover, then initialize with ids that continue', async () => {
     await using pipe = openPipe();
     pipe.write(modern(0, 'server/discover'));
     await pipe.answerTo(0);
@@ -33,7 +33,7 @@ describe('two eras on one pipe', () => {
     },
     'without metadata': {},
   };
-  test.each(Object.entries(refused))('a refused probe %s leaves the pipe usable', async (_name, params) => {
+  test.each(Object.entries(refused))('stays usable after a rejected probe %s', async (_name, params) => {
     await using pipe = openPipe();
     pipe.write(request('server-discover-probe-1', 'server/discover', { ...params }));
     expect((await pipe.answerTo('server-discover-probe-1')).error).toMatchObject({
@@ -45,7 +45,7 @@ describe('two eras on one pipe', () => {
     expect((await pipe.answerTo(1)).result).toMatchObject({ content: [{ text: '3' }] });
   });
 
-  test('lists tools as the very first message', async () => {
+  test('lists tools as the very first request', async () => {
     await using pipe = openPipe();
     pipe.write(modern(0, 'tools/list'));
     expect((await pipe.answerTo(0)).result).toMatchObject({
@@ -54,7 +54,7 @@ describe('two eras on one pipe', () => {
     });
   });
 
-  test('discovers twice with a subscription in between, which is acknowledged at once', async () => {
+  test('acknowledges a subscription at once between two server/discover requests', async () => {
     await using pipe = openPipe();
     pipe.write(modern('server-discover-probe-1', 'server/discover'));
     await pipe.answerTo('server-discover-probe-1');
@@ -75,7 +75,7 @@ describe('two eras on one pipe', () => {
 });
 
 describe('several clients behind one pipe', () => {
-  test('each initializes again, and gets its own ids back', async () => {
+  test('may each initialize again, and get their own ids back', async () => {
     await using pipe = openPipe();
     const [first, second] = ['2f1c9e0a-8f5e-4c59-9b0a-0d6f4f1e7a11', '9d7e3b52-1c44-4f0e-8a6b-5b1f6a2c3d4e'];
     pipe.write(initialize(`${first}:0`), initialized);
@@ -94,7 +94,7 @@ describe('several clients behind one pipe', () => {
     });
   });
 
-  test('answers that nobody waits for are let pass', async () => {
+  test('may send responses that nobody waits for, which are ignored', async () => {
     await using pipe = openPipe();
     pipe.write(initialize(0, '2025-11-25', { elicitation: {} }), initialized);
     await pipe.answerTo(0);
@@ -108,7 +108,7 @@ describe('several clients behind one pipe', () => {
     expect(pipe.received.map(({ id }) => id)).toEqual([0, 1]);
   });
 
-  test('a process for each message: the handshake, one request, the end', async () => {
+  test('may be one process per message: the handshake, one request, the end', async () => {
     await using pipe = openPipe();
     const id = 'init_1794787200000_k3v9x2';
     pipe.write(initialize(id, '2024-11-05'));
@@ -119,8 +119,8 @@ describe('several clients behind one pipe', () => {
   });
 });
 
-describe('messages', () => {
-  test('three lists come in one write with the notification before them', async () => {
+describe('a server on a pipe', () => {
+  test('answers three lists in one write with the notification before them', async () => {
     await using pipe = openPipe();
     pipe.write(initialize(0));
     await pipe.answerTo(0);
@@ -135,7 +135,7 @@ describe('messages', () => {
     expect((await pipe.answerTo(3)).result).toHaveProperty('resources');
   });
 
-  test('the whole start comes in one write', async () => {
+  test('answers a whole start sequence in one write', async () => {
     await using pipe = openPipe();
     pipe.write(initialize(0), initialized, request(1, 'tools/list'));
     expect((await pipe.answerTo(0)).result).toHaveProperty('serverInfo');
@@ -150,13 +150,13 @@ describe('messages', () => {
     Number.MIN_SAFE_INTEGER,
     '9007199254740993',
   ];
-  test.each(ids)('the id %j comes back as it was', async (id) => {
+  test.each(ids)('returns the id %j unchanged', async (id) => {
     await using pipe = openPipe();
     pipe.write(modern(id, 'tools/call', call('say', { text: 'x' })));
     expect((await pipe.answerTo(id)).result).toMatchObject({ content: [{ text: 'x' }] });
   });
 
-  test('calls are answered as they end, not as they came', async () => {
+  test('answers calls in the order they end, not in the order they arrived', async () => {
     await using pipe = openPipe();
     pipe.write(initialize(0), initialized);
     await pipe.answerTo(0);
@@ -172,7 +172,7 @@ describe('messages', () => {
   });
 
   test.each([0, 'c0ffee00-7f3a-4f0e-9d55-000000000001'])(
-    'progress comes under the token %j',
+    'sends progress under the token %j',
     async (token) => {
       await using pipe = openPipe();
       pipe.write(initialize(0), initialized, request(1, 'tools/list', { _meta: { progressToken: token } }));
@@ -187,7 +187,7 @@ describe('messages', () => {
     },
   );
 
-  test('metadata that nobody knows passes', async () => {
+  test('accepts unknown metadata', async () => {
     await using pipe = openPipe();
     const meta = { 'claudecode/toolUseId': 'toolu_01', threadId: 't-1', progressToken: 3 };
     pipe.write(initialize(0), initialized, request(1, 'tools/call', call('add', { a: 1, b: 1 }, meta)));
@@ -203,7 +203,7 @@ describe('messages', () => {
     experimental: { 'codex/sandbox-state': {} },
     extensions: { 'io.modelcontextprotocol/ui': {} },
   };
-  test('whatever capabilities are declared reach the handler, in both eras', async () => {
+  test('passes all declared capabilities to the handler, in both eras', async () => {
     await using pipe = openPipe();
     pipe.write(modern(0, 'tools/call', call('client'), capabilities));
     expect((await pipe.answerTo(0)).result?.['structuredContent']).toEqual({
@@ -224,10 +224,10 @@ describe('messages', () => {
   });
 });
 
-describe('a text that is JSON but no object', () => {
+describe('text that is JSON but not an object', () => {
   const texts = { '42.5': 42.5, '[1,2]': [1, 2], '"quoted"': 'quoted', true: true, null: null };
 
-  test.each(['2025-06-18', '2025-11-25'])('has structured content beside it on %s', async (revision) => {
+  test.each(['2025-06-18', '2025-11-25'])('comes with structured content on %s', async (revision) => {
     await using pipe = openPipe();
     pipe.write(initialize('i', revision), initialized);
     for (const [text, value] of Object.entries(texts)) {
@@ -242,18 +242,21 @@ describe('a text that is JSON but no object', () => {
     expect((await pipe.answerTo('words')).result).toEqual({ content: [{ type: 'text', text: 'not JSON' }] });
   });
 
-  test.each(['2024-11-05', '2025-03-26'])('has none on %s, which knows no such thing', async (revision) => {
-    await using pipe = openPipe();
-    pipe.write(
-      initialize('i', revision),
-      initialized,
-      request(1, 'tools/call', call('say', { text: '42.5' })),
-    );
-    expect((await pipe.answerTo(1)).result).toEqual({ content: [{ type: 'text', text: '42.5' }] });
-  });
+  test.each(['2024-11-05', '2025-03-26'])(
+    'comes without structured content on %s, which has none',
+    async (revision) => {
+      await using pipe = openPipe();
+      pipe.write(
+        initialize('i', revision),
+        initialized,
+        request(1, 'tools/call', call('say', { text: '42.5' })),
+      );
+      expect((await pipe.answerTo(1)).result).toEqual({ content: [{ type: 'text', text: '42.5' }] });
+    },
+  );
 });
 
-describe.concurrent('the end', () => {
+describe.concurrent('a server process', () => {
   const endings = {
     'a closed input': ['stdin'],
     'SIGTERM while the input is open': ['SIGTERM'],
@@ -261,14 +264,14 @@ describe.concurrent('the end', () => {
     'a closed input and SIGTERM right after': ['stdin', 'SIGTERM'],
   } as const;
 
-  test.each(Object.entries(endings))('%s ends the process well', async (_name, how) => {
+  test.each(Object.entries(endings))('exits cleanly on %s', async (_name, how) => {
     await using pipe = openPipe();
     pipe.write(modern(0, 'server/discover'));
     await pipe.answerTo(0);
     expect(await pipe.end(...how)).toBe(0);
   });
 
-  test.each(Object.entries(endings))('%s ends it also while a call is open', async (_name, how) => {
+  test.each(Object.entries(endings))('exits on %s even while a call is open', async (_name, how) => {
     await using pipe = openPipe();
     pipe.write(
       initialize(0),
@@ -279,7 +282,7 @@ describe.concurrent('the end', () => {
     expect(await pipe.end(...how)).toBe(0);
   });
 
-  test('a signal that comes while the process is ending does not cut that short', async () => {
+  test('ignores a signal that arrives while it is already shutting down', async () => {
     await using pipe = openPipe();
     pipe.write(
       modern('listen:0', 'subscriptions/listen', { notifications: { toolsListChanged: true } }),
@@ -287,12 +290,12 @@ describe.concurrent('the end', () => {
     );
     await pipe.find('The progress of the call', ({ method }) => method === 'notifications/progress');
     pipe.closeInput();
-    // A subscription is let go first of all, while the call may still end.
+    // Subscriptions end first, while the call may still finish.
     await pipe.answerTo('listen:0');
     expect(await pipe.end('SIGTERM')).toBe(0);
   });
 
-  test('what was asked in the last write is answered', async () => {
+  test('answers the requests of the last write before it exits', async () => {
     await using pipe = openPipe();
     pipe.write(modern(0, 'tools/call', call('add', { a: 1, b: 2 })));
     const ending = pipe.end('stdin');

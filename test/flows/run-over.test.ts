@@ -8,7 +8,7 @@ import { openSession } from '../support/http/sessions.js';
 import { until } from '../support/until.js';
 import { openWebSocket } from '../support/wires/web-socket.js';
 
-// A handler that loops over steps and looks at no signal. Whatever ends its call, the step that runs then is the last.
+// A handler that loops over steps and ignores its signal. However its call ends, the running step is the last.
 
 const capabilities = { elicitation: {} };
 const meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities };
@@ -36,7 +36,7 @@ beforeEach(async () => {
         timeoutMs: 60_000,
         run: async (_, ctx) => {
           const refused = (error: unknown) => void refusals.push(error);
-          // A question is not sent while a step runs, so that this one tells when the run is over.
+          // A question is not sent while a step runs, so this question shows when the run is over.
           ctx.ask('sure', question).catch(refused);
           try {
             for (let reader = 1; reader <= 5; reader++) {
@@ -77,14 +77,14 @@ async function post({ headers, body }: { headers?: object; body?: string | Buffe
   return socket;
 }
 
-test('a client that loses its connection over HTTP ends the run', async () => {
+test("a handler's run ends when its client loses the HTTP connection", async () => {
   const socket = await post(modernExchange('tools/call', { name: 'newsletter' }, { meta }));
   await begun();
   socket.destroy();
   await expectTheEnd('connection_closed');
 });
 
-test('a client that cancels over a shared channel ends the run', async () => {
+test("a handler's run ends when its client cancels over a shared channel", async () => {
   const client = await openWebSocket(serving.url);
   client.send(modernMessage('tools/call', { name: 'newsletter' }, { id: 1, meta }));
   await begun();
@@ -93,7 +93,7 @@ test('a client that cancels over a shared channel ends the run', async () => {
   client.socket.terminate();
 });
 
-test('a client that cancels in a session ends the run', async () => {
+test("a handler's run ends when its client cancels in a session", async () => {
   const session = await openSession(serving.url, '2025-11-25', capabilities);
   const calling = session.request('tools/call', { name: 'newsletter' }, 1);
   await begun();
@@ -102,7 +102,7 @@ test('a client that cancels in a session ends the run', async () => {
   await calling;
 });
 
-test('a shutdown whose time is over ends the run', async () => {
+test("a handler's run ends when a shutdown reaches its time limit", async () => {
   const socket = await post(modernExchange('tools/call', { name: 'newsletter' }, { meta }));
   await begun();
   const closing = serving.close();

@@ -9,7 +9,7 @@ import { head, rawSocket } from '../support/http/raw.js';
 import { jsonHeaders, openSession, sessionClient } from '../support/http/sessions.js';
 import { until } from '../support/until.js';
 
-// One server instance under load, in a process of its own, so that its heap can be weighed.
+// One server instance under load, in its own process, so that its heap can be measured.
 
 const MB = 1024 * 1024;
 let child: ChildProcess;
@@ -43,7 +43,7 @@ interface Met {
   readonly streams: boolean;
 }
 
-/** Calls from two principals that use the same ids. All of them are open at the same time. */
+/** Calls from two principals that use the same ids. All calls are open at the same time. */
 async function meet(count: number): Promise<string[]> {
   const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY });
   const calls: Met[] = Array.from({ length: count }, (_, at) => ({
@@ -75,7 +75,7 @@ async function meet(count: number): Promise<string[]> {
       wrong.push(`${JSON.stringify(expected)} got ${reply.text}`);
   };
   const answered: Promise<void>[] = [];
-  // They arrive in groups, because the system takes only so many new connections at once; none leaves before the last came.
+  // They arrive in groups, because the system limits new connections; none ends before the last has arrived.
   for (let at = 0; at < count; at += 250) {
     answered.push(...calls.slice(at, at + 250).map(call));
     await until(
@@ -90,7 +90,7 @@ async function meet(count: number): Promise<string[]> {
   return wrong;
 }
 
-test('10,000 concurrent calls of two principals with equal ids: none crosses, and nothing stays', async () => {
+test('10,000 concurrent calls of two principals with equal ids never cross, and leave nothing behind', async () => {
   expect(await meet(500)).toEqual([]);
   await quiet();
   const before = await ask('heap');
@@ -100,7 +100,7 @@ test('10,000 concurrent calls of two principals with equal ids: none crosses, an
   await until('the heap is flat', async () => (await ask('heap')) - before < 4 * MB, 10_000);
 }, 300_000);
 
-test('3,000 bad requests, a third of them cut off: nothing stays', async () => {
+test('3,000 bad requests, a third of them cut off, leave nothing behind', async () => {
   const { headers, body } = modernExchange('tools/call', { name: 'meet', arguments: { nonce: 'n' } });
   const fields = { host: 'localhost', ...headers, 'content-length': String(body).length };
   const whole =
@@ -137,7 +137,7 @@ test('3,000 bad requests, a third of them cut off: nothing stays', async () => {
   expect((await send(url.replace('/mcp', '/ready'), { method: 'GET' })).status).toBe(200);
 }, 60_000);
 
-test('1,000 sessions with open streams, then all clients gone: everything is freed', async () => {
+test('1,000 sessions with open streams are freed when all clients disconnect', async () => {
   async function openMany(count: number): Promise<Events[]> {
     return Promise.all(
       Array.from({ length: count }, async () => {
@@ -159,7 +159,7 @@ test('1,000 sessions with open streams, then all clients gone: everything is fre
   const open = await openMany(1000);
   expect(await ask('sockets')).toBeGreaterThanOrEqual(1000);
   const held = (await ask('heap')) - before;
-  // The streams live: each hears of a change.
+  // The streams work: each receives a change.
   await ask('change');
   const heard = await Promise.all(open.map(async (events) => (await events.next())?.data));
   expect(new Set(heard)).toEqual(new Set(['{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}']));
@@ -167,12 +167,12 @@ test('1,000 sessions with open streams, then all clients gone: everything is fre
   await until(
     'everything is freed',
     async () => {
-      // The next stream is what makes the event log look at its oldest.
+      // A new stream makes the event log check its oldest entry.
       await leave(await openMany(1));
       return (await ask('heap')) - before < MB;
     },
     15_000,
   );
-  // What was held was more than what may stay, so that this test could fail.
+  // More was held than may remain, so this test is able to fail.
   expect(held).toBeGreaterThan(4 * MB);
 }, 60_000);

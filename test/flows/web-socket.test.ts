@@ -28,7 +28,7 @@ async function stillServes(client: WebSocketClient): Promise<void> {
   expect(await client.next()).toMatchObject({ id: 'alive', result: { content: [{ text: 'still here' }] } });
 }
 
-describe('bad messages over WebSocket', () => {
+describe('a WebSocket', () => {
   test.each<[what: string, text: string, code: number, id: unknown]>([
     ['malformed JSON', '{"jsonrpc"', -32700, undefined],
     ['an empty message', '', -32700, undefined],
@@ -45,7 +45,7 @@ describe('bad messages over WebSocket', () => {
     ],
     ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, undefined],
     ['a call before the handshake', '{"jsonrpc":"2.0","id":4,"method":"tools/list"}', -32600, 4],
-  ])('%s', async (_what, text, code, id) => {
+  ])('answers a bad message with an error: %s', async (_what, text, code, id) => {
     const client = await openWebSocket(serving.url);
     client.send(text);
     const answer = await client.next();
@@ -55,7 +55,7 @@ describe('bad messages over WebSocket', () => {
     client.socket.close();
   });
 
-  test('a binary message', async () => {
+  test('rejects a binary message', async () => {
     const client = await openWebSocket(serving.url);
     client.socket.send(Buffer.from(JSON.stringify(echo)));
     expect(await client.next()).toMatchObject({ error: { code: -32600 } });
@@ -63,7 +63,7 @@ describe('bad messages over WebSocket', () => {
     client.socket.close();
   });
 
-  test('5 MB end the connection, and only that', async () => {
+  test('is closed after a message of 5 MB, and no other connection is affected', async () => {
     const client = await openWebSocket(serving.url);
     const [bystander, hanging] = [await openWebSocket(serving.url), attacked.aborted('hang')];
     client.send(modernMessage('tools/call', { name: 'hang' }, { id: 1 }));
@@ -76,7 +76,7 @@ describe('bad messages over WebSocket', () => {
     bystander.socket.close();
   });
 
-  test('an id that is already open', async () => {
+  test('rejects an id that is already open', async () => {
     const client = await openWebSocket(serving.url);
     const hang = modernMessage('tools/call', { name: 'hang' }, { id: 5 });
     client.send(hang);
@@ -88,7 +88,7 @@ describe('bad messages over WebSocket', () => {
     client.socket.close();
   });
 
-  test('equal ids on two connections are two calls', async () => {
+  test('treats equal ids on two connections as two calls', async () => {
     const [one, two] = [await openWebSocket(serving.url), await openWebSocket(serving.url)];
     const say = (text: string): object =>
       modernMessage('tools/call', { name: 'echo', arguments: { text } }, { id: 1 });
@@ -100,7 +100,7 @@ describe('bad messages over WebSocket', () => {
     two.socket.close();
   });
 
-  test('a batch in a session of 2025-03-26 is answered as one', async () => {
+  test('answers a batch in a session of 2025-03-26 as one batch', async () => {
     const client = await openWebSocket(serving.url);
     client.send(initializeMessage('2025-03-26'));
     await client.next();

@@ -114,14 +114,14 @@ async function me(url: string, user?: string): Promise<unknown> {
 }
 
 describe.each(Object.entries(ways))('auth of %s', (_, start) => {
-  it('is the caller of a call, with defaults for what was not given', async () => {
+  it('provides the caller of a call, with defaults for omitted fields', async () => {
     const url = await start();
     expect(await me(url, 'ann')).toEqual(['ann', [], {}]);
     const nobody = await modern(url, 'tools/call', { name: 'me' });
     expect(JSON.parse(nobody.text).result.content[0].text).toBe('nobody');
   });
 
-  it('refuses with what it throws, before the body is read', async () => {
+  it('rejects a request with the error it throws, before the body is read', async () => {
     const url = await start();
     const reply = await send(url, { headers: { 'x-user': 'mallory' }, body: 'not even JSON' });
     expect(reply.status).toBe(401);
@@ -129,7 +129,7 @@ describe.each(Object.entries(ways))('auth of %s', (_, start) => {
     expect(JSON.parse(reply.text).error.message).toBe('Log in first.');
   });
 
-  it('is asked for every request of a session, and a session belongs to its caller', async () => {
+  it('runs for every request of a session, and a session belongs to its caller', async () => {
     const url = await start();
     const ann = await openAs(url, 'ann');
     expect((await ann.post(call('me'), { 'x-user': 'ann' })).text).toContain('ann');
@@ -167,7 +167,7 @@ async function openAs(url: string, user: string) {
 }
 
 describe('auth', () => {
-  it('keeps a session to its caller in a process that never saw the session', async () => {
+  it('binds a session to its caller even in a process that never saw the session', async () => {
     const first = await serving();
     const ann = await openAs(first.url, 'ann');
     const second = await serving();
@@ -176,14 +176,14 @@ describe('auth', () => {
     expect((await there.post(call('me'), { 'x-user': 'ann' })).text).toContain('ann');
   });
 
-  it('is not needed by sessions of nobody', async () => {
+  it('is not needed by sessions without a caller', async () => {
     const { url } = await serving();
     const session = await openSession(url);
     expect((await session.request('tools/call', { name: 'me' })).text).toContain('nobody');
     expect((await session.post(call('me'), { 'x-user': 'ann' })).status).toBe(404);
   });
 
-  it('is that of the opening request on HTTP+SSE, and nobody else can post there', async () => {
+  it('comes from the opening request on HTTP+SSE, and nobody else can post there', async () => {
     const { url } = await serving();
     const events = await openEvents(url.replace('/mcp', '/sse'), {
       method: 'GET',
@@ -209,7 +209,7 @@ describe('auth', () => {
     events.drop();
   });
 
-  it('is that of the opening request on a WebSocket, as is the request', async () => {
+  it('comes from the opening request on a WebSocket, as does the request', async () => {
     const { url } = await serving();
     const socket = url.replace('http', 'ws');
     for (const revision of ['2026-07-28', '2025-11-25'] as const) {
@@ -223,7 +223,7 @@ describe('auth', () => {
     });
   });
 
-  it('masks an error that is not an McpError, and logs it whole', async () => {
+  it('masks an error that is not an McpError, and logs it in full', async () => {
     const log: string[] = [];
     const { url } = await serving(log);
     const reply = await modern(url, 'tools/call', { name: 'me' }, { headers: { 'x-user': 'boom' } });
@@ -239,7 +239,7 @@ describe('auth', () => {
     [{ subject: 'ann', scopes: 'read write' }, 'auth.scopes must be an array of strings.'],
     [{ subject: 'ann', claims: 'x' }, 'auth.claims must be an object.'],
     ['ann', 'auth must be an object with a "subject", or undefined.'],
-  ])('that gives %j is a mistake that the log explains', async (given, message) => {
+  ])('that returns %j is a mistake that the log explains', async (given, message) => {
     const log: string[] = [];
     const handle = createHandler(whoami(log), { auth: () => given as never });
     const response = await handle(new Request('http://localhost/mcp', { method: 'POST' }));

@@ -4,7 +4,7 @@ import { wires } from '../../../src/testing.js';
 import { echoServer, type Survived, surviveFaults, type Wire } from '../../support/chaos.js';
 import { leaveNothingBehind } from '../../support/leaks.js';
 
-// A thousand networks that fail, each in its own way. CHAOS_SEED runs one of them again; CHAOS_RUNS, more on each wire.
+// A thousand networks that fail, each in its own way. CHAOS_SEED repeats one of them; CHAOS_RUNS runs more on each wire.
 
 const FIRST_SEED = 20_260_728;
 const RUNS = Number(process.env['CHAOS_RUNS'] ?? 150);
@@ -34,12 +34,12 @@ afterEach(() => {
   expect(unhandled.splice(0)).toEqual([]);
 });
 
-describe.each(wires.filter(({ name }) => tried.includes(name)))('over $name', (wire) => {
-  test(`${seeds.length} schedules of faults`, { timeout: 60_000 + 100 * RUNS }, async () => {
+describe.each(wires.filter(({ name }) => tried.includes(name)))('a client over $name', (wire) => {
+  test(`survives ${seeds.length} schedules of faults`, { timeout: 60_000 + 100 * RUNS }, async () => {
     const survived = await surviveAll(wire);
     const sum = (of: (one: Survived) => number): number => survived.reduce((all, one) => all + of(one), 0);
     if (chosen !== undefined) return;
-    // Otherwise it would show nothing.
+    // Otherwise the test would prove nothing.
     expect(sum(({ faults }) => faults)).toBeGreaterThan(4 * RUNS);
     expect(sum(({ errors }) => errors)).toBeGreaterThan(RUNS);
     expect(sum(({ results }) => results)).toBeGreaterThan(RUNS);
@@ -50,7 +50,7 @@ describe.each(wires.filter(({ name }) => tried.includes(name)))('over $name', (w
   });
 });
 
-test('there are a thousand of them', () => {
+test('the chaos tests cover a thousand schedules of faults', () => {
   expect(wires.filter(({ name }) => tried.includes(name))).toHaveLength(tried.length);
   expect(tried.length * 150).toBeGreaterThanOrEqual(1000);
 });

@@ -15,7 +15,7 @@ import { json, result, stream } from '../../support/http/http-server.js';
 import { leaveNothingBehind } from '../../support/leaks.js';
 import { until } from '../../support/until.js';
 
-// What a modern server may answer over HTTP that is no answer.
+// Wrong, incomplete and missing responses of a modern server over HTTP.
 
 leaveNothingBehind();
 const { opened, closeAll } = closing();
@@ -31,7 +31,7 @@ async function meet({ url }: FaultyServer): Promise<Client> {
   return opened(await connect(url, { knownServers: new KnownServers() }));
 }
 
-describe('an answer that does not come, or not whole', () => {
+describe('a response that does not arrive, or arrives incomplete,', () => {
   const half = JSON.stringify({ jsonrpc: '2.0', id: 1, result: content('half') }).slice(0, 40);
   const acts: Acts = {
     never,
@@ -52,7 +52,7 @@ describe('an answer that does not come, or not whole', () => {
     },
   };
 
-  test.each(Object.keys(acts))('and stalls (%s): time is up, and the request is let go', async (tool) => {
+  test.each(Object.keys(acts))('stalls (%s): the call times out, and its request is closed', async (tool) => {
     const server = await start(acts);
     const client = await meet(server);
     const { error, ms } = await timed(failure(client.callTool(tool, {}, { timeoutMs: 200 })));
@@ -89,7 +89,7 @@ describe('an answer that does not come, or not whole', () => {
     },
   };
 
-  test.each(Object.keys(ends))('and ends (%s)', async (tool) => {
+  test.each(Object.keys(ends))('breaks off (%s): the call fails with the reason', async (tool) => {
     const server = await start(ends);
     const client = await meet(server);
     const error = await failure(client.callTool(tool));
@@ -100,7 +100,7 @@ describe('an answer that does not come, or not whole', () => {
     expect(client.status).toBe('ready');
   });
 
-  test.each(Object.keys(ends))('a call that may be made twice is made again (%s)', async (tool) => {
+  test.each(Object.keys(ends))('makes the client retry a call that is safe to repeat (%s)', async (tool) => {
     const list: Act = (request, response) =>
       json(response, result(request, { resultType: 'complete', tools: [] }));
     const server = await start({ 'tools/list': first(1, ends[tool] as Act, list) });
@@ -109,8 +109,8 @@ describe('an answer that does not come, or not whole', () => {
   });
 });
 
-describe('an answer that is wrong', () => {
-  test('two of them: the first counts', async () => {
+describe('a wrong response', () => {
+  test('that is a second one is ignored: the first counts', async () => {
     const server = await start({
       twice: (request, response) => {
         const { say } = stream(response);
@@ -137,7 +137,7 @@ describe('an answer that is wrong', () => {
         response.end();
       },
     ],
-  ])('of another request (%s): it is not taken for this one', async (_how, code, act) => {
+  ])('with the id of another request is not taken for this one (%s)', async (_how, code, act) => {
     const server = await start({ wrong: act });
     const client = await meet(server);
     const error = await failure(client.callTool('wrong'));
@@ -146,7 +146,7 @@ describe('an answer that is wrong', () => {
     expect([error.message, ...client.info().problems].join('\n')).toContain('id 4711');
   });
 
-  test('garbage in a stream is skipped and reported', async () => {
+  test('that is garbage in a stream is skipped and reported', async () => {
     const server = await start({
       garbage: (request, response) => {
         const { say } = stream(response);
@@ -163,7 +163,7 @@ describe('an answer that is wrong', () => {
     expect(client.info().problems.join('\n')).toContain('not JSON');
   });
 
-  test('without a type it is complete', async () => {
+  test('without a result type counts as complete', async () => {
     const server = await start({
       untyped: (request, response) =>
         json(response, result(request, { content: [{ type: 'text', text: 'untyped' }] })),
@@ -176,7 +176,7 @@ describe('an answer that is wrong', () => {
     ['a body with a length', { 'content-type': 'application/json', 'content-length': 100 * 1024 * 1024 }],
     ['a body without a length', { 'content-type': 'application/json' }],
     ['an event', { 'content-type': 'text/event-stream' }],
-  ])('100 MB (%s): it is not read to its end', async (_how, headers) => {
+  ])('of 100 MB is not read to its end (%s)', async (_how, headers) => {
     let sent: (() => number) | undefined;
     const server = await start({
       large: (_request, response) => {

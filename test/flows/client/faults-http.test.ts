@@ -15,7 +15,7 @@ import { json, result } from '../../support/http/http-server.js';
 import { leaveNothingBehind } from '../../support/leaks.js';
 import { until } from '../../support/until.js';
 
-// What can go wrong between a client and a modern server over HTTP.
+// Failures between a client and a modern server over HTTP.
 
 leaveNothingBehind();
 const { opened, closeAll } = closing();
@@ -32,8 +32,8 @@ async function meet({ url }: FaultyServer, options: ConnectOptions = {}): Promis
   return opened(await connect(url, { knownServers: new KnownServers(), ...options }));
 }
 
-describe('a server that is not there', () => {
-  test('nobody listens', async () => {
+describe('connecting to a server that cannot be reached', () => {
+  test('fails with the reason if nothing listens', async () => {
     const server = await start();
     await server.die();
     const error = await failure(connect(server.url));
@@ -43,7 +43,7 @@ describe('a server that is not there', () => {
     );
   });
 
-  test('its name does not exist', async () => {
+  test('fails with the reason if the host name does not exist', async () => {
     const { error, ms } = await timed(failure(connect('https://mcp.invalid/mcp?key=secret')));
     expect(error.code).toBe('connect_failed');
     expect(error.message).toMatch(
@@ -53,14 +53,14 @@ describe('a server that is not there', () => {
     expect(ms).toBeLessThan(10_000);
   });
 
-  test('TLS to a port that does not speak it', async () => {
+  test('fails with the reason if the port does not speak TLS', async () => {
     const server = await start();
     const error = await failure(connect(server.url.replace('http:', 'https:')));
     expect(error.code).toBe('connect_failed');
     expect(error.message).toContain('it does not speak TLS there. Is it http:// instead of https://?');
   });
 
-  test('something else than HTTP answers', async () => {
+  test('fails with the reason if something other than HTTP answers', async () => {
     const sockets = new Set<{ destroy(): unknown }>();
     const other = createTcp((socket) => {
       sockets.add(socket);
@@ -75,7 +75,7 @@ describe('a server that is not there', () => {
     expect(error.message).toContain(`http://127.0.0.1:${port}/mcp`);
   });
 
-  test('it takes connections and says nothing', async () => {
+  test('times out if the server accepts connections and sends nothing', async () => {
     const server = await start({ 'server/discover': never });
     const { error, ms } = await timed(failure(connect(server.url, { connectTimeoutMs: 300 })));
     expect(error.code).toBe('timeout');
@@ -85,7 +85,7 @@ describe('a server that is not there', () => {
 });
 
 describe('a server that dies', () => {
-  test('during a call: the call says so; when it is back, the next one works', async () => {
+  test('during a call fails that call, and the next call after its restart works', async () => {
     const server = await start({ never });
     const client = await meet(server);
     const open = failure(client.callTool('never'));
@@ -94,7 +94,7 @@ describe('a server that dies', () => {
     const error = await open;
     expect(error.code).toBe('connect_failed');
     expect(error.message).toContain(server.url);
-    // It may have done its work: it was not called again.
+    // The call may have done its work, so it was not retried.
     expect(server.asked().filter((asked) => asked === 'tools/call never')).toHaveLength(1);
     const gone = await failure(client.callTool('echo'));
     expect(gone.code).toBe('connect_failed');
@@ -104,7 +104,7 @@ describe('a server that dies', () => {
     expect(client.status).toBe('ready');
   });
 
-  test('between two calls, and is back soon: nobody notices', async () => {
+  test('between two calls and restarts soon is not noticed', async () => {
     const server = await start();
     const client = await meet(server);
     expect((await client.callTool('echo')).text).toBe('hello');
@@ -114,7 +114,7 @@ describe('a server that dies', () => {
     expect((await listed).map(({ name }) => name)).toEqual(['echo']);
   });
 
-  test('a subscription is told again', async () => {
+  test("gets the client's subscription again after its restart", async () => {
     const server = await start();
     const client = await meet(server);
     const heard: unknown[] = [];
@@ -126,7 +126,7 @@ describe('a server that dies', () => {
     await client.close();
   });
 
-  test('before its answer, the connection alone: a call that may be made twice is made again', async () => {
+  test('before its response makes the client retry a call that is safe to repeat', async () => {
     const breaks: Act = (_request, response) => response.socket?.destroy();
     const list: Act = (request, response) =>
       json(response, result(request, { resultType: 'complete', tools: [] }));
@@ -141,8 +141,8 @@ describe('a server that dies', () => {
   });
 });
 
-describe('a server that refuses', () => {
-  test('500: what it said is told, and the next call works', async () => {
+describe('a server that rejects requests', () => {
+  test('with 500 has its message reported, and the next call works', async () => {
     const server = await start({
       broken: (_request, response) => void response.writeHead(500).end('TypeError: x is not a function'),
     });
@@ -153,7 +153,7 @@ describe('a server that refuses', () => {
     expect((await client.callTool('echo')).text).toBe('hello');
   });
 
-  test('500 to the first request: the error has it', async () => {
+  test('with 500 on the first request fails the connection with its message', async () => {
     const server = await start({
       'server/discover': (_request, response) => void response.writeHead(500).end('out of order'),
     });
@@ -162,7 +162,7 @@ describe('a server that refuses', () => {
     expect(error.message).toContain(`${server.url} answered 500: out of order`);
   });
 
-  test('429 with Retry-After: it is waited for', async () => {
+  test('with 429 and Retry-After is retried after that time', async () => {
     const busy: Act = (_request, response) => void response.writeHead(429, { 'retry-after': '1' }).end();
     const server = await start({ busy: first(1, busy, answer) });
     const client = await meet(server);
@@ -172,7 +172,7 @@ describe('a server that refuses', () => {
     expect(ms).toBeLessThan(15_000);
   });
 
-  test('429 for an hour: it is not waited for, and the error says when', async () => {
+  test('with 429 for an hour is not waited for, and the error says when to retry', async () => {
     const server = await start({
       busy: (_request, response) => void response.writeHead(429, { 'retry-after': '3600' }).end('slow down'),
     });
@@ -183,7 +183,7 @@ describe('a server that refuses', () => {
     expect(ms).toBeLessThan(15_000);
   });
 
-  test('429 with Retry-After, but no time left: time is up', async () => {
+  test('with 429 and a Retry-After beyond the timeout makes the call time out', async () => {
     const server = await start({
       busy: (_request, response) => void response.writeHead(429, { 'retry-after': '20' }).end(),
     });
@@ -197,8 +197,8 @@ describe('a server that refuses', () => {
   });
 });
 
-describe('a server that sends elsewhere', () => {
-  test('307 on the same origin is followed, with everything', async () => {
+describe('a redirect', () => {
+  test('with 307 on the same origin is followed, with method, body and headers', async () => {
     const moved: Act = ({ path }, response) =>
       void response.writeHead(307, { location: `${path}?moved` }).end();
     const server = await start({
@@ -215,7 +215,7 @@ describe('a server that sends elsewhere', () => {
     [302, (url: string) => `${url}2`, 'With this status a message would get lost on the way'],
     [307, () => 'https://elsewhere.invalid/mcp?key=secret', 'Other origins are not followed'],
     [307, (url: string) => url, 'more than 3 times'],
-  ])('%s is not followed there', async (code, where, why) => {
+  ])('is not followed to another place: %s', async (code, where, why) => {
     const server = await start({
       move: (_request, response) => void response.writeHead(code, { location: where(server.url) }).end(),
     });
@@ -233,7 +233,7 @@ describe('a server that sends elsewhere', () => {
       .writeHead(200, { 'content-type': 'text/html' })
       .end('<!doctype html><html><head><title>Airport Wi-Fi: please sign in</title></head></html>');
 
-  test('a captive portal, before it begins', async () => {
+  test('of a captive portal while connecting is reported', async () => {
     const server = opened(await faultyServer(() => portal));
     const error = await failure(connect(server.url));
     expect(error.code).toBe('connect_failed');
@@ -241,7 +241,7 @@ describe('a server that sends elsewhere', () => {
     expect(error.message).toContain('a web page titled "Airport Wi-Fi: please sign in"');
   });
 
-  test('a captive portal, later: the next call works when one has signed in', async () => {
+  test('of a captive portal after connecting is reported, and the next call works after the login', async () => {
     const server = await start({ page: first(1, portal, answer) });
     const client = await meet(server);
     const error = await failure(client.callTool('page'));
@@ -253,7 +253,7 @@ describe('a server that sends elsewhere', () => {
   });
 });
 
-test('closing ends what is open, and the client says that it is closed', async () => {
+test('closing a client over HTTP ends its open calls, and later calls report that it is closed', async () => {
   const server = await start({ never });
   const client = await meet(server);
   const seen = statuses(client);

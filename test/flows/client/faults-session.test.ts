@@ -16,7 +16,7 @@ import { json, result, stream } from '../../support/http/http-server.js';
 import { leaveNothingBehind } from '../../support/leaks.js';
 import { until } from '../../support/until.js';
 
-// What can go wrong between a client and a server of the session era: 2025-11-25 over HTTP, and HTTP+SSE.
+// Failures between a client and a server of the session era: 2025-11-25 over HTTP, and HTTP+SSE.
 
 leaveNothingBehind();
 const { opened, closeAll } = closing();
@@ -38,8 +38,8 @@ async function startSse(acts: Acts = {}): Promise<FaultyServer> {
   return opened(await faultyServer(() => sseServer(acts), '/sse'));
 }
 
-describe('sessions over HTTP', () => {
-  test('the server forgets the session: there is another, and nobody notices', async () => {
+describe('a client with a session over HTTP', () => {
+  test('opens another session unnoticed if the server forgets the first', async () => {
     const sessions = new Set<string>();
     const server = await startSessions({}, sessions);
     const client = await meet(server);
@@ -48,13 +48,13 @@ describe('sessions over HTTP', () => {
     sessions.clear();
     expect((await client.callTool('echo', { text: 'new' })).text).toBe('new');
     expect(sessions.size).toBe(1);
-    // The new session was told what the old one knew.
+    // The new session received the settings of the old one.
     expect(server.asked().filter((asked) => asked === 'resources/subscribe')).toHaveLength(2);
     expect(client.status).toBe('ready');
     expect(seen()).not.toContain('closed');
   });
 
-  test('the server forgets every session at once: the error says so', async () => {
+  test('reports an error if the server forgets every session at once', async () => {
     const sessions = new Set<string>();
     const server = await startSessions({}, sessions);
     const client = await meet(server);
@@ -65,7 +65,7 @@ describe('sessions over HTTP', () => {
     expect(error.message).toContain('session');
   });
 
-  test('the server dies during a call, and comes back without sessions: the next call works', async () => {
+  test('works again after the server died during a call and restarted without sessions', async () => {
     const server = await startSessions({ never });
     const client = await meet(server);
     const open = failure(client.callTool('never'));
@@ -80,7 +80,7 @@ describe('sessions over HTTP', () => {
     expect((await client.callTool('echo', { text: 'back' })).text).toBe('back');
   });
 
-  test('no answer: time is up, the server is told, and the request is let go', async () => {
+  test('times out without a response, cancels the call at the server, and closes the request', async () => {
     const server = await startSessions({ never });
     const client = await meet(server);
     const { error, ms } = await timed(failure(client.callTool('never', {}, { timeoutMs: 200 })));
@@ -92,7 +92,7 @@ describe('sessions over HTTP', () => {
     expect((await client.callTool('echo')).text).toBe('hello');
   });
 
-  test('the stream of a call breaks off in an event: the error says so', async () => {
+  test("reports a call's stream that breaks off within an event", async () => {
     const server = await startSessions({
       cut: (_request, response) => {
         stream(response);
@@ -107,7 +107,7 @@ describe('sessions over HTTP', () => {
     expect((await client.callTool('echo')).text).toBe('hello');
   });
 
-  test('the stream of a call breaks off in an event, but has told where it was: it is taken up there', async () => {
+  test("resumes a call's stream that breaks off within an event after one with an id", async () => {
     let asked: unknown;
     const server = await startSessions({
       cut: ({ body }, response) => {
@@ -126,7 +126,7 @@ describe('sessions over HTTP', () => {
     expect((await client.callTool('cut')).text).toBe('taken up');
   });
 
-  test('a stream that cannot be taken up again is given up', async () => {
+  test('gives up on a stream that cannot be resumed', async () => {
     const server = await startSessions({
       cut: (_request, response) => {
         stream(response);
@@ -142,7 +142,7 @@ describe('sessions over HTTP', () => {
     expect(ms).toBeLessThan(15_000);
   });
 
-  test('two answers, a wrong id, garbage: the right one counts', async () => {
+  test('uses the right response among duplicates, wrong ids and garbage', async () => {
     const server = await startSessions({
       mess: (request, response) => {
         const { say } = stream(response);
@@ -158,7 +158,7 @@ describe('sessions over HTTP', () => {
     expect(client.info().problems.join('\n')).toMatch(/not JSON.*id 4711/s);
   });
 
-  test('100 MB on the stream of a call, and on that of the session', async () => {
+  test('reports 100 MB on the stream of a call or of the session', async () => {
     let poured: (() => number) | undefined;
     const server = await startSessions({
       large: (_request, response) => {
@@ -181,7 +181,7 @@ describe('sessions over HTTP', () => {
     expect(client.status).toBe('ready');
   });
 
-  test('500 and 429', async () => {
+  test('reports 500, and waits after 429', async () => {
     let busy = true;
     const server = await startSessions({
       broken: (_request, response) => void response.writeHead(500).end('out of order'),
@@ -198,7 +198,7 @@ describe('sessions over HTTP', () => {
     expect((await client.callTool('busy')).text).toBe('free');
   });
 
-  test('closing does not wait for a server that does not take its leave', async () => {
+  test('closes without waiting for a server that does not answer its DELETE', async () => {
     const server = await startSessions({ never, DELETE: never });
     const client = await meet(server);
     const open = failure(client.callTool('never'));
@@ -210,7 +210,7 @@ describe('sessions over HTTP', () => {
   });
 });
 
-describe('HTTP+SSE', () => {
+describe('a client over HTTP+SSE', () => {
   const acts: Acts = {
     never,
     'break off in an event': (_request, events) => {
@@ -237,7 +237,7 @@ describe('HTTP+SSE', () => {
   };
 
   test.each(['break off in an event', 'end in an event'])(
-    'a stream may %s: the call says so, and the next one works',
+    'reports a stream that may %s, and the next call works',
     async (tool) => {
       const server = await startSse(acts);
       const client = await meet(server);
@@ -250,7 +250,7 @@ describe('HTTP+SSE', () => {
     },
   );
 
-  test('the server dies, and comes back: subscriptions are told again', async () => {
+  test('sends its subscriptions again after the server died and restarted', async () => {
     const server = await startSse(acts);
     const client = await meet(server);
     const seen = statuses(client);
@@ -270,17 +270,20 @@ describe('HTTP+SSE', () => {
     expect(seen()).toEqual(['reconnecting', 'ready']);
   });
 
-  test.each(['never', 'wrong id'])('no answer (%s): time is up, and the server is told', async (tool) => {
-    const server = await startSse(acts);
-    const client = await meet(server);
-    const { error, ms } = await timed(failure(client.callTool(tool, {}, { timeoutMs: 200 })));
-    expect(error.code).toBe('timeout');
-    expect(ms).toBeLessThan(15_000);
-    await until('the server is told', () => server.asked().includes('notifications/cancelled'));
-    expect((await client.callTool('echo')).text).toBe('hello');
-  });
+  test.each(['never', 'wrong id'])(
+    'times out without a response (%s), and cancels the call at the server',
+    async (tool) => {
+      const server = await startSse(acts);
+      const client = await meet(server);
+      const { error, ms } = await timed(failure(client.callTool(tool, {}, { timeoutMs: 200 })));
+      expect(error.code).toBe('timeout');
+      expect(ms).toBeLessThan(15_000);
+      await until('the server is told', () => server.asked().includes('notifications/cancelled'));
+      expect((await client.callTool('echo')).text).toBe('hello');
+    },
+  );
 
-  test('two answers, and garbage: the right one counts', async () => {
+  test('uses the right response among duplicates and garbage', async () => {
     const server = await startSse(acts);
     const client = await meet(server);
     expect((await client.callTool('twice')).text).toBe('the first');
@@ -288,7 +291,7 @@ describe('HTTP+SSE', () => {
     expect(client.info().problems.join('\n')).toMatch(/answered it twice.*not valid JSON/s);
   });
 
-  test('100 MB: the connection is given up, and the next call works', async () => {
+  test('gives up the connection after 100 MB, and the next call works', async () => {
     const server = await startSse(acts);
     const client = await meet(server, { maxMessageBytes: 1024 * 1024 });
     const error = await failure(client.callTool('100 MB'));
@@ -297,7 +300,7 @@ describe('HTTP+SSE', () => {
     expect((await client.callTool('echo')).text).toBe('hello');
   });
 
-  test('nobody says where to post: time is up', async () => {
+  test('times out if the server never sends the endpoint event', async () => {
     const quiet: Act = ({ method }, response) => {
       if (method === 'GET') stream(response);
       else response.writeHead(405).end();

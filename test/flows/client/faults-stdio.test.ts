@@ -7,7 +7,7 @@ import { closing, failure, statuses, timed } from '../../support/faults.js';
 import { isAlive, leaveNothingBehind, pidFile } from '../../support/leaks.js';
 import { until } from '../../support/until.js';
 
-// What a process can do wrong, and what a client makes of it.
+// Failures of a server process, and how the client reports them.
 
 const script = fileURLToPath(new URL('../fixtures/faulty-stdio.mjs', import.meta.url));
 leaveNothingBehind();
@@ -19,7 +19,7 @@ function target(...args: string[]): ServerProcess {
   return { command: process.execPath, args: [script, ...args], env };
 }
 
-/** What the server's processes were sent, in order. */
+/** The messages that the server's processes received, in order. */
 function notes(): string[] {
   const file = `${pidFile()}.notes`;
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
@@ -33,15 +33,15 @@ async function start(options: ConnectOptions = {}, ...args: string[]): Promise<C
   return opened(await connect(target(...args), { reconnect: { baseMs: 10, maxMs: 50 }, ...options }));
 }
 
-describe('a server that does not start', () => {
-  test('a command that does not exist', async () => {
+describe('starting a server process', () => {
+  test('fails with the reason if the command does not exist', async () => {
     const error = await failure(connect({ command: 'no-such-mcp-server', args: ['--port', '1'] }));
     expect(error.code).toBe('connect_failed');
     expect(error.message).toContain('no-such-mcp-server');
     expect(error.message).toMatch(/not found|does not exist|no such/i);
   });
 
-  test('one that ends at once: its exit code and its last words are told', async () => {
+  test('fails with the exit code and the last output if the process exits at once', async () => {
     const error = await failure(connect(target('exits')));
     expect(error.code).toBe('connection_closed');
     expect(error.message).toContain(process.execPath);
@@ -49,7 +49,7 @@ describe('a server that does not start', () => {
     expect(error.message).toContain('Error: DATABASE_URL is not set');
   });
 
-  test('one that says nothing: time is up, and it is ended', async () => {
+  test('times out if the process sends nothing, and ends the process', async () => {
     const { error, ms } = await timed(
       failure(connect(target('silent'), { connectTimeoutMs: 1500, probeTimeoutMs: 100 })),
     );
@@ -59,13 +59,13 @@ describe('a server that does not start', () => {
   });
 });
 
-describe('a server that dies', () => {
+describe('a server process that dies', () => {
   test.each([
     ['die', /exit code 7.*Cannot allocate memory/s],
     ['die by signal', /SIGKILL/],
     ['die in a message', /exit code 0/],
     ['close its output', /closed its standard output/],
-  ])('during a call (%s): the call says so, and the next one works', async (tool, why) => {
+  ])('during a call (%s) fails that call, and the next call works', async (tool, why) => {
     const client = await start();
     const first = (await client.callTool('pid')).text;
     const error = await failure(client.callTool(tool));
@@ -79,7 +79,7 @@ describe('a server that dies', () => {
     await until('the first process is gone', () => !isAlive(Number(first)));
   });
 
-  test('after a call: its last words count, and it is started again', async () => {
+  test('after a call has its last response delivered, and is restarted', async () => {
     const client = await start();
     const seen = statuses(client);
     expect((await client.callTool('answer and die')).text).toBe('my last words');
@@ -88,7 +88,7 @@ describe('a server that dies', () => {
     expect((await client.callTool('echo', { text: 'again' })).text).toBe('again');
   });
 
-  test('a call that may be made twice is made again, unseen', async () => {
+  test('makes the client retry a call that is safe to repeat', async () => {
     const client = await start();
     const death = failure(client.callTool('die'));
     const listed = client.tools().all();
@@ -96,19 +96,19 @@ describe('a server that dies', () => {
     expect((await listed).map(({ name }) => name)).toEqual(['echo']);
   });
 
-  test('subscriptions are told to the next process', async () => {
+  test("gets the client's subscriptions again in the next process", async () => {
     const client = await start();
     const heard: unknown[] = [];
     await client.subscribe('note://1', { onChange: (change) => heard.push(change) });
     await failure(client.callTool('die'));
     const listens = (): number => notes().filter((method) => method === 'subscriptions/listen').length;
     await until('it listens again', () => listens() === 2);
-    // What has changed meanwhile nobody knows: it may have.
+    // Changes in the meantime are unknown, so everything is reported as changed.
     await until('a change is told', () => heard.length > 0);
     expect(heard).toEqual([{ kind: 'resource', uri: 'note://1' }]);
   });
 
-  test('with `reconnect: false` the client is closed, and says why', async () => {
+  test('closes a client with `reconnect: false`, which reports why', async () => {
     const client = await start({ reconnect: false });
     const seen = statuses(client);
     await failure(client.callTool('die'));
@@ -119,7 +119,7 @@ describe('a server that dies', () => {
     expect(error.message).toBe('The client is closed');
   });
 
-  test('for good: the client gives up after `maxAttempts`, and says why', async () => {
+  test('repeatedly makes the client give up after `maxAttempts` and report why', async () => {
     const client = await start(
       { reconnect: { baseMs: 5, maxMs: 10, maxAttempts: 2 } },
       'exits-later',
@@ -138,18 +138,18 @@ describe('a server that dies', () => {
   });
 });
 
-describe('a server that says the wrong thing', () => {
+describe('a server process that sends wrong messages', () => {
   test.each(['never', 'wrong id', 'half a message', 'progress and silence'])(
-    'no answer (%s): time is up, the server is told, and the next call works',
+    'and no response (%s) makes the call time out and cancel, and the next call works',
     async (tool) => {
-      // What is odd must come before the time is up.
+      // The odd message must arrive before the timeout.
       const client = await start({ timeoutMs: 2000 });
       const { error, ms } = await timed(failure(client.callTool(tool)));
       expect(error.code).toBe('timeout');
       expect(error.message).toContain(
         `tools/call "${tool}": no answer and no progress for 2000 ms (timeoutMs)`,
       );
-      // What was odd may be why.
+      // The odd message may explain the timeout.
       if (tool === 'wrong id') expect(error.message).toMatch(/Meanwhile: .*not open.*id "?\d+/);
       if (tool === 'half a message') expect(error.message).toMatch(/Meanwhile: .*not valid JSON/);
       expect(ms).toBeLessThan(15_000);
@@ -161,14 +161,14 @@ describe('a server that says the wrong thing', () => {
     },
   );
 
-  test('two answers: the first counts', async () => {
+  test('may send two responses: the first counts', async () => {
     const client = await start();
     expect((await client.callTool('twice')).text).toBe('the first');
     expect((await client.callTool('echo')).text).toBe('hello');
     expect(client.info().problems.join('\n')).toContain('answered it twice');
   });
 
-  test('garbage between the messages is skipped and reported', async () => {
+  test('may send garbage between messages, which is skipped and reported', async () => {
     const client = await start();
     expect((await client.callTool('garbage')).text).toBe('after the garbage');
     const problems = client.info().problems.join('\n');
@@ -176,12 +176,12 @@ describe('a server that says the wrong thing', () => {
     expect(problems).toContain('not valid JSON');
   });
 
-  test('an answer without a type is complete', async () => {
+  test('may omit the result type, and the result counts as complete', async () => {
     const client = await start();
     expect((await client.callTool('no type')).text).toBe('untyped');
   });
 
-  test('an answer of 100 MB is not kept: its call is told so, and the next call works', async () => {
+  test('may send a response of 100 MB, which fails its call, and the next call works', async () => {
     const client = await start({ timeoutMs: 60_000 });
     const error = await failure(client.callTool('100 MB'));
     expect(error.code).toBe('bad_response');
@@ -192,7 +192,7 @@ describe('a server that says the wrong thing', () => {
     expect((await client.callTool('echo')).text).toBe('hello');
   });
 
-  test('100 MB of one line that is not a message are not kept, and the next call works', async () => {
+  test('may send a line of 100 MB that is not a message, which is not kept, and the next call works', async () => {
     const client = await start({ timeoutMs: 15_000 });
     const { error, ms } = await timed(
       failure(client.callTool('100 MB of one line', {}, { timeoutMs: 6000 })),
@@ -206,8 +206,8 @@ describe('a server that says the wrong thing', () => {
   });
 });
 
-describe('a server that does not want to end', () => {
-  test.each(['stays', 'parent'])('is ended, with what it has started (%s)', async (how) => {
+describe('closing a client whose server process does not exit', () => {
+  test.each(['stays', 'parent'])('ends the process and its children (%s)', async (how) => {
     const client = await start({}, how);
     expect(pids()).toHaveLength(how === 'parent' ? 2 : 1);
     const { ms } = await timed(client.close());
@@ -216,7 +216,7 @@ describe('a server that does not want to end', () => {
     expect(client.status).toBe('closed');
   });
 
-  test('closing waits for what is just being started again', async () => {
+  test('waits for a process that is being restarted', async () => {
     const client = await start({}, 'stays-later', `${pidFile()}.lived`);
     await failure(client.callTool('die'));
     await until('the next process is there', () => pids().length === 2);
@@ -225,7 +225,7 @@ describe('a server that does not want to end', () => {
     expect(pids().filter(isAlive)).toEqual([]);
   });
 
-  test('closing waits for what was lost before', async () => {
+  test('waits for a process that was lost before', async () => {
     const client = await start({ reconnect: false });
     await failure(client.callTool('close its output'));
     expect(client.status).toBe('closed');
@@ -233,7 +233,7 @@ describe('a server that does not want to end', () => {
     expect(pids().filter(isAlive)).toEqual([]);
   });
 
-  test('closing ends the calls that are open', async () => {
+  test('ends the open calls', async () => {
     const client = await start();
     const open = failure(client.callTool('never'));
     await until('it is under way', () => notes().includes('tools/call'));

@@ -7,7 +7,7 @@ import { closing, failure, statuses, timed } from '../../support/faults.js';
 import { leaveNothingBehind } from '../../support/leaks.js';
 import { until } from '../../support/until.js';
 
-// What can go wrong on a WebSocket.
+// Failures on a WebSocket.
 
 leaveNothingBehind();
 const { opened, closeAll } = closing();
@@ -123,8 +123,8 @@ async function meet({ url }: Served, options: ConnectOptions = {}): Promise<Clie
   return opened(await connect(url, { knownServers: new KnownServers(), reconnect, ...options }));
 }
 
-describe('a server that is not there', () => {
-  test('nobody listens', async () => {
+describe('connecting over WebSocket to a server that cannot be reached', () => {
+  test('fails with the reason if nothing listens', async () => {
     const server = await start();
     await server.die();
     const error = await failure(connect(server.url));
@@ -133,14 +133,14 @@ describe('a server that is not there', () => {
     expect(error.message).toContain('ECONNREFUSED');
   });
 
-  test('its name does not exist', async () => {
+  test('fails with the reason if the host name does not exist', async () => {
     const error = await failure(connect('ws://mcp.invalid/mcp?key=secret'));
     expect(error.code).toBe('connect_failed');
     expect(error.message).toContain('ws://mcp.invalid/mcp');
     expect(error.message).not.toContain('secret');
   });
 
-  test('it is no WebSocket server', async () => {
+  test('fails with the reason if the server does not accept WebSockets', async () => {
     const http = createServer((_req, res) => void res.writeHead(500).end()).listen(0, '127.0.0.1');
     await until('it listens', () => http.listening);
     const url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
@@ -152,7 +152,7 @@ describe('a server that is not there', () => {
     expect(error.message).toContain('500');
   });
 
-  test('TLS to a port that does not speak it', async () => {
+  test('fails with the reason if the port does not speak TLS', async () => {
     const server = opened(await start());
     const error = await failure(connect(server.url.replace('ws:', 'wss:')));
     expect(error.code).toBe('connect_failed');
@@ -161,9 +161,9 @@ describe('a server that is not there', () => {
     );
   });
 
-  test('it takes the connection and says nothing', async () => {
+  test('times out if the server accepts the connection and sends nothing', async () => {
     const http = createServer().listen(0, '127.0.0.1');
-    // Reads the request for a WebSocket, and leaves it at that.
+    // Reads the upgrade request, and never answers.
     const sockets = new Set<{ destroy(): unknown }>();
     http.on('upgrade', (_req, socket) => sockets.add(socket.on('error', () => undefined)));
     await until('it listens', () => http.listening);
@@ -176,11 +176,11 @@ describe('a server that is not there', () => {
   });
 });
 
-describe('a server that leaves', () => {
+describe('a server that closes its WebSocket', () => {
   test.each([
     ['break off', /closed the connection \(1006\)/],
     ['say goodbye', /closed the connection \(1012: "restarting"\)/],
-  ])('during a call (%s): the call says so, and the next one works', async (tool, why) => {
+  ])('during a call (%s) fails that call, and the next call works', async (tool, why) => {
     const server = opened(await start());
     const client = await meet(server);
     const seen = statuses(client);
@@ -192,7 +192,7 @@ describe('a server that leaves', () => {
     expect(seen()).toEqual(['reconnecting', 'ready']);
   });
 
-  test('after a call: its last words count', async () => {
+  test('after a call has its last response delivered', async () => {
     const server = opened(await start());
     const client = await meet(server);
     const seen = statuses(client);
@@ -201,7 +201,7 @@ describe('a server that leaves', () => {
     expect((await client.callTool('echo')).text).toBe('hello');
   });
 
-  test('and comes back later: calls meanwhile say why they fail, and subscriptions are told again', async () => {
+  test('and returns later fails calls in the meantime with the reason, then gets the subscriptions again', async () => {
     const server = opened(await start());
     const client = await meet(server);
     const heard: unknown[] = [];
@@ -216,7 +216,7 @@ describe('a server that leaves', () => {
     expect((await client.callTool('echo')).text).toBe('hello');
   });
 
-  test('for good: the client gives up after `maxAttempts`, and says that it is closed', async () => {
+  test('for good makes the client give up after `maxAttempts` and report that it is closed', async () => {
     const server = opened(await start());
     const client = await meet(server, { reconnect: { baseMs: 5, maxMs: 10, maxAttempts: 3 } });
     await server.die();
@@ -225,21 +225,24 @@ describe('a server that leaves', () => {
   });
 });
 
-describe('a server that says the wrong thing', () => {
-  test.each(['never', 'wrong id', 'half a message'])('no answer (%s): time is up', async (tool) => {
-    const server = opened(await start());
-    const client = await meet(server);
-    const { error, ms } = await timed(failure(client.callTool(tool, {}, { timeoutMs: 2000 })));
-    expect(error.code).toBe('timeout');
-    expect(ms).toBeLessThan(15_000);
-    if (tool === 'wrong id') expect(error.message).toMatch(/Meanwhile: .*not open.*4711/);
-    if (tool === 'half a message') expect(error.message).toMatch(/Meanwhile: .*not valid JSON/);
-    expect((await client.callTool('echo')).text).toBe('hello');
-    expect(server.methods).toContain('notifications/cancelled');
-    expect(client.pending()).toEqual([]);
-  });
+describe('a server that sends wrong messages over WebSocket', () => {
+  test.each(['never', 'wrong id', 'half a message'])(
+    'and no response (%s) makes the call time out',
+    async (tool) => {
+      const server = opened(await start());
+      const client = await meet(server);
+      const { error, ms } = await timed(failure(client.callTool(tool, {}, { timeoutMs: 2000 })));
+      expect(error.code).toBe('timeout');
+      expect(ms).toBeLessThan(15_000);
+      if (tool === 'wrong id') expect(error.message).toMatch(/Meanwhile: .*not open.*4711/);
+      if (tool === 'half a message') expect(error.message).toMatch(/Meanwhile: .*not valid JSON/);
+      expect((await client.callTool('echo')).text).toBe('hello');
+      expect(server.methods).toContain('notifications/cancelled');
+      expect(client.pending()).toEqual([]);
+    },
+  );
 
-  test('two answers, garbage, and an answer without a type', async () => {
+  test('may send duplicates, garbage, and a response without a result type', async () => {
     const server = opened(await start());
     const client = await meet(server);
     expect((await client.callTool('twice')).text).toBe('the first');
@@ -248,7 +251,7 @@ describe('a server that says the wrong thing', () => {
     expect(client.info().problems.join('\n')).toMatch(/answered it twice.*not valid JSON.*binary/s);
   });
 
-  test('100 MB: the connection is given up, and the next call works', async () => {
+  test('may send 100 MB: the connection is given up, and the next call works', async () => {
     const server = opened(await start());
     const client = await meet(server);
     const { error, ms } = await timed(failure(client.callTool('100 MB')));
@@ -260,7 +263,7 @@ describe('a server that says the wrong thing', () => {
     expect((await client.callTool('echo')).text).toBe('hello');
   });
 
-  test('20 MB, which is more than is taken: the error says so, and the connection stays', async () => {
+  test('may send 20 MB, which is above the limit: the call fails, and the connection stays open', async () => {
     const server = opened(await start());
     const client = await meet(server);
     const error = await failure(client.callTool('20 MB'));
@@ -271,7 +274,7 @@ describe('a server that says the wrong thing', () => {
   });
 });
 
-test('closing does not wait for a server that does not say goodbye', async () => {
+test('closing a client over WebSocket does not wait for a server that does not answer the close frame', async () => {
   const server = opened(await start());
   const client = await meet(server);
   const open = failure(client.callTool('never'));

@@ -26,7 +26,7 @@ afterAll(() => serving.close());
 
 const echo = { name: 'echo', arguments: { text: 'hi' } };
 
-describe('headers that disagree with the body', () => {
+describe('a request whose headers disagree with its body', () => {
   test.each<[what: string, headers: Record<string, string | undefined>, mentions: string]>([
     ['another version', { 'mcp-protocol-version': '2025-11-25' }, 'MCP-Protocol-Version'],
     ['a version nobody knows', { 'mcp-protocol-version': '1999-01-01' }, 'MCP-Protocol-Version'],
@@ -37,7 +37,7 @@ describe('headers that disagree with the body', () => {
     ['another name', { 'mcp-name': 'crash' }, 'Mcp-Name'],
     ['a name that decodes to another', { 'mcp-name': '=?base64?Y3Jhc2g=?=' }, 'Mcp-Name'],
     ['no name', { 'mcp-name': undefined }, 'Mcp-Name'],
-  ])('%s', async (_what, headers, mentions) => {
+  ])('is rejected: %s', async (_what, headers, mentions) => {
     const reply = await modern(url, 'tools/call', echo, { headers });
     expect(reply.status).toBe(400);
     expect(JSON.parse(reply.text)).toMatchObject({
@@ -46,7 +46,7 @@ describe('headers that disagree with the body', () => {
     });
   });
 
-  test('a header that is sent twice agrees with nothing', async () => {
+  test('is rejected if a header is sent twice', async () => {
     const { headers, body } = modernExchange('tools/call', echo);
     const socket = await rawSocket(serving.port);
     const lines = Object.entries({
@@ -67,7 +67,7 @@ describe('headers that disagree with the body', () => {
     expect(answer).toContain('-32020');
   });
 
-  test('an encoded name that agrees is fine', async () => {
+  test('is accepted if the encoded name agrees', async () => {
     const reply = await modern(url, 'tools/call', echo, { headers: { 'mcp-name': '=?base64?ZWNobw==?=' } });
     expect(reply.status).toBe(200);
   });
@@ -76,7 +76,7 @@ describe('headers that disagree with the body', () => {
     ['is missing', { region: 'eu' }, undefined],
     ['says something else', { region: 'eu' }, 'us'],
     ['is there without a value in the body', {}, 'eu'],
-  ])('a mirrored parameter that %s', async (_what, args, header) => {
+  ])('is rejected if a mirrored parameter %s', async (_what, args, header) => {
     const reply = await modern(
       url,
       'tools/call',
@@ -90,26 +90,26 @@ describe('headers that disagree with the body', () => {
     });
   });
 
-  test('a mirrored parameter that agrees is fine', async () => {
+  test('is accepted if the mirrored parameter agrees', async () => {
     const params = { name: 'routed', arguments: { region: 'eu' } };
     const reply = await modern(url, 'tools/call', params, { headers: { 'mcp-param-region': 'eu' } });
     expect(JSON.parse(reply.text).result.content[0].text).toBe('{"region":"eu"}');
   });
 });
 
-describe('metadata', () => {
+describe('a request with wrong metadata', () => {
   test.each<[what: string, meta: Record<string, unknown>, code: number, status: number]>([
-    ['capabilities that are a text', { 'io.modelcontextprotocol/clientCapabilities': 'all' }, -32602, 400],
+    ['capabilities that are a string', { 'io.modelcontextprotocol/clientCapabilities': 'all' }, -32602, 400],
     ['no capabilities', { 'io.modelcontextprotocol/clientCapabilities': undefined }, -32602, 400],
     ['client info that is a list', { 'io.modelcontextprotocol/clientInfo': [] }, -32602, 400],
     ['a log level that does not exist', { 'io.modelcontextprotocol/logLevel': 'loud' }, -32602, 200],
-  ])('%s', async (_what, meta, code, status) => {
+  ])('is rejected: %s', async (_what, meta, code, status) => {
     const reply = await modern(url, 'tools/call', echo, { meta });
     expect(reply.status).toBe(status);
     expect(JSON.parse(reply.text).error.code).toBe(code);
   });
 
-  test('a version nobody knows, in both places', async () => {
+  test('is rejected with the supported versions if the version in both places is unknown', async () => {
     const version = '2031-01-01';
     const reply = await modern(url, 'tools/call', echo, {
       meta: { 'io.modelcontextprotocol/protocolVersion': version },
@@ -123,7 +123,7 @@ describe('metadata', () => {
   });
 });
 
-describe('hosts and origins', () => {
+describe('the guard of hosts and origins', () => {
   test.each([
     'evil.example',
     'localhost.evil.example',
@@ -137,20 +137,20 @@ describe('hosts and origins', () => {
     '[::1',
     '::1',
     'localhost:80:80',
-  ])('host %j is refused', async (host) => {
+  ])('rejects the host %j', async (host) => {
     const reply = await modern(url, 'tools/call', echo, { headers: { host } });
     expect(reply.status).toBe(403);
     expect(JSON.parse(reply.text).error.code).toBe(-32600);
   });
 
-  test('no host at all is refused', async () => {
+  test('rejects a request without a host', async () => {
     const socket = await rawSocket(serving.port);
     socket.write(head(['GET /mcp HTTP/1.0']));
     expect(await soon('The answer', readAll(socket))).toContain('HTTP/1.1 403');
   });
 
   test.each(['localhost', '127.0.0.1', 'LOCALHOST:80', '[::1]:9', 'app.localhost'])(
-    'host %j is fine',
+    'accepts the host %j',
     async (host) => {
       expect((await modern(url, 'tools/call', echo, { headers: { host } })).status).toBe(200);
     },
@@ -170,19 +170,19 @@ describe('hosts and origins', () => {
     'HTTP://LOCALHOST',
     'http://localhost#',
     ' ',
-  ])('origin %j is refused', async (origin) => {
+  ])('rejects the origin %j', async (origin) => {
     const reply = await modern(url, 'tools/call', echo, { headers: { origin } });
     expect(reply.status).toBe(403);
     expect(reply.headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  test.each(['https://app.example.com', 'http://localhost:5173'])('origin %j is fine', async (origin) => {
+  test.each(['https://app.example.com', 'http://localhost:5173'])('accepts the origin %j', async (origin) => {
     const reply = await modern(url, 'tools/call', echo, { headers: { origin } });
     expect(reply.status).toBe(200);
     expect(reply.headers['access-control-allow-origin']).toBe(origin);
   });
 
-  test.each(['GET', 'DELETE', 'OPTIONS', 'PUT'])('%s is guarded as POST is', async (method) => {
+  test.each(['GET', 'DELETE', 'OPTIONS', 'PUT'])('protects %s as it does POST', async (method) => {
     const headers = { origin: 'https://evil.example' };
     expect((await send(url, { method, headers })).status).toBe(403);
     expect((await send(url.replace('/mcp', '/sse'), { method, headers })).status).toBe(403);
@@ -192,7 +192,7 @@ describe('hosts and origins', () => {
     ['a wrong origin', { origin: 'https://evil.example' }],
     ['the origin null', { origin: 'null' }],
     ['a wrong host', { host: 'evil.example' }],
-  ])('a WebSocket with %s is refused', async (_what, { host, origin }) => {
+  ])('rejects a WebSocket with %s', async (_what, { host, origin }) => {
     const socket = new WebSocket(url.replace('http', 'ws'), 'mcp', {
       ...(origin !== undefined && { origin }),
       headers: host === undefined ? {} : { host },
@@ -206,7 +206,7 @@ describe('hosts and origins', () => {
     socket.terminate();
   });
 
-  test('a WebSocket on another path is refused', async () => {
+  test('rejects a WebSocket on another path', async () => {
     const socket = new WebSocket(url.replace('http', 'ws').replace('/mcp', '/other'));
     socket.on('error', () => undefined);
     const status = await soon(
@@ -217,9 +217,9 @@ describe('hosts and origins', () => {
   });
 });
 
-describe('content types and Accept', () => {
+describe('content negotiation', () => {
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', undefined])(
-    'content type %s is 415',
+    'answers the content type %s with 415',
     async (type) => {
       const reply = await modern(url, 'tools/call', echo, { headers: { 'content-type': type } });
       expect(reply.status).toBe(415);
@@ -228,14 +228,14 @@ describe('content types and Accept', () => {
   );
 
   test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON'])(
-    'content type %s is fine',
+    'accepts the content type %s',
     async (type) => {
       expect((await modern(url, 'tools/call', echo, { headers: { 'content-type': type } })).status).toBe(200);
     },
   );
 
   test.each([undefined, '*/*', 'application/json', 'application/*', 'text/html'])(
-    'Accept %s gets JSON, also where a call has progress',
+    'sends JSON to a client with Accept %s, even if a call reports progress',
     async (accept) => {
       const meta = { progressToken: 'p' };
       const quiet = await modern(url, 'tools/call', echo, { headers: { accept } });
@@ -248,7 +248,7 @@ describe('content types and Accept', () => {
     },
   );
 
-  test('Accept text/event-stream alone gets a stream for an answer, and a status for a refusal', async () => {
+  test('sends a stream for a result and a status for an error to a client that accepts only text/event-stream', async () => {
     const headers = { accept: 'text/event-stream' };
     const reply = await modern(url, 'tools/call', echo, { headers });
     expect(reply.headers['content-type']).toBe('text/event-stream');
@@ -259,7 +259,7 @@ describe('content types and Accept', () => {
     expect(mismatch.status).toBe(400);
   });
 
-  test('a subscription needs a client that reads streams', async () => {
+  test('rejects a subscription from a client that does not accept streams', async () => {
     const params = { notifications: { toolsListChanged: true } };
     const reply = await modern(url, 'subscriptions/listen', params, {
       headers: { accept: 'application/json' },
@@ -267,7 +267,7 @@ describe('content types and Accept', () => {
     expect(reply.status).toBe(406);
   });
 
-  test('a session client that takes only JSON gets JSON', async () => {
+  test('sends JSON to a session client that accepts only JSON', async () => {
     const session = await openSession(url);
     const call = {
       jsonrpc: '2.0',
@@ -281,21 +281,24 @@ describe('content types and Accept', () => {
   });
 });
 
-describe('methods and paths', () => {
-  test.each(['PUT', 'PATCH', 'HEAD', 'GET', 'DELETE'])('%s without a session is 405', async (method) => {
-    const reply = await send(url, { method });
-    expect(reply.status).toBe(405);
-    expect(reply.headers['allow']).toBe('POST, OPTIONS');
-  });
+describe('the endpoint', () => {
+  test.each(['PUT', 'PATCH', 'HEAD', 'GET', 'DELETE'])(
+    'answers %s without a session with 405',
+    async (method) => {
+      const reply = await send(url, { method });
+      expect(reply.status).toBe(405);
+      expect(reply.headers['allow']).toBe('POST, OPTIONS');
+    },
+  );
 
-  test.each(['PUT', 'PATCH'])('%s in a session is 405', async (method) => {
+  test.each(['PUT', 'PATCH'])('answers %s in a session with 405', async (method) => {
     const session = await openSession(url);
     const reply = await send(url, { method, headers: session.headers, body: '{}' });
     expect(reply.status).toBe(405);
     expect(reply.headers['allow']).toBe('GET, POST, DELETE, OPTIONS');
   });
 
-  test('the old paths say what they take', async () => {
+  test('names the allowed methods on the old paths', async () => {
     const sse = await send(url.replace('/mcp', '/sse'), { method: 'POST', headers: jsonHeaders, body: '{}' });
     expect([sse.status, sse.headers['allow']]).toEqual([405, 'GET, OPTIONS']);
     const messages = await send(url.replace('/mcp', '/messages'), { method: 'GET' });
@@ -307,11 +310,11 @@ describe('methods and paths', () => {
     expect(lost.status).toBe(404);
   });
 
-  test('another path is 404', async () => {
+  test('answers another path with 404', async () => {
     expect((await send(url.replace('/mcp', '/admin'), { method: 'GET' })).status).toBe(404);
   });
 
-  test('a preflight grants the page that is allowed its headers, and nothing that is none', async () => {
+  test('grants a preflight of an allowed origin its headers, and no others', async () => {
     const reply = await send(url, {
       method: 'OPTIONS',
       headers: {
@@ -328,7 +331,7 @@ describe('methods and paths', () => {
     expect(reply.headers['access-control-allow-methods']).toContain('DELETE');
   });
 
-  test('after all this, the server serves', async () => {
+  test('still serves calls after all these requests', async () => {
     expect(await callText(url, 'echo', { text: 'ok' })).toBe('ok');
     expect((await send(url.replace('/mcp', '/ready'), { method: 'GET' })).text).toBe('{"status":"ready"}');
     expect(attacked.running()).toBe(0);

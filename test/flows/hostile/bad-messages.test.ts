@@ -5,7 +5,7 @@ import { send } from '../../support/http/http.js';
 import { callText, modern, modernExchange, modernMessage } from '../../support/http/modern.js';
 import { jsonHeaders, openSession } from '../../support/http/sessions.js';
 
-// Bodies that are wrong in themselves. After each, the server still serves.
+// Invalid bodies. After each, the server still serves calls.
 
 let attacked: Attacked;
 let serving: Serving;
@@ -23,11 +23,11 @@ async function stillServes(): Promise<void> {
   expect(await callText(url, 'echo', { text: 'still here' })).toBe('still here');
 }
 
-describe('JSON-RPC', () => {
+describe('an invalid JSON-RPC message', () => {
   const bad: [what: string, body: string, status: number, code: number, id: unknown][] = [
     ['malformed JSON', '{"jsonrpc":"2.0",', 400, -32700, undefined],
     ['an empty body', '', 400, -32700, undefined],
-    ['a text', '"hello"', 400, -32600, undefined],
+    ['a string', '"hello"', 400, -32600, undefined],
     ['null', 'null', 400, -32600, undefined],
     ['no jsonrpc', '{"id":7,"method":"tools/list"}', 400, -32600, 7],
     ['a wrong jsonrpc', '{"jsonrpc":"1.0","id":7,"method":"tools/list"}', 400, -32600, 7],
@@ -65,7 +65,7 @@ describe('JSON-RPC', () => {
     ],
   ];
 
-  test.each(bad)('%s', async (_what, body, status, code, id) => {
+  test.each(bad)('is rejected: %s', async (_what, body, status, code, id) => {
     const reply = await send(url, { headers: jsonHeaders, body });
     expect(reply.status).toBe(status);
     const answer = JSON.parse(reply.text);
@@ -74,27 +74,30 @@ describe('JSON-RPC', () => {
     await stillServes();
   });
 
-  test('an unknown method is 404 in the modern era', async () => {
+  test('with an unknown method gets 404 in the modern era', async () => {
     const reply = await modern(url, 'tools/destroy');
     expect(reply.status).toBe(404);
     expect(JSON.parse(reply.text)).toMatchObject({ id: 1, error: { code: -32601 } });
   });
 
-  test('an unknown method is 200 with an error in a session', async () => {
+  test('with an unknown method gets 200 and an error in a session', async () => {
     const session = await openSession(url);
     const reply = await session.request('tools/destroy');
     expect(reply.status).toBe(200);
     expect(JSON.parse(reply.text)).toMatchObject({ id: 1, error: { code: -32601 } });
   });
 
-  test.each(['__proto__', 'constructor', 'toString'])('%s is no method', async (method) => {
-    expect((await modern(url, method)).status).toBe(404);
-    const session = await openSession(url);
-    expect(JSON.parse((await session.request(method)).text).error.code).toBe(-32601);
-  });
+  test.each(['__proto__', 'constructor', 'toString'])(
+    'with the method %s is rejected as unknown',
+    async (method) => {
+      expect((await modern(url, method)).status).toBe(404);
+      const session = await openSession(url);
+      expect(JSON.parse((await session.request(method)).text).error.code).toBe(-32601);
+    },
+  );
 });
 
-describe('depth', () => {
+describe('the limit of nesting depth', () => {
   const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
 
   test.each([
@@ -108,7 +111,7 @@ describe('depth', () => {
       undefined,
     ],
     ['as objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`, undefined],
-  ])('10,000 levels %s', async (_where, body) => {
+  ])('rejects 10,000 levels %s', async (_where, body) => {
     const exchange = modernExchange('tools/call', { name: 'any' });
     const reply = await send(url, { ...exchange, body });
     expect(reply.status).toBe(400);
@@ -119,13 +122,13 @@ describe('depth', () => {
     await stillServes();
   });
 
-  test('10,000 levels that never close are malformed', async () => {
+  test('reports 10,000 levels that never close as malformed', async () => {
     const reply = await send(url, { headers: jsonHeaders, body: '['.repeat(10_000) });
     expect(reply.status).toBe(400);
     expect(JSON.parse(reply.text).error.code).toBe(-32700);
   });
 
-  test('100 levels are fine', async () => {
+  test('accepts 100 levels', async () => {
     const nested = JSON.parse(`${'['.repeat(100)}${']'.repeat(100)}`);
     const reply = await modern(url, 'tools/call', { name: 'any', arguments: { nested } });
     expect(reply.status).toBe(200);
@@ -133,7 +136,7 @@ describe('depth', () => {
   });
 });
 
-describe('size', () => {
+describe('the limit of body size', () => {
   const big = JSON.stringify(
     modernMessage('tools/call', { name: 'echo', arguments: { text: 'x'.repeat(5_000_000) } }),
   );
@@ -141,7 +144,7 @@ describe('size', () => {
   test.each([
     ['with its length', false],
     ['in chunks', true],
-  ])('5 MB %s', async (_how, chunked) => {
+  ])('rejects 5 MB %s', async (_how, chunked) => {
     const exchange = modernExchange('tools/call', { name: 'echo' });
     for (let round = 0; round < 5; round++) {
       const reply = await send(url, { ...exchange, body: big, chunked });
@@ -154,20 +157,20 @@ describe('size', () => {
     await stillServes();
   });
 
-  test('just below the limit is served', async () => {
+  test('accepts a body just below it', async () => {
     const text = 'y'.repeat(4_190_000);
     expect(await callText(url, 'echo', { text })).toBe(text);
   });
 });
 
-describe('tools', () => {
-  test('an unknown tool is -32602', async () => {
+describe('a tool call', () => {
+  test('with an unknown tool is rejected with -32602', async () => {
     const reply = await modern(url, 'tools/call', { name: 'nothing' });
     expect(reply.status).toBe(200);
     expect(JSON.parse(reply.text).error).toMatchObject({ code: -32602, message: 'Unknown tool: nothing' });
   });
 
-  test('no tool name at all', async () => {
+  test('without a tool name is rejected', async () => {
     const reply = await modern(url, 'tools/call', {});
     expect(JSON.parse(reply.text).error).toMatchObject({
       code: -32602,
@@ -177,9 +180,9 @@ describe('tools', () => {
 
   test.each([
     ['a list', []],
-    ['a text', 'x'],
+    ['a string', 'x'],
     ['a number', 5],
-  ])('arguments that are %s', async (_what, args) => {
+  ])('is rejected if its arguments are %s', async (_what, args) => {
     const reply = await modern(url, 'tools/call', { name: 'echo', arguments: args });
     expect(JSON.parse(reply.text).error).toMatchObject({
       code: -32602,
@@ -187,7 +190,7 @@ describe('tools', () => {
     });
   });
 
-  test('wrong arguments are a result that says what to send', async () => {
+  test('with wrong arguments gets a result that says what to send', async () => {
     const reply = await modern(url, 'tools/call', {
       name: 'strict',
       arguments: { count: 'many', unti: 'm' },
@@ -201,7 +204,7 @@ describe('tools', () => {
     expect(content[0].text).toContain('unit');
   });
 
-  test('a crash shows a reference, never its message', async () => {
+  test("whose handler crashes shows a reference, never the error's message", async () => {
     const reply = await modern(url, 'tools/call', { name: 'crash' });
     const { isError, content } = JSON.parse(reply.text).result;
     expect(isError).toBe(true);
@@ -212,30 +215,30 @@ describe('tools', () => {
   });
 });
 
-describe('names that JavaScript gives a meaning', () => {
+describe('a name with a meaning in JavaScript', () => {
   const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'];
 
-  test.each(names)('a tool named %s is unknown', async (name) => {
+  test.each(names)('is unknown as a tool: %s', async (name) => {
     const reply = await modern(url, 'tools/call', { name });
     expect(JSON.parse(reply.text).error).toMatchObject({ code: -32602, message: `Unknown tool: ${name}` });
   });
 
-  test.each(names)('a prompt named %s is unknown', async (name) => {
+  test.each(names)('is unknown as a prompt: %s', async (name) => {
     const reply = await modern(url, 'prompts/get', { name });
     expect(JSON.parse(reply.text).error).toMatchObject({ code: -32602, message: `Unknown prompt: ${name}` });
   });
 
-  test.each(names)('a resource named %s is unknown', async (uri) => {
+  test.each(names)('is unknown as a resource: %s', async (uri) => {
     const reply = await modern(url, 'resources/read', { uri });
     expect(JSON.parse(reply.text).error).toMatchObject({ code: -32602, data: { uri } });
   });
 
-  test.each(names)('%s as a template value is a text like any other', async (name) => {
+  test.each(names)('is an ordinary string as a template value: %s', async (name) => {
     const reply = await modern(url, 'resources/read', { uri: `file:///docs/${name}` });
     expect(JSON.parse(reply.text).result.contents[0].text).toBe(`doc ${name}`);
   });
 
-  test.each(names)('%s as an argument that the tool does not know is refused', async (name) => {
+  test.each(names)('is rejected as an unknown argument: %s', async (name) => {
     const body = JSON.stringify(
       modernMessage('tools/call', { name: 'strict', arguments: { count: 1, evil: 0 } }),
     );
@@ -250,7 +253,7 @@ describe('names that JavaScript gives a meaning', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  test.each(names)('%s as an argument of an open tool arrives as an own field', async (name) => {
+  test.each(names)("arrives as an own property of an open tool's arguments: %s", async (name) => {
     const body = JSON.stringify(modernMessage('tools/call', { name: 'any', arguments: { evil: 0 } }));
     const exchange = modernExchange('tools/call', { name: 'any' });
     const reply = await send(url, {
@@ -263,7 +266,7 @@ describe('names that JavaScript gives a meaning', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  test('a __proto__ in place of params gives none of its fields', async () => {
+  test('contributes no fields when __proto__ is sent in place of params', async () => {
     const body = JSON.stringify(modernMessage('tools/call', { evil: 0 })).replace(
       '"evil":0',
       '"__proto__":{"name":"echo","arguments":{"text":"pwned"}}',
@@ -276,7 +279,7 @@ describe('names that JavaScript gives a meaning', () => {
   });
 });
 
-describe('reads that try to leave their place', () => {
+describe('reading a resource outside its place', () => {
   const escapes = [
     'file:///docs/../secret',
     'file:///docs/..',
@@ -294,7 +297,7 @@ describe('reads that try to leave their place', () => {
     'tree://a%5c..%5csecret',
   ];
 
-  test.each(escapes)('%s is not found', async (uri) => {
+  test.each(escapes)('is not found: %s', async (uri) => {
     const reply = await modern(url, 'resources/read', { uri });
     expect(reply.status).toBe(200);
     expect(JSON.parse(reply.text).error).toMatchObject({ code: -32602, data: { uri } });
@@ -302,7 +305,7 @@ describe('reads that try to leave their place', () => {
     expect(JSON.parse((await session.request('resources/read', { uri })).text).error.code).toBe(-32002);
   });
 
-  test('what is encoded twice is decoded once', async () => {
+  test('decodes a twice-encoded URI only once', async () => {
     const uri = 'file:///docs/%252e%252e%252fsecret';
     const reply = await modern(url, 'resources/read', { uri });
     expect(JSON.parse(reply.text).result.contents[0].text).toBe('doc %2e%2e%2fsecret');

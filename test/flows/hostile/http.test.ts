@@ -10,7 +10,7 @@ import { head, rawSocket, readAll } from '../../support/http/raw.js';
 import { openSession } from '../../support/http/sessions.js';
 import { soon, until } from '../../support/until.js';
 
-// What no HTTP library does, and a hostile client may.
+// Requests that no HTTP library sends, but a hostile client may.
 
 let attacked: Attacked;
 let serving: Serving | undefined;
@@ -46,7 +46,7 @@ function request({ headers, body }: Raw, target = '/mcp'): string {
 const call = (name: string, args = {}): Raw => modernExchange('tools/call', { name, arguments: args });
 
 describe('pipelined calls', () => {
-  test('of a connection that goes away are all aborted: 2,000', async () => {
+  test('are all aborted when their connection closes: 2,000', async () => {
     const { port } = await start();
     const socket = await rawSocket(port);
     const one = request(call('hang'));
@@ -71,7 +71,7 @@ describe('pipelined calls', () => {
     await until('all calls are aborted', () => attacked.aborted('hang') === 20);
   });
 
-  test('that all stream share what one may leave unread', async () => {
+  test('that all stream share one limit of unread bytes', async () => {
     const { port } = await start();
     const socket = await rawSocket(port);
     socket.pause();
@@ -79,12 +79,12 @@ describe('pipelined calls', () => {
     socket.write(request(flood).repeat(50));
     await until('the calls have begun', () => attacked.begun('flood') > 40);
     await until('all are aborted', () => attacked.running() === 0, 15_000);
-    // Each alone might leave 4 MB; what the kernel takes comes on top.
+    // Each alone might leave 4 MB; the kernel's buffers come on top.
     expect(attacked.sent()).toBeLessThan(60_000_000);
     socket.destroy();
   });
 
-  test('beyond 10,000 end the connection', { timeout: 90_000 }, async () => {
+  test('beyond 10,000 close the connection', { timeout: 90_000 }, async () => {
     const { port } = await start();
     const socket = await rawSocket(port);
     const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -115,7 +115,7 @@ describe('pipelined calls', () => {
   });
 });
 
-describe('an answer that is not read', () => {
+describe('a response that is not read', () => {
   const big = (): Server =>
     createServer({
       name: 'big',
@@ -130,11 +130,11 @@ describe('an answer that is not read', () => {
     return socket;
   }
 
-  test('ends its connection after the write timeout', async () => {
+  test('closes its connection after the write timeout', async () => {
     const own = await serve(big(), { port: 0, signals: false, writeTimeoutMs: 300 });
     const socket = await unread(own.port);
     await until('the answer has begun', () => socket.bytesRead > 0 || socket.readableLength > 0);
-    // Not read at all until the server has given up; what the kernel holds is all there is.
+    // Nothing is read until the server has given up, so only the kernel's buffers are left.
     const before = performance.now();
     await until('the time has gone by', () => performance.now() - before > 1500);
     const all = await soon(
@@ -145,7 +145,7 @@ describe('an answer that is not read', () => {
     await own.close();
   });
 
-  test('arrives whole where it is read slowly', async () => {
+  test('arrives complete if it is read slowly', async () => {
     const own = await serve(big(), { port: 0, signals: false, writeTimeoutMs: 400 });
     const socket = await unread(own.port);
     let bytes = 0;
@@ -160,7 +160,7 @@ describe('an answer that is not read', () => {
     await own.close();
   });
 
-  test('ends its connection also where a framework listens', async () => {
+  test('closes its connection also when a framework listens', async () => {
     const mcp = createNodeHandler(big(), { writeTimeoutMs: 300 });
     const http = createHttpServer((req, res) => void mcp(req, res));
     await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
@@ -185,7 +185,7 @@ describe('a body that stops arriving', () => {
   test.each<[what: string, sent: string]>([
     ['before its first byte', begin],
     ['in its middle', `${begin}{"jsonrpc":`],
-  ])('%s is 408, and the connection is closed', async (_what, sent) => {
+  ])('is answered with 408, and the connection is closed: %s', async (_what, sent) => {
     const { port } = await start({ bodyTimeoutMs: 150 });
     const socket = await rawSocket(port);
     socket.write(sent);
@@ -194,7 +194,7 @@ describe('a body that stops arriving', () => {
     expect(answer).toContain('Nothing of the body has come for 150 ms');
   });
 
-  test('only for a while is served', async () => {
+  test('is served if it continues in time', async () => {
     const { port } = await start({ bodyTimeoutMs: 1000 });
     const socket = await rawSocket(port);
     const text = request({ ...call('echo', { text: 'slow' }) });
@@ -208,7 +208,7 @@ describe('a body that stops arriving', () => {
   });
 });
 
-describe('an offer of another protocol', () => {
+describe('an offer to upgrade to another protocol', () => {
   const h2c = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABkAAQAAP__' };
   const offering = (raw: Raw, offer: object = h2c): Raw => ({
     ...raw,
@@ -225,7 +225,7 @@ describe('an offer of another protocol', () => {
     socket.write(request(offering(call('echo', { text: 'plain' }), offer)));
     const answers = readAll(socket, (all) => all.includes('again'));
     await until('the answer has come', () => socket.bytesRead > 0);
-    // The connection is an ordinary one from then on.
+    // From then on, the connection is an ordinary one.
     socket.write(request(call('echo', { text: 'again' })));
     const all = await soon('The answers', answers);
     expect(all).toContain('plain');
@@ -233,7 +233,7 @@ describe('an offer of another protocol', () => {
     socket.destroy();
   });
 
-  test('with a body that comes in pieces', async () => {
+  test('is ignored with a body that arrives in pieces', async () => {
     const { port } = await start();
     const socket = await rawSocket(port);
     const text = request(offering(call('echo', { text: 'pieces' })));
@@ -249,7 +249,7 @@ describe('an offer of another protocol', () => {
     socket.destroy();
   });
 
-  test('behind pipelined calls that are still open ends nothing but its own connection', async () => {
+  test('closes only its own connection behind pipelined calls that are still open', async () => {
     const { port } = await start();
     const socket = await rawSocket(port);
     socket.write(request(call('hang')).repeat(3) + request(offering(call('echo', { text: 'x' }))));
@@ -258,7 +258,7 @@ describe('an offer of another protocol', () => {
     await until('the calls are aborted', () => attacked.aborted('hang') === 3);
   });
 
-  test('on a connection that is cut at once', async () => {
+  test('does no harm on a connection that is cut at once', async () => {
     const { port } = await start();
     for (let at = 0; at < 20; at++) {
       const socket = await rawSocket(port);
@@ -268,8 +268,8 @@ describe('an offer of another protocol', () => {
   });
 });
 
-describe('request targets and headers', () => {
-  test('a target in absolute form is served', async () => {
+describe('the endpoint', () => {
+  test('serves a target in absolute form', async () => {
     const { port } = await start();
     const socket = await rawSocket(port);
     const closing = { ...call('echo', { text: 'absolute' }) };
@@ -292,7 +292,7 @@ describe('request targets and headers', () => {
     ['http:///mcp', 'localhost', 403],
     ['ftp://localhost/mcp', 'localhost', 404],
     ['*', 'localhost', 404],
-  ])('the target %s with the host %s is %i', async (target, host, status) => {
+  ])('answers the target %s with the host %s with %i', async (target, host, status) => {
     const { port } = await start();
     const socket = await rawSocket(port);
     const { headers, body } = call('echo', { text: 'x' });
@@ -300,7 +300,7 @@ describe('request targets and headers', () => {
     expect(await soon('The answer', readAll(socket))).toContain(`HTTP/1.1 ${status}`);
   });
 
-  test('an origin behind 1,500 other headers is seen', async () => {
+  test('sees an origin behind 1,500 other headers', async () => {
     const { port } = await start();
     const socket = await rawSocket(port);
     const { headers, body } = call('echo', { text: 'x' });

@@ -10,7 +10,7 @@ import { initializeMessage, jsonHeaders, openSession } from '../../support/http/
 import { until } from '../../support/until.js';
 import { openWebSocket } from '../../support/wires/web-socket.js';
 
-// Clients that take and never read. `flood` sends progress until its signal aborts.
+// Clients that request data and never read it. `flood` sends progress until its signal aborts.
 
 const limit = 1_000_000;
 let attacked: Attacked;
@@ -44,13 +44,13 @@ async function unreadPost(exchange: { headers?: object; body?: string | Buffer }
 }
 
 describe('a client that never reads its stream', () => {
-  test('over modern HTTP: the handler sees its signal abort', async () => {
+  test("aborts the handler's signal over modern HTTP", async () => {
     await unreadPost(modernExchange('tools/call', { name: 'flood' }, { meta: { progressToken: 'p' } }));
     await until('the flood is stopped', () => attacked.aborted('flood') === 1, 10_000);
     await until('no handler runs', () => attacked.running() === 0);
   });
 
-  test('over WebSocket', async () => {
+  test("aborts the handler's signal over WebSocket", async () => {
     const client = await openWebSocket(url);
     client.socket.pause();
     client.send(modernMessage('tools/call', { name: 'flood' }, { id: 1, meta: { progressToken: 'p' } }));
@@ -59,7 +59,7 @@ describe('a client that never reads its stream', () => {
     client.socket.terminate();
   });
 
-  test('over HTTP+SSE', async () => {
+  test("aborts the handler's signal over HTTP+SSE", async () => {
     const socket = await rawSocket(serving.port);
     socket.write(head(['GET /sse HTTP/1.1', 'host: localhost']));
     const [first] = (await once(socket, 'data')) as [Buffer];
@@ -75,12 +75,12 @@ describe('a client that never reads its stream', () => {
     socket.destroy();
   });
 
-  test('in a session may come back, so that the call goes on; what is kept for it is bounded', async () => {
+  test('may reconnect in a session, so the call continues with a bounded event log', async () => {
     const session = await openSession(url);
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: flood });
     await unreadPost({ headers: session.headers, body });
     await until('the flood has begun', () => attacked.begun('flood') === 1);
-    // Far more than is ever buffered or kept goes through; the event log's cap holds 16 MB of it at most.
+    // Far more data passes through than is ever buffered or stored; the event log keeps at most 16 MB of it.
     const before = process.memoryUsage().heapUsed;
     await until('64 MB have been sent', () => attacked.sent() > 64 * 1024 * 1024, 15_000);
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(200 * 1024 * 1024);
@@ -89,7 +89,7 @@ describe('a client that never reads its stream', () => {
   });
 });
 
-describe('an answer that is larger than what may lie unread', () => {
+describe('a response larger than the limit of unread bytes', () => {
   const size = 6_000_000;
   const bigServer = (): Server =>
     createServer({
@@ -112,7 +112,7 @@ describe('an answer that is larger than what may lie unread', () => {
 
   afterEach(() => other.close());
 
-  test('arrives whole on a stream of modern HTTP', async () => {
+  test('arrives complete on a stream of modern HTTP', async () => {
     const events = await modernStream(
       other.url,
       'tools/call',
@@ -124,18 +124,18 @@ describe('an answer that is larger than what may lie unread', () => {
     expect(all[1]?.data.length).toBeGreaterThan(size);
   });
 
-  test('arrives whole over WebSocket', async () => {
+  test('arrives complete over WebSocket', async () => {
     const client = await openWebSocket(other.url);
     client.send(modernMessage('tools/call', { name: 'big' }, { id: 1, meta: { progressToken: 1 } }));
     await client.next();
     expect((await client.next())['result'].content[0].text.length).toBe(size);
-    // And the connection is still there.
+    // The connection is still open.
     client.send(modernMessage('tools/list', {}, { id: 2 }));
     expect(await client.next()).toMatchObject({ id: 2, result: { tools: [{ name: 'big' }] } });
     client.socket.terminate();
   });
 
-  test('arrives whole in a session and over HTTP+SSE', async () => {
+  test('arrives complete in a session and over HTTP+SSE', async () => {
     const params = { name: 'big', _meta: { progressToken: 1 } };
     const session = await openSession(other.url);
     const stream = await (await session.stream('tools/call', params)).rest();

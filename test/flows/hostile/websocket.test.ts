@@ -10,7 +10,7 @@ import { modernMessage } from '../../support/http/modern.js';
 import { soon, until } from '../../support/until.js';
 import { openWebSocket, type WebSocketClient } from '../../support/wires/web-socket.js';
 
-// Clients of a WebSocket that take and do not give, or give and do not take.
+// Clients of a WebSocket that send without reading, or request without answering.
 
 const closing: (() => void)[] = [];
 
@@ -21,7 +21,7 @@ afterEach(() => {
 interface Served {
   readonly url: string;
   readonly attacked: Attacked;
-  /** The server's ends. */
+  /** The server's ends of the connections. */
   readonly sockets: WebSocket[];
   readonly begun: () => number;
 }
@@ -61,13 +61,13 @@ async function stillServes(client: WebSocketClient): Promise<void> {
   }
 }
 
-/** The connection beneath, to write what no library would. */
+/** The underlying connection, to write bytes that no library would. */
 function beneath(client: WebSocketClient): NetSocket {
   return (client.socket as unknown as { _socket: NetSocket })._socket;
 }
 
-describe('a client that does not read', () => {
-  test('and pings is held back, and served again when it reads', async () => {
+describe('a WebSocket client that does not read', () => {
+  test('and keeps pinging is held back, and served again when it reads', async () => {
     const { url, sockets } = await start();
     const client = await openWebSocket(url);
     let handled = 0;
@@ -89,7 +89,7 @@ describe('a client that does not read', () => {
     });
     expect(handled).toBeLessThan(sent * 0.8);
     expect(raw.writableLength).toBeGreaterThan(0);
-    // What lies at the server is a small part of what it was asked for.
+    // The server buffers only a small part of the requested data.
     expect(sockets[0]?.bufferedAmount).toBeLessThan((sent * frame.length) / 20);
     raw.resume();
     const held = handled;
@@ -97,7 +97,7 @@ describe('a client that does not read', () => {
     client.socket.terminate();
   }, 30_000);
 
-  test('gets its answers when it reads, and until then no more of them are made', async () => {
+  test('gets its responses when it reads, and until then no more are computed', async () => {
     const { url, sockets, begun } = await start();
     const client = await openWebSocket(url);
     client.socket.pause();
@@ -113,10 +113,10 @@ describe('a client that does not read', () => {
   });
 });
 
-describe('calls that are open', () => {
+describe('the open calls of a WebSocket', () => {
   const count = 1500;
 
-  test('are at most 1,000 on a connection; further ones are refused when none of them ends', async () => {
+  test('are limited to 1,000, and further ones are rejected while none of them ends', async () => {
     const { url, attacked } = await start();
     const client = await openWebSocket(url);
     for (let id = 0; id < count; id++) client.send(call('hang', id));
@@ -137,7 +137,7 @@ describe('calls that are open', () => {
     await until('all are aborted', () => attacked.aborted('hang') === 1000);
   });
 
-  test('do not keep everybody else waiting when they end at once', async () => {
+  test('do not block other clients when they all end at once', async () => {
     const { url, attacked } = await start({ maxOpenCalls: 10_000 });
     const client = await openWebSocket(url);
     for (let id = 0; id < 10_000; id++) client.send(call('hang', id));
@@ -146,13 +146,13 @@ describe('calls that are open', () => {
     await until('some are aborted', () => attacked.aborted('hang') > 0);
     let turns = 0;
     await until('all are aborted', () => ++turns > 0 && attacked.aborted('hang') === 10_000, 15_000);
-    // Others had their turn in between.
+    // Other clients were served in between.
     expect(turns).toBeGreaterThan(3);
   });
 });
 
-describe('a connection', () => {
-  test('whose client does not answer pings is closed, and its calls are aborted', async () => {
+describe('a WebSocket connection', () => {
+  test('is closed, and its calls aborted, if the client does not answer pings', async () => {
     const { url, attacked } = await start({ pingMs: 100 });
     const client = await openWebSocket(url);
     client.send(call('hang', 1));
@@ -162,7 +162,7 @@ describe('a connection', () => {
     client.socket.terminate();
   });
 
-  test('whose client answers pings stays open', async () => {
+  test('stays open if the client answers pings', async () => {
     const { url } = await start({ pingMs: 50 });
     const client = await openWebSocket(url);
     let pings = 0;
@@ -174,7 +174,7 @@ describe('a connection', () => {
     client.socket.close();
   });
 
-  test('on which nothing happens is closed, unless a call is open', async () => {
+  test('is closed when idle, unless a call is open', async () => {
     const { url, attacked } = await start({ idleMs: 200 });
     const [quiet, busy] = [await openWebSocket(url), await openWebSocket(url)];
     busy.send(call('hang', 1));
@@ -185,7 +185,7 @@ describe('a connection', () => {
     busy.socket.terminate();
   });
 
-  test('that is too old is closed; a subscription ends with its result', async () => {
+  test('is closed when it is too old, and its subscription ends with a result', async () => {
     const { url } = await start({ maxAgeMs: 300 });
     const client = await openWebSocket(url);
     client.send(
@@ -199,7 +199,7 @@ describe('a connection', () => {
   });
 });
 
-describe('a socket that cannot be paused', () => {
+describe('a WebSocket that cannot be paused', () => {
   function plainSocket(options: WebSocketOptions): {
     say: (message: object) => void;
     refused: () => unknown[];
@@ -221,13 +221,13 @@ describe('a socket that cannot be paused', () => {
     };
   }
 
-  test('has its calls beyond the limit refused at once', () => {
+  test('has calls beyond the limit rejected at once', () => {
     const { say, refused } = plainSocket({ maxOpenCalls: 3 });
     for (let id = 0; id < 5; id++) say(call('hang', id));
     expect(refused()).toEqual([3, 4]);
   });
 
-  test('has calls refused where the open ones hold more than 64 MB', () => {
+  test('has calls rejected while the open ones hold more than 64 MB', () => {
     const { say, refused } = plainSocket({ maxMessageBytes: 20_000_000 });
     const meta = { 'example.com/pad': 'x'.repeat(15_000_000) };
     for (let id = 0; id < 7; id++) say(modernMessage('tools/call', { name: 'hang' }, { id, meta }));
@@ -235,7 +235,7 @@ describe('a socket that cannot be paused', () => {
   });
 });
 
-test('a tool that floods does not stop a client from reading what it asked for', async () => {
+test('a tool that floods does not keep a client from reading its responses', async () => {
   const server = createServer({
     name: 'mixed',
     version: '1',

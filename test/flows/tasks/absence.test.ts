@@ -12,7 +12,7 @@ import { until } from '../../support/until.js';
 
 const fixture = fileURLToPath(new URL('../fixtures/rows-server.mjs', import.meta.url));
 const ROWS = 20;
-/** The row at which the first life of a server waits for its kill, however late that comes. */
+/** The row at which the first server process waits to be killed, however late that is. */
 const STUCK_AT = 10;
 const root = mkdtempSync(join(tmpdir(), 'fullmcp-absence-'));
 const children = new Set<ChildProcess>();
@@ -43,7 +43,7 @@ function rowsIn(folder: string): readonly string[] {
 }
 
 test.each(['callTool', 'startTool'] as const)(
-  '%s follows its task through a kill -9 of the server and its restart',
+  'a client follows its task through a kill -9 of the server and its restart: %s',
   { timeout: 60_000 },
   async (how) => {
     const folder = mkdtempSync(join(root, `${how}-`));
@@ -61,7 +61,7 @@ test.each(['callTool', 'startTool'] as const)(
     });
     await until('some rows are in', () => seen.some(({ progress }) => progress >= STUCK_AT - 1), 20_000);
     await first.kill();
-    // Longer than any number of quick attempts takes.
+    // Longer than any series of quick attempts.
     const away = performance.now();
     await until('the client has noticed', () => client.info().problems.length > 0, 20_000);
     await until('the server was away for a while', () => performance.now() - away > 2500);
@@ -70,7 +70,7 @@ test.each(['callTool', 'startTool'] as const)(
     expect((await result).data).toEqual({ imported: ROWS });
     const rows = rowsIn(folder);
     expect(new Set(rows).size).toBe(ROWS);
-    // The row that was cut off may be there twice.
+    // The interrupted row may appear twice.
     expect(rows.length).toBeLessThanOrEqual(ROWS + 1);
     expect(seen.map(({ progress }) => progress)).toEqual(
       [...new Set(seen.map(({ progress }) => progress))].sort((a, b) => a - b),
@@ -80,7 +80,7 @@ test.each(['callTool', 'startTool'] as const)(
   },
 );
 
-test('a task whose server stays away is given up at the limit, and taken up again by the id in the error', {
+test('a client gives up a task whose server stays away at the limit, and the id in the error resumes it', {
   timeout: 60_000,
 }, async () => {
   const folder = mkdtempSync(join(root, 'limit-'));

@@ -28,10 +28,10 @@ afterAll(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** How a life of the server ends: at one of its own points, after a time, or not before the task does. */
+/** How a server process ends: at one of its crash points, after a time, or not before the task ends. */
 type Death = { readonly point: number } | { readonly afterMs: number } | undefined;
 
-/** What is in the store while no process has it. */
+/** The contents of the store while no process has it open. */
 interface Found {
   readonly id: string;
   readonly status: string;
@@ -63,16 +63,16 @@ test(`a task survives ${RUNS} runs of crashes (CRASH_SEED=${seed})`, { timeout: 
       }
     }
   };
-  // All lanes end before the test does, also where one has failed: none may start a process after that.
+  // All lanes end before the test does, even if one has failed: none may start a process after that.
   const lanes = await Promise.allSettled(Array.from({ length: AT_ONCE }, lane));
   for (const { reason } of lanes.filter((ended) => ended.status === 'rejected')) throw reason;
   expect(children.size, 'processes left').toBe(0);
   console.log(`${kills.happened} of ${kills.planned} planned kills happened`);
-  // A death may come too late to be one; most must not.
+  // A crash may come too late to count; most must not.
   expect(kills.happened).toBeGreaterThan(RUNS);
 });
 
-/** One or two deaths, at points of the server's own or at times that are nobody's. */
+/** One or two crashes, at crash points of the server or at random times. */
 function plan(run: number): readonly Death[] {
   const random = generator(seed * 1000 + run);
   return Array.from({ length: 1 + Math.floor(random() * 2) }, () =>
@@ -80,11 +80,11 @@ function plan(run: number): readonly Death[] {
   );
 }
 
-/** Lives through the deaths until the task is done; gives how many there were. */
+/** Runs through the crashes until the task is done; returns how many there were. */
 async function survive(folder: string, deaths: readonly Death[]): Promise<number> {
   mkdirSync(folder);
   const client = new Client();
-  /** What ran, at the time its end was found recorded. */
+  /** The steps that had run when the recorded end was found. */
   const recorded = new Map<string, number>();
   let killed = 0;
   for (const death of [...deaths, undefined]) {
@@ -94,7 +94,7 @@ async function survive(folder: string, deaths: readonly Death[]): Promise<number
     await ended(life.child, () => life.child.kill(client.done ? 'SIGTERM' : 'SIGKILL'));
     const found = await look(folder);
     const effects = effectsIn(folder);
-    // Nothing happens for a task that is not in the store, and what is there is never lost.
+    // Nothing runs for a task that is not in the store, and a stored task is never lost.
     if (found === undefined) {
       expect(client.taskId, 'a task that was announced is in the store').toBeUndefined();
       expect(effects, 'effects of no task').toEqual([]);
@@ -112,13 +112,13 @@ async function survive(folder: string, deaths: readonly Death[]): Promise<number
   expect(client.result).toMatchObject({ content: [{ text: 'one two please three' }] });
   expect(await look(folder)).toMatchObject({ status: 'completed' });
   expect([...recorded.keys()]).toEqual(['one', 'two', 'three']);
-  // A step that begins says that the one before it was recorded.
+  // A step that begins proves that the one before it was recorded.
   const order = effectsIn(folder).map(({ step }) => ['one', 'two', 'three'].indexOf(step));
   expect(order).toEqual([...order].sort());
   return killed;
 }
 
-/** Begins the task, answers its question, and waits for its end; goes on where it was when the server is there again. */
+/** Begins the task, answers its question, and waits for its end; resumes when the server is available again. */
 class Client {
   taskId: string | undefined;
   acknowledged = false;
@@ -135,7 +135,7 @@ class Client {
         await this.#go(url);
       } catch (error) {
         if (!isBroken(error)) throw error;
-        // The connection breaks a moment before the process is seen to have ended.
+        // The connection breaks a moment before the exit of the process is seen.
         await until('the server that broke the connection has ended', dead);
       }
       return dead() || this.done;
@@ -215,7 +215,7 @@ function timesOf(effects: readonly { readonly step: string }[], step: string): n
   return effects.filter((effect) => effect.step === step).length;
 }
 
-// Mulberry32: small, and good enough to choose where to die.
+// Mulberry32: small, and good enough to choose crash points.
 function generator(from: number): () => number {
   let state = from >>> 0;
   return () => {

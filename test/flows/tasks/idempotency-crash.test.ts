@@ -53,7 +53,7 @@ describe('an idempotency key after kill -9 between the payment and its outcome',
     return { reply, again, effects };
   }
 
-  it('does not pay again: the answer is that the outcome is not known', async () => {
+  it('does not pay again, and the client is told that the outcome is unknown', async () => {
     const { reply, again, effects } = await killed('pay');
     expect(effects).toHaveLength(1);
     expect(reply.error).toMatchObject({ data: { reason: 'unknown_outcome' } });
@@ -61,7 +61,7 @@ describe('an idempotency key after kill -9 between the payment and its outcome',
     expect(again.error).toEqual(reply.error);
   });
 
-  it('runs a tool again that says it is idempotent, and its steps have the same keys', async () => {
+  it('runs a tool again that is declared idempotent, with the same step keys', async () => {
     const { reply, again, effects } = await killed('safe');
     expect(effects).toHaveLength(2);
     expect(effects[0]).toBe(effects[1]);

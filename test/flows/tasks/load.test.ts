@@ -8,7 +8,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 
 const OPEN = 10_000;
 const ASKING = 1000;
-/** At least: on a busy machine they live longer, so that none expires before the last is there. */
+/** A minimum: on a busy machine they live longer, so that none expires before the last is created. */
 const TTL_MS = 10_000;
 /** Far above what a task costs, and far below what a leak of its arguments, its call or its history would. */
 const MOST_BYTES_PER_TASK = 16_000;
@@ -39,7 +39,7 @@ describe.concurrent(`${OPEN} open tasks and ${ASKING} that wait for an answer`, 
   test.each([
     ['in memory', []],
     ['on disk', [join(folder, 'store')]],
-  ])('fit in memory, and leave it when they expire: %s', { timeout: 300_000 }, async (where, store) => {
+  ])('fit in memory, and free it when they expire: %s', { timeout: 300_000 }, async (where, store) => {
     const args = ['--expose-gc', fixture, String(OPEN), String(ASKING), String(TTL_MS), ...store];
     const { stdout } = await run(process.execPath, args);
     const { before, during, after, closed } = JSON.parse(stdout) as Report;

@@ -39,7 +39,7 @@ interface Settings {
 interface Life {
   readonly child: ChildProcess;
   readonly ask: (method: string, params: Record<string, unknown>) => Promise<Record<string, unknown>>;
-  /** Ends it as a service manager does, and gives its exit code. */
+  /** Stops the server as a service manager does, and returns its exit code. */
   readonly stop: () => Promise<number | null>;
 }
 
@@ -91,7 +91,7 @@ async function statusesIn(folder: string): Promise<Record<string, string>> {
 }
 
 describe('an orderly shutdown', () => {
-  test(`runs no step twice in ${SHUTDOWNS} of them, and rolls nothing back`, {
+  test(`runs no step twice in ${SHUTDOWNS} shutdowns, and rolls nothing back`, {
     timeout: 300_000,
   }, async () => {
     let shutdowns = 0;
@@ -123,7 +123,7 @@ describe('an orderly shutdown', () => {
           expect(Object.keys(statuses).sort()).toEqual([held, ...ids].sort());
           finished = ids.every((id) => statuses[id as string] === 'completed');
         }
-        // The one that waited for its answer all the while has neither gone on nor been taken back.
+        // The task that waited for its answer has neither continued nor been rolled back.
         const life = await start(folder, settings);
         await until(
           'the question is open',
@@ -152,7 +152,7 @@ describe('an orderly shutdown', () => {
     console.log(`${shutdowns} shutdowns, ${steps} steps, each of them once`);
   });
 
-  test('cuts off a step at the drain limit, which runs again with its key, and ends the process', async () => {
+  test('interrupts a step at the drain limit, which runs again with its key, and ends the process', async () => {
     const folder = join(root, 'cut-off');
     mkdirSync(folder);
     const slow = { drainMs: 100, stepMs: 60_000, steps: 1 };
@@ -172,7 +172,7 @@ describe('an orderly shutdown', () => {
     expect([...stepsIn(folder).values()]).toEqual([{ began: 2, ended: 1 }]);
   });
 
-  test('lets a step end though the signal comes twice, as npm and a terminal send it', async () => {
+  test('lets a step finish even if the signal comes twice, as npm and a terminal send it', async () => {
     const folder = join(root, 'twice');
     mkdirSync(folder);
     const life = await start(folder, { drainMs: 20_000, stepMs: 500, steps: 2 });
@@ -189,7 +189,7 @@ describe('an orderly shutdown', () => {
     expect(await statusesIn(folder)).toEqual({ [String(taskId)]: 'working' });
   });
 
-  test('does not hold up whoever sends the signal again a while later', async () => {
+  test('exits at once if the signal is sent again some time later', async () => {
     const folder = join(root, 'insisted');
     mkdirSync(folder);
     const life = await start(folder, { drainMs: 60_000, stepMs: 60_000, steps: 1 });
@@ -202,7 +202,7 @@ describe('an orderly shutdown', () => {
     expect(linesIn(folder)).not.toContain('lifespan ended');
   });
 
-  test('ends the lifespan and the process though a call is open and does not end', async () => {
+  test('ends the lifespan and the process even if an open call does not end', async () => {
     const folder = join(root, 'stuck');
     mkdirSync(folder);
     const life = await start(folder, { drainMs: 100, stepMs: 1, steps: 1 });
@@ -213,7 +213,7 @@ describe('an orderly shutdown', () => {
     expect(linesIn(folder)).toEqual(['begin stuck', 'lifespan ended', 'closed']);
   });
 
-  test('ends the process though a handler does not heed it', async () => {
+  test('ends the process even if a handler ignores its signal', async () => {
     const folder = join(root, 'stubborn');
     mkdirSync(folder);
     const life = await start(folder, { drainMs: 100, stepMs: 1, steps: 1 });

@@ -14,10 +14,10 @@ import { ended } from '../../support/processes.js';
 import { until } from '../../support/until.js';
 import { troubledTools } from '../fixtures/troubled-tools.mjs';
 
-// A store in trouble, in the middle of everything that a task does: nothing is lost, nothing is claimed that is not so, and the
-// process lives.
+// A store that fails at every stage of a task: nothing is lost, no false status is reported, and the
+// process survives.
 
-/** How long the trouble lasts at least. */
+/** The minimum duration of the failure. */
 const TROUBLE_MS = Number(process.env['STORE_TROUBLE_MS'] ?? 0);
 const timeout = 60_000 + 3 * TROUBLE_MS;
 const extension = 'io.modelcontextprotocol/tasks';
@@ -35,7 +35,7 @@ interface World {
   said(): readonly string[];
   trouble(): Promise<void>;
   calm(): Promise<void>;
-  /** Ends the server and starts another on the same store. */
+  /** Stops the server and starts another on the same store. */
   restart(): Promise<void>;
   end(): Promise<void>;
 }
@@ -67,7 +67,7 @@ function local(store: Store, { trouble, calm }: Pick<World, 'trouble' | 'calm'>)
   };
 }
 
-/** A store whose every operation fails for a while, as one behind a network does. */
+/** A store whose every operation fails for a while, as behind a broken network. */
 async function away(): Promise<World> {
   const inner = memoryStore();
   let isAway = false;
@@ -103,7 +103,7 @@ async function away(): Promise<World> {
   return local(store, { trouble: () => set(true), calm: () => set(false) });
 }
 
-/** A store that others have filled to the last byte. */
+/** A store that others have filled completely. */
 async function full(): Promise<World> {
   const store = memoryStore({ maxBytes: 1_000_000 });
   const ballast: string[] = [];
@@ -125,7 +125,7 @@ async function full(): Promise<World> {
   });
 }
 
-/** A store on a disk that takes no more: the limit of a file's size stands for it, and needs no privileges. */
+/** A store on a full disk, simulated by a limit on file size, which needs no privileges. */
 async function disk(): Promise<World> {
   const folder = join(root, `disk-${++folders}`);
   mkdirSync(folder);
@@ -172,7 +172,7 @@ describe.each([
   ['a store that is away', away],
   ['a full store', full],
   ['a full disk', disk],
-] as const)('%s', (_, create) => {
+] as const)('a task on %s', (_, create) => {
   async function inTrouble(
     name: string,
     scene: (world: World, taskId: unknown) => Promise<void>,
@@ -192,7 +192,7 @@ describe.each([
     until(`the task is ${wanted}`, async () => (await status(world, taskId)) === wanted, 15_000);
   const opens = (world: World, gate: string) =>
     world.ask('tools/call', { name: 'open', arguments: { gate } });
-  /** The trouble lasts; the server answers all the while. */
+  /** The failure persists while the server keeps answering. */
   async function lasts(world: World): Promise<void> {
     const over = performance.now() + TROUBLE_MS;
     for (let calls = 0; calls < 10 || performance.now() < over; calls++) {
@@ -201,7 +201,7 @@ describe.each([
     }
   }
 
-  test('at the end of a step: the next one waits, and each runs once', { timeout }, () =>
+  test('pauses at the end of a step: the next step waits, and each runs once', { timeout }, () =>
     inTrouble('steps', async (world, taskId) => {
       await until('the first step runs', () => world.said().includes('begin one'));
       await world.trouble();
@@ -226,7 +226,7 @@ describe.each([
   );
 
   test(
-    'at an answer: it is refused, the handler does not see it, and it can be given again',
+    'rejects an answer that cannot be saved: the handler does not see it, and it can be sent again',
     { timeout },
     () =>
       inTrouble('asks', async (world, taskId) => {
@@ -255,7 +255,7 @@ describe.each([
       }),
   );
 
-  test('at the end: it is not shown before it is saved, and not lost', { timeout }, () =>
+  test('does not show its end before it is saved, and does not lose it', { timeout }, () =>
     inTrouble('ends', async (world, taskId) => {
       await world.trouble();
       await opens(world, 'end');
@@ -271,7 +271,7 @@ describe.each([
     }),
   );
 
-  test('at a cancellation: it is refused, and the task goes on', { timeout }, () =>
+  test('rejects a cancellation that cannot be saved, and continues', { timeout }, () =>
     inTrouble('hangs', async (world, taskId) => {
       await until('the handler runs', () => world.said().includes('hangs'));
       await world.trouble();
@@ -291,7 +291,7 @@ describe.each([
     }),
   );
 
-  test('at its creation: it is refused, and nothing begins', { timeout }, async () => {
+  test('is rejected at its creation, and nothing begins', { timeout }, async () => {
     const world = await create();
     await world.ask('tools/call', { name: 'asks', arguments: {} });
     await world.trouble();
