@@ -1,5 +1,5 @@
 // @ts-check
-// What fullmcp says of itself to the official suite.
+// The scenarios of the official suite that fullmcp claims to pass.
 
 /** @typedef {'server' | 'client'} Role */
 /** @typedef {{ revisions: string[], scenarios: string[] }} Claim */
@@ -121,20 +121,20 @@ const client = [
   },
 ];
 
-/** What the suite also knows and fullmcp does not do yet. */
+/** Scenarios of the suite that fullmcp does not support yet. */
 const notYet = {
   server: [/^sep-2640-skills-/],
   client: [/^auth\//, /^sep-2640-client-/],
 };
 
-/** What the suite always skips, whatever the server does. A skip, and nothing else, holds for these. */
+/** Scenarios that the suite always skips, whatever the server does. For these, only a skip passes. */
 export const alwaysSkipped = ['tasks-status-notifications'];
 
-/** What measures time, and is not to be disturbed. */
+/** Scenarios that measure time and run alone. */
 export const alone = ['sse-retry'];
 
 /**
- * The scenarios of which every check holds.
+ * The scenarios whose checks all pass.
  * @param {Role} role
  * @param {string} revision
  */

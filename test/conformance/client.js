@@ -1,6 +1,6 @@
 // @ts-check
-// The client that the official suite watches: ordinary use of `connect`. It finds out by itself what the server speaks, and
-// ends because nothing is left, not because it is told to.
+// The client that the official suite watches: ordinary use of `connect`. It detects the server's revision itself, and
+// exits because nothing keeps it alive, not because it is told to.
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import { connect } from 'fullmcp/client';
 
@@ -11,11 +11,11 @@ const {
   MCP_CONFORMANCE_CONTEXT: context = '{}',
   MCP_CONFORMANCE_PROTOCOL_VERSION: version = '',
 } = process.env;
-// The suite's servers of this revision take the next one as well, so it is only spoken where it is insisted on.
+// The suite's servers of this revision accept the next one as well, so it is used only where it is required.
 const OLDER = '2025-06-18';
 
 /**
- * What a program would do with the server of each scenario. The suite judges what was sent; what came back is judged here.
+ * Uses the server of each scenario as a program would. The suite checks the requests; the results are checked here.
  * @type {Record<string, (client: Client) => Promise<void>>}
  */
 const scenarios = {
@@ -90,7 +90,7 @@ if (run === undefined) throw new Error(`There is nothing here for the scenario "
 
 const client = await connect(process.argv[2], {
   client: { name: 'fullmcp-conformance', version: '1.0.0' },
-  // A user who confirms what there is to confirm, and leaves everything else as it was proposed.
+  // A user who confirms everything, and leaves all other fields at their defaults.
   elicit: ({ schema }) => ({ action: 'accept', content: asksToConfirm(schema) ? { confirmed: true } : {} }),
   sample: () => ({ role: 'assistant', content: { type: 'text', text: 'Hello' }, model: 'none' }),
   roots: ['file:///workspace'],

@@ -7,7 +7,7 @@ import { CLIENT_COMMAND, prepare, runScenario, scenariosOf, startServer } from '
 /** @typedef {import('./claims.js').Role} Role */
 
 const REVISIONS = ['2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
-/** A scenario of the client's brings its own server; those of the server's share one. */
+/** Each client scenario brings its own server; the server scenarios share one. */
 const AT_A_TIME = { server: 1, client: 2 };
 
 prepare();
@@ -30,7 +30,7 @@ if (failed) {
 console.log(`conformance: ${scores}; warnings ${warnings}`);
 
 /**
- * Runs what is claimed for one role, and returns how much of it holds on the revisions that the suite has requirements for.
+ * Runs the claimed scenarios of one role, and returns how many pass on the revisions that the suite covers.
  * @param {Role} role
  */
 async function runRole(role) {
@@ -41,7 +41,7 @@ async function runRole(role) {
 }
 
 /**
- * Runs what is claimed for one revision and returns how much of it holds, as "28/29".
+ * Runs the claimed scenarios of one revision and returns how many pass, as "28/29".
  * @param {Role} role
  * @param {string} revision
  */

@@ -1,5 +1,5 @@
 // @ts-check
-// The server that the official suite asks its questions of: ordinary definitions, served by one call.
+// The server that the official suite tests: ordinary definitions, served by one call.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { audio, createServer, embed, image, McpError, prompt, resource, ToolError, tool } from 'fullmcp';
 import { serve } from 'fullmcp/node';
@@ -10,7 +10,7 @@ const WAV = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=';
 
 const contentTools = {
   test_simple_text: tool({
-    description: 'Returns a text',
+    description: 'Returns text',
     run: () => 'This is a simple text response for testing.',
   }),
   test_image_content: tool({
@@ -27,7 +27,7 @@ const contentTools = {
       embed('test://embedded-resource', 'This is an embedded resource content.', { mimeType: 'text/plain' }),
   }),
   test_multiple_content_types: tool({
-    description: 'Returns a text, an image and a resource',
+    description: 'Returns text, an image and a resource',
     run: () => ({
       content: [
         { type: 'text', text: 'Multiple content types test:' },
@@ -197,7 +197,7 @@ const askingTools = {
   test_elicitation_sep1330_enums: tool({
     description: 'Asks for choices of every kind',
     async run(_, { elicit }) {
-      // The suite answers with these values, whatever it was asked.
+      // The suite always answers with these values.
       const options = ['option1', 'option2', 'option3'];
       const titled = ['value1', 'value2', 'value3'].map((value, at) => ({
         const: value,
@@ -344,7 +344,7 @@ const taskTools = {
 const resources = {
   'test://static-text': resource({
     name: 'static-text',
-    description: 'A text that never changes',
+    description: 'Text that never changes',
     mimeType: 'text/plain',
     read: () => 'This is the content of the static text resource.',
   }),
@@ -362,7 +362,7 @@ const resources = {
   }),
   'test://watched-resource': resource({
     name: 'watched-resource',
-    description: 'A text that clients may subscribe to',
+    description: 'Text that clients may subscribe to',
     mimeType: 'text/plain',
     read: () => 'Watched resource content.',
   }),

@@ -1,5 +1,5 @@
 // @ts-check
-// The suite and what it tests, as processes.
+// The suite and the programs that it tests, as processes.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -21,7 +21,7 @@ const root = join(here, '../..');
 const modules = join(here, 'node_modules');
 const SUITE = '@modelcontextprotocol/conformance';
 const cli = join(modules, SUITE, 'dist/index.js');
-// The suite needs Node 22 or later; what it tests runs on the Node that runs this.
+// The suite needs Node 22 or later; the tested programs run on the Node that runs this.
 const node = join(modules, 'node/bin', process.platform === 'win32' ? 'node.exe' : 'node');
 const results = join(root, '.conformance');
 const SCENARIO_TIMEOUT_MS = 60_000;
@@ -113,7 +113,7 @@ export async function startServer() {
  * @typedef {object} RunOptions
  * @property {import('./claims.js').Role} role
  * @property {string} revision
- * @property {string[]} under The options that say what is tested.
+ * @property {string[]} under The options that select the tested program.
  * @property {boolean} extension
  * @property {boolean} maySkip A scenario that only skips holds.
  */
@@ -137,8 +137,8 @@ export async function runScenario(scenario, { role, revision, under, extension, 
   const details = bad.map(
     ({ id, status, errorMessage, description }) => `${status} ${id}: ${errorMessage ?? description}`,
   );
-  // A scenario that checked nothing proves nothing, and one that fails without a word is still a failure. So is a client
-  // that did as it should and then did not end well.
+  // A scenario that checked nothing proves nothing, and one that fails without a message is still a failure. So is a client
+  // that behaved and then exited with an error.
   const checked = passed > 0 || (maySkip && having('SKIPPED').length > 0);
   const silent = bad.length === 0 && (!checked || code !== 0);
   if (silent) details.push(`exit code ${code}:`, ...lines(output));
@@ -161,7 +161,7 @@ function lines(text) {
 /** @typedef {{ id: string, status: string, description?: string, errorMessage?: string }} Check */
 
 /**
- * What the suite wrote under this name, each time that it ran.
+ * The files that the suite wrote under this name, one for each run.
  * @param {string} folder
  * @param {string} name
  */

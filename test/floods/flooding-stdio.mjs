@@ -1,4 +1,4 @@
-// A server on stdio that shakes hands, reads nothing more, and asks without end.
+// A server on stdio that completes the handshake, stops reading, and sends questions endlessly.
 import { once } from 'node:events';
 import { discovered, handshake, pings } from './peer.mjs';
 

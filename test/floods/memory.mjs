@@ -1,4 +1,4 @@
-/** Tells the parent how much this process holds, four times a second, and where it listens. */
+/** Reports the memory use of this process to the parent, four times a second, and the address it listens on. */
 export function reportMemory(facts) {
   const base = process.memoryUsage().rss;
   const tell = () => {

@@ -1,5 +1,5 @@
-// Peers that flood and do not read, on each transport and in both roles: `npm run flood`. Prints how far each victim grew.
-// FLOOD_SECONDS: how long each lasts (60). FLOOD_ONLY: a part of the name of those that are run.
+// Peers that flood and do not read, on each transport and in both roles: `npm run flood`. Prints how much each victim grew.
+// FLOOD_SECONDS: how long each flood lasts (60). FLOOD_ONLY: a part of the names of the floods to run.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -11,11 +11,11 @@ import { call, discovered, handshake, pings, post } from './peer.mjs';
 const seconds = Number(process.env.FLOOD_SECONDS ?? 60);
 const only = process.env.FLOOD_ONLY ?? '';
 const AT_ONCE = Number(process.env.FLOOD_AT_ONCE ?? 4);
-// Far above what was measured, and far below what grows without a limit in a minute.
+// Far above the measured growth, and far below unlimited growth within a minute.
 const MOST_MB = 700;
 const file = (name) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Writes as fast as the other side takes it, and reads nothing. */
+/** Writes as fast as the other side accepts, and reads nothing. */
 async function pour(stream, make, counted) {
   let closed = false;
   let wake = () => undefined;
@@ -127,7 +127,7 @@ async function floodingSocketServer(flood, counted) {
   return { url: `ws://127.0.0.1:${http.address().port}/`, stop: () => http.closeAllConnections() };
 }
 
-/** An HTTP server whose answers never end. */
+/** An HTTP server whose responses never end. */
 async function endlessHttp(type, make, counted) {
   const http = createServer((req, res) => {
     req.resume();

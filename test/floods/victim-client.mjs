@@ -1,4 +1,4 @@
-// A client that is flooded by the server it connects to. It goes on calling, whatever becomes of the calls.
+// A client that is flooded by the server it connects to. It keeps calling, whether the calls succeed or not.
 import { connect } from '../../dist/client.js';
 import { reportMemory } from './memory.mjs';
 

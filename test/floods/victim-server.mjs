@@ -1,4 +1,4 @@
-// A server that is flooded. It serves on every transport, and tells its parent how much memory it holds.
+// A server that is flooded. It serves on every transport, and reports its memory use to its parent.
 import { createServer, tool } from '../../dist/index.js';
 import { serve } from '../../dist/node.js';
 import { serveStdio } from '../../dist/stdio.js';

@@ -11,13 +11,13 @@ import {
 } from '../../src/testing.js';
 import { soon, until } from './until.js';
 
-// One client on a network that fails: what it may do then, and what it may not.
+// One client on a network that fails, and the rules that it must keep.
 
 export type Wire = (typeof wires)[number];
 
 const TIMEOUT_MS = 200;
 const MAX_TIMEOUT_MS = 400;
-/** No call may take longer, in however busy a process. */
+/** The limit for any call, however busy the process. */
 const BOUND_MS = 10_000;
 /** How often a client may fail after the faults have ended, and how long each time. */
 const TRIES = 8;
@@ -25,7 +25,7 @@ const PEACE_MS = 2000;
 
 const text = z.object({ value: z.string() });
 
-/** Everything that it says can be told from what it was asked. */
+/** Every answer of the server can be derived from the question. */
 export function echoServer(): Server {
   const server = createServer({
     name: 'chaos',
@@ -66,7 +66,7 @@ function noteOf(value: string): string {
   return `note://${value.split('-')[0]}`;
 }
 
-/** What can be said of a schedule that went as it must. */
+/** The summary of a schedule that passed. */
 export interface Survived {
   readonly results: number;
   readonly errors: number;
@@ -81,9 +81,9 @@ export interface Schedule {
   readonly seed: number;
 }
 
-/** Runs one schedule of faults. Throws where the client does what it must not; the message says how to see it again. */
+/** Runs one schedule of faults. Throws if the client breaks a rule; the message says how to repeat the schedule. */
 export async function surviveFaults({ server, wire, seed }: Schedule): Promise<Survived> {
-  // Some break while connecting, most with calls under way.
+  // Some faults occur while connecting, most during calls.
   const faults = startFaults({ ...randomPlan(seed), after: seed % 8 });
   try {
     return await survive(server, wire, faults);
@@ -117,11 +117,11 @@ async function survive(server: Server, wire: Wire, faults: Faults): Promise<Surv
   faults.calm();
   await calls.all();
   const subscription = await subscribed;
-  // A request that was cut off is refused, and then nothing is agreed to.
+  // A request that was cut off is rejected, so nothing is acknowledged.
   const isAgreed = subscription?.accepted.uris !== undefined && !canLie(faults.plan);
   if (isAgreed && client.status !== 'closed' && !takesLong(wire, faults.plan)) {
     heard = 0;
-    // A subscription that was agreed to is kept, whatever has happened since.
+    // An acknowledged subscription is kept, whatever has happened since.
     await until(
       'the subscription is told of a change',
       () => {
@@ -140,19 +140,19 @@ async function survive(server: Server, wire: Wire, faults: Faults): Promise<Surv
   return { ...calls.counts, faults: faults.happened.length, closed: status === 'closed' };
 }
 
-/** Garbled messages can be valid ones that say something else: then what they say proves nothing. */
+/** Garbled messages can be valid with another meaning, so their contents prove nothing. */
 function canLie({ garble = 0 }: FaultPlan): boolean {
   return garble > 0;
 }
 
-/** Most clients never give up; some do at once, or soon. */
+/** Most clients never give up; some do at once or soon. */
 function reconnecting({ seed }: FaultPlan): NonNullable<ConnectOptions['reconnect']> {
   const pauses = { baseMs: 5, maxMs: 40 };
   if (seed % 5 === 0) return false;
   return seed % 5 === 1 ? { ...pauses, maxAttempts: 2 } : pauses;
 }
 
-/** In a session, what got lost of a subscription is sent again after ten seconds: later than this test looks. */
+/** In a session, a lost subscription is sent again after ten seconds: later than this test checks. */
 function takesLong({ revision }: Wire, { drop = 0, truncate = 0 }: FaultPlan): boolean {
   return revision !== '2026-07-28' && drop + truncate > 0;
 }
@@ -239,7 +239,7 @@ class Calls {
     setTimeout(() => giveUp.abort(), this.#plan.seed % 30);
   }
 
-  /** Makes a call. Undefined where it failed. */
+  /** Makes a call. Returns undefined if it failed. */
   async make<T>(
     name: string,
     call: () => Promise<T>,
@@ -247,7 +247,7 @@ class Calls {
   ): Promise<T | undefined> {
     const ending = this.#end(name, call, isRight);
     this.#open.push(ending);
-    // It is thrown by `all`.
+    // `all` throws it.
     return ending.catch(() => undefined);
   }
 

@@ -1,7 +1,7 @@
 import { type Client, McpError } from '../../src/client.js';
 import { soon } from './until.js';
 
-/** The error that it fails with, soon. */
+/** The error that the promise soon rejects with. */
 export async function failure(promise: Promise<unknown>): Promise<McpError> {
   const error = await soon(
     'The failure',
@@ -16,14 +16,14 @@ export async function failure(promise: Promise<unknown>): Promise<McpError> {
   return error;
 }
 
-/** How long it took. */
+/** How long the work took. */
 export async function timed<T>(promise: Promise<T>): Promise<{ readonly error: T; readonly ms: number }> {
   const begun = performance.now();
   const error = await promise;
   return { error, ms: performance.now() - begun };
 }
 
-/** The states that a client has gone through from now on. */
+/** The states that a client goes through from now on. */
 export function statuses(client: Client): () => string[] {
   const seen: string[] = [];
   client.on('status', ({ status }) => seen.push(status));
@@ -31,7 +31,7 @@ export function statuses(client: Client): () => string[] {
 }
 
 export interface Closing {
-  /** Closes it at the end of the test, the last one first. */
+  /** Closes a resource at the end of the test, the last one first. */
   readonly opened: <T extends { close(): unknown }>(one: T) => T;
   readonly closeAll: () => Promise<void>;
 }

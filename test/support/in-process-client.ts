@@ -4,7 +4,7 @@ import type { ClientOptions } from '../../src/client/model/options.js';
 import type { Dispatch } from '../../src/protocol/call.js';
 import { dispatchLink } from '../../src/transports/memory/link.js';
 
-/** A client of whatever answers calls in this process. */
+/** A client of a dispatch in this process. */
 export function inProcessClient(
   server: { readonly dispatch: Dispatch },
   options: ClientOptions = {},

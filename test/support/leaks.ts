@@ -7,8 +7,8 @@ import { afterEach, beforeEach } from 'vitest';
 import { until } from './until.js';
 
 /**
- * After each test of the file, once the test has closed what it opened: no socket, pipe, process or timer is in use that was
- * not before, no listener is left on the process, and whoever was `noted` is dead.
+ * Checks after each test of the file, once the test has closed everything: no socket, pipe, process or timer is in use that was
+ * not before, no listener is left on the process, and every `noted` process has ended.
  */
 export function leaveNothingBehind({ everyTimer = true }: LeakOptions = {}): void {
   let before: Left;
@@ -43,7 +43,7 @@ export function leaveNothingBehind({ everyTimer = true }: LeakOptions = {}): voi
 }
 
 export interface LeakOptions {
-  /** Looks at each timer that is set, also at those that would not keep the process alive. That takes time. */
+  /** Checks every timer, including those that would not keep the process alive. That takes time. */
   readonly everyTimer?: boolean;
 }
 
@@ -60,7 +60,7 @@ function noted(): number[] {
   return readFileSync(pidFile(), 'utf8').trim().split('\n').map(Number);
 }
 
-/** Also of a process whose parent has died. One that is dead and that nobody has reaped yet is no more than a number. */
+/** Also of a process whose parent has died. A dead process that was not reaped yet does not count as running. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -74,7 +74,7 @@ export function isAlive(pid: number): boolean {
 
 type Left = ReadonlyMap<string, number>;
 
-// Only what keeps the process alive. A connection that `fetch` has kept open for the next request, and that nobody uses, does
+// Only resources that keep the process alive. An idle connection that `fetch` keeps for the next request does
 // not; one with a request on it does.
 const handles = /Socket|TCP|Pipe|TLS|Process|GetAddrInfo/;
 const handlesAndTimers = /Socket|TCP|Pipe|TLS|Process|GetAddrInfo|Timeout/;
@@ -94,7 +94,7 @@ function moreThan(before: Left, now: Left): string[] {
     .map(([what, count]) => `${what}: ${count} instead of ${before.get(what) ?? 0}`);
 }
 
-/** Timers that the code under test has set, also those that would not keep the process alive. */
+/** Timers that the code under test has set, including those that would not keep the process alive. */
 class OwnTimers {
   readonly #set = new Map<number, string>();
   readonly #hook = createHook({

@@ -7,13 +7,13 @@ import { fileURLToPath } from 'node:url';
 export const fixture: string = fileURLToPath(new URL('../fixtures/interop-server.js', import.meta.url));
 
 export interface HttpProcess {
-  /** Of the Streamable HTTP endpoint; the others are beside it. */
+  /** The URL of the Streamable HTTP endpoint; the others are next to it. */
   readonly url: string;
-  /** Ends the process as a service manager does, and gives its exit code. */
+  /** Stops the process as a service manager does, and returns its exit code. */
   readonly stop: () => Promise<number | null>;
 }
 
-/** Starts a script whose first line says the URL that it serves. */
+/** Starts a script whose first line of output has the URL that it serves. */
 export async function startHttp(script: string, ...args: string[]): Promise<HttpProcess> {
   const child = spawn(process.execPath, [script, ...args], {
     env: { ...process.env, PORT: '0' },
@@ -31,7 +31,7 @@ export async function startHttp(script: string, ...args: string[]): Promise<Http
   throw new Error(`No URL in the server's first line: ${line}`);
 }
 
-/** Waits for the end of a process, also where it has come already. */
+/** Waits for the end of a process, which may have ended already. */
 export async function ended(child: ChildProcess, end: () => unknown): Promise<number | null> {
   if (child.exitCode === null && child.signalCode === null) {
     const exit = once(child, 'exit');

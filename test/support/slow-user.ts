@@ -1,8 +1,8 @@
 import { vi } from 'vitest';
 
 /**
- * Makes time something that the test gives, so that a user may take long and a busy machine is not taken for a slow one. Timers
- * run as they would otherwise. Returns what lets the time pass that a user takes.
+ * Puts the test in control of time, so that a user may take long and a busy machine is not mistaken for a slow user. Timers
+ * run as usual. Returns a function that lets the user's time pass.
  */
 export function slowUser(): (ms: number) => Promise<void> {
   vi.useFakeTimers({

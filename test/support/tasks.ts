@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { until } from './until.js';
 
 const TASKS = 'io.modelcontextprotocol/tasks';
-/** A client that knows tasks and can be asked. */
+/** A client that supports tasks and can be asked. */
 export const able = { capabilities: { elicitation: {}, extensions: { [TASKS]: {} } } };
 export const accept = (content: object) => ({ action: 'accept', content });
 
@@ -19,16 +19,16 @@ export async function reached(call: InProcessCall, taskId: unknown, status: stri
   return task as Outcome;
 }
 
-/** Lets everything happen that waits for nothing. */
+/** Lets all pending microtasks and immediates run. */
 export async function quiet(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 export interface KeptStore {
   readonly store: Store;
-  /** Makes every write fail, until told otherwise. */
+  /** Makes every write fail until it is switched off. */
   failing: boolean;
-  /** What was written, in order. */
+  /** The writes, in order. */
   readonly writes: Record<string, unknown>[];
   readonly entry: (taskId: unknown) => Promise<Record<string, unknown>>;
   readonly put: (taskId: unknown, fields: Record<string, unknown>) => Promise<void>;

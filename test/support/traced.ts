@@ -13,7 +13,7 @@ export function initialize(id: unknown, revision = '2025-11-25', capabilities: F
   return request(id, 'initialize', { protocolVersion: revision, capabilities, clientInfo });
 }
 
-/** A request of 2026-07-28, which says of itself who sends it. */
+/** A request of 2026-07-28, which identifies its sender. */
 export function modern(id: unknown, method: string, params: Fields = {}, capabilities: Fields = {}): Fields {
   const _meta = {
     ...(params['_meta'] as Fields | undefined),

@@ -1,6 +1,6 @@
 /**
- * How long a test waits for something that comes at once on a machine with nothing else to do. On a busy one a process may take
- * ten times as long to start. It is shorter than the time of a test, so that the sentence is seen.
+ * How long a test waits for something that happens at once on an idle machine. On a busy one a process may take
+ * ten times as long to start. It is shorter than the timeout of a test, so that the sentence is printed.
  */
 const PATIENCE_MS = 15_000;
 

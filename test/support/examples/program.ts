@@ -11,13 +11,13 @@ export async function build(): Promise<void> {
   await promisify(execFile)(process.execPath, ['scripts/build.js'], { cwd: root });
 }
 
-/** An example run as a program of its own. */
+/** An example run as a separate program. */
 export interface Program extends AsyncDisposable {
   readonly child: ChildProcess;
   /** The next line of its output; undefined when there are no more. */
   readonly line: () => Promise<string | undefined>;
   readonly send: (message: object) => void;
-  /** Ends its input and gives its exit code. */
+  /** Ends its input and returns its exit code. */
   readonly end: () => Promise<number | null>;
   readonly errors: () => string;
 }

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { expect } from 'vitest';
 
-// What clients of both eras send, by hand: the examples are looked at from outside.
+// Requests of both eras, written by hand: the examples are tested from outside.
 
 export type Fetch = (request: Request) => Promise<Response>;
 type Json = Record<string, unknown>;
@@ -43,7 +43,7 @@ export const initialize = {
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1.0.0' } },
 };
 
-/** Posts a modern request and gives all that comes back: notifications first, the answer last. */
+/** Posts a modern request and returns all messages: notifications first, the response last. */
 export async function ask(
   url: string,
   method: string,
@@ -80,7 +80,7 @@ export async function listToolsIn2025(url: string, fetch: Fetch = real): Promise
   return tools.map(({ name }) => name);
 }
 
-/** What every example that serves the ten-line server must do, wherever it is mounted. */
+/** Checks an example that serves the ten-line server, wherever it is mounted. */
 export async function expectMath(url: string, fetch: Fetch = real): Promise<void> {
   expect(await callTool(url, 'add', { a: 2, b: 40 }, fetch)).toMatchObject({
     content: [{ type: 'text', text: '42' }],
@@ -101,7 +101,7 @@ export async function expectMath(url: string, fetch: Fetch = real): Promise<void
   expect([broken.status, (await read(broken))[0]?.error?.code]).toEqual([400, -32700]);
 }
 
-/** The status of a request that says it is for another host, as a rebound name does. */
+/** The status of a request for another host, as in DNS rebinding. */
 export function statusForHost(url: string, host: string): Promise<number> {
   const { body, headers } = modern('tools/list');
   return new Promise((resolve, reject) => {

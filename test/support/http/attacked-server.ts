@@ -3,15 +3,15 @@ import { createServer, prompt, resource, type Server, tool } from 'fullmcp';
 import { z } from 'zod';
 import { until } from '../until.js';
 
-/** A server with one of everything that an attacker would try, and what its handlers saw. */
+/** A server with everything that an attacker would try, and a record of what its handlers saw. */
 export interface Attacked {
   readonly server: Server;
   /** How often each tool has begun, and how often its signal has aborted. */
   readonly begun: (tool: string) => number;
   readonly aborted: (tool: string) => number;
-  /** Handlers that have not returned. */
+  /** The number of handlers that have not returned. */
   readonly running: () => number;
-  /** Lets a waiting `gated` tool go on to its next step. */
+  /** Lets a waiting `gated` tool continue to its next step. */
   readonly open: () => void;
   /** How many characters of progress `flood` has sent. */
   readonly sent: () => number;

@@ -6,7 +6,7 @@ import { type Body, json, type Received, result, status, stream } from './http-s
 
 // Servers over HTTP, of every era, that do what a test says when a tool of that name is called.
 
-/** Does it; the server says nothing else then. */
+/** Handles the request; the server then sends nothing else. */
 export type Act = (request: Received, response: ServerResponse) => void;
 export type Acts = Readonly<Record<string, Act>>;
 
@@ -14,19 +14,19 @@ export interface FaultyServer {
   readonly url: string;
   readonly port: number;
   readonly received: Received[];
-  /** What was asked, in order: `tools/call never`, or `GET` where there was no message. */
+  /** The requests, in order: `tools/call never`, or `GET` if there was no message. */
   readonly asked: () => string[];
-  /** The requests that are open. */
+  /** The open requests. */
   readonly open: () => number;
-  /** Breaks everything off and listens no more, as a process that is killed. */
+  /** Cuts all connections and stops listening, like a killed process. */
   readonly die: () => Promise<void>;
-  /** Comes back at the same address, and remembers nothing. */
+  /** Listens again at the same address, with no state. */
   readonly revive: () => Promise<void>;
-  /** Waits until nobody has a request open, then ends. */
+  /** Waits until no request is open, then closes. */
   readonly close: () => Promise<void>;
 }
 
-/** Answers each request, after it was read, by what `make` gives; it is made anew when the server comes back. */
+/** Answers each request, once read, with the handler from `make`, which is called again after a restart. */
 export async function faultyServer(make: () => Act, path = '/mcp'): Promise<FaultyServer> {
   const received: Received[] = [];
   const open = new Set<ServerResponse>();
@@ -87,7 +87,7 @@ export function content(text: string): object {
   return { resultType: 'complete', content: [{ type: 'text', text }] };
 }
 
-/** What a healthy server answers, in the words of both eras; undefined where it leaves the stream open. */
+/** The responses of a healthy server, for both eras; undefined if it leaves the stream open. */
 function healthy({ body }: Received): object | undefined {
   switch (body?.method) {
     case 'server/discover':
@@ -130,7 +130,7 @@ export function modernServer(acts: Acts = {}): Act {
 
 let lastSession = 0;
 
-/** A server of 2025-11-25, which knows its sessions until it forgets them. */
+/** A server of 2025-11-25, which keeps its sessions until it is told to forget them. */
 export function sessionServer(acts: Acts = {}, sessions: Set<string> = new Set()): Act {
   return function session(request, response) {
     const { body, method, headers } = request;
@@ -152,7 +152,7 @@ export function sessionServer(acts: Acts = {}, sessions: Set<string> = new Set()
   };
 }
 
-/** A server of 2024-11-05: what it says comes on the stream that was opened first. Acts get that stream. */
+/** A server of 2024-11-05: its messages go to the stream that was opened first. Acts get that stream. */
 export function sseServer(acts: Acts = {}): Act {
   let events: ServerResponse | undefined;
   return function sse(request, response) {
@@ -172,7 +172,7 @@ export function sseServer(acts: Acts = {}): Act {
   };
 }
 
-/** The first times it does one thing, and then another. */
+/** Does one thing the first times, and then another. */
 export function first(times: number, act: Act, then: Act): Act {
   let left = times;
   return (request, response) => (left-- > 0 ? act(request, response) : then(request, response));
@@ -185,7 +185,7 @@ export function printed(value: unknown): string {
 
 const MB = 1024 * 1024;
 
-/** Sends a hundred megabytes, unless somebody leaves; gives what was sent by then. */
+/** Sends a hundred megabytes, unless the client disconnects; returns how much was sent. */
 export function pour(response: ServerResponse): { readonly sent: () => number } {
   const piece = Buffer.alloc(MB, 'x');
   let sent = 0;

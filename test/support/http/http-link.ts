@@ -7,7 +7,7 @@ import { type HttpLinkOptions, openHttpLink } from '../../../src/transports/http
 import { soon } from '../until.js';
 import { type Reply, scriptedServer, stream } from './http-server.js';
 
-// A link over HTTP to a server that does what a test says. What is kept secret must not show in any error.
+// A link over HTTP to a server that does what a test says. Secrets must not show in any error.
 
 export const discovered = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
 export const SECRET = 's3cret-t0ken';
@@ -72,7 +72,7 @@ export async function failure(promise: Promise<unknown>): Promise<McpError> {
   return thrown;
 }
 
-/** A call to a server that answers it so. */
+/** A call to a server that gives this response. */
 export async function failing(reply: Reply, http: HttpLinkOptions = {}): Promise<McpError> {
   await using server = await scriptedServer(reply);
   const url = new URL(`${server.url}?key=${SECRET}`);

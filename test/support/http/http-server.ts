@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { until } from '../until.js';
 
-// A server that does what a test says, also what no server should.
+// A server that does what a test says, including what no server should do.
 
 export interface Received {
   readonly method: string;
@@ -27,7 +27,7 @@ export type Reply = (request: Received, response: ServerResponse) => void;
 export interface ScriptedServer extends AsyncDisposable {
   readonly url: URL;
   readonly received: Received[];
-  /** Resolves when no request is open any more. */
+  /** Resolves when no request is open. */
   readonly quiet: () => Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export async function scriptedServer(reply: Reply): Promise<ScriptedServer> {
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
 
-  // Not the connections: `fetch` may keep one that nobody uses, for a while.
+  // Connections are not counted: `fetch` may keep an idle one for a while.
   const quiet = (): Promise<void> => until('no request is open', () => open.size === 0);
 
   return {

@@ -19,7 +19,7 @@ export interface Reply {
   readonly text: string;
 }
 
-/** Sends one request and reads the whole answer. */
+/** Sends one request and reads the whole reply. */
 export async function send(url: string, exchange: Exchange = {}): Promise<Reply> {
   const response = await begin(url, exchange);
   const chunks: Buffer[] = [];
@@ -66,7 +66,7 @@ export interface Events {
   readonly headers: IncomingHttpHeaders;
   /** The next event, or undefined when the stream has ended. */
   readonly next: () => Promise<StreamEvent | undefined>;
-  /** All that is still to come. */
+  /** All remaining events. */
   readonly rest: () => Promise<StreamEvent[]>;
   /** Breaks the connection. */
   readonly drop: () => void;

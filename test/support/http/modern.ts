@@ -62,7 +62,7 @@ export function modernStream(
   return openEvents(url, modernExchange(method, params, options));
 }
 
-/** Calls a tool and gives the text of its answer. */
+/** Calls a tool and returns the text of its result. */
 export async function callText(
   url: string,
   name: string,

@@ -1,13 +1,13 @@
 import { request as ask, createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-// An HTTP proxy as companies have them: it passes requests on, and makes tunnels.
+// An HTTP proxy as companies use them: it forwards requests, and makes tunnels.
 
 export interface ProxyServer extends AsyncDisposable {
   readonly url: string;
-  /** What it was asked for: `POST http://…` or `CONNECT host:port`. */
+  /** The requests to the proxy: `POST http://…` or `CONNECT host:port`. */
   readonly asked: string[];
-  /** The credentials that came with each. */
+  /** The credentials of each request. */
   readonly credentials: (string | undefined)[];
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-// A bare socket, for clients that no HTTP library would let us be.
+// A raw socket, for requests that no HTTP library would send.
 
 export async function rawSocket(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
@@ -10,7 +10,7 @@ export async function rawSocket(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Everything that comes until the server closes, or until `enough` says so. */
+/** Everything that arrives until the server closes, or until `enough` says so. */
 export async function readAll(
   socket: Socket,
   enough: (text: string) => boolean = () => false,

@@ -8,7 +8,7 @@ export interface SessionClient {
   readonly headers: Readonly<Record<string, string>>;
   readonly post: (message: unknown, headers?: Headers) => Promise<Reply>;
   readonly request: (method: string, params?: object, id?: number | string) => Promise<Reply>;
-  /** Posts a request whose answer is a stream. */
+  /** Posts a request whose reply is a stream. */
   readonly stream: (method: string, params?: object, id?: number | string) => Promise<Events>;
   readonly get: (headers?: Headers) => Promise<Events>;
   readonly resume: (lastEventId: string) => Promise<Events>;
@@ -43,7 +43,7 @@ export async function openSession(
   return sessionClient(url, id, JSON.parse(reply.text).result);
 }
 
-/** A client that holds a session id from elsewhere. */
+/** A client with a given session id. */
 export function sessionClient(
   url: string,
   id: string,

@@ -13,26 +13,26 @@ import { ended } from '../processes.js';
 import { soon, until } from '../until.js';
 import { openWebSocket } from './web-socket.js';
 
-// A client on every wire that can be asked, each as raw as its wire: it calls, answers what the server asks as the wire
-// wants it, and notes everything else that comes.
+// A client on every wire that can be asked, each as raw as its wire: it calls, answers the server's questions as the wire
+// requires, and records every other message.
 
 // biome-ignore lint/suspicious/noExplicitAny: what a peer sent, to be matched against
 export type Message = Record<string, any>;
 
-/** A question of the server's, and what the client says to it: a result, or an error instead. */
+/** A question from the server, and the client's answer: a result, or an error instead. */
 export type Answering = (question: { method: string; params: Message }) => Message;
 
 export interface AskedClient {
-  /** The answer to a request: `result` or `error`, and the HTTP status where there is one. */
+  /** The response to a request: `result` or `error`, and the HTTP status if there is one. */
   readonly call: (method: string, params?: Message) => Promise<Message>;
-  /** The questions that came, in order; those that came together are sorted. */
+  /** The questions, in order of arrival; those that came together are sorted. */
   readonly asked: Message[];
   readonly notifications: Message[];
   readonly close: () => Promise<unknown>;
 }
 
 interface WireOptions {
-  /** Of an HTTP server, `/mcp`. */
+  /** The URL of `/mcp` on an HTTP server. */
   readonly url: string;
   readonly server: Server;
   readonly answer: Answering;
@@ -71,7 +71,7 @@ function noting(): Pick<AskedClient, 'asked' | 'notifications'> {
   return { asked: [], notifications: [] };
 }
 
-// Modern: the answer says what is missing, and the client calls again.
+// Modern: the response lists the questions, and the client calls again.
 
 type Send = (method: string, params: Message) => Promise<Message>;
 
@@ -257,7 +257,7 @@ async function oldestHttp(options: WireOptions, revision: string): Promise<Asked
   return handshake(channel, options, revision);
 }
 
-// Streamable HTTP with sessions: what is asked comes on the stream of the call, what is answered goes in a POST of its own.
+// Streamable HTTP with sessions: questions arrive on the stream of the call, and each answer is a separate POST.
 
 async function httpSession(options: WireOptions, revision: string): Promise<AskedClient> {
   const { answer } = options;

@@ -8,7 +8,7 @@ export interface HeardWire {
   readonly messages: string[];
   readonly problems: string[];
   readonly closed: McpError[];
-  /** The next message that was not given yet, as JSON. */
+  /** The next unread message, as JSON. */
   readonly next: () => Promise<Record<string, unknown>>;
   readonly end: () => Promise<McpError>;
 }
@@ -17,7 +17,7 @@ export const oddServer: string = fileURLToPath(
   new URL('../../unit/transports/stdio/fixtures/odd-server.mjs', import.meta.url),
 );
 
-/** Starts a wire and keeps what comes of it. */
+/** Starts a wire and records its messages. */
 export function hear(wire: Wire): HeardWire {
   const messages: string[] = [];
   const problems: string[] = [];
@@ -44,7 +44,7 @@ export function hear(wire: Wire): HeardWire {
   };
 }
 
-/** Whether a process runs. One that has ended and was not reaped by its parent does not. */
+/** Whether a process runs. One that has ended and was not reaped by its parent does not count. */
 export function isAlive(pid: number): boolean {
   try {
     if (process.platform !== 'linux') return process.kill(pid, 0);

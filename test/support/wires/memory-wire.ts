@@ -6,7 +6,7 @@ import { wireExchange } from '../../../src/transports/client/wire-exchange.js';
 
 export interface MemoryWire extends Wire {
   readonly sent: JsonObject[];
-  /** Lets a message arrive; a text as it is. */
+  /** Lets a message arrive; a string arrives unchanged. */
   readonly arrive: (...messages: unknown[]) => void;
   readonly lose: (reason: McpError) => void;
   readonly closes: () => number;
@@ -43,7 +43,7 @@ export interface HeardExchange extends ExchangeEvents {
   readonly ends: McpError[];
 }
 
-/** Keeps what an exchange tells. */
+/** Records the events of an exchange. */
 export function exchangeEvents(request?: ExchangeEvents['request']): HeardExchange {
   const problems: { message: string; cause: unknown }[] = [];
   const notifications: [string, JsonObject | undefined][] = [];
@@ -84,7 +84,7 @@ export function note(method: string, params?: object): object {
   return { jsonrpc: '2.0', method, params };
 }
 
-/** Resolves when everything that follows from what has happened has happened too. */
+/** Resolves when all consequences of past events have happened. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -16,26 +16,26 @@ export interface Answer {
 }
 
 export interface Pipe extends AsyncDisposable {
-  /** Everything that has come, in order. */
+  /** Every message so far, in order. */
   readonly received: readonly Answer[];
   /** Sends all of these in one write. */
   readonly write: (...messages: readonly object[]) => void;
-  /** The first message of which this holds: one that has come, or that will. */
+  /** The first message that fulfils the condition: a past or a future one. */
   readonly find: (what: string, holds: (message: Answer) => boolean) => Promise<Answer>;
   readonly answerTo: (id: unknown) => Promise<Answer>;
   readonly closeInput: () => void;
-  /** Closes the server's input, sends it signals, or both; gives its exit code. */
+  /** Closes the server's input, sends it signals, or both; returns its exit code. */
   readonly end: (...how: readonly ('stdin' | NodeJS.Signals)[]) => Promise<number | null>;
 }
 
-/** Starts the fixture with the environment that the most frugal client gives: HOME and PATH. */
+/** Starts the fixture with the environment that the most restrictive client passes: HOME and PATH. */
 export function openPipe(): Pipe {
   const { HOME, PATH } = process.env;
   const child = spawn(process.execPath, [fixture, 'stdio'], {
     env: { HOME, PATH },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  // A server that is gone already breaks the pipe; its exit code says more.
+  // A server that has already exited breaks the pipe; its exit code says more.
   child.stdin.on('error', () => undefined);
   const received: Answer[] = [];
   const lines = createInterface({ input: child.stdout });

@@ -11,12 +11,12 @@ import { wireExchange } from '../../../src/transports/client/wire-exchange.js';
 import { openChannel } from '../../../src/transports/server/channel.js';
 import { type FarEnd, wirePair } from './wire-pair.js';
 
-// Links of the session era in memory: to a server of ours, or to one that says what a test wants.
+// Links of the session era in memory: to a server of ours, or to one that follows a script.
 
 // biome-ignore lint/suspicious/noExplicitAny: what a peer sent, to be matched against
 export type Message = Record<string, any>;
 
-/** Everything that a link tells, and how it is answered. */
+/** Every event of a link, and how questions are answered. */
 export interface Told {
   readonly events: LinkEvents;
   readonly notifications: { readonly method: string; readonly params: unknown }[];
@@ -36,14 +36,14 @@ export interface LinkOptions {
 export interface TestLink extends Told {
   readonly link: Link;
   readonly far: FarEnd;
-  /** What the client sent, in order. */
+  /** The messages from the client, in order. */
   readonly sent: Message[];
   readonly call: (method: string, params?: Message, more?: Partial<Call> & Partial<Peer>) => Promise<Outcome>;
 }
 
 const open: (() => Promise<unknown>)[] = [];
 
-/** Ends what a test has left behind. Call it after each. */
+/** Closes everything that a test has left open. Call it after each test. */
 export async function closeLinks(): Promise<void> {
   await Promise.all(open.splice(0).map((close) => close()));
 }
@@ -74,7 +74,7 @@ export function linkTo(dispatch: Dispatch, options: LinkOptions = {}): Promise<T
 }
 
 export interface Script {
-  /** The result of a request; undefined leaves it open, what is thrown is its error. */
+  /** The result of a request; undefined leaves it open, and a thrown value becomes its error. */
   readonly answer?: (request: Message, send: (message: object) => void) => object | undefined;
   readonly initialize?: Message | ((params: Message) => object | undefined);
 }

@@ -15,15 +15,15 @@ export interface StdioChild {
   readonly process: ChildProcessWithoutNullStreams;
   readonly write: (text: string | Buffer) => void;
   readonly send: (...messages: object[]) => void;
-  /** The next message on standard output; fails where a line is not JSON. */
+  /** The next message on standard output; fails if a line is not JSON. */
   readonly next: () => Promise<Message>;
-  /** Sends a request and gives the answer to it, skipping notifications. */
+  /** Sends a request and returns its response, skipping notifications. */
   readonly ask: (message: object) => Promise<Message>;
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
   readonly stderr: () => string;
-  /** What the server wrote into its notes: `opened`, `closing`, `closed` … */
+  /** The notes of the server: `opened`, `closing`, `closed` … */
   readonly notes: () => string[];
-  /** Resolves when everything that should keep the process alive is open. */
+  /** Resolves when everything that must keep the process alive is open. */
   readonly ready: () => Promise<void>;
 }
 
@@ -31,14 +31,14 @@ export interface StdioChildOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeArgs?: readonly string[];
   readonly args?: readonly string[];
-  /** The descriptor that the server reads from; 0 unless its parent hands on another. */
+  /** The descriptor that the server reads from; 0 unless its parent passes another. */
   readonly input?: 0 | 3;
 }
 
 const fixtures = fileURLToPath(new URL('../../unit/transports/stdio/fixtures/', import.meta.url));
 const started = new Set<() => void>();
 
-/** Ends what a test has left behind. Call it after each. */
+/** Closes everything that a test has left open. Call it after each test. */
 export function stopStdioChildren(): void {
   for (const stop of started) stop();
   started.clear();

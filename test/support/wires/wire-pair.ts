@@ -4,12 +4,12 @@ import type { Wire, WireEvents } from '../../../src/transports/client/wire.js';
 /** The server's end of a wire in memory. */
 export interface FarEnd {
   readonly send: (text: string) => void;
-  /** Ends the wire as a server that goes away does. */
+  /** Ends the wire like a server that disconnects. */
   readonly drop: (reason?: string) => void;
   readonly isClosed: () => boolean;
 }
 
-/** A wire in memory. Messages arrive later and in order; what the client sends goes to `receive`. */
+/** A wire in memory. Messages arrive later and in order; the client's messages go to `receive`. */
 export function wirePair(receive: (text: string) => void): { readonly wire: Wire; readonly far: FarEnd } {
   const early: string[] = [];
   let events: WireEvents | undefined;
