@@ -1,3 +1,4 @@
+import { settlesWithin } from './async/deadline.js';
 import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-keys.js';
 import { httpSessions, type SessionOptions } from './legacy/server/http/sessions.js';
 import type { Auth } from './protocol/call.js';
@@ -112,14 +113,7 @@ export function authenticator<Raw>(
 const AUTH_MS = 30_000;
 
 // Nothing else watches over a request yet: whoever checks tokens may be away, and clients would pile up.
-function inTime<T>(given: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () =>
-        reject(new McpError('overloaded', 'Who is calling could not be found out in time: try again later')),
-      AUTH_MS,
-    );
-  });
-  return Promise.race([given, late]).finally(() => clearTimeout(timer));
+async function inTime<T>(given: Promise<T>): Promise<T> {
+  if (await settlesWithin(given, AUTH_MS)) return given;
+  throw new McpError('overloaded', 'Who is calling could not be found out in time: try again later');
 }

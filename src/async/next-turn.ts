@@ -1,4 +1,5 @@
-export function atNextTurn(work: () => void): void {
+/** Runs `work` in the next turn of the event loop, after the I/O that is waiting. */
+export function nextTurn(work: () => void): void {
   const { setImmediate } = globalThis as { setImmediate?: (work: () => void) => void };
   if (setImmediate === undefined) setTimeout(work);
   else setImmediate(work);

@@ -1,10 +1,10 @@
 type Timer = ReturnType<typeof setTimeout> | ReturnType<typeof setInterval>;
 
 /**
- * Keeps a timer from keeping the process alive: what only tidies up is no reason to go on. False where timers are plain
- * numbers, as in browsers and on Workers, and nothing has to be done.
+ * Lets the process end although the timer is set: tidying up is not a reason to stay. Returns false if timers are plain numbers,
+ * as in browsers and on Workers; nothing has to be done there.
  */
-export function idle(timer: Timer): boolean {
+export function unref(timer: Timer): boolean {
   if (typeof timer !== 'object' || !('unref' in timer)) return false;
   (timer as { unref(): void }).unref();
   return true;

@@ -165,6 +165,11 @@ export function cancelledBy(reason: unknown): McpError {
     : new McpError('cancelled', 'The call was cancelled', { cause: reason });
 }
 
+/** Throws the error of a cancellation: `delay(ms, { signal }).catch(throwCancelled)`. */
+export function throwCancelled(reason: unknown): never {
+  throw cancelledBy(reason);
+}
+
 /** A peer's error as ours: by its number where that has a name, and otherwise as `remote_error` with the number. */
 export function fromWire({ code: number, message, data }: ErrorObject): McpError {
   return new McpError(codes.get(number) ?? 'remote_error', message, { number, data });

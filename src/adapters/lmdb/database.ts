@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import process from 'node:process';
-import { setTimeout } from 'node:timers/promises';
+import { settlesWithin } from '../../async/deadline.js';
 import { checkDataFile } from './data-file.js';
 
 // The package's types for ES modules are not valid TypeScript; those for CommonJS are.
@@ -159,10 +159,8 @@ function openTables(lmdb: Lmdb, path: string): Tables {
 async function reasonOf(error: unknown): Promise<unknown> {
   const { commitError } = error as { readonly commitError?: Promise<never> };
   if (commitError === undefined) return error;
-  const unknown = new AbortController();
-  const late = setTimeout(REASON_WITHIN_MS, undefined, { signal: unknown.signal }).catch(() => undefined);
-  const reason = await Promise.race([commitError.catch((cause: unknown) => cause), late]);
-  unknown.abort();
+  if (!(await settlesWithin(commitError, REASON_WITHIN_MS))) return error;
+  const reason = await commitError.catch((cause: unknown) => cause);
   if (reason === undefined) return error;
   const why = reason instanceof Error ? reason.message : String(reason);
   return new Error(`The store could not write to its disk: ${why}`, { cause: reason });

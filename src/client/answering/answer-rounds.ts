@@ -1,8 +1,8 @@
+import { delay } from '../../async/delay.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
-import { McpError } from '../../protocol/errors.js';
+import { McpError, throwCancelled } from '../../protocol/errors.js';
 import type { InputRequest } from '../../protocol/model/input.js';
-import { pause } from '../connection/pause.js';
 import type { Answer } from '../model/handlers.js';
 
 // Loaded with the first call that asks.
@@ -50,7 +50,8 @@ async function again(call: Call, next: Dispatch, { outcome, round, answer }: Rou
     throw new McpError('bad_response', 'The server wants input but does not say which');
   const answers = await answerAll(inputRequests, answer, call.signal);
   // A state alone asks for another try. The first may come at once; a server that keeps saying so is given time.
-  if (answers === undefined && round > 1) await pause(Math.min(100 * 2 ** round, 5000), call.signal);
+  if (answers === undefined && round > 1)
+    await delay(Math.min(100 * 2 ** round, 5000), { signal: call.signal }).catch(throwCancelled);
   // Spec: the state of the round before last is not sent, and no state where none was given.
   const { inputResponses: _, requestState: __, ...params } = call.params;
   return next({

@@ -1,5 +1,5 @@
+import { onAbort } from '../../async/abort.js';
 import { withSignal } from '../../async/lifetime.js';
-import { onAbort } from '../../async/on-abort.js';
 import { ByNumber } from '../../jsonrpc/by-number.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import {

@@ -1,4 +1,4 @@
-import { idle } from '../../async/unref.js';
+import { unref } from '../../async/unref.js';
 
 /** Something whose time runs out unless it is looked after. */
 export interface Timed {
@@ -33,7 +33,7 @@ export class Clock {
   remove(): void {
     this.#size -= 1;
     if (this.#size > 0 || this.#timer === undefined) return;
-    if (this.#closed || !idle(this.#timer)) this.#stop();
+    if (this.#closed || !unref(this.#timer)) this.#stop();
   }
 
   /** Keeps no timer any more for calls to come. Those that come all the same have their time. */

@@ -1,8 +1,8 @@
+import { backoff, delay } from '../../async/delay.js';
 import { isObject } from '../../jsonrpc/message.js';
 import type { Call, Middleware } from '../../protocol/call.js';
-import { McpError } from '../../protocol/errors.js';
+import { McpError, throwCancelled } from '../../protocol/errors.js';
 import { IDEMPOTENCY_KEY } from '../../protocol/tables/idempotency.js';
-import { backoff, pause } from '../connection/pause.js';
 
 const safeMethods = new Set([
   'server/discover',
@@ -66,7 +66,7 @@ export function retrying({ maxRetries, isRepeatable, keepsKeys, problem }: Retry
         if (waitMs === undefined || call.signal.aborted) throw error;
         if (McpError.is(error) && error.code === 'overloaded')
           problem(`${error.message}. ${call.method} is sent again in ${Math.round(waitMs)} ms`, error);
-        await pause(waitMs, call.signal);
+        await delay(waitMs, { signal: call.signal }).catch(throwCancelled);
       }
     }
   };

@@ -1,11 +1,11 @@
-import { onAbort } from '../../async/on-abort.js';
+import { onAbort } from '../../async/abort.js';
+import { settlesWithin, withDeadline } from '../../async/deadline.js';
+import { backoff, delay } from '../../async/delay.js';
 import type { Call, Outcome, Peer } from '../../protocol/call.js';
 import { cancelledBy, McpError } from '../../protocol/errors.js';
 import type { Link, LinkEvents, OpenLink } from '../../protocol/link.js';
 import type { Status } from '../model/client.js';
 import type { ReconnectOptions } from '../model/options.js';
-import { atMost, inTime } from './in-time.js';
-import { backoff, pause } from './pause.js';
 
 export interface ConnectionParts {
   readonly open: OpenLink;
@@ -24,6 +24,8 @@ interface Waiting {
 
 /** A link that lives this long was well: the next loss is a new one, and its first attempt comes soon. */
 const WELL_MS = 5000;
+/** How long an opening that was given up may take to clean up. */
+const GRACE_MS = 1000;
 /** How long closing waits for what is on its way out. A process that heeds nothing but SIGKILL takes five seconds. */
 const LEAVING_MS = 7000;
 /** A call that comes while there is no link waits for this many attempts. */
@@ -78,22 +80,21 @@ export class Connection {
     return this.#closed;
   }
 
-  async #open(signal: AbortSignal | undefined): Promise<void> {
-    const { open, client, connectTimeoutMs, events } = this.#parts;
-    const timeUp = new AbortController();
-    const timer = setTimeout(
-      () =>
-        timeUp.abort(
-          new McpError(
-            'timeout',
-            `The server was not ready within ${connectTimeoutMs} ms (connectTimeoutMs)`,
-          ),
-        ),
-      connectTimeoutMs,
+  #open(signal: AbortSignal | undefined): Promise<void> {
+    const ms = this.#parts.connectTimeoutMs;
+    const closing = this.#closing.signal;
+    return withDeadline(
+      {
+        ms,
+        signal: signal === undefined ? closing : AbortSignal.any([closing, signal]),
+        reason: () => new McpError('timeout', `The server was not ready within ${ms} ms (connectTimeoutMs)`),
+      },
+      (giveUp) => this.#attempt(giveUp),
     );
-    const signals = [this.#closing.signal, timeUp.signal];
-    if (signal !== undefined) signals.push(signal);
-    const giveUp = AbortSignal.any(signals);
+  }
+
+  async #attempt(giveUp: AbortSignal): Promise<void> {
+    const { open, client, events } = this.#parts;
     let opened: Link | undefined;
     let lostEarly: McpError | undefined;
     const lost = (reason: McpError): void => {
@@ -105,7 +106,7 @@ export class Connection {
       const leaving = (left: Promise<void>): void => this.#leave(left);
       const opening = open({ ...events, lost }, { signal: giveUp, client, leaving });
       this.#leave(opening.then(() => undefined));
-      const link = await inTime(opening, giveUp);
+      const link = await unlessGivenUp(opening, giveUp);
       if (lostEarly !== undefined) {
         await link.close();
         throw lostEarly;
@@ -115,8 +116,6 @@ export class Connection {
       this.#openedAt = performance.now();
     } catch (error) {
       throw giveUp.aborted ? cancelledBy(error) : asFailure(error);
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -141,7 +140,7 @@ export class Connection {
     let reason = lost;
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       try {
-        await pause(backoff(this.#failures++, { baseMs, maxMs }), this.#closing.signal);
+        await delay(backoff(this.#failures++, { baseMs, maxMs }), { signal: this.#closing.signal });
         await this.#open(undefined);
         this.reconnects++;
         this.#set('ready', undefined);
@@ -195,7 +194,7 @@ export class Connection {
     this.#waiting.clear();
     this.#set('closed', shown);
     if (link !== undefined) this.#leave(link.close());
-    await atMost(LEAVING_MS, this.#left());
+    await settlesWithin(this.#left(), LEAVING_MS);
   }
 
   // What ends may say, as the last thing it does, that something else is ending.
@@ -217,6 +216,37 @@ export class Connection {
     this.#status = status;
     this.#parts.changed(status, reason);
   }
+}
+
+/**
+ * The link, or the signal's reason if that comes first. The opener gets a moment to clean up and to report how far it came, but
+ * is not waited for any longer.
+ */
+function unlessGivenUp(opening: Promise<Link>, signal: AbortSignal): Promise<Link> {
+  return new Promise((resolve, reject) => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const forget = onAbort(signal, () => {
+      timer = setTimeout(() => reject(signal.reason), GRACE_MS);
+    });
+    opening
+      .then(
+        (link) => (signal.aborted ? link.close().then(() => reject(signal.reason)) : resolve(link)),
+        (error) => reject(signal.aborted ? withCause(signal.reason, error) : error),
+      )
+      .finally(() => {
+        clearTimeout(timer);
+        forget();
+      });
+  });
+}
+
+/** A timeout alone says little; the failure that came before it says more. */
+function withCause(reason: unknown, cause: unknown): unknown {
+  if (!McpError.is(reason) || cause === reason || reason.code !== 'timeout') return reason;
+  // The opener may have a better message.
+  return McpError.is(cause) && cause.code === 'timeout'
+    ? cause
+    : new McpError('timeout', reason.message, { cause });
 }
 
 /** Nobody but the program itself sees this: what went wrong may be said. */

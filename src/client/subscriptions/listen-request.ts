@@ -1,3 +1,4 @@
+import { withDeadline } from '../../async/deadline.js';
 import { isObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Link } from '../../protocol/link.js';
@@ -16,31 +17,23 @@ export function listenRequest({ caller, link, timeoutMs }: ListenRequestParts): 
   return async function listen(wanted, notified, stop) {
     const filter = await offer(wanted, stop);
     if (Object.keys(filter).length === 0) return notified(ACKNOWLEDGED, { notifications: {} });
-    const late = new AbortController();
-    const timer = setTimeout(
-      () =>
-        late.abort(
-          new McpError('timeout', `The server did not acknowledge the subscription within ${timeoutMs} ms`),
-        ),
-      timeoutMs,
-    );
-    try {
-      await caller.sendOwn(
+    const reason = (): McpError =>
+      new McpError('timeout', `The server did not acknowledge the subscription within ${timeoutMs} ms`);
+    await withDeadline({ ms: timeoutMs, signal: stop, reason }, (signal, met) =>
+      caller.sendOwn(
         'subscriptions/listen',
         { notifications: { ...filter } },
         {
           endless: true,
           bare: true,
           notified(method, params) {
-            if (method === ACKNOWLEDGED) clearTimeout(timer);
+            if (method === ACKNOWLEDGED) met();
             notified(method, params);
           },
-          signal: AbortSignal.any([stop, late.signal]),
+          signal,
         },
-      );
-    } finally {
-      clearTimeout(timer);
-    }
+      ),
+    );
   };
 
   /** Drops the parts of a subscription that the server does not offer, unless the link does so. */

@@ -1,9 +1,9 @@
+import { backoff, delay } from '../../async/delay.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { KeysOf } from '../../protocol/checks/known-keys.js';
 import { cancelledBy, McpError, toMcpError } from '../../protocol/errors.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
 import { hasUnknown } from '../checks/option-keys.js';
-import { backoff, pause } from '../connection/pause.js';
 import type { Change, Interests, SubscribeOptions, Subscription } from '../model/client.js';
 import { toTaskState } from '../tasks/task-state.js';
 import { Subscriber } from './subscriber.js';
@@ -131,7 +131,7 @@ export class Listening {
       const begun = performance.now();
       const wasGranted = isGranted();
       try {
-        await pause(backoff(failures, { baseMs: 200, maxMs: 30_000 }), signal);
+        await delay(backoff(failures, { baseMs: 200, maxMs: 30_000 }), { signal });
         await this.#listen(stream, signal, () => this.#missed(stream));
         if (wasGranted && !isGranted())
           this.#parts.problem(

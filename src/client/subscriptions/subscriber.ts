@@ -1,4 +1,4 @@
-import { onAbort } from '../../async/on-abort.js';
+import { onAbort } from '../../async/abort.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
 import { isWithin } from '../../protocol/uri-template/contains.js';
 import type { Change, Interests, Subscription } from '../model/client.js';

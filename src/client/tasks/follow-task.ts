@@ -1,3 +1,4 @@
+import { PausableTimeout } from '../../async/pausable-timeout.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
@@ -6,7 +7,6 @@ import type { Answer } from '../model/handlers.js';
 import type { CallOptions, Progress } from '../model/options.js';
 import { Following } from './following.js';
 import { TaskAnswers } from './task-answers.js';
-import { TimeLimit } from './time-limit.js';
 
 export interface FollowedTask {
   readonly id: string;
@@ -24,13 +24,13 @@ export async function followTask(task: FollowedTask): Promise<JsonObject> {
   const { id, name, made, parts, options, get, update } = task;
   // The time of all polls together is limited here; a single one has only `timeoutMs`.
   const { onProgress: _, maxTimeoutMs = parts.maxTimeoutMs ?? Number.POSITIVE_INFINITY, ...each } = options;
-  const limit = new TimeLimit(maxTimeoutMs, () => late(id, maxTimeoutMs));
+  const limit = new PausableTimeout(maxTimeoutMs, () => late(id, maxTimeoutMs));
   const signals = [parts.closing, limit.signal];
   if (options.signal !== undefined) signals.push(options.signal);
   const signal = AbortSignal.any(signals);
   const polling = { ...each, signal };
   const answers = new TaskAnswers({
-    answer: (request, asked) => limit.without(() => parts.answer(request, asked)),
+    answer: (request, asked) => limit.pauseFor(() => parts.answer(request, asked)),
     maxRounds: parts.maxRounds,
     send: (given) => update(given, polling),
   });

@@ -1,7 +1,7 @@
+import { backoff, delay } from '../../async/delay.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Outcome } from '../../protocol/call.js';
-import { fromWire, McpError, toMcpError } from '../../protocol/errors.js';
-import { backoff, pause } from '../connection/pause.js';
+import { fromWire, McpError, throwCancelled, toMcpError } from '../../protocol/errors.js';
 import type { TaskState } from '../model/client.js';
 import type { Progress } from '../model/options.js';
 import type { TaskAnswers } from './task-answers.js';
@@ -48,7 +48,8 @@ export class Following {
   async result(): Promise<JsonObject> {
     const { signal } = this.#parts;
     for (;;) {
-      if (this.#state !== undefined || this.#failures > 0) await pause(this.#nextMs(), signal);
+      if (this.#state !== undefined || this.#failures > 0)
+        await delay(this.#nextMs(), { signal }).catch(throwCancelled);
       try {
         const ended = await this.#look();
         this.#failures = 0;

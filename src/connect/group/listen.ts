@@ -1,3 +1,4 @@
+import { unlessAborted } from '../../async/abort.js';
 import { callEnded } from '../../async/lifetime.js';
 import type { Change, Client, Interests, Subscription } from '../../client/model/client.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
@@ -5,7 +6,6 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
-import { abortable } from '../open/waiting.js';
 import type { Member } from './member.js';
 import type { ChangeKind, Listener, Membership } from './members.js';
 import { ownersOf } from './resources.js';
@@ -21,7 +21,7 @@ export async function listen(group: Membership, call: Call): Promise<Outcome> {
   try {
     const granted = await stream.open();
     if (Object.keys(granted).length > 0)
-      await abortable(callEnded(call), group.ended).catch((reason) => {
+      await unlessAborted(callEnded(call), group.ended).catch((reason) => {
         if (!call.signal.aborted) throw reason;
       });
   } finally {

@@ -1,6 +1,8 @@
+import { unlessAborted } from '../../async/abort.js';
+import { settlesWithin } from '../../async/deadline.js';
 import type { Client, ServerFacts } from '../../client/model/client.js';
 import { McpError } from '../../protocol/errors.js';
-import { abortable, limited, named } from '../open/waiting.js';
+import { withServerName } from './with-server-name.js';
 
 /** The state of one server of a group. */
 export interface ServerState {
@@ -111,11 +113,7 @@ export class Member {
     const client = this.#client;
     this.#forget();
     const attempt = this.#attempt;
-    await Promise.all([
-      client?.close(),
-      attempt &&
-        limited({ signal: new AbortController().signal, ms: LEAVE_MS }, () => attempt).catch(() => {}),
-    ]);
+    await Promise.all([client?.close(), attempt && settlesWithin(attempt, LEAVE_MS)]);
   }
 
   async #open(): Promise<Client> {
@@ -126,12 +124,12 @@ export class Member {
         (late) => (signal.aborted ? late.close() : undefined),
         () => {},
       );
-      const client = await abortable(opening, signal);
+      const client = await unlessAborted(opening, signal);
       this.#settle(client);
       return client;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      this.#error = named(this.name, error);
+      this.#error = withServerName(this.name, error);
       this.rest();
       this.#parts.problem(this.#error.message, error);
       throw this.#error;
@@ -157,7 +155,7 @@ export class Member {
   #lost(reason: McpError | undefined): void {
     this.#forget();
     this.missed = true;
-    this.#error = named(
+    this.#error = withServerName(
       this.name,
       reason ?? new McpError('connection_closed', 'the connection was closed; the next call opens it again'),
     );

@@ -1,12 +1,14 @@
+import { unlessAborted } from '../../async/abort.js';
+import { withDeadline } from '../../async/deadline.js';
 import type { Client } from '../../client/model/client.js';
 import { isObject } from '../../jsonrpc/message.js';
-import { McpError, toMcpError } from '../../protocol/errors.js';
+import { cancelledBy, McpError, toMcpError } from '../../protocol/errors.js';
 import type { LinkEvents } from '../../protocol/link.js';
 import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import { checkServer } from '../config/check.js';
-import { limited, named } from '../open/waiting.js';
 import type { ServerEntry } from '../targets/target.js';
 import { Member } from './member.js';
+import { withServerName } from './with-server-name.js';
 
 export type ChangeKind = 'tools' | 'prompts' | 'resources';
 
@@ -111,21 +113,27 @@ export class Membership {
       member.missed = true;
       return undefined;
     }
+    const ms = this.#parts.partMs;
     let client: Client | undefined;
     try {
-      const done = await limited({ signal, ms: this.#parts.partMs }, async (own) => {
-        client = await member.connect();
-        return work(client, own);
-      });
+      const done = await withDeadline({ signal, ms, reason: () => noAnswer(ms) }, (own) =>
+        unlessAborted(
+          member.connect().then((connected) => {
+            client = connected;
+            return work(connected, own);
+          }),
+          own,
+        ),
+      );
       member.rested();
       return done;
     } catch (error) {
-      if (signal.aborted) throw error;
+      if (signal.aborted) throw cancelledBy(error);
       member.missed = true;
       const { code } = toMcpError(error);
       if (client !== undefined && code === 'timeout') member.rest();
       // That it could not connect, the member has reported; that it is still trying, nobody has.
-      if (client !== undefined) this.problem(`${named(member.name, error).message}: ${loss}`, error);
+      if (client !== undefined) this.problem(`${withServerName(member.name, error).message}: ${loss}`, error);
       else if (member.state.status === 'connecting') {
         member.late = true;
         this.problem(`${member.name}: still connecting: ${loss} until it is there`, error);
@@ -154,4 +162,8 @@ export class Membership {
       for (const listener of this.listeners) listener.changed(kind);
     }
   }
+}
+
+function noAnswer(ms: number): McpError {
+  return new McpError('timeout', `no answer within ${ms} ms`);
 }

@@ -1,10 +1,11 @@
+import { unlessAborted } from '../../async/abort.js';
 import type { Call, Outcome } from '../../protocol/call.js';
-import { McpError } from '../../protocol/errors.js';
+import { McpError, throwCancelled } from '../../protocol/errors.js';
 import { progressToken } from '../../protocol/meta.js';
-import { abortable, named } from '../open/waiting.js';
 import { knownOf, noLimit } from './lists.js';
 import type { Member } from './member.js';
 import type { Membership } from './members.js';
+import { withServerName } from './with-server-name.js';
 
 /** Calls the tool or gets the prompt of the member that a name belongs to. */
 export async function forwardNamed(
@@ -49,7 +50,7 @@ export async function forward(member: Member, call: Call, changed: object = {}):
   const { progressToken: _, ...meta } = (_meta ?? {}) as Record<string, unknown>;
   const token = progressToken(call.params);
   const { logLevel } = call.peer;
-  const client = await abortable(member.connect(), call.signal);
+  const client = await unlessAborted(member.connect(), call.signal).catch(throwCancelled);
   try {
     const outcome = await client.request(
       call.method,
@@ -71,7 +72,7 @@ export async function forward(member: Member, call: Call, changed: object = {}):
     );
     return withServer(member, call.method, outcome);
   } catch (error) {
-    throw named(member.name, error);
+    throw withServerName(member.name, error);
   }
 }
 

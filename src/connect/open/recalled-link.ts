@@ -1,3 +1,4 @@
+import { withDeadline } from '../../async/deadline.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Link } from '../../protocol/link.js';
 import { wasRefused } from './eras.js';
@@ -20,18 +21,14 @@ export function onHearsay(first: Link, { ask, timeoutMs }: HearsayParts): Link {
   let asking: Promise<Link> | undefined;
 
   async function askAfterAll(): Promise<Link> {
-    const late = new AbortController();
-    const reason = new McpError('timeout', `The server was not ready within ${timeoutMs} ms`);
-    const timer = setTimeout(() => late.abort(reason), timeoutMs);
+    const reason = (): McpError => new McpError('timeout', `The server was not ready within ${timeoutMs} ms`);
     try {
-      link = await ask(AbortSignal.any([closing.signal, late.signal]));
+      link = await withDeadline({ ms: timeoutMs, signal: closing.signal, reason }, ask);
       leave();
       return link;
     } catch (error) {
       asking = undefined;
       throw error;
-    } finally {
-      clearTimeout(timer);
     }
   }
 

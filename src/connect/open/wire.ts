@@ -1,3 +1,4 @@
+import { settlesWithin } from '../../async/deadline.js';
 import { McpError } from '../../protocol/errors.js';
 import type { TransportName } from '../../protocol/link.js';
 import { mutual, sessionRevisions } from '../../protocol/tables/features.js';
@@ -183,21 +184,4 @@ class Negotiation {
 
 function isGone({ code }: McpError): boolean {
   return code === 'connection_closed' || code === 'connect_failed';
-}
-
-/** Whether a promise settles in time; how it settles is for others to see. */
-async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const silence = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  const settled = promise.then(
-    () => true,
-    () => true,
-  );
-  try {
-    return await Promise.race([settled, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

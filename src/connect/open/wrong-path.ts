@@ -1,6 +1,7 @@
+import { unlessAborted } from '../../async/abort.js';
+import { withDeadline } from '../../async/deadline.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Summary } from './attempts.js';
-import { limited } from './waiting.js';
 
 const PROBE_MS = 2000;
 
@@ -61,7 +62,9 @@ async function otherPath(
 
 async function look(url: URL, signal: AbortSignal, probe: Probe): Promise<Found> {
   try {
-    await limited({ signal, ms: PROBE_MS }, (own) => probe(url, own));
+    await withDeadline({ signal, ms: PROBE_MS, reason: tooLate }, (own) =>
+      unlessAborted(probe(url, own), own),
+    );
     return 'yes';
   } catch (error) {
     if (!McpError.is(error)) return 'no';
@@ -73,6 +76,10 @@ async function look(url: URL, signal: AbortSignal, probe: Probe): Promise<Found>
       ? 'perhaps'
       : 'no';
   }
+}
+
+function tooLate(): McpError {
+  return new McpError('timeout', `no answer within ${PROBE_MS} ms`);
 }
 
 /** What a server answered, where that was only taken for the answer of another era. */

@@ -1,11 +1,10 @@
+import { type BackoffOptions, backoff, delay } from '../../async/delay.js';
 import type { Lifetime } from '../../async/lifetime.js';
-import { idle } from '../../async/unref.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Replay } from '../../server/asking/replay.js';
 import type { TaskWork } from '../../server/handle/task-host.js';
 import { ToolError } from '../../server/results/tool-error.js';
-import { pauseAfter } from './pause-after.js';
 
 export interface TaskBeginning {
   readonly call: Call;
@@ -21,7 +20,7 @@ export interface Begun {
   readonly ended: Promise<Outcome>;
 }
 
-const MOST_PAUSE_MS = 60_000;
+const RETRY: BackoffOptions = { baseMs: 100, maxMs: 60_000, jitter: [0.75, 1] };
 
 /**
  * Runs a task's handler. What fails before the handler runs is tried again with growing pauses: a database that is away for a
@@ -36,7 +35,8 @@ export async function beginTask(beginning: TaskBeginning): Promise<Begun | undef
       if (lifetime.ended) return undefined;
       if (McpError.is(error) || ToolError.is(error)) throw error;
       onFailure(error);
-      await pause(pauseAfter(failures, MOST_PAUSE_MS), lifetime);
+      const ms = backoff(failures - 1, RETRY);
+      await delay(ms, { signal: lifetime.signal, unref: true }).catch(() => undefined);
     }
   }
   return undefined;
@@ -57,17 +57,4 @@ async function begin(work: TaskWork, { call, asking }: TaskBeginning): Promise<B
   });
   await Promise.race([running, failed]);
   return { ended };
-}
-
-function pause(ms: number, lifetime: Lifetime): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    idle(timer);
-    const unlisten = lifetime.onEnd(done);
-    function done(): void {
-      clearTimeout(timer);
-      unlisten();
-      resolve();
-    }
-  });
 }

@@ -1,4 +1,5 @@
-import { idle } from '../../async/unref.js';
+import { delay } from '../../async/delay.js';
+import { unref } from '../../async/unref.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { keptAuth, principalOf } from '../../protocol/caller.js';
@@ -146,7 +147,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
         else if (isSet) known.touch();
       }
     }, TICK_MS);
-    idle(timer);
+    unref(timer);
   }
 
   const expiring = new Set<LiveTask>();
@@ -229,12 +230,10 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
   async function close(drainMs: number): Promise<void> {
     resumption.close();
     clearInterval(timer);
-    let late: ReturnType<typeof setTimeout> | undefined;
-    const isLate = new Promise<void>((resolve) => {
-      late = setTimeout(resolve, drainMs);
-    });
-    await Promise.all([...live.values()].map((task) => task.leave(isLate)));
-    clearTimeout(late);
+    const left = new AbortController();
+    const late = delay(drainMs, { signal: left.signal }).catch(() => undefined);
+    await Promise.all([...live.values()].map((task) => task.leave(late)));
+    left.abort();
     live.clear();
   }
 

@@ -1,4 +1,4 @@
-import { idle } from '../../async/unref.js';
+import { settlesWithin } from '../../async/deadline.js';
 import { McpError } from '../../protocol/errors.js';
 import type { TaskWork } from '../../server/handle/task-host.js';
 import type { LiveTask } from './live-task.js';
@@ -39,7 +39,7 @@ export async function takeUp(tasks: readonly LiveTask[], { workOf, isClosing }: 
     const lane = async (): Promise<void> => {
       for (const live of queue) {
         if (isClosing()) return;
-        await atMost(patienceMs, run(live));
+        await settlesWithin(run(live), patienceMs, { unref: true });
       }
     };
     await Promise.all(Array.from({ length: lanes }, lane));
@@ -68,15 +68,4 @@ function tooOften({ attempts }: Task): McpError {
     'internal_error',
     `The task was begun ${attempts} times, and each time the server's process ended before the task got any further.`,
   );
-}
-
-function atMost(ms: number, work: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    idle(timer);
-    void work.finally(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

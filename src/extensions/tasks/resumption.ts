@@ -1,9 +1,9 @@
-import { idle } from '../../async/unref.js';
+import { type BackoffOptions, backoff } from '../../async/delay.js';
+import { unref } from '../../async/unref.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { TaskWork } from '../../server/handle/task-host.js';
 import type { Log } from '../../server/state/log.js';
 import type { LiveTask } from './live-task.js';
-import { pauseAfter } from './pause-after.js';
 import { takeUp } from './resume-tasks.js';
 import { readTask, type Task } from './task.js';
 
@@ -18,7 +18,7 @@ export interface ResumptionParts {
   readonly log: Log;
 }
 
-const MOST_PAUSE_MS = 60_000;
+const RETRY: BackoffOptions = { baseMs: 100, maxMs: 60_000, jitter: [0.75, 1] };
 
 /** Takes up what an earlier process left unfinished, once. While the store cannot be read, it is tried again with pauses. */
 export class Resumption {
@@ -88,7 +88,7 @@ export class Resumption {
     if (this.#closed) return;
     this.#failures++;
     this.#parts.log('error', 'Unfinished tasks could not be taken up', error);
-    this.#retry = setTimeout(() => void this.resume(), pauseAfter(this.#failures, MOST_PAUSE_MS));
-    idle(this.#retry);
+    this.#retry = setTimeout(() => void this.resume(), backoff(this.#failures - 1, RETRY));
+    unref(this.#retry);
   }
 }

@@ -1,5 +1,5 @@
-import { idle } from '../../async/unref.js';
-import { pauseAfter } from './pause-after.js';
+import { type BackoffOptions, backoff } from '../../async/delay.js';
+import { unref } from '../../async/unref.js';
 import { NeverKept } from './saving-errors.js';
 
 /** Somebody who waits for a write. */
@@ -25,7 +25,7 @@ export interface TaskWriterParts {
 
 // A report of progress is in the next write. If there is none for this long, it gets one of its own.
 const PROGRESS_EVERY_MS = 100;
-const MOST_PAUSE_MS = 10_000;
+const RETRY: BackoffOptions = { baseMs: 100, maxMs: 10_000, jitter: [0.75, 1] };
 
 /**
  * Writes one task, one write at a time. Whatever changes while a write is under way goes into the next one, so there is at most
@@ -67,7 +67,7 @@ export class TaskWriter {
       this.#progress = undefined;
       if (this.#wanted) this.soon();
     }, PROGRESS_EVERY_MS);
-    idle(this.#progress);
+    unref(this.#progress);
     if (this.#retry === undefined) this.#start();
   }
 
@@ -141,7 +141,7 @@ export class TaskWriter {
 
   #retryLater(): void {
     if (this.#closed !== undefined) return;
-    this.#retry = setTimeout(() => this.#start(), pauseAfter(this.#failures, MOST_PAUSE_MS));
-    idle(this.#retry);
+    this.#retry = setTimeout(() => this.#start(), backoff(this.#failures - 1, RETRY));
+    unref(this.#retry);
   }
 }

@@ -1,12 +1,14 @@
+import { unlessAborted } from '../../async/abort.js';
+import { withDeadline } from '../../async/deadline.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Exchange, OutgoingRequest } from '../../transports/client/exchange.js';
-import { bounded, unlessAborted } from './bounded.js';
 import type { Agreed } from './handshake.js';
 
 const RENEWAL = {
   ms: 30_000,
-  late: 'The server lost the session and did not open another within 30 seconds',
+  reason: () =>
+    new McpError('timeout', 'The server lost the session and did not open another within 30 seconds'),
 };
 
 /** Sends a request as it is, whatever becomes of the session. */
@@ -57,7 +59,7 @@ export class KeptSession {
 
   async #renew(): Promise<void> {
     try {
-      await bounded(RENEWAL, async (signal) => {
+      await withDeadline(RENEWAL, async (signal) => {
         this.#agreed = await this.#renewal.open(signal);
         await this.#renewal.restore((method, params) => this.#exchange.request({ method, params, signal }));
       });

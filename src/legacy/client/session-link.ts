@@ -1,3 +1,5 @@
+import { unlessAborted } from '../../async/abort.js';
+import { withDeadline } from '../../async/deadline.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
@@ -7,7 +9,6 @@ import { knows } from '../../protocol/tables/methods.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import type { Exchange, ExchangeEvents } from '../../transports/client/exchange.js';
 import { emptyList, modernNotification, modernOutcome } from '../shapes/to-modern.js';
-import { bounded, unlessAborted } from './bounded.js';
 import { isAnswer, shakeHands } from './handshake.js';
 import { KeptSession, type Send } from './renewed-session.js';
 import { SessionListening } from './session-listening.js';
@@ -74,8 +75,9 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
   }
 
   function send(method: string, params: JsonObject): ReturnType<Send> {
-    const late = `The server did not answer ${method} within ${OWN_REQUEST_MS / 1000} seconds`;
-    return bounded({ ms: OWN_REQUEST_MS, late }, (signal) =>
+    const reason = (): McpError =>
+      new McpError('timeout', `The server did not answer ${method} within ${OWN_REQUEST_MS / 1000} seconds`);
+    return withDeadline({ ms: OWN_REQUEST_MS, reason }, (signal) =>
       session.request({ method, params, signal, notified: heard }),
     );
   }

@@ -1,3 +1,4 @@
+import { unlessAborted } from '../../async/abort.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
@@ -5,7 +6,6 @@ import type { LinkEvents } from '../../protocol/link.js';
 import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
 import { isWithin } from '../../protocol/uri-template/contains.js';
-import { unlessAborted } from './bounded.js';
 import { type Agreed, isAnswer } from './handshake.js';
 import type { Send } from './renewed-session.js';
 

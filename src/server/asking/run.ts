@@ -1,4 +1,4 @@
-import { idle } from '../../async/unref.js';
+import { unref } from '../../async/unref.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Question } from './question.js';
 
@@ -73,7 +73,7 @@ const LONGEST_PAUSE_MS = 1000;
 export function refuse(reason: Error, refusals: number): Promise<never> {
   if (refusals <= PATIENCE) return markHandled(Promise.reject(reason));
   const pauseMs = Math.min(refusals, LONGEST_PAUSE_MS);
-  return markHandled(new Promise((_, reject) => idle(setTimeout(reject, pauseMs, reason))));
+  return markHandled(new Promise((_, reject) => unref(setTimeout(reject, pauseMs, reason))));
 }
 
 /** The outer run is made when it is first needed: most handlers neither ask nor take steps. */

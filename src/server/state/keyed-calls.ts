@@ -1,3 +1,4 @@
+import { settlesWithin } from '../../async/deadline.js';
 import { hasEnded, Lifetime, onEnd, withSignal } from '../../async/lifetime.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
@@ -62,11 +63,6 @@ export class KeyedCalls {
     const why = new McpError('connection_closed', 'The server is shutting down');
     const open = [...this.#open];
     for (const [lifetime] of open) lifetime.end(why);
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const deadline = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, CLOSE_MS);
-    });
-    await Promise.race([Promise.all(open.map(([, ended]) => ended)), deadline]);
-    clearTimeout(timer);
+    await settlesWithin(Promise.all(open.map(([, ended]) => ended)), CLOSE_MS);
   };
 }

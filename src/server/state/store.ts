@@ -1,4 +1,4 @@
-import { idle } from '../../async/unref.js';
+import { unref } from '../../async/unref.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import { bytesOf, type StoreLimits, StoreShares } from './store-shares.js';
@@ -99,7 +99,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     nextSweep = at;
     // A timer cannot wait longer than this; it then sweeps for nothing and waits again.
     timer = setTimeout(sweep, Math.min(at - Date.now(), 0x7fffffff));
-    idle(timer);
+    unref(timer);
   }
 
   return {

@@ -1,5 +1,7 @@
+import { unlessAborted } from '../../async/abort.js';
+import { delay } from '../../async/delay.js';
 import { type Faults, garbled, truncated } from './faults.js';
-import { bodyOf, networkError, pause, unlessAborted } from './network.js';
+import { bodyOf, networkError } from './network.js';
 
 /** An event stream on which things go wrong, event by event. */
 export function faultyEvents(
@@ -29,7 +31,8 @@ async function* disturbed(
 ): AsyncGenerator<string> {
   for await (const event of events) {
     const { fault, delayMs, random } = faults.next('received');
-    await pause(delayMs, ended);
+    ended.throwIfAborted();
+    if (delayMs > 0) await delay(delayMs, { signal: ended });
     switch (fault) {
       case 'drop':
         continue;

@@ -1,6 +1,8 @@
+import { unlessAborted } from '../../async/abort.js';
+import { delay } from '../../async/delay.js';
 import { type Fate, type FaultPlan, type Faults, garbled, startFaults, truncated } from './faults.js';
 import { faultyEvents } from './faulty-events.js';
-import { bodyOf, networkError, pause, unlessAborted, withBody } from './network.js';
+import { bodyOf, networkError, withBody } from './network.js';
 
 /** The type of the global `fetch`. */
 type Fetch = typeof globalThis.fetch;
@@ -43,7 +45,8 @@ async function disturbed(
   }: Circumstances & { readonly body: string | undefined; readonly fate: Fate },
 ): Promise<Response> {
   const { fault, delayMs, random } = fate;
-  await pause(delayMs, signal);
+  signal.throwIfAborted();
+  if (delayMs > 0) await delay(delayMs, { signal });
   switch (fault) {
     case 'drop':
       return lost(random, { faults, signal });
@@ -78,7 +81,8 @@ async function withFaults(
     return withBody(response, faultyEvents(body, faults, signal));
   }
   const { fault, delayMs, random } = faults.next('received');
-  await pause(delayMs, signal);
+  signal.throwIfAborted();
+  if (delayMs > 0) await delay(delayMs, { signal });
   if (fault === 'drop') {
     void body.cancel().catch(() => undefined);
     return lost(random, { faults, signal });

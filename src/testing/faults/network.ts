@@ -1,38 +1,10 @@
+import { unlessAborted } from '../../async/abort.js';
+
 // What `fetch` does when the network misbehaves, for those who play the network.
 
 /** What `fetch` rejects with when there is no answer. */
 export function networkError(): TypeError {
   return new TypeError('fetch failed: a fault of the test');
-}
-
-/** Waits; rejects with the signal's reason when that aborts first. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  if (ms === 0) return;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const waited = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  try {
-    await unlessAborted(waited, signal);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** The promise's value; rejects with the signal's reason when that aborts first. */
-export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let stop!: () => void;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }
 
 /**

@@ -1,4 +1,5 @@
-import { bodyOf, unlessAborted, withBody } from '../faults/network.js';
+import { unlessAborted } from '../../async/abort.js';
+import { bodyOf, withBody } from '../faults/network.js';
 
 /** A `fetch` that asks a handler instead of a network. It can be aborted at any time, as a real one can. */
 export function memoryFetch(handler: (request: Request) => Promise<Response>): typeof globalThis.fetch {

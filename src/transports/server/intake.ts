@@ -1,4 +1,4 @@
-import { atNextTurn } from '../../async/next-turn.js';
+import { nextTurn } from '../../async/next-turn.js';
 
 // What a channel takes in, and when: a peer that asks for more than can be answered waits, and loses nothing.
 
@@ -87,7 +87,7 @@ export class Intake {
   #endTurn(): boolean {
     if (!this.#turnEnds) {
       this.#turnEnds = true;
-      atNextTurn(() => {
+      nextTurn(() => {
         this.#turnEnds = false;
         this.#handled = 0;
         if (this.#paused) this.#goOn();

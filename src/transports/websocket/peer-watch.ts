@@ -1,4 +1,4 @@
-import { idle } from '../../async/unref.js';
+import { unref } from '../../async/unref.js';
 
 /** The parts of a WebSocket that only the package `ws` has. Without them the peer cannot be slowed down or pinged. */
 export interface WatchedSocket {
@@ -51,7 +51,7 @@ export class PeerWatch {
     const everyMs = pingMs > 0 && socket.ping !== undefined ? Math.min(pingMs, lookMs) : lookMs;
     if (everyMs > 0) {
       this.#timer = setInterval(() => this.#look(), everyMs);
-      idle(this.#timer);
+      unref(this.#timer);
     }
     socket.on?.('pong', () => {
       this.#heard = true;

@@ -1,3 +1,4 @@
+import { withDeadline } from '../../../async/deadline.js';
 import {
   type JsonObject,
   type NotificationMessage,
@@ -18,13 +19,18 @@ import type { Expecting } from '../../../transports/http/client/read-response.js
 import { refusal } from '../../../transports/http/client/refusal.js';
 import { type Lease, OpenRequests } from '../../../transports/http/client/request-scopes.js';
 import { httpTarget } from '../../../transports/http/client/target.js';
-import { bounded } from '../bounded.js';
 import { readResumable } from './resumed-response.js';
 import { type HttpSession, newSession, sessionHeaders, unlessLost } from './session.js';
 import { listenToSession } from './session-stream.js';
 
-const POSTING = { ms: 30_000, late: 'The server did not take a message within 30 seconds.' };
-const GOODBYE = { ms: 2000, late: 'The server did not end the session within 2 seconds.' };
+const POSTING = {
+  ms: 30_000,
+  reason: () => new McpError('timeout', 'The server did not take a message within 30 seconds.'),
+};
+const GOODBYE = {
+  ms: 2000,
+  reason: () => new McpError('timeout', 'The server did not end the session within 2 seconds.'),
+};
 
 interface Asking extends Pick<Expecting, 'heard'> {
   readonly id: number;
@@ -135,7 +141,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
   async function post(text: string, what: string): Promise<void> {
     const mine = session;
     try {
-      await bounded(POSTING, (signal) =>
+      await withDeadline(POSTING, (signal) =>
         requests.run({ signal }, async (lease) => {
           const headers = sessionHeaders(mine);
           const reply = await target.send({ headers, body: text, until: lease, lane: 'brief' });
@@ -182,7 +188,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
   async function sayGoodbye(): Promise<void> {
     const headers = sessionHeaders(session);
     try {
-      await bounded(GOODBYE, async (signal) =>
+      await withDeadline(GOODBYE, async (signal) =>
         discard(await target.send({ method: 'DELETE', headers, until: { signal }, lane: 'brief' })),
       );
     } catch {

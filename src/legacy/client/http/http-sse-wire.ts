@@ -1,3 +1,4 @@
+import { settlesWithin, withDeadline } from '../../../async/deadline.js';
 import { EventStreamReader } from '../../../jsonrpc/event-stream.js';
 import { printError, readMessage } from '../../../jsonrpc/message.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
@@ -10,11 +11,12 @@ import { isEventStream, readStream } from '../../../transports/http/client/read-
 import { refusal } from '../../../transports/http/client/refusal.js';
 import { type Lease, OpenRequests } from '../../../transports/http/client/request-scopes.js';
 import { httpTarget, withoutCredentials } from '../../../transports/http/client/target.js';
-import { bounded } from '../bounded.js';
-import { pause } from './session.js';
 
 const ENDPOINT_MS = 10_000;
-const POSTING = { ms: 30_000, late: 'The server did not take a message within 30 seconds.' };
+const POSTING = {
+  ms: 30_000,
+  reason: () => new McpError('timeout', 'The server did not take a message within 30 seconds.'),
+};
 /** How long a message waits for the one before it. Some servers answer a POST only when all is done. */
 const TURN_MS = 250;
 
@@ -104,8 +106,8 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
   async function post(text: string, before: Promise<unknown>): Promise<void> {
     try {
       const url = await endpoint;
-      await turnAfter(before);
-      await bounded(POSTING, (late) =>
+      await settlesWithin(before, TURN_MS);
+      await withDeadline(POSTING, (late) =>
         requests.run({ signal: late }, async (until) => {
           const reply = await target.send({ url, headers: {}, body: text, until });
           if (!isOk(reply)) throw await refusal(reply, target);
@@ -141,10 +143,4 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
       target.close();
     },
   };
-}
-
-async function turnAfter(before: Promise<unknown>): Promise<void> {
-  const enough = new AbortController();
-  await Promise.race([before, pause(TURN_MS, enough.signal)]);
-  enough.abort();
 }

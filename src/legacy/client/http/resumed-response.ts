@@ -1,3 +1,4 @@
+import { delay } from '../../../async/delay.js';
 import { EventStreamReader } from '../../../jsonrpc/event-stream.js';
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
@@ -13,7 +14,7 @@ import {
 import type { Lease } from '../../../transports/http/client/request-scopes.js';
 import type { HttpTarget } from '../../../transports/http/client/target.js';
 import { incomplete } from '../../../transports/http/client/unreachable.js';
-import { Cursor, type HttpSession, isFinal, openStream, pause } from './session.js';
+import { Cursor, type HttpSession, isFinal, openStream } from './session.js';
 
 export interface ResumableParts {
   readonly target: HttpTarget;
@@ -53,7 +54,7 @@ export async function readResumable(reply: HttpReply, parts: ResumableParts): Pr
       failures = 0;
     }
     if (cursor.lastEventId === undefined || patience <= 0) throw incomplete(target.shown, cause);
-    await pause(cursor.delayMs(failures), lease.signal);
+    await delay(cursor.delayMs(failures), { signal: lease.signal }).catch(() => undefined);
     if (lease.ended) throw incomplete(target.shown, lease.signal.reason);
     stream = await openStream(target, { session, cursor, lease });
   }

@@ -1,10 +1,11 @@
+import { delay } from '../../../async/delay.js';
 import { EventStreamReader } from '../../../jsonrpc/event-stream.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { HttpReply } from '../../../transports/http/client/carrier.js';
 import { answerIn, type Expecting, readStream } from '../../../transports/http/client/read-response.js';
 import type { Lease } from '../../../transports/http/client/request-scopes.js';
 import type { HttpTarget } from '../../../transports/http/client/target.js';
-import { Cursor, type HttpSession, isFinal, openStream, pause } from './session.js';
+import { Cursor, type HttpSession, isFinal, openStream } from './session.js';
 
 export interface SessionStreamParts {
   readonly target: HttpTarget;
@@ -45,7 +46,7 @@ export async function listenToSession(parts: SessionStreamParts): Promise<void> 
       // A stream that ends at once, without a word, is not asked for again at once.
       failures = (await read(stream)) ? 0 : failures + 1;
     }
-    await pause(cursor.delayMs(failures), signal);
+    await delay(cursor.delayMs(failures), { signal }).catch(() => undefined);
   }
 
   /** Whether anything came of it. */

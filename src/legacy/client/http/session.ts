@@ -1,3 +1,4 @@
+import { type BackoffOptions, backoff } from '../../../async/delay.js';
 import type { EventStreamReader } from '../../../jsonrpc/event-stream.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
 import type { HttpReply } from '../../../transports/http/client/carrier.js';
@@ -67,8 +68,7 @@ export class Cursor {
   /** Exactly what the server asked for where it did, and otherwise longer each time. */
   delayMs(failures: number): number {
     if (failures === 0 && this.retryMs !== undefined) return this.retryMs;
-    const backoff = Math.min(1000 * 2 ** Math.max(failures - 1, 0), MAX_BACKOFF_MS);
-    return Math.max(this.retryMs ?? 0, backoff * (0.75 + Math.random() / 2));
+    return Math.max(this.retryMs ?? 0, backoff(Math.max(failures - 1, 0), BACKOFF));
   }
 }
 
@@ -87,7 +87,7 @@ function asHeader(id: string): string | undefined {
 }
 
 const MAX_RETRY_MS = 3_600_000;
-const MAX_BACKOFF_MS = 30_000;
+const BACKOFF: BackoffOptions = { baseMs: 1000, maxMs: 30_000, jitter: [0.75, 1.25] };
 
 /** Opens a stream with GET, at the cursor. Gives the error where there is none. */
 export async function openStream(
@@ -114,18 +114,4 @@ export async function openStream(
 /** Whether it is of no use to ask for the stream again. */
 export function isFinal({ status }: McpError): boolean {
   return status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status);
-}
-
-/** Waits; ends early, without a word, when the signal does. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-    if (signal.aborted) end();
-    function end(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    }
-  });
 }

@@ -1,5 +1,5 @@
 import type { Lifetime } from '../../../async/lifetime.js';
-import { idle } from '../../../async/unref.js';
+import { unref } from '../../../async/unref.js';
 import type { RequestId } from '../../../jsonrpc/message.js';
 import type { Dispatch } from '../../../protocol/call.js';
 import { type Caller, principalOf } from '../../../protocol/caller.js';
@@ -150,7 +150,7 @@ export class SessionTable {
       },
       Math.max(10, Math.min(30_000, idleMs / 2)),
     );
-    idle(timer);
+    unref(timer);
     return timer;
   }
 }

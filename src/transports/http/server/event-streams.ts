@@ -1,4 +1,4 @@
-import { idle } from '../../../async/unref.js';
+import { unref } from '../../../async/unref.js';
 import { printComment, printEvent } from '../../../jsonrpc/event-stream.js';
 import type { HeaderFields, Incoming, Outlet } from './incoming.js';
 
@@ -96,7 +96,7 @@ export class Streams {
   #startTimer(stream: Open): ReturnType<typeof setInterval> {
     const { keepAliveMs, maxAgeMs } = this.#limits;
     const timer = setInterval(() => this.#look(stream), Math.max(10, Math.min(keepAliveMs, maxAgeMs) / 2));
-    idle(timer);
+    unref(timer);
     return timer;
   }
 

@@ -1,4 +1,4 @@
-import { idle } from '../../../async/unref.js';
+import { unref } from '../../../async/unref.js';
 import { McpError } from '../../../protocol/errors.js';
 
 /** A call being served, as what watches over it sees it. */
@@ -62,7 +62,7 @@ export class InFlight {
 
   #startTimer(): void {
     const timer = setInterval(() => this.#sweep(), Math.max(5, Math.min(1000, this.#timeoutMs / 10)));
-    if (idle(timer)) this.#timer = timer;
+    if (unref(timer)) this.#timer = timer;
     else {
       clearInterval(timer);
       this.#ownTimers = true;

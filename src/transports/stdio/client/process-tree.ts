@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import process from 'node:process';
+import { settlesWithin } from '../../../async/deadline.js';
+import { delay } from '../../../async/delay.js';
 import { systemProgram } from './windows-command.js';
 
 /**
@@ -68,7 +70,7 @@ async function goneWithin(child: ChildProcess, ms: number): Promise<boolean> {
   const deadline = performance.now() + ms;
   for (let pause = 5; isGroupAlive(child); pause = Math.min(2 * pause, 50)) {
     if (performance.now() > deadline) return false;
-    await new Promise((resolve) => setTimeout(resolve, pause));
+    await delay(pause);
   }
   return true;
 }
@@ -99,18 +101,9 @@ function readOr<T>(otherwise: T, read: () => T): T {
 async function endOnWindows(child: ChildProcess): Promise<void> {
   if (!isRunning(child)) return;
   const killer = spawn(...taskkill(child));
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(() => {
-      child.kill();
-      resolve();
-    }, KILL_MS);
-    const done = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    child.once('exit', done);
-    killer.once('error', () => child.kill());
-  });
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  killer.once('error', () => child.kill());
+  if (!(await settlesWithin(exited, KILL_MS))) child.kill();
 }
 
 type Taskkill = [

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import process from 'node:process';
+import { settlesWithin } from '../../../async/deadline.js';
 import { type Line, LineReader, printLine } from '../../../jsonrpc/ndjson.js';
 import { McpError } from '../../../protocol/errors.js';
 import { excerpt, fewReports } from '../../client/limit-reports.js';
@@ -83,13 +84,8 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => resolve()).on('error', (error) => failed(error, resolve));
   });
-  const drained = new Promise<void>((resolve) => {
-    child.once('exit', () => {
-      const timer = setTimeout(resolve, DRAIN_MS);
-      child.once('close', () => clearTimeout(timer));
-    });
-    child.once('close', () => resolve());
-  });
+  const closed = new Promise((resolve) => child.once('close', resolve));
+  const drained = exited.then(() => settlesWithin(closed, DRAIN_MS));
   stdout?.on('data', (chunk: Buffer) => reader.push(chunk).forEach(take));
   stdout?.on('error', ignore).once('end', () => void broken('output'));
   stderr?.on('data', said.push).on('error', ignore);
@@ -104,7 +100,7 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
 
   async function leave(): Promise<void> {
     void finish();
-    await inTime(drained, 2 * DRAIN_MS);
+    await settlesWithin(drained, 2 * DRAIN_MS);
     const last = reader.end();
     if (last !== undefined) take(last);
     said.end();
@@ -113,7 +109,7 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
 
   // A process that closes a pipe is mostly about to end, and its exit code says more.
   async function broken(pipe: 'input' | 'output'): Promise<void> {
-    if (over || (await inTime(exited, EXIT_CODE_MS))) return;
+    if (over || (await settlesWithin(exited, EXIT_CODE_MS))) return;
     lose(whyEnded(server, child, words(), `has closed its standard ${pipe} and was therefore ended`));
   }
 
@@ -166,10 +162,10 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
   async function endProcess(): Promise<void> {
     flush();
     stdin?.end();
-    await inTime(exited, exitMs);
+    await settlesWithin(exited, exitMs);
     await tree.end({ termMs });
     // Bounded, because not even SIGKILL ends a process that hangs in the kernel.
-    await inTime(drained, 2 * DRAIN_MS);
+    await settlesWithin(drained, 2 * DRAIN_MS);
     for (const pipe of [stdin, stdout, stderr]) pipe?.destroy();
   }
 
@@ -219,17 +215,6 @@ function whyEnded(server: ServerProcess, child: ChildProcess, words: Words, othe
 
 function quote(stream: 'error' | 'output', lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : [` It wrote to standard ${stream}:\n${lines.join('\n')}`];
-}
-
-/** Whether it came in time. */
-async function inTime(event: Promise<void>, ms: number): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, ms, false);
-  });
-  const came = await Promise.race([event.then(() => true), late]);
-  clearTimeout(timer);
-  return came;
 }
 
 function ignore(): void {

@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { settlesWithin } from '../../../async/deadline.js';
 import { LineReader } from '../../../jsonrpc/ndjson.js';
 import type { Dispatch } from '../../../protocol/call.js';
 import { type ChannelOptions, openChannel } from '../../server/channel.js';
@@ -113,7 +114,10 @@ export function serveOverStdio(
       why === 'lost' ? channel.abandon('The client went away') : channel.close({ deadlineMs: drainMs });
     // A task's step may finish also where nobody is left to read answers.
     await Promise.all([calls, drain?.({ drainMs })]);
-    await Promise.all([inTime(onClose(), closeMs, onProblem), inTime(stdout.flushed(), closeMs, onProblem)]);
+    await Promise.all([
+      closeWithin(closeMs, onClose(), onProblem),
+      closeWithin(closeMs, stdout.flushed(), onProblem),
+    ]);
     stdout.restore();
     stopWatching();
     if (exit) process.exit(process.exitCode ?? 0);
@@ -122,16 +126,6 @@ export function serveOverStdio(
   return { closed, close: () => close('finished') };
 }
 
-async function inTime(work: Promise<void>, ms: number, onProblem: Parts['onProblem']): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  try {
-    await Promise.race([work, late]);
-  } catch (error) {
-    onProblem('Closing failed', error);
-  } finally {
-    clearTimeout(timer);
-  }
+async function closeWithin(ms: number, work: Promise<void>, onProblem: Parts['onProblem']): Promise<void> {
+  if (await settlesWithin(work, ms)) await work.catch((error: unknown) => onProblem('Closing failed', error));
 }

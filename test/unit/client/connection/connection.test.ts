@@ -121,18 +121,6 @@ describe('a lost connection', () => {
     await client.close();
     expect(script.opened()).toBe(1);
   });
-
-  test('pauses grow, and are cut by chance', async () => {
-    const { backoff } = await import('../../../../src/client/connection/pause.js');
-    const random = vi.spyOn(Math, 'random');
-    random.mockReturnValue(1);
-    expect([0, 1, 2, 9, 99].map((attempt) => backoff(attempt, { baseMs: 200, maxMs: 30_000 }))).toEqual([
-      200, 400, 800, 30_000, 30_000,
-    ]);
-    random.mockReturnValue(0);
-    expect(backoff(1, { baseMs: 200, maxMs: 30_000 })).toBe(200);
-    random.mockRestore();
-  });
 });
 
 describe('calls that broke off', () => {

@@ -1,6 +1,8 @@
+// Waiting for an AbortSignal, many waiters to one listener.
+
 type Listener = () => void;
 
-/** What waits for each signal. Node warns of a leak where more than ten listen to one, and a group of servers is more than ten. */
+/** The waiters of each signal. Node warns of a leak if more than ten listen to one, and a group of servers is more than ten. */
 const waiting = new WeakMap<AbortSignal, Waiting>();
 
 interface Waiting {
@@ -8,7 +10,7 @@ interface Waiting {
   readonly abort: Listener;
 }
 
-/** Calls `listener` when a signal aborts, unless the function that is returned was called before. All share one listener. */
+/** Calls `listener` when a signal aborts, unless the returned function was called before. All waiters share one listener. */
 export function onAbort(signal: AbortSignal, listener: Listener): () => void {
   const { listeners, abort } = waiting.get(signal) ?? attach(signal);
   // The same function may wait twice.
@@ -31,4 +33,14 @@ function attach(signal: AbortSignal): Waiting {
   waiting.set(signal, attached);
   signal.addEventListener('abort', abort, { once: true });
   return attached;
+}
+
+/** Settles as `promise` does, or rejects with the signal's reason if the signal aborts first. A later outcome is ignored. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
+    if (signal.aborted) stop();
+    const forget = signal.aborted ? undefined : onAbort(signal, stop);
+    void promise.then(resolve, reject).finally(forget);
+  });
 }

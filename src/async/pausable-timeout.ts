@@ -1,18 +1,19 @@
+/** The longest time that a timer can be set for: about 24 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** A limit whose time stands still while the user answers. Its signal aborts when the time is over. */
-export class TimeLimit {
+/** A timeout whose clock stops during some of the work. Its signal aborts when the time is over. */
+export class PausableTimeout {
   readonly #over = new AbortController();
-  readonly #late: () => Error;
+  readonly #reason: () => unknown;
   #leftMs: number;
   #since = performance.now();
   #paused = 0;
   #ended = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(ms: number, late: () => Error) {
+  constructor(ms: number, reason: () => unknown) {
     this.#leftMs = ms;
-    this.#late = late;
+    this.#reason = reason;
     this.#arm();
   }
 
@@ -20,8 +21,8 @@ export class TimeLimit {
     return this.#over.signal;
   }
 
-  /** Does something whose time does not count. */
-  async without<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs `work` with the clock stopped. */
+  async pauseFor<T>(work: () => Promise<T>): Promise<T> {
     if (this.#paused++ === 0) {
       this.#spend();
       clearTimeout(this.#timer);
@@ -36,7 +37,7 @@ export class TimeLimit {
     }
   }
 
-  /** Leaves no timer behind. */
+  /** Stops the clock permanently: the signal no longer aborts. */
   end(): void {
     this.#ended = true;
     clearTimeout(this.#timer);
@@ -53,9 +54,9 @@ export class TimeLimit {
     const ms = Math.min(Math.max(this.#leftMs, 0), MAX_TIMER_MS);
     this.#timer = setTimeout(() => {
       this.#spend();
-      // A timer may come a little early, and none can be set for longer than 24 days.
+      // A timer may fire a little early, or before the time is over because it could not be set for longer.
       if (this.#leftMs > 1) this.#arm();
-      else this.#over.abort(this.#late());
+      else this.#over.abort(this.#reason());
     }, ms);
   }
 }

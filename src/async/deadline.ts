@@ -1,0 +1,51 @@
+import { onAbort } from './abort.js';
+import { unref } from './unref.js';
+
+// Work and promises that must be done in time.
+
+export interface Deadline {
+  readonly ms: number;
+  /** Aborts the work before the deadline. */
+  readonly signal?: AbortSignal | undefined;
+  /** Makes the reason that the work's signal aborts with at the deadline. */
+  readonly reason: () => unknown;
+}
+
+/**
+ * Runs `work` with a signal that aborts at the deadline, or with the deadline's own signal. Settles as the work does: work that
+ * ignores its signal is waited for. The work can call `met` to stop the clock before it ends.
+ */
+export async function withDeadline<T>(
+  { ms, signal, reason }: Deadline,
+  work: (signal: AbortSignal, met: () => void) => Promise<T>,
+): Promise<T> {
+  const own = new AbortController();
+  const timer = setTimeout(() => own.abort(reason()), ms);
+  const met = (): void => clearTimeout(timer);
+  const stop = (): void => own.abort(signal?.reason);
+  if (signal?.aborted) stop();
+  const forget = signal === undefined || signal.aborted ? undefined : onAbort(signal, stop);
+  try {
+    return await work(own.signal, met);
+  } finally {
+    met();
+    forget?.();
+  }
+}
+
+/** Whether a promise settles within `ms`, in whichever way. The caller looks at the promise itself for its outcome. */
+export function settlesWithin(
+  promise: Promise<unknown>,
+  ms: number,
+  { unref: mayExit = false }: { readonly unref?: boolean } = {},
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms, false);
+    if (mayExit) unref(timer);
+    const settled = (): void => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    promise.then(settled, settled);
+  });
+}
