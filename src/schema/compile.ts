@@ -1,6 +1,8 @@
+// Compiles a schema of any kind into its JSON Schema and one function that validates values.
+
 import { coerce } from './check/coerce.js';
-import type { CompiledSchema, Direction } from './check/compiled-schema.js';
-import type { Checked, Issue } from './check/issue.js';
+import type { CompiledSchema, SchemaDirection } from './check/compiled-schema.js';
+import type { Issue, ValidationResult } from './check/issue.js';
 import { accepts, judge } from './check/validator.js';
 import { toJsonSchema } from './convert.js';
 import { readDocument } from './document/document.js';
@@ -12,14 +14,14 @@ import type { Infer, JsonSchema, Schema } from './schema.js';
 import type { StandardIssue, StandardResult, StandardSchema } from './standard.js';
 
 export interface CompileOptions {
-  readonly io: Direction;
+  readonly io: SchemaDirection;
   /** Tool inputs: the root must be `type: "object"`. */
   readonly requireObject?: boolean;
 }
 
 /**
- * Prepares a schema once, at definition; throws `SchemaError` for anything that would only fail in a call. Inputs
- * that fail are tried again after coercion (see coerce.ts); outputs are our own and are held to their word.
+ * Compiles a schema once, at definition. Throws `SchemaError` for anything that would otherwise fail only in a call. An input
+ * that is not valid is coerced and validated again (see coerce.ts); an output comes from our own handler and is never coerced.
  */
 export function compileSchema<S extends Schema>(
   schema: S,
@@ -28,13 +30,13 @@ export function compileSchema<S extends Schema>(
   const { io, requireObject = false } = options;
   const standard = isStandard(schema) ? schema : undefined;
   let json = standard === undefined ? plain(schema) : toJsonSchema(standard, io);
-  // A library matches its patterns itself; one that is slow is not matched again to explain the failure.
+  // A library matches its own patterns. A slow pattern is not matched a second time to explain the failure.
   const reading = { withoutSlowPatterns: standard !== undefined };
   let document = readDocument(json, reading);
   if (requireObject) {
-    const given = json;
-    json = withObjectRoot(given, document);
-    if (json !== given) document = readDocument(json, reading);
+    const original = json;
+    json = withObjectRoot(original, document);
+    if (json !== original) document = readDocument(json, reading);
   }
   const check = standard === undefined ? checkJson(document) : checkStandard(standard);
   const validate = io === 'input' ? withCoercion(document, check) : check;
@@ -42,14 +44,14 @@ export function compileSchema<S extends Schema>(
   return { json, io, document, plain: plainSchema, validate: validate as Check<Infer<S>> };
 }
 
-type Check<T = unknown> = (value: unknown) => Checked<T> | Promise<Checked<T>>;
+type Check<T = unknown> = (value: unknown) => ValidationResult<T> | Promise<ValidationResult<T>>;
 
 function plain(schema: Schema): JsonSchema {
   assertPlainJson(schema);
   return schema;
 }
 
-/** Arktype's schemas are functions. */
+/** A Standard Schema is an object or, in arktype, a function. */
 function isStandard(schema: unknown): schema is StandardSchema {
   const holds = (typeof schema === 'object' && schema !== null) || typeof schema === 'function';
   return holds && '~standard' in schema;
@@ -59,12 +61,12 @@ function checkStandard(schema: StandardSchema): Check {
   const props = schema['~standard'];
   return function validate(value) {
     const result = props.validate(value);
-    return 'then' in result ? result.then(settled) : settled(result);
+    return 'then' in result ? result.then(toValidationResult) : toValidationResult(result);
   };
 }
 
-// `Array.from`, because arktype's lists are subclasses of Array whose `map` makes more of themselves.
-function settled(result: StandardResult<unknown>): Checked<unknown> {
+// `Array.from`, because arktype's arrays are instances of a subclass of Array, and their `map` returns another instance of it.
+function toValidationResult(result: StandardResult<unknown>): ValidationResult<unknown> {
   if (result.issues === undefined) return { ok: true, value: result.value };
   return { ok: false, issues: Array.from(result.issues, toIssue) };
 }
@@ -77,14 +79,14 @@ function toKey(key: PropertyKey): string | number {
   return typeof key === 'symbol' ? String(key) : key;
 }
 
-// Where nothing in the schema may fail without failing the value, one pass both judges and finds. Elsewhere the pass that
-// only judges is cheaper for what is accepted.
+// If no part of the schema can fail without the whole value failing, one pass both validates and collects the findings.
+// Otherwise a pass that only validates is cheaper for values that are accepted.
 function checkJson(document: SchemaDocument): Check {
   const onePass = !hasAlternatives(document);
   return function validate(value) {
-    const judged = onePass ? judge(document, value) : undefined;
-    if (judged?.valid ?? accepts(document, value)) return { ok: true, value };
-    const issues = findProblems(document, value, judged?.findings);
+    const judgement = onePass ? judge(document, value) : undefined;
+    if (judgement?.valid ?? accepts(document, value)) return { ok: true, value };
+    const issues = findProblems(document, value, judgement?.findings);
     return {
       ok: false,
       issues: issues.length > 0 ? issues : [{ path: [], message: 'does not match the schema' }],
@@ -100,14 +102,14 @@ function hasAlternatives({ root, targets }: SchemaDocument): boolean {
 }
 
 function withCoercion(document: SchemaDocument, check: Check): Check {
-  function again(value: unknown, failed: Checked<unknown>): ReturnType<Check> {
-    if (failed.ok) return failed;
-    const coerced = coerce(document, value);
-    return coerced.changed ? check(coerced.value) : failed;
+  function retryCoerced(value: unknown, result: ValidationResult<unknown>): ReturnType<Check> {
+    if (result.ok) return result;
+    const coercion = coerce(document, value);
+    return coercion.changed ? check(coercion.value) : result;
   }
   return function validate(value) {
     const first = check(value);
-    if ('then' in first) return first.then((checked) => again(value, checked));
-    return first.ok ? first : again(value, first);
+    if ('then' in first) return first.then((result) => retryCoerced(value, result));
+    return first.ok ? first : retryCoerced(value, first);
   };
 }

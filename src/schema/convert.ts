@@ -1,13 +1,15 @@
-import type { Direction } from './check/compiled-schema.js';
+// Converts a Standard Schema to JSON Schema with the help of its own library.
+
+import type { SchemaDirection } from './check/compiled-schema.js';
 import { assertPlainJson, type JsonSchema } from './document/plain-json.js';
 import { SchemaError } from './document/schema-error.js';
 import type { StandardJsonConverter, StandardSchema } from './standard.js';
 
-// Some libraries know only the older dialect.
+// The dialects to ask for, in order of preference: some libraries support only the older one.
 const TARGETS = ['draft-2020-12', 'draft-07'] as const;
 
 /** Asks a Standard Schema for its JSON Schema. */
-export function toJsonSchema(schema: StandardSchema, io: Direction): JsonSchema {
+export function toJsonSchema(schema: StandardSchema, io: SchemaDirection): JsonSchema {
   const props = schema['~standard'];
   const converter = 'jsonSchema' in props ? (props.jsonSchema as StandardJsonConverter) : undefined;
   if (converter === undefined) throw new SchemaError(cannotConvert(schema, props.vendor));
@@ -23,13 +25,13 @@ export function toJsonSchema(schema: StandardSchema, io: Direction): JsonSchema 
   }
   const reason = failure instanceof Error ? failure.message : String(failure);
   throw new SchemaError(
-    `The ${props.vendor} schema cannot be said as JSON Schema (${io}): ${reason.trim().replace(/\.$/, '')}. ` +
-      'Use types that JSON has, or give the JSON Schema yourself with withJsonSchema(schema, json).',
+    `The ${props.vendor} schema cannot be expressed as JSON Schema (${io}): ${reason.trim().replace(/\.$/, '')}. ` +
+      'Use types that JSON has, or provide the JSON Schema yourself with withJsonSchema(schema, json).',
     { cause: failure },
   );
 }
 
-/** Arktype says `{}` for what JSON does not have, unless told otherwise: a field that nothing sent could satisfy. */
+/** By default, arktype writes `{}` for types that JSON does not have: a field that no value from a client could satisfy. */
 function strictness(vendor: string): { libraryOptions?: Record<string, unknown> } {
   if (vendor !== 'arktype') return {};
   const refuse = (what: string) => (): never => {
@@ -44,7 +46,7 @@ function strictness(vendor: string): { libraryOptions?: Record<string, unknown> 
 }
 
 function cannotConvert(schema: StandardSchema, vendor: string): string {
-  const start = `The ${vendor} schema cannot give its JSON Schema`;
+  const start = `The ${vendor} schema cannot convert itself to JSON Schema`;
   if (vendor === 'zod') {
     return '_zod' in schema
       ? `${start}: upgrade zod to 4.2 or later, or use withJsonSchema(schema, z.toJSONSchema(schema)).`

@@ -1,3 +1,5 @@
+// Makes sure that the schema of an input describes an object.
+
 import { allowedTypesOf, OBJECT } from './document/json-types.js';
 import type { SchemaDocument, SchemaNode } from './document/nodes.js';
 import type { JsonSchema } from './document/plain-json.js';
@@ -5,15 +7,15 @@ import { SchemaError } from './document/schema-error.js';
 import { expectation } from './explain/expectation.js';
 
 /**
- * The schema with `type: "object"` at its root, as the protocol demands of a tool's input (Spec 2025-11-25, Tools,
- * `inputSchema`). Unions and intersections of objects have no `type` of their own, and are given one.
+ * Returns the schema with `type: "object"` at its root, which the protocol requires of a tool's input (Spec 2025-11-25,
+ * Tools, `inputSchema`). Unions and intersections of objects have no `type` of their own, so it is added.
  */
 export function withObjectRoot(json: JsonSchema, document: SchemaDocument): JsonSchema {
   if (json['type'] === 'object') return json;
   if (describesObject(document, document.root)) return { ...json, type: 'object' };
-  const found = expectation(document, document.root);
+  const actual = expectation(document, document.root);
   throw new SchemaError(
-    `The schema must describe an object ("type": "object" at its root)${found === undefined ? '' : `, but it describes ${found}`}; ` +
+    `The schema must describe an object ("type": "object" at its root)${actual === undefined ? '' : `, but it describes ${actual}`}; ` +
       'wrap it in an object with a named field.',
   );
 }

@@ -1,3 +1,5 @@
+// The types of schemas that the package accepts, and the two functions that make one from a plain JSON Schema.
+
 import { accepts } from './check/validator.js';
 import { readDocument } from './document/document.js';
 import type { JsonSchema } from './document/plain-json.js';
@@ -63,9 +65,14 @@ export function jsonSchema<T = Record<string, unknown>>(schema: JsonSchema): Sta
     const issues = findProblems(document, value);
     return { issues: issues.length > 0 ? issues : [{ message: 'does not match the schema' }] };
   }
-  const say = (): JsonSchema => schema;
+  const toJson = (): JsonSchema => schema;
   return {
-    '~standard': { version: 1, vendor: 'json-schema', validate, jsonSchema: { input: say, output: say } },
+    '~standard': {
+      version: 1,
+      vendor: 'json-schema',
+      validate,
+      jsonSchema: { input: toJson, output: toJson },
+    },
   };
 }
 
@@ -79,9 +86,14 @@ export function withJsonSchema<S extends StandardSchema>(
 ): StandardJsonSchema<InferInput<S>, InferOutput<S>> {
   const props: StandardProps = schema['~standard'];
   const validate = (value: unknown): ReturnType<typeof props.validate> => props.validate(value);
-  const say = (): Record<string, unknown> => json as Record<string, unknown>;
+  const toJson = (): Record<string, unknown> => json as Record<string, unknown>;
   return {
-    '~standard': { version: 1, vendor: props.vendor, validate, jsonSchema: { input: say, output: say } },
+    '~standard': {
+      version: 1,
+      vendor: props.vendor,
+      validate,
+      jsonSchema: { input: toJson, output: toJson },
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Standard Schema V1 (https://standardschema.dev) and its JSON Schema extension, declared here so that no
- * schema library and no version of one is a dependency. The shapes are structural: any library that has them fits.
+ * A schema that follows Standard Schema V1 (https://standardschema.dev). The types are declared here, with those of its JSON
+ * Schema extension, so that the package depends on no schema library and no version of one: they are structural.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': StandardProps<Input, Output>;
@@ -22,7 +22,7 @@ interface StandardJsonProps<Input = unknown, Output = Input> extends StandardPro
   readonly jsonSchema: StandardJsonConverter;
 }
 
-/** Either method throws where the library cannot represent the schema, or does not know the target. */
+/** Converts a schema to JSON Schema. Both methods throw if the library cannot represent the schema or lacks the target. */
 export interface StandardJsonConverter {
   readonly input: (options: StandardJsonOptions) => Record<string, unknown>;
   readonly output: (options: StandardJsonOptions) => Record<string, unknown>;
@@ -54,22 +54,22 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** Only what inference reads: matching a big library type against this stays cheap. */
+/** The part of a Standard Schema that type inference reads. Matching a large library type against so little is cheap. */
 export interface StandardTyped {
   readonly '~standard': { readonly types?: StandardTypes | undefined };
 }
 
 /**
- * The place of the types of a zod 4 schema. The compiler reads them here at a fraction of the cost of `~standard`, which for
- * zod is a generic type over the schema itself: for 200 tools 162,000 instantiations instead of 204,000.
+ * The part of a zod 4 schema that holds its types. The compiler reads them here at a fraction of the cost of `~standard`, which
+ * for zod is a generic type over the schema itself: for 200 tools 162,000 instantiations instead of 204,000.
  */
 export interface ZodTyped {
   readonly _zod: { readonly input: unknown; readonly output: unknown };
 }
 
 /**
- * The mark of a Standard Schema, which JSON Schema does not have. The value is not looked at, so that the compiler need not
- * resolve its type.
+ * The property that tells a Standard Schema from a JSON Schema. Its type is `unknown`, so that the compiler does not have to
+ * resolve it.
  */
 export interface HasStandard {
   readonly '~standard': unknown;

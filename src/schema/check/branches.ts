@@ -1,3 +1,5 @@
+// Finds the branch of a union that a value was meant for.
+
 import { type AllowedTypes, bitOf } from '../document/json-types.js';
 import type { SchemaDocument, SchemaNode } from '../document/nodes.js';
 import { isPlainObject } from '../document/plain-json.js';
@@ -5,8 +7,9 @@ import { isPlainObject } from '../document/plain-json.js';
 type Branch = SchemaNode | boolean;
 
 /**
- * The one branch of an `anyOf` or `oneOf` that a value can mean, when there is exactly one: first by type and by
- * constants (a discriminator), then by required fields. A branch is only ruled out when it surely rejects the value.
+ * Returns the index of the only branch of an `anyOf` or `oneOf` that a value can be meant for, or undefined if there are
+ * several. Types and constants (a discriminator) decide first, then required fields. A branch is ruled out only if it surely
+ * rejects the value.
  */
 export function onlyCandidate(
   document: SchemaDocument,
@@ -31,7 +34,7 @@ export function onlyCandidate(
   }
 }
 
-/** The values that a `const` or `enum` allows, also behind a `$ref`. */
+/** The values that a `const` or `enum` allows, directly or through a `$ref`. */
 export function literalsOf(document: SchemaDocument, schema: Branch): readonly unknown[] | undefined {
   if (typeof schema === 'boolean') return undefined;
   if (Object.hasOwn(schema, 'const')) return [schema.const];

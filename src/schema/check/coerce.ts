@@ -1,3 +1,5 @@
+// Converts strings in a value to the types that the schema asks for.
+
 import {
   ARRAY,
   allowedTypesOf,
@@ -16,17 +18,17 @@ import { onlyCandidate } from './branches.js';
 const MAX_VALUE_DEPTH = 64;
 const MAX_JSON_TEXT = 100_000;
 
-export interface Coerced {
+export interface Coercion {
   readonly changed: boolean;
   readonly value: unknown;
 }
 
 /**
- * Models send `"5"` for 5 and `"[1,2]"` for [1,2]. This turns a string into what it says, only where the schema
- * forbids a string and the text is exactly a value of a type the schema allows. A value that is valid never changes;
- * the argument is never mutated, and only the way to a change is copied.
+ * Converts strings to the values that they spell: models send `"5"` for 5 and `"[1,2]"` for [1,2]. A string is converted only
+ * where the schema forbids strings and the string is exactly a value of a type that the schema allows. A valid value never
+ * changes. The argument is never mutated; only the path to a change is copied.
  */
-export function coerce(document: SchemaDocument, value: unknown): Coerced {
+export function coerce(document: SchemaDocument, value: unknown): Coercion {
   const allowed = allowedTypesOf(document);
   const result = at(document.root, value, 0);
   return { changed: result !== value, value: result };
@@ -36,8 +38,8 @@ export function coerce(document: SchemaDocument, value: unknown): Coerced {
     if (typeof current === 'string') {
       const types = allowed(schema);
       if ((types & STRING) !== 0) return current;
-      const read = readText(current, types);
-      return read === undefined ? current : within(schema, read, depth);
+      const parsed = parseText(current, types);
+      return parsed === undefined ? current : within(schema, parsed, depth);
     }
     return within(schema, current, depth);
   }
@@ -76,18 +78,18 @@ export function coerce(document: SchemaDocument, value: unknown): Coerced {
       for (const schema of schemasOfField(node, name)) next = at(schema, next, depth + 1);
       if (next !== field) {
         copy ??= { ...object };
-        copy[name] = next; // spreading has made it an own field, also one called `__proto__`
+        copy[name] = next; // the spread made every field an own property, even one named `__proto__`
       }
     }
     return copy ?? object;
   }
 }
 
-/** Which subschemas of one node (not of its combinators) speak about a field. */
+/** The subschemas of a node that apply to one field, without those of its combinators. */
 export function schemasOfField(node: SchemaNode, name: string): readonly (SchemaNode | boolean)[] {
   const own: (SchemaNode | boolean)[] = [];
-  const named = node.properties?.[name];
-  if (named !== undefined) own.push(named);
+  const property = node.properties?.[name];
+  if (property !== undefined) own.push(property);
   for (const [pattern, schema] of Object.entries(node.patternProperties ?? {})) {
     if (new RegExp(pattern, 'u').test(name)) own.push(schema);
   }
@@ -98,24 +100,24 @@ export function schemasOfField(node: SchemaNode, name: string): readonly (Schema
 // The grammar of RFC 8259: no sign but minus, no leading zeros, no hexadecimal, no surrounding space.
 const JSON_NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
-function readText(text: string, types: number): unknown {
+function parseText(text: string, types: number): unknown {
   if ((types & BOOLEAN) !== 0 && (text === 'true' || text === 'false')) return text === 'true';
   if ((types & NULL) !== 0 && text === 'null') return null;
   if ((types & (INTEGER | FRACTION)) !== 0 && JSON_NUMBER.test(text)) {
     const number = Number(text);
-    // An identifier longer than a double can hold must not silently become another one.
+    // An identifier with more digits than a double can hold must not silently become another identifier.
     const exact = Number.isInteger(number) ? Number.isSafeInteger(number) : Number.isFinite(number);
     return exact && (types & bitOf(number)) !== 0 ? number : undefined;
   }
-  return (types & (ARRAY | OBJECT)) !== 0 ? readStructure(text, types) : undefined;
+  return (types & (ARRAY | OBJECT)) !== 0 ? parseStructure(text, types) : undefined;
 }
 
-function readStructure(text: string, types: number): unknown {
+function parseStructure(text: string, types: number): unknown {
   const start = text.trimStart().charAt(0);
   if ((start !== '[' && start !== '{') || text.length > MAX_JSON_TEXT) return undefined;
   try {
     const parsed: unknown = JSON.parse(text);
-    // The text has not been through the limits on a message's depth.
+    // The limit on a message's depth has not been applied to the contents of this string.
     return (types & bitOf(parsed)) !== 0 && !deeperThan(parsed, MAX_VALUE_DEPTH) ? parsed : undefined;
   } catch {
     return undefined;

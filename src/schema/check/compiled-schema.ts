@@ -1,17 +1,19 @@
 import type { SchemaDocument } from '../document/nodes.js';
 import type { JsonSchema } from '../document/plain-json.js';
-import type { Checked } from './issue.js';
+import type { ValidationResult } from './issue.js';
 
-export type Direction = 'input' | 'output';
+/** The side of a schema: `input` before defaults and conversions, `output` after them. */
+export type SchemaDirection = 'input' | 'output';
 
+/** A schema that is ready to validate values. */
 export interface CompiledSchema<T = unknown> {
-  /** What peers see. A plain JSON Schema is the very object that was given. */
+  /** The JSON Schema that peers see. For a plain JSON Schema it is the original object. */
   readonly json: JsonSchema;
-  readonly io: Direction;
-  /** The JSON Schema as it was read, for coercion and explanations. */
+  readonly io: SchemaDirection;
+  /** The JSON Schema in normal form, for coercion and error messages. */
   readonly document: SchemaDocument;
-  /** Whether the JSON Schema itself judges values, and not a library that also gave it. */
+  /** Whether the JSON Schema itself validates values, and not the library that it came from. */
   readonly plain: boolean;
-  /** Never a promise when the library is synchronous, as zod, valibot, arktype and JSON Schema are. */
-  validate(value: unknown): Checked<T> | Promise<Checked<T>>;
+  /** Validates a value. It returns a promise only if the library does; zod, valibot, arktype and JSON Schema are synchronous. */
+  validate(value: unknown): ValidationResult<T> | Promise<ValidationResult<T>>;
 }

@@ -1,9 +1,10 @@
-/** One thing wrong with a value, at a place in it. */
+/** One problem with a value, and the path to it inside the value. */
 export interface Issue {
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-export type Checked<T> =
+/** The validated value, or the reasons why it is not valid. */
+export type ValidationResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly issues: readonly Issue[] };

@@ -1,12 +1,14 @@
+// Finds the subschemas that apply to one part of a value.
+
 import { allowedTypesOf } from '../document/json-types.js';
 import type { SchemaDocument, SchemaNode } from '../document/nodes.js';
 import { onlyCandidate } from './branches.js';
 import { schemasOfField } from './coerce.js';
 
-// Enough to name fields; an error text does not need every branch of a huge union.
+// Enough to name fields: an error message does not need every branch of a huge union.
 const MAX_PLACES = 200;
 
-/** Every subschema that speaks about the value at a path: through references, combinations and the branch it means. */
+/** Every subschema that applies to the value at a path, through references, combinations and the intended branch of a union. */
 export function placesAt(
   document: SchemaDocument,
   path: readonly (string | number)[],
@@ -40,7 +42,7 @@ export function placesAt(
   }
 }
 
-/** The names of the fields that a value at these places may have, in the order the schema gives them. */
+/** The names of the fields that these subschemas define, in the order of the schema. */
 export function fieldNames(places: readonly SchemaNode[]): readonly string[] {
   return [...new Set(places.flatMap((node) => Object.keys(node.properties ?? {})))];
 }
@@ -49,7 +51,7 @@ export function valueAt(value: unknown, path: readonly (string | number)[]): unk
   return path.reduce(childOf, value);
 }
 
-/** A path of the validator's text tokens, with numbers where the value has arrays. */
+/** Converts a path of the validator, which has only strings, to one with numbers where the value has arrays. */
 export function typedPath(value: unknown, tokens: readonly string[]): readonly (string | number)[] {
   let current = value;
   return tokens.map((token) => {

@@ -1,25 +1,25 @@
+// The only file that calls the JSON Schema validator. The validator is an interpreter, so it also runs where code generation
+// is forbidden. It gets our own nodes and our own table of references, so it never resolves or fetches anything itself.
+
 import { type Schema as InterpretedSchema, validate as interpret } from '@cfworker/json-schema';
 import type { SchemaDocument } from '../document/nodes.js';
 
-/**
- * The seam to the JSON Schema validator: an interpreter, so it also runs where code generation is forbidden.
- * It is given our own nodes and our own table of references, and so never resolves or fetches anything itself.
- */
+/** Whether a value is valid. */
 export function accepts(document: SchemaDocument, value: unknown): boolean {
   return run(document, value, true)?.valid ?? false;
 }
 
-/** A keyword that a value did not satisfy: where in the value, and by which way through the schema. */
+/** A keyword that a value did not satisfy, with its path in the value and its path through the schema. */
 export interface Finding {
   readonly keyword: string;
   readonly path: readonly string[];
   readonly schemaPath: readonly string[];
 }
 
-// A peer may be wrong a million times; nobody reads that far.
+// A peer may send a value with a million errors; nobody reads that many.
 const MAX_FINDINGS = 50_000;
 
-/** Whether a value fits, and what is wrong with it, in one pass. What cannot be checked at all does not fit. */
+/** Whether a value is valid, and the findings, in one pass. A value that cannot be checked at all is not valid. */
 export function judge(
   document: SchemaDocument,
   value: unknown,
@@ -28,7 +28,7 @@ export function judge(
   return { valid: result?.valid ?? false, findings: findingsOf(result) };
 }
 
-/** What is wrong with a value, applicators before what is inside them. Empty when it could not be checked at all. */
+/** The findings for a value, those of applicators before those inside them. Empty if the value could not be checked at all. */
 export function findings(document: SchemaDocument, value: unknown): readonly Finding[] {
   return judge(document, value).findings;
 }
@@ -44,8 +44,9 @@ function findingsOf(result: Outcome | undefined): readonly Finding[] {
 type Outcome = ReturnType<typeof interpret>;
 
 /**
- * The interpreter throws on what is not JSON (a handler's `{ note: undefined }`), on field names that are not
- * well-formed Unicode and on nesting beyond the stack. The first becomes what would go over the wire; the others fail.
+ * Runs the interpreter, which throws for values that are not JSON (a handler's `{ note: undefined }`), for field names that are
+ * not well-formed Unicode, and for nesting that exceeds the stack. A value that is not JSON is converted to what would be sent
+ * and checked again; for the others the result is undefined.
  */
 function run(document: SchemaDocument, value: unknown, stopEarly: boolean): Outcome | undefined {
   try {

@@ -1,16 +1,18 @@
+// The dialects of JSON Schema that are supported.
+
 import { SchemaError } from './schema-error.js';
 
 export type Dialect = '2020-12' | '7';
 
-/** Reads `$schema`. Absent means 2020-12, as the Model Context Protocol says (Spec 2025-11-25, JSON Schema Usage). */
-export function dialectOf(declared: unknown): Dialect {
-  if (declared === undefined) return '2020-12';
-  if (typeof declared === 'string') {
-    const dialect = dialects.get(withoutNoise(declared));
+/** Reads `$schema`. Default: 2020-12, as the specification says (2025-11-25, JSON Schema Usage). */
+export function dialectOf(schemaUri: unknown): Dialect {
+  if (schemaUri === undefined) return '2020-12';
+  if (typeof schemaUri === 'string') {
+    const dialect = dialects.get(withoutNoise(schemaUri));
     if (dialect !== undefined) return dialect;
   }
   throw new SchemaError(
-    `The dialect ${JSON.stringify(declared)} in "$schema" is not supported; use ` +
+    `The dialect ${JSON.stringify(schemaUri)} in "$schema" is not supported; use ` +
       '"https://json-schema.org/draft/2020-12/schema" or "http://json-schema.org/draft-07/schema#", or leave "$schema" out for 2020-12.',
   );
 }
@@ -20,7 +22,7 @@ const dialects: ReadonlyMap<string, Dialect> = new Map<string, Dialect>([
   ['//json-schema.org/draft-07/schema', '7'],
 ]);
 
-/** People write the identifiers with http or https and with or without the empty fragment. */
+/** Removes the parts in which spellings of one identifier differ: http or https, and an empty fragment. */
 function withoutNoise(uri: string): string {
   const plain = uri.endsWith('#') ? uri.slice(0, -1) : uri;
   if (plain.startsWith('https:')) return plain.slice('https:'.length);

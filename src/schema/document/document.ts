@@ -1,3 +1,5 @@
+// Reads a JSON Schema into normal form and checks everything about it that could fail later.
+
 import { dialectOf } from './dialect.js';
 import { assertExpands } from './expansion.js';
 import { typeBits } from './json-types.js';
@@ -6,18 +8,18 @@ import type { SchemaDocument, SchemaNode } from './nodes.js';
 import { unicodePattern } from './pattern.js';
 import { assertPlainJson, type JsonSchema } from './plain-json.js';
 import { followPointer, joinPointer } from './pointer.js';
-import { createReferences, ROOT_BASE, unresolved } from './references.js';
+import { createReferences, ROOT_BASE, unresolvedReference } from './references.js';
 import { SchemaError } from './schema-error.js';
 import { isSlowPattern } from './slow-pattern.js';
 
 const MAX_SCHEMA_DEPTH = 64;
 const MAX_SUBSCHEMAS = 10_000;
 
-// The validator compares every item with every other; longer lists of unique items are refused unread.
+// The validator compares every item with every other, so a longer array of unique items is rejected without a comparison.
 const MAX_UNIQUE_ITEMS = 2_000;
 
 export interface ReadOptions {
-  /** Leaves out patterns that can take exponential time, where somebody else matches them already. */
+  /** Leaves out patterns that can take exponential time, because a schema library matches them already. Default: false. */
   readonly withoutSlowPatterns?: boolean;
 }
 
@@ -26,7 +28,7 @@ export function readDocument(json: unknown, options: ReadOptions = {}): SchemaDo
   assertPlainJson(json);
   const reader = createReader(json, options);
   const root = reader.read(json, { pointer: '', base: ROOT_BASE, depth: 1 }) as SchemaNode;
-  reader.settle();
+  reader.resolveReferences();
   const targets = reader.nodes;
   const { slowPatterns } = reader;
   const document: SchemaDocument = { root, targets, target: (ref) => targets[ref] ?? true, slowPatterns };
@@ -34,13 +36,13 @@ export function readDocument(json: unknown, options: ReadOptions = {}): SchemaDo
   return document;
 }
 
-interface Place {
+interface SchemaPosition {
   readonly pointer: string;
   readonly base: string;
   readonly depth: number;
 }
 
-interface Pending extends Place {
+interface Pending extends SchemaPosition {
   readonly node: Draft;
   readonly ref: string;
   readonly dynamic: boolean;
@@ -52,8 +54,8 @@ type Nodes = Record<string, SchemaNode | boolean>;
 interface Reader {
   readonly slowPatterns: readonly string[];
   readonly nodes: Nodes;
-  read(raw: unknown, place: Place): SchemaNode | boolean;
-  settle(): void;
+  read(raw: unknown, position: SchemaPosition): SchemaNode | boolean;
+  resolveReferences(): void;
 }
 
 function createReader(json: JsonSchema, { withoutSlowPatterns = false }: ReadOptions): Reader {
@@ -64,8 +66,8 @@ function createReader(json: JsonSchema, { withoutSlowPatterns = false }: ReadOpt
   const slowPatterns: string[] = [];
   let count = 0;
 
-  function read(raw: unknown, place: Place): SchemaNode | boolean {
-    const { pointer, depth } = place;
+  function read(raw: unknown, position: SchemaPosition): SchemaNode | boolean {
+    const { pointer, depth } = position;
     if (depth > MAX_SCHEMA_DEPTH) {
       throw new SchemaError(
         `The schema is nested more than ${MAX_SCHEMA_DEPTH} levels deep at #${pointer}; flatten it with "$defs" and "$ref".`,
@@ -81,18 +83,18 @@ function createReader(json: JsonSchema, { withoutSlowPatterns = false }: ReadOpt
     if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
       throw new SchemaError(`A schema must be an object or a boolean; #${pointer} is neither.`);
     }
-    return readObject(raw as JsonSchema, place);
+    return readObject(raw as JsonSchema, position);
   }
 
-  function readObject(raw: JsonSchema, place: Place): SchemaNode {
-    const { pointer, depth } = place;
+  function readObject(raw: JsonSchema, position: SchemaPosition): SchemaNode {
+    const { pointer, depth } = position;
     if (dialectOf(raw['$schema'] ?? json['$schema']) !== dialect) {
       throw new SchemaError(`"$schema" at #${pointer} differs from the root's; use one dialect.`);
     }
-    // In draft-07 a `$ref` stands alone. What is beside it is still read, for what it may define.
+    // In draft-07 the keywords beside a `$ref` have no effect. They are still read, because they may contain definitions.
     const alone = dialect === '7' && typeof raw['$ref'] === 'string';
-    const base = alone ? place.base : references.declare(raw, pointer, place.base);
-    const here: Place = { pointer, depth, base };
+    const base = alone ? position.base : references.declare(raw, pointer, position.base);
+    const here: SchemaPosition = { pointer, depth, base };
     const node: Draft = {};
     nodes[pointer] = node;
     for (const [keyword, value] of Object.entries(raw)) {
@@ -108,7 +110,12 @@ function createReader(json: JsonSchema, { withoutSlowPatterns = false }: ReadOpt
     return node;
   }
 
-  function addReference(node: Draft, raw: JsonSchema, keyword: '$ref' | '$dynamicRef', here: Place): void {
+  function addReference(
+    node: Draft,
+    raw: JsonSchema,
+    keyword: '$ref' | '$dynamicRef',
+    here: SchemaPosition,
+  ): void {
     const ref = raw[keyword];
     if (ref === undefined) return;
     if (typeof ref !== 'string') throw new SchemaError(`"${keyword}" at #${here.pointer} must be a string.`);
@@ -122,11 +129,15 @@ function createReader(json: JsonSchema, { withoutSlowPatterns = false }: ReadOpt
     pending.push({ ...here, node: holder, ref, dynamic });
   }
 
-  function readKeyword(shape: Shape, keyword: string, value: unknown, here: Place): unknown {
+  function readKeyword(shape: Shape, keyword: string, value: unknown, here: SchemaPosition): unknown {
     const problem = shapeProblem(shape, value);
     const where = joinPointer(`#${here.pointer}`, keyword);
     if (problem !== undefined) throw new SchemaError(`The value at ${where} must be ${problem}.`);
-    const inside: Place = { ...here, pointer: joinPointer(here.pointer, keyword), depth: here.depth + 1 };
+    const inside: SchemaPosition = {
+      ...here,
+      pointer: joinPointer(here.pointer, keyword),
+      depth: here.depth + 1,
+    };
     switch (shape) {
       case 'types':
         return readTypes(value, where);
@@ -148,18 +159,18 @@ function createReader(json: JsonSchema, { withoutSlowPatterns = false }: ReadOpt
     }
   }
 
-  function readPattern(given: string, where: string): string | undefined {
-    const pattern = unicodePattern(given, where);
+  function readPattern(source: string, where: string): string | undefined {
+    const pattern = unicodePattern(source, where);
     if (!isSlowPattern(pattern)) return pattern;
-    slowPatterns.push(`${JSON.stringify(given.slice(0, 100))} at ${where}`);
+    slowPatterns.push(`${JSON.stringify(source.slice(0, 100))} at ${where}`);
     return withoutSlowPatterns ? undefined : pattern;
   }
 
-  function readList(list: readonly unknown[], inside: Place): readonly (SchemaNode | boolean)[] {
+  function readList(list: readonly unknown[], inside: SchemaPosition): readonly (SchemaNode | boolean)[] {
     return list.map((item, i) => read(item, { ...inside, pointer: joinPointer(inside.pointer, i) }));
   }
 
-  function readMap(map: JsonSchema, keyword: string, inside: Place): Draft {
+  function readMap(map: JsonSchema, keyword: string, inside: SchemaPosition): Draft {
     const result = Object.create(null) as Draft; // a field may be called `__proto__`
     for (const [key, value] of Object.entries(map)) {
       if (value === undefined) continue;
@@ -174,22 +185,22 @@ function createReader(json: JsonSchema, { withoutSlowPatterns = false }: ReadOpt
     return result;
   }
 
-  /** Points every reference at a node. A target may be outside the known keywords, and hold more references. */
-  function settle(): void {
+  /** Resolves every reference to a node. A target may be outside the known keywords, and may contain further references. */
+  function resolveReferences(): void {
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       const where = `#${next.pointer}`;
       const resolve = next.dynamic ? references.resolveDynamic : references.resolve;
       const { pointer, base } = resolve(next.ref, next.base, where);
       if (nodes[pointer] === undefined) {
         const raw = followPointer(json, pointer);
-        if (raw === undefined) throw unresolved(next.ref, where);
+        if (raw === undefined) throw unresolvedReference(next.ref, where);
         read(raw, { pointer, base, depth: 1 });
       }
       next.node['$ref'] = pointer;
     }
   }
 
-  return { nodes, read, settle, slowPatterns };
+  return { nodes, read, resolveReferences, slowPatterns };
 }
 
 function readTypes(value: unknown, where: string): readonly string[] {
@@ -203,7 +214,7 @@ function readTypes(value: unknown, where: string): readonly string[] {
   return types as readonly string[];
 }
 
-/** Says the tuples of draft-07 in the words of 2020-12, and bounds what costs the square of a peer's input. */
+/** Rewrites the tuples of draft-07 in the form of 2020-12, and limits the work that grows with the square of a peer's input. */
 function normalize(node: Draft): void {
   if (Array.isArray(node['items'])) {
     node['prefixItems'] = node['items'];

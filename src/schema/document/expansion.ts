@@ -1,9 +1,11 @@
+// Limits the work that the references of a schema can cause.
+
 import type { SchemaDocument, SchemaNode } from './nodes.js';
 import { SchemaError } from './schema-error.js';
 
 /**
- * Refuses schemas whose references loop without consuming any of the value (`{ $ref: "#" }` would never end), or
- * multiply without end: twenty definitions that each mention the next one twice are a million checks of one value.
+ * Rejects schemas whose references loop without descending into the value (`{ $ref: "#" }` would never end) or multiply
+ * exponentially: twenty definitions that each mention the next one twice are a million checks of one value.
  */
 export function assertExpands(document: SchemaDocument, maxDepth: number, maxChecks: number): void {
   const checks = new Map<SchemaNode, number>();
@@ -11,15 +13,17 @@ export function assertExpands(document: SchemaDocument, maxDepth: number, maxChe
 
   function expand(schema: SchemaNode | boolean): number {
     if (typeof schema === 'boolean') return 1;
-    const known = checks.get(schema);
-    if (known !== undefined) return known;
+    const cached = checks.get(schema);
+    if (cached !== undefined) return cached;
     if (open.has(schema)) {
       throw new SchemaError(
         'The schema refers to itself without going into a property or an item, so checking it would never end; correct the "$ref".',
       );
     }
     if (open.size >= maxDepth) {
-      throw new SchemaError(`The schema has more than ${maxDepth} references or combinations in a row.`);
+      throw new SchemaError(
+        `The schema has more than ${maxDepth} references or combinations in a row; simplify it.`,
+      );
     }
     open.add(schema);
     let count = 1;
@@ -27,7 +31,7 @@ export function assertExpands(document: SchemaDocument, maxDepth: number, maxChe
     open.delete(schema);
     if (count > maxChecks) {
       throw new SchemaError(
-        `The schema's references multiply to more than ${maxChecks} checks of one value.`,
+        `The schema's references multiply to more than ${maxChecks} checks of one value; simplify them.`,
       );
     }
     checks.set(schema, count);

@@ -1,8 +1,7 @@
+// Sets of JSON types as bits. A number is an integer or a fraction, so that "integer" is a part of "number".
+
 import type { SchemaDocument, SchemaNode } from './nodes.js';
 
-/**
- * Sets of JSON types as bits. A number is an integer or a fraction, so that "integer" is a part of "number".
- */
 export const NULL = 1;
 export const BOOLEAN = 2;
 export const INTEGER = 4;
@@ -39,18 +38,18 @@ export function bitOf(value: unknown): number {
 export type AllowedTypes = (schema: SchemaNode | boolean) => number;
 
 /**
- * Which types a schema leaves possible. It may say too many (it does not read `not` or `if`), never too few:
- * what it forbids is forbidden. Schemas cannot loop in place (see expansion.ts), so this ends.
+ * Finds the types that a schema allows. The result may have too many types (`not` and `if` are not read), but never too few: a
+ * type that is missing is surely rejected. Schemas cannot loop in place (see expansion.ts), so the search ends.
  */
 export function allowedTypesOf(document: SchemaDocument): AllowedTypes {
-  const known = new Map<SchemaNode, number>();
+  const cache = new Map<SchemaNode, number>();
 
   function allowed(schema: SchemaNode | boolean): number {
     if (typeof schema === 'boolean') return ANYTHING;
-    let bits = known.get(schema);
+    let bits = cache.get(schema);
     if (bits === undefined) {
       bits = compute(schema);
-      known.set(schema, bits);
+      cache.set(schema, bits);
     }
     return bits;
   }

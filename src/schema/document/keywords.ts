@@ -1,7 +1,7 @@
-/**
- * Every keyword the validator acts on, and the shape its value must have. Keywords that are not here
- * (titles, `x-mcp-header`, OpenAPI's) stay in the JSON that is sent and have no say in validation.
- */
+// Every keyword that the validator acts on, and the shape that its value must have. Other keywords (titles, `x-mcp-header`,
+// those of OpenAPI) stay in the JSON that is sent and have no effect on validation.
+
+/** The shape of a keyword's value. */
 export type Shape =
   | 'any'
   | 'boolean'
@@ -74,7 +74,7 @@ export const formats: ReadonlyMap<string, string> = new Map([
   ['uri', 'uri'],
   ['uri-reference', 'uri-reference'],
   ['uri-template', 'uri-template'],
-  // The validator's expression for "url" takes exponential time on text a peer may choose.
+  // The validator's expression for "url" takes exponential time on strings that a peer may choose.
   ['url', 'uri'],
   ['email', 'email'],
   ['hostname', 'hostname'],
@@ -87,7 +87,7 @@ export const formats: ReadonlyMap<string, string> = new Map([
   ['relative-json-pointer', 'relative-json-pointer'],
 ]);
 
-/** What the value of a scalar keyword must be, in words; `undefined` when it is right. */
+/** Says in words what the value of a keyword must be; undefined if the value is right. */
 export function shapeProblem(shape: Shape, value: unknown): string | undefined {
   switch (shape) {
     case 'boolean':
@@ -115,7 +115,7 @@ export function shapeProblem(shape: Shape, value: unknown): string | undefined {
     case 'schemaOrNamesMap':
       return isObject(value) ? undefined : 'an object';
     default:
-      return undefined; // 'any', and those whose values are read as schemas or types
+      return undefined; // 'any', and the shapes that are checked when they are read as schemas or types
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * A subschema in normal form: checked, only the keywords that validate, 2020-12 spelling whatever the dialect,
- * `type` always a list, `false` as `{ not: true }`, and every `$ref` a key of `SchemaDocument.targets`.
+ * A subschema in normal form: it has been checked, has only the keywords that validate, is spelled as in 2020-12 in every
+ * dialect, has an array for `type` and `{ not: true }` for `false`, and every `$ref` is a key of `SchemaDocument.targets`.
  */
 export interface SchemaNode {
   readonly $ref?: string;
@@ -20,11 +20,11 @@ export interface SchemaNode {
   readonly [keyword: string]: unknown;
 }
 
-/** A JSON Schema that has been read: ours alone, so the caller's object is neither changed nor depended on. */
+/** A JSON Schema in normal form. It is a copy, so later changes to the caller's object have no effect. */
 export interface SchemaDocument {
   readonly root: SchemaNode;
   readonly targets: Readonly<Record<string, SchemaNode | boolean>>;
   target(ref: string): SchemaNode | boolean;
-  /** Patterns that can take exponential time, each with where it is. */
+  /** The patterns that can take exponential time, each with its location. */
   readonly slowPatterns: readonly string[];
 }

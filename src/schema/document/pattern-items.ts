@@ -1,7 +1,9 @@
+// Reads regular expressions, as far as the search for slow ones needs.
+
 /** The branches of a group, each a sequence of items. */
 export type Alternatives = readonly (readonly Item[])[];
 
-/** One character, class or group of a regular expression, and how often it may stand there. */
+/** One character, class or group of a regular expression, and how often it may be repeated. */
 export interface Item {
   readonly source: string;
   readonly group?: Alternatives;
@@ -9,10 +11,10 @@ export interface Item {
   readonly max: number;
 }
 
-/** Longer ones are not looked at. */
+/** The longest pattern that is read. */
 const MAX_LENGTH = 2000;
 
-/** Reads a regular expression that compiles, in one pass. Undefined where it is too long to look at. */
+/** Reads a regular expression that compiles, in one pass. Returns undefined if the expression is too long. */
 export function readPattern(pattern: string): Alternatives | undefined {
   if (pattern.length > MAX_LENGTH) return undefined;
   const characters = [...pattern];
@@ -47,7 +49,7 @@ export function readPattern(pattern: string): Alternatives | undefined {
 
   function readGroup(): Item | undefined {
     const start = at;
-    // What looks ahead or behind takes no characters.
+    // Lookahead and lookbehind consume no characters.
     const isLook =
       characters[at] === '?' &&
       ['=', '!'].includes(characters[at + (characters[at + 1] === '<' ? 2 : 1)] ?? '');
@@ -67,7 +69,7 @@ export function readPattern(pattern: string): Alternatives | undefined {
     at++;
   }
 
-  // `\p{L}`, `\u{1F600}` and `\k<name>` go on to their closing bracket.
+  // `\p{L}`, `\u{1F600}` and `\k<name>` extend to their closing bracket.
   function skipEscape(): void {
     const letter = characters[at++] ?? '';
     const next = characters[at];

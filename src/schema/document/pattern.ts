@@ -1,13 +1,16 @@
+// Reads `pattern`, which JSON Schema defines as a Unicode regular expression.
+
 import { SchemaError } from './schema-error.js';
 
 /**
- * The text of a `pattern` as a Unicode regular expression, which is what JSON Schema means. Libraries hand on
- * the source of expressions written without the `u` flag, where `\-` and `\_` are common; those are mended here.
+ * Returns the pattern as the source of a Unicode regular expression. Libraries pass on the source of expressions written
+ * without the `u` flag, where the escapes `\-` and `\_` are common; such escapes are removed. Throws `SchemaError` if the result
+ * still does not compile.
  */
 export function unicodePattern(pattern: string, where: string): string {
   if (compiles(pattern)) return pattern;
-  const mended = withoutNeedlessEscapes(pattern);
-  if (compiles(mended)) return mended;
+  const repairedPattern = withoutNeedlessEscapes(pattern);
+  if (compiles(repairedPattern)) return repairedPattern;
   throw new SchemaError(
     `The pattern ${JSON.stringify(pattern)} at ${where} is not a valid regular expression (ECMAScript with the u flag); correct it.`,
   );
@@ -36,7 +39,7 @@ function withoutNeedlessEscapes(pattern: string): string {
       text += needless || next === '_' ? next : char + next;
       continue;
     }
-    // `[\w-.]`: a dash that cannot be a range, because a class escape is on one side of it.
+    // `[\w-.]`: the dash cannot mean a range, because there is a class escape on one side of it.
     const afterEscape = inClass && char === '-' && isClassEscape(text.slice(-2));
     const beforeEscape = inClass && char === '-' && isClassEscape(pattern.slice(i + 1, i + 3));
     text += (afterEscape || beforeEscape) && next !== ']' ? '\\-' : char;

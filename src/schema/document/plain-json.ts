@@ -1,17 +1,19 @@
+// Plain JSON Schema: what it is, and a check that an object is one.
+
 import { joinPointer } from './pointer.js';
 import { SchemaError } from './schema-error.js';
 
-// Schemas may hold long enums and examples; these bounds only stop what would never end.
+// Schemas may have long enums and examples, so these limits are generous: they only stop a check that would never end.
 const MAX_VALUES = 1_000_000;
 const MAX_LEVELS = 256;
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** Refuses what JSON cannot say: cycles, functions, class instances. A schema that passes can be sent as it is. */
+/** Throws for values that JSON cannot express: cycles, functions, class instances. A schema that passes can be sent as it is. */
 export function assertPlainJson(schema: unknown): asserts schema is JsonSchema {
   if (!isPlainObject(schema)) {
     throw new SchemaError(
-      `A schema must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object; this is ${nameOf(schema)}.`,
+      `A schema must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object, not ${nameOf(schema)}.`,
     );
   }
   const ancestors = new Set<object>();
@@ -28,7 +30,7 @@ export function assertPlainJson(schema: unknown): asserts schema is JsonSchema {
       );
     }
     if (ancestors.size >= MAX_LEVELS)
-      throw new SchemaError(`The schema is nested too deeply at #${pointer}.`);
+      throw new SchemaError(`The schema is nested more than ${MAX_LEVELS} levels deep at #${pointer}.`);
     if (++count > MAX_VALUES)
       throw new SchemaError(`The schema is too large (more than ${MAX_VALUES} values).`);
     if (!Array.isArray(value) && !isPlainObject(value)) assertScalar(value, pointer);
@@ -39,7 +41,7 @@ export function assertPlainJson(schema: unknown): asserts schema is JsonSchema {
   walk(schema, '');
 }
 
-/** True for object literals and parsed JSON, also of another realm (a worker's or a test runner's). */
+/** True for object literals and parsed JSON, including those of another realm (a worker's or a test runner's). */
 export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -61,7 +63,7 @@ function assertScalar(value: unknown, pointer: string): void {
   const shape = hasStandard(value)
     ? 'a Standard Schema; an object of schemas is not a schema, wrap it, for example z.object({ … })'
     : nameOf(value);
-  throw new SchemaError(`The JSON Schema holds something that is not JSON at #${pointer}: ${shape}.`);
+  throw new SchemaError(`The JSON Schema has a value that is not JSON at #${pointer}: ${shape}.`);
 }
 
 function hasStandard(value: unknown): boolean {
@@ -73,5 +75,5 @@ function nameOf(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value !== 'object') return `a ${typeof value}`;
   const name: unknown = value.constructor?.name;
-  return typeof name === 'string' && name !== '' ? `an instance of ${name}` : 'an object of a class';
+  return typeof name === 'string' && name !== '' ? `an instance of ${name}` : 'an instance of a class';
 }

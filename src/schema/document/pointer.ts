@@ -1,4 +1,6 @@
-/** JSON Pointer (RFC 6901) in its plain form: no percent-encoding, the root is the empty string. */
+// JSON Pointers (RFC 6901) in their plain form: no percent-encoding, and the root is the empty string.
+
+/** Appends a token to a pointer. */
 export function joinPointer(pointer: string, token: string | number): string {
   return `${pointer}/${String(token).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
@@ -7,7 +9,7 @@ function splitPointer(pointer: string): readonly string[] {
   return pointer === '' ? [] : pointer.slice(1).split('/').map(unescapeToken);
 }
 
-/** What stands at a pointer in plain JSON; `undefined` when nothing does. */
+/** Returns the value at a pointer in plain JSON, or undefined if there is none. */
 export function followPointer(json: unknown, pointer: string): unknown {
   let current = json;
   for (const token of splitPointer(pointer)) {

@@ -1,12 +1,14 @@
+// Resolves the references inside one schema document. Nothing is ever fetched.
+
 import { SchemaError } from './schema-error.js';
 
-/** The names a schema document gives its parts (`$id`, `$anchor`) and where a reference leads. */
+/** The names that a schema document gives its parts (`$id`, `$anchor`), and the targets of its references. */
 export interface References {
-  /** Notes the names a schema declares; returns the base its own references resolve against. */
+  /** Registers the names that a schema declares. Returns the base URI that its own references resolve against. */
   declare(schema: Readonly<Record<string, unknown>>, pointer: string, base: string): string;
-  /** The pointer a `$ref` leads to, which may still have nothing at it. */
+  /** Finds the pointer that a `$ref` refers to. There may be nothing at that pointer. */
   resolve(ref: string, base: string, where: string): Target;
-  /** Like `resolve`, for `$dynamicRef`. */
+  /** Does the same for a `$dynamicRef`. */
   resolveDynamic(ref: string, base: string, where: string): Target;
 }
 
@@ -15,31 +17,31 @@ interface Target {
   readonly base: string;
 }
 
-// A schema without `$id` still needs a base; nothing is ever fetched from it.
+// The base URI of a schema without `$id`. Nothing is ever fetched from it.
 export const ROOT_BASE = 'schema:///';
 
 export function createReferences(): References {
-  const resources = new Map<string, Declared>([[ROOT_BASE, { pointer: '', schema: undefined }]]);
-  const anchors = new Map<string, Declared>();
+  const resources = new Map<string, Declaration>([[ROOT_BASE, { pointer: '', schema: undefined }]]);
+  const anchors = new Map<string, Declaration>();
   const dynamicAnchors = new Map<string, Set<string>>();
 
   function declareReferences(schema: Schema, pointer: string, base: string): string {
     let own = base;
-    const id = textOf(schema, '$id');
+    const id = stringAt(schema, '$id');
     if (id !== undefined) {
       const { uri, fragment } = split(id, base, `"$id" at #${pointer}`);
       if (fragment !== '') {
-        note(anchors, `${uri}#${fragment}`, { pointer, schema }); // the anchors of draft-07
+        declareName(anchors, `${uri}#${fragment}`, { pointer, schema }); // the anchors of draft-07
       } else {
         own = uri;
-        note(resources, uri, { pointer, schema });
+        declareName(resources, uri, { pointer, schema });
       }
     }
-    const anchor = textOf(schema, '$anchor');
-    if (anchor !== undefined) note(anchors, `${own}#${anchor}`, { pointer, schema });
-    const dynamic = textOf(schema, '$dynamicAnchor');
+    const anchor = stringAt(schema, '$anchor');
+    if (anchor !== undefined) declareName(anchors, `${own}#${anchor}`, { pointer, schema });
+    const dynamic = stringAt(schema, '$dynamicAnchor');
     if (dynamic !== undefined) {
-      note(anchors, `${own}#${dynamic}`, { pointer, schema });
+      declareName(anchors, `${own}#${dynamic}`, { pointer, schema });
       dynamicAnchors.set(dynamic, (dynamicAnchors.get(dynamic) ?? new Set()).add(own));
     }
     return own;
@@ -50,17 +52,17 @@ export function createReferences(): References {
     const resource = resources.get(uri);
     if (resource === undefined) {
       throw new SchemaError(
-        `The reference ${JSON.stringify(ref)} at ${where} leads outside the schema; references are never fetched. Put what it refers to under "$defs".`,
+        `The reference ${JSON.stringify(ref)} at ${where} is to another document, and references are never fetched. Put its target under "$defs".`,
       );
     }
     if (fragment === '') return { pointer: resource.pointer, base: uri };
     if (fragment.startsWith('/')) return { pointer: resource.pointer + fragment, base: uri };
     const anchor = anchors.get(`${uri}#${fragment}`);
-    if (anchor === undefined) throw unresolved(ref, where);
+    if (anchor === undefined) throw unresolvedReference(ref, where);
     return { pointer: anchor.pointer, base: uri };
   }
 
-  // A dynamic anchor that is declared once in the whole document is what any dynamic scope would find.
+  // Every dynamic scope finds the same anchor if the document declares it only once.
   function resolveDynamic(ref: string, base: string, where: string): Target {
     const name = ref.slice(ref.indexOf('#') + 1);
     if ((dynamicAnchors.get(name)?.size ?? 0) > 1) {
@@ -74,30 +76,30 @@ export function createReferences(): References {
   return { declare: declareReferences, resolve, resolveDynamic };
 }
 
-export function unresolved(ref: string, where: string): SchemaError {
+export function unresolvedReference(ref: string, where: string): SchemaError {
   return new SchemaError(
-    `The reference ${JSON.stringify(ref)} at ${where} leads to nothing in the schema; define it, for example under "$defs".`,
+    `The reference ${JSON.stringify(ref)} at ${where} has no target in the schema; define it, for example under "$defs".`,
   );
 }
 
 type Schema = Readonly<Record<string, unknown>>;
 
-interface Declared {
+interface Declaration {
   readonly pointer: string;
   readonly schema: Schema | undefined;
 }
 
-function note(names: Map<string, Declared>, name: string, declared: Declared): void {
+function declareName(names: Map<string, Declaration>, name: string, declaration: Declaration): void {
   const earlier = names.get(name);
   if (earlier === undefined) {
-    names.set(name, declared);
+    names.set(name, declaration);
     return;
   }
-  if (earlier.pointer === declared.pointer) return;
-  // TypeBox repeats a recursive type, `$id` and all, wherever it is used: the same words mean the same thing.
-  if (JSON.stringify(earlier.schema) === JSON.stringify(declared.schema)) return;
+  if (earlier.pointer === declaration.pointer) return;
+  // TypeBox repeats a recursive type, including its `$id`, wherever it is used: equal schemas may share a name.
+  if (JSON.stringify(earlier.schema) === JSON.stringify(declaration.schema)) return;
   throw new SchemaError(
-    `Two different schemas are named ${JSON.stringify(name)}, at #${earlier.pointer} and #${declared.pointer}; give each its own "$id" or "$anchor".`,
+    `Two different schemas are named ${JSON.stringify(name)}, at #${earlier.pointer} and #${declaration.pointer}; give each its own "$id" or "$anchor".`,
   );
 }
 
@@ -112,8 +114,8 @@ function split(reference: string, base: string, what: string): { uri: string; fr
   }
 }
 
-function textOf(schema: Schema, keyword: string): string | undefined {
+function stringAt(schema: Schema, keyword: string): string | undefined {
   const value = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
   if (value === undefined || typeof value === 'string') return value;
-  throw new SchemaError(`"${keyword}" must be a string; this one is ${JSON.stringify(value)}.`);
+  throw new SchemaError(`"${keyword}" must be a string, not ${JSON.stringify(value)}.`);
 }

@@ -1,10 +1,10 @@
+// Finds patterns whose time doubles with each character of a string that almost matches: they repeat a group that can split
+// the same characters in more than one way, as in `(a+)+`, `(\w+\s?)*` or `(.|\s)*`. Only certain cases are reported, so that
+// every warning deserves attention.
+
 import { type Alternatives, type Item, readPattern } from './pattern-items.js';
 
-// Patterns whose time doubles with each character of a text that almost matches: a repeated group that can split the same
-// text in more than one way, as in `(a+)+`, `(\w+\s?)*` or `(.|\s)*`. Only sure cases are reported, so that a warning is
-// worth reading.
-
-/** From here on a repetition is as good as endless. */
+/** A repetition that may happen this often is treated as unlimited. */
 const MANY = 16;
 
 /** Whether matching can take exponential time. */
@@ -28,7 +28,7 @@ function splitsInMoreThanOneWay(group: Alternatives): boolean {
   );
 }
 
-/** One turn of the group can take as much as several: an endless item, and nothing that must stand beside it and differs. */
+/** Whether one repetition of the group can match as much as several: an unlimited item, and no required one that differs. */
 function isLoose(items: readonly Item[]): boolean {
   return items.some((item, i) => {
     const others = items.filter((other, j) => j !== i && other.min > 0);
@@ -40,7 +40,7 @@ function isLoose(items: readonly Item[]): boolean {
   });
 }
 
-/** Two single characters that may be the same. */
+/** Whether both are single characters that may be the same. */
 function overlap(a: readonly Item[], b: readonly Item[]): boolean {
   const [one, ...more] = a;
   const [other, ...others] = b;
@@ -60,12 +60,12 @@ const SAMPLES: readonly string[] = [
   ...'éÄßжひ中\u00a0\u2028😀',
 ];
 
-/** Which of the samples one character of the pattern takes. */
+/** For each sample, whether one character of the pattern matches it. */
 function characters(source: string): readonly boolean[] {
   try {
     const one = new RegExp(`^(?:${source})$`, 'u');
     return SAMPLES.map((sample) => one.test(sample));
   } catch {
-    return []; // a reference to a group: nobody knows what it takes
+    return []; // a reference to a group, which may match anything
   }
 }

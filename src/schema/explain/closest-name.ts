@@ -1,21 +1,23 @@
-// Field names are short; longer ones are not worth the square of their length.
+// Finds the name that a misspelled one was probably meant to be.
+
+// Field names are short. The distance costs the square of the length, so longer names are skipped.
 const MAX_LENGTH = 40;
 const MAX_NAMES = 100;
 
-/** The known name a misspelt one was probably meant to be: `userNmae` and `user_name` are both near `userName`. */
-export function closestName(name: string, known: readonly string[]): string | undefined {
+/** The name that a misspelled one was probably meant to be: `userNmae` and `user_name` are both close to `userName`. */
+export function closestName(name: string, names: readonly string[]): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
-  const wanted = plain(name);
+  const plainName = plain(name);
   let best: string | undefined;
-  let bestDistance = tolerance(wanted) + 1;
-  for (const candidate of known.slice(0, MAX_NAMES)) {
+  let bestDistance = tolerance(plainName) + 1;
+  for (const candidate of names.slice(0, MAX_NAMES)) {
     if (candidate.length > MAX_LENGTH) continue;
-    const named = plain(candidate);
-    // Most names differ too much in length alone; the distance costs the square of it.
-    if (Math.abs(named.length - wanted.length) >= bestDistance) continue;
-    // Of two letters, only one that was left off at the end is likely.
-    if (wanted.length < 3 && !named.startsWith(wanted)) continue;
-    const distance = editDistance(wanted, named);
+    const plainCandidate = plain(candidate);
+    // The lengths alone rule out most names, without the cost of the distance.
+    if (Math.abs(plainCandidate.length - plainName.length) >= bestDistance) continue;
+    // For a name of two letters, the only likely mistake is a missing end.
+    if (plainName.length < 3 && !plainCandidate.startsWith(plainName)) continue;
+    const distance = editDistance(plainName, plainCandidate);
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
@@ -24,7 +26,7 @@ export function closestName(name: string, known: readonly string[]): string | un
   return best;
 }
 
-/** A guess about a name of one letter would be noise. */
+/** The largest distance that still counts as close. For a name of one letter every guess would be noise. */
 function tolerance(name: string): number {
   if (name.length < 2) return 0;
   return name.length < 6 ? 1 : 2;

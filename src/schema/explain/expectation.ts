@@ -1,3 +1,5 @@
+// Describes in a few words what a schema expects, and what value came instead.
+
 import { literalsOf } from '../check/branches.js';
 import type { SchemaDocument, SchemaNode } from '../document/nodes.js';
 
@@ -5,7 +7,7 @@ const MAX_SHOWN = 60;
 const MAX_CHOICES = 8;
 const MAX_ALTERNATIVES = 4;
 
-/** What a schema wants, as a noun: `a number`, `one of "red", "green"`; `undefined` when it cannot be said briefly. */
+/** Describes what a schema expects, as a noun: `a number`, `one of "red", "green"`; undefined if no description is short. */
 export function expectation(document: SchemaDocument, schema: SchemaNode | boolean): string | undefined {
   if (typeof schema === 'boolean') return undefined;
   const literals = literalsOf(document, schema);
@@ -23,7 +25,7 @@ export function expectation(document: SchemaDocument, schema: SchemaNode | boole
   return undefined;
 }
 
-/** Joins what the branches of a union want, when every one can be said and they are few. */
+/** Joins the descriptions of the branches of a union; undefined if one is missing or there are too many. */
 export function alternatives(words: readonly (string | undefined)[]): string | undefined {
   const distinct = [...new Set(words)];
   if (distinct.length > MAX_ALTERNATIVES || distinct.includes(undefined)) return undefined;
@@ -31,10 +33,10 @@ export function alternatives(words: readonly (string | undefined)[]): string | u
 }
 
 export function choice(values: readonly unknown[]): string {
-  const shown = values.slice(0, MAX_CHOICES).map(literal);
-  const rest = values.length - shown.length;
-  if (values.length === 1) return shown.join('');
-  return `one of ${shown.join(', ')}${rest > 0 ? ` (and ${rest} more)` : ''}`;
+  const choices = values.slice(0, MAX_CHOICES).map(literal);
+  const rest = values.length - choices.length;
+  if (values.length === 1) return choices.join('');
+  return `one of ${choices.join(', ')}${rest > 0 ? ` (and ${rest} more)` : ''}`;
 }
 
 export function typeWords(types: readonly string[]): string {
@@ -45,8 +47,8 @@ export function formatWords(format: string): string {
   return FORMAT_WORDS.get(format) ?? `a string in the format ${format}`;
 }
 
-/** What came, without showing more of it than a model needs to find it. */
-export function shown(value: unknown): string {
+/** Describes a value without showing more of it than a model needs to recognize it. */
+export function describeValue(value: unknown): string {
   switch (typeof value) {
     case 'string':
       return `the string ${literal(value)}`;
@@ -62,7 +64,7 @@ export function shown(value: unknown): string {
   }
 }
 
-/** A value as JSON of at most 60 characters. Quoting also keeps control characters out of the text. */
+/** A value as JSON of at most 60 characters. Quoting also keeps control characters out of the message. */
 function literal(value: unknown): string {
   if (typeof value !== 'string') return clip(JSON.stringify(value) ?? String(value));
   for (let length = Math.min(value.length, MAX_SHOWN - 2); ; length--) {

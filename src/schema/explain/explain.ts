@@ -1,3 +1,5 @@
+// Explains a failed validation to a model.
+
 import { coerce } from '../check/coerce.js';
 import type { CompiledSchema } from '../check/compiled-schema.js';
 import type { Issue } from '../check/issue.js';
@@ -8,7 +10,7 @@ import { clip } from './expectation.js';
 import { findProblems, MAX_ISSUES } from './problems.js';
 
 const MAX_PROBLEMS = 5;
-// A peer may send a million fields; a typo is among the first.
+// A peer may send a million fields; only the first ones are searched for typos.
 const MAX_UNKNOWN = 50;
 const MAX_PROBLEM_TEXT = 220;
 const MAX_PROBLEMS_TEXT = 430;
@@ -17,51 +19,58 @@ const MAX_FIELDS_TEXT = 130;
 type Path = Issue['path'];
 
 /**
- * A failed validation in a line or two that a model can act on: which field, what was expected, what came, and which
- * fields exist. The JSON Schema says what is wrong; what only the library sees (a refinement) is told in its words.
+ * Explains a failed validation in a line or two that a model can act on: the field, what was expected, what came instead, and
+ * the fields that exist. The JSON Schema explains most problems; a problem that only the library finds (a refinement) is
+ * reported in the library's words.
  */
 export function explain(issues: readonly Issue[], compiled: CompiledSchema, value: unknown): string {
   const { document, io } = compiled;
-  // What coercion has already made right is not a problem to report.
-  const seen = io === 'input' ? coerce(document, value).value : value;
-  // A plain schema has found its problems already; matching a slow pattern once more would double the harm.
-  const found = compiled.plain ? issues : findProblems(document, seen);
-  const unseen = issues.filter((issue) => !found.some((problem) => related(problem.path, issue.path)));
+  // A value that coercion has made valid is not a problem.
+  const coercedValue = io === 'input' ? coerce(document, value).value : value;
+  // A plain schema has already found its problems. Validating again could match a slow pattern a second time.
+  const schemaIssues = compiled.plain ? issues : findProblems(document, coercedValue);
+  const libraryIssues = issues.filter(
+    (issue) => !schemaIssues.some((problem) => isRelated(problem.path, issue.path)),
+  );
   const problems = inFieldOrder(
-    [...found, ...unseen, ...misspelt(document, seen, found)],
-    fieldNames(placesAt(document, [], seen)),
+    [...schemaIssues, ...libraryIssues, ...misspelledFields(document, coercedValue, schemaIssues)],
+    fieldNames(placesAt(document, [], coercedValue)),
   );
   if (problems.length === 0) return 'The value does not match the schema.';
   const parent = problems[0]?.path.slice(0, -1) ?? [];
-  const names = fieldNames(placesAt(document, parent, seen));
+  const names = fieldNames(placesAt(document, parent, coercedValue));
   return `${listProblems(problems)}${listFields(parent, names)}`;
 }
 
 /**
- * Fields that the schema lets pass, although their names are nearly those of required fields that are missing. Libraries
- * that drop unknown fields would otherwise only say that something is missing that is there, misspelt.
+ * Finds fields that the schema accepts, although their names are close to those of missing required fields. Libraries that drop
+ * unknown fields would otherwise report a field as missing that is there, but misspelled.
  */
-function misspelt(document: SchemaDocument, value: unknown, found: readonly Issue[]): readonly Issue[] {
+function misspelledFields(
+  document: SchemaDocument,
+  value: unknown,
+  found: readonly Issue[],
+): readonly Issue[] {
   const reported = new Set(found.map(({ path }) => JSON.stringify(path)));
-  const told: Issue[] = [];
+  const issues: Issue[] = [];
   for (const { path, message } of found) {
     const name = path.at(-1);
     if (typeof name !== 'string' || !message.startsWith('required')) continue;
     const parent = path.slice(0, -1);
     const holder = valueAt(value, parent);
     if (typeof holder !== 'object' || holder === null) continue;
-    const known = fieldNames(placesAt(document, parent, value));
+    const names = fieldNames(placesAt(document, parent, value));
     const others = Object.keys(holder)
-      .filter((key) => !known.includes(key))
+      .filter((key) => !names.includes(key))
       .slice(0, MAX_UNKNOWN);
     for (const other of others) {
       const at = [...parent, other];
       if (reported.has(JSON.stringify(at)) || closestName(other, [name]) === undefined) continue;
       reported.add(JSON.stringify(at));
-      told.push({ path: at, message: `unknown field, did you mean ${JSON.stringify(name)}?` });
+      issues.push({ path: at, message: `unknown field, did you mean ${JSON.stringify(name)}?` });
     }
   }
-  return told;
+  return issues;
 }
 
 function listProblems(problems: readonly Issue[]): string {
@@ -101,7 +110,7 @@ function problemText({ path, message }: Issue): string {
   return path.length === 0 ? words : `${pathText(path)}: ${words}`;
 }
 
-/** `address.lines[0]`, and `["odd name"]` where a dot would mislead. */
+/** Writes a path like `address.lines[0]`, with `["odd name"]` for names that do not work after a dot. */
 function pathText(path: Path): string {
   let text = '';
   for (const key of path) {
@@ -120,12 +129,12 @@ function isSimple(name: string): boolean {
   return name.length <= 60 && /^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(name);
 }
 
-function related(a: Path, b: Path): boolean {
+function isRelated(a: Path, b: Path): boolean {
   const [short, long] = a.length < b.length ? [a, b] : [b, a];
   return short.every((key, i) => key === long[i]);
 }
 
-/** The validator reports missing fields first; people and models read in the order of the schema. */
+/** Sorts problems by the order of the fields in the schema; the validator reports missing fields first. */
 function inFieldOrder(problems: readonly Issue[], names: readonly string[]): readonly Issue[] {
   const order = new Map(names.map((name, i) => [name as string | number, i]));
   const rank = ({ path: [first] }: Issue): number =>

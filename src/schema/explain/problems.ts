@@ -1,3 +1,5 @@
+// Turns the validator's findings into problems that a person or a model can read.
+
 import type { Issue } from '../check/issue.js';
 import { fieldNames, placesAt, typedPath, valueAt } from '../check/places.js';
 import { type Finding, findings } from '../check/validator.js';
@@ -7,10 +9,10 @@ import { expectation } from './expectation.js';
 import { sentence } from './sentences.js';
 import { unionProblems } from './unions.js';
 
-// Each costs a search for the names that were meant, and the explanation shows five.
+// Each problem costs a search for similar names, and the explanation shows only five.
 export const MAX_ISSUES = 25;
 
-/** What is wrong with a value, in words, once for each cause, as far as it is worth telling. Empty when the JSON Schema accepts it. */
+/** Finds the problems of a value, one for each cause, at most `MAX_ISSUES`. Empty if the JSON Schema accepts the value. */
 export function findProblems(
   document: SchemaDocument,
   value: unknown,
@@ -59,9 +61,9 @@ export function findProblems(
       const names = missing(node.required, current).slice(0, MAX_ISSUES);
       for (const name of names) add([...path, name], required([...path, name]));
     } else if (finding.keyword === 'dependentRequired' || finding.keyword === 'dependencies') {
-      for (const [name, wanted] of Object.entries(node[finding.keyword] ?? {})) {
-        if (!Array.isArray(wanted) || missing([name], current).length > 0) continue;
-        for (const other of missing(wanted, current)) {
+      for (const [name, dependents] of Object.entries(node[finding.keyword] ?? {})) {
+        if (!Array.isArray(dependents) || missing([name], current).length > 0) continue;
+        for (const other of missing(dependents, current)) {
           add([...path, other], `required when ${JSON.stringify(name)} is given, missing`);
         }
       }
@@ -75,16 +77,16 @@ export function findProblems(
 
   function required(path: readonly (string | number)[]): string {
     const words = placesAt(document, path, value).map((place) => expectation(document, place));
-    const wanted = words.find((word) => word !== undefined);
-    return wanted === undefined ? 'required, missing' : `required (${wanted}), missing`;
+    const expected = words.find((word) => word !== undefined);
+    return expected === undefined ? 'required, missing' : `required (${expected}), missing`;
   }
 
   function unexpected(path: readonly (string | number)[]): string {
     const name = path.at(-1);
     if (typeof name !== 'string') return name === undefined ? 'no value is allowed' : 'one item too many';
-    const known = fieldNames(placesAt(document, path.slice(0, -1), value));
-    if (known.includes(name)) return 'this field is not allowed here';
-    const close = closestName(name, known);
+    const names = fieldNames(placesAt(document, path.slice(0, -1), value));
+    if (names.includes(name)) return 'this field is not allowed here';
+    const close = closestName(name, names);
     return close === undefined ? 'unknown field' : `unknown field, did you mean ${JSON.stringify(close)}?`;
   }
 
@@ -97,12 +99,12 @@ function missing(names: readonly string[] | undefined, value: unknown): readonly
   return (names ?? []).filter((name) => !Object.hasOwn(value, name));
 }
 
-/** `false` in normal form, or what libraries write for it. */
+/** Whether a node rejects every value: `false` in normal form, or `{ not: {} }`, which libraries write instead. */
 function isNever(node: SchemaNode): boolean {
   return node.not === true || (typeof node.not === 'object' && Object.keys(node.not).length === 0);
 }
 
-/** The findings inside the branches of the union at an index: they follow it at once. */
+/** The findings inside the branches of the union at an index. They directly follow the finding of the union. */
 function insideOf(list: readonly Finding[], index: number): readonly Finding[] {
   const union = list[index] as Finding;
   const outside = list.findIndex((finding, i) => i > index && branchOf(union, finding) === undefined);
@@ -130,7 +132,7 @@ const MAPS: ReadonlySet<string> = new Set([
   'dependencies',
 ]);
 
-/** Walks the schema the way the validator did, to the node whose keyword it names. */
+/** Follows the path of a finding through the schema, to the node that has the keyword. */
 function locate(document: SchemaDocument, finding: Finding): { node: SchemaNode; via: string } {
   let node: unknown = document.root;
   let via = '';

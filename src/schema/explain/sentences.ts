@@ -1,7 +1,9 @@
-import type { SchemaDocument, SchemaNode } from '../document/nodes.js';
-import { choice, clip, expectation, formatWords, shown, typeWords } from './expectation.js';
+// The sentence for each keyword that a value does not satisfy.
 
-/** What one unsatisfied keyword asks for, in words; `undefined` where what is inside it says more. */
+import type { SchemaDocument, SchemaNode } from '../document/nodes.js';
+import { choice, clip, describeValue, expectation, formatWords, typeWords } from './expectation.js';
+
+/** Says what an unsatisfied keyword requires; undefined if the findings inside the keyword say more. */
 export function sentence(
   document: SchemaDocument,
   node: SchemaNode,
@@ -10,17 +12,17 @@ export function sentence(
   const limit = node[keyword];
   switch (keyword) {
     case 'type':
-      // A constant or a choice says more, and is then unsatisfied too.
+      // A constant or an enum says more, and is then unsatisfied as well.
       if (node.enum !== undefined || Object.hasOwn(node, 'const')) return undefined;
-      return `expected ${expectation(document, node) ?? typeWords(node.type ?? [])}, got ${shown(value)}`;
+      return `expected ${expectation(document, node) ?? typeWords(node.type ?? [])}, got ${describeValue(value)}`;
     case 'const':
-      return `expected ${choice([limit])}, got ${shown(value)}`;
+      return `expected ${choice([limit])}, got ${describeValue(value)}`;
     case 'enum':
-      return `expected ${choice(limit as readonly unknown[])}, got ${shown(value)}`;
+      return `expected ${choice(limit as readonly unknown[])}, got ${describeValue(value)}`;
     case 'format':
-      return `expected ${formatWords(String(limit))}, got ${shown(value)}`;
+      return `expected ${formatWords(String(limit))}, got ${describeValue(value)}`;
     case 'pattern':
-      return `must match the pattern ${clip(String(limit))}, got ${shown(value)}`;
+      return `must match the pattern ${clip(String(limit))}, got ${describeValue(value)}`;
     case 'minLength':
       return `must have at least ${plural(limit, 'character')}, got ${lengthOf(value)}`;
     case 'maxLength':
@@ -58,7 +60,7 @@ export function sentence(
   }
 }
 
-/** A length as the validator counts it: characters, items or fields. */
+/** The length of a value as the validator counts it: in characters, items or fields. */
 function lengthOf(value: unknown): number {
   if (typeof value === 'string') return Array.from(value).length;
   return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;

@@ -1,23 +1,25 @@
+// Explains why a value does not fit a union.
+
 import { literalsOf, onlyCandidate } from '../check/branches.js';
 import type { Issue } from '../check/issue.js';
 import { allowedTypesOf } from '../document/json-types.js';
 import type { SchemaDocument, SchemaNode } from '../document/nodes.js';
 import { isPlainObject } from '../document/plain-json.js';
-import { alternatives, choice, clip, expectation, shown } from './expectation.js';
+import { alternatives, choice, clip, describeValue, expectation } from './expectation.js';
 
 type Branch = SchemaNode | boolean;
 
 interface FailedUnion {
   readonly branches: readonly Branch[];
-  /** How many branches accepted the value: none, or for a `oneOf` too many. */
+  /** The number of branches that accepted the value: none, or more than one for a `oneOf`. */
   readonly matches: number;
   readonly failed: ReadonlySet<number>;
   readonly value: unknown;
 }
 
 /**
- * Says briefly why no alternative of a union fits. The answer is the index of the branch that was meant, when the
- * value shows it, so that its own problems are told; else one issue, its path relative to the union.
+ * Says briefly why a value does not fit a union. Returns the index of the branch that the value was meant for, if that is
+ * clear, so that the caller reports the problems of that branch; otherwise one issue, with a path relative to the union.
  */
 export function unionProblems(document: SchemaDocument, union: FailedUnion): number | Issue {
   const { branches, matches, failed, value } = union;
@@ -25,17 +27,22 @@ export function unionProblems(document: SchemaDocument, union: FailedUnion): num
     return { path: [], message: `fits ${matches} of ${branches.length} alternatives, must fit exactly one` };
   }
   const allowed = allowedTypesOf(document);
-  const meant = onlyCandidate(document, branches, { allowed, value });
-  if (meant !== undefined && failed.has(meant)) return meant;
+  const intended = onlyCandidate(document, branches, { allowed, value });
+  if (intended !== undefined && failed.has(intended)) return intended;
   const simple = alternatives(branches.map((branch) => expectation(document, branch)));
   if (!isPlainObject(value)) {
-    const wanted = simple ?? `one of ${branches.length} alternatives`;
-    return { path: [], message: `expected ${wanted}, got ${shown(value)}` };
+    const expected = simple ?? `one of ${branches.length} alternatives`;
+    return { path: [], message: `expected ${expected}, got ${describeValue(value)}` };
   }
-  return discriminatorProblem(document, branches, value) ?? { path: [], message: shapes(document, branches) };
+  return (
+    discriminatorProblem(document, branches, value) ?? {
+      path: [],
+      message: describeShapes(document, branches),
+    }
+  );
 }
 
-/** The field that tells the branches apart, when each gives it constants of its own. */
+/** The problem with the field that tells the branches apart, if each branch has its own constants for it. */
 function discriminatorProblem(
   document: SchemaDocument,
   branches: readonly Branch[],
@@ -49,7 +56,7 @@ function discriminatorProblem(
     if (!Object.hasOwn(value, name))
       return { path: [name], message: `required (${choice(values)}), missing` };
     if (!values.includes(value[name])) {
-      return { path: [name], message: `expected ${choice(values)}, got ${shown(value[name])}` };
+      return { path: [name], message: `expected ${choice(values)}, got ${describeValue(value[name])}` };
     }
   }
   return undefined;
@@ -57,15 +64,15 @@ function discriminatorProblem(
 
 const MAX_SHAPES = 4;
 
-/** `fits none of 2 alternatives: { city } or { latitude, longitude }`, by the fields each requires. */
-function shapes(document: SchemaDocument, branches: readonly Branch[]): string {
-  const described = branches.slice(0, MAX_SHAPES).map((branch) => {
+/** Describes branches by the fields that each requires: `fits none of 2 alternatives: { city } or { latitude, longitude }`. */
+function describeShapes(document: SchemaDocument, branches: readonly Branch[]): string {
+  const descriptions = branches.slice(0, MAX_SHAPES).map((branch) => {
     const names = requiredOf(document, branch);
     const words = expectation(document, branch) ?? 'another shape';
     return names.length === 0 ? words : clip(`{ ${names.join(', ')} }`);
   });
-  if (branches.length > MAX_SHAPES) described.push(`${branches.length - MAX_SHAPES} more`);
-  return `fits none of ${branches.length} alternatives: ${described.join(' or ')}`;
+  if (branches.length > MAX_SHAPES) descriptions.push(`${branches.length - MAX_SHAPES} more`);
+  return `fits none of ${branches.length} alternatives: ${descriptions.join(' or ')}`;
 }
 
 function fieldsOf(document: SchemaDocument, branch: Branch): ReadonlyMap<string, Branch> {
@@ -77,7 +84,7 @@ function requiredOf(document: SchemaDocument, branch: Branch): readonly string[]
   return [...new Set(parts(document, branch).flatMap((node) => node.required ?? []))];
 }
 
-/** A branch with what it refers to and combines. */
+/** A branch, the target of its reference, and the parts of its `allOf`. */
 function parts(document: SchemaDocument, branch: Branch): readonly SchemaNode[] {
   if (typeof branch === 'boolean') return [];
   const target = branch.$ref === undefined ? [] : parts(document, document.target(branch.$ref));

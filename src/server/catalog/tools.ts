@@ -6,7 +6,7 @@ import { McpError } from '../../protocol/errors.js';
 import type { ListedTool, ToolAnnotations } from '../../protocol/model/model.js';
 import { KEEPS_KEYS } from '../../protocol/tables/idempotency.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
-import type { Checked } from '../../schema/check/issue.js';
+import type { ValidationResult } from '../../schema/check/issue.js';
 import { compileSchema } from '../../schema/compile.js';
 import { explain } from '../../schema/explain/explain.js';
 import { type InputRequired, isInputRequired } from '../asking/input-required.js';
@@ -154,7 +154,7 @@ function checkMirrored({ mirrors }: CompiledTool, args: JsonObject, { http }: Ca
   if (mismatch) throw new McpError('header_mismatch', `Header mismatch: ${mismatch}`);
 }
 
-function toInput(tool: CompiledTool, args: JsonObject, checked: Checked<unknown>): ToolInput {
+function toInput(tool: CompiledTool, args: JsonObject, checked: ValidationResult<unknown>): ToolInput {
   if (checked.ok) return checked;
   const problem = explain(checked.issues, tool.input, args);
   return { ok: false, failure: toolFailure(`Invalid arguments for ${tool.name}. ${problem}`) };
@@ -242,7 +242,7 @@ function checkOutput(output: CompiledSchema, value: unknown): ToolResult | Promi
 function toCheckedResult(
   output: CompiledSchema,
   value: unknown,
-  { full, checked }: { readonly full: ToolResult | undefined; readonly checked: Checked<unknown> },
+  { full, checked }: { readonly full: ToolResult | undefined; readonly checked: ValidationResult<unknown> },
 ): ToolResult {
   if (!checked.ok) {
     throw new TypeError(

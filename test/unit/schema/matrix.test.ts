@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { zodToJsonSchema } from 'zod-to-json-schema';
 import { z as z3 } from 'zod3';
 import type { CompiledSchema } from '../../../src/schema/check/compiled-schema.js';
-import type { Checked } from '../../../src/schema/check/issue.js';
+import type { ValidationResult } from '../../../src/schema/check/issue.js';
 import { compileSchema } from '../../../src/schema/compile.js';
 import { explain } from '../../../src/schema/explain/explain.js';
 import { type Infer, jsonSchema, type Schema, withJsonSchema } from '../../../src/schema/schema.js';
@@ -221,7 +221,7 @@ it('keeps the path of a symbol or an object segment readable', () => {
 });
 
 /** The result of a synchronous library; a promise here would be a bug. */
-function now<T>(compiled: CompiledSchema<T>, value: unknown): Checked<T> {
+function now<T>(compiled: CompiledSchema<T>, value: unknown): ValidationResult<T> {
   const checked = compiled.validate(value);
   if (checked instanceof Promise) throw new Error('a synchronous library gave a promise');
   return checked;
