@@ -27,10 +27,10 @@ describeInChromium('of the client', () => {
     const always = await loadedBy({ do: 'call' });
     const more = async (asked: Readonly<Record<string, string>>): Promise<string> =>
       [...(await loadedBy(asked)).keys()].filter((name) => !always.has(name)).join(' ');
-    expect(await more({ do: 'header', listed: 'yes' })).toContain('header-mirror');
+    expect(await more({ do: 'header', listed: 'yes' })).toContain('param-headers');
     expect(await more({ do: 'output' })).toContain('output-check');
     expect(await more({ do: 'call', revision: '2025-11-25' })).toContain('session-era');
-    expect(await more({ do: 'call', url: world.url('ws') })).toContain('open-web-socket');
+    expect(await more({ do: 'call', url: world.url('ws') })).toContain('web-socket');
   });
 
   test('nothing compiles code from strings, which the page forbids', async () => {
