@@ -2,6 +2,7 @@
 import { type Call, compose, type Dispatch, type Middleware, type Outcome } from '../protocol/call.js';
 import { fromDirect } from '../protocol/direct.js';
 import { McpError } from '../protocol/errors.js';
+import { SERVER_INFO } from '../protocol/meta.js';
 import type { Implementation } from '../protocol/model/model.js';
 import type { SchemaLike } from '../schema/schema.js';
 import { createSeal, type SealOptions } from './asking/sealed-state.js';
@@ -27,8 +28,9 @@ import type { Literals, ToolHandler } from './define/tool-handler.js';
 import { methodTable } from './handle/methods.js';
 import type { TaskHost, TaskPluginParts } from './handle/task-host.js';
 import { mapErrors } from './results/map-error.js';
-import { toolFailure } from './results/results.js';
+import { completeAs, toolFailure } from './results/results.js';
 import { mask, ToolError } from './results/tool-error.js';
+import { toolOutcomes } from './results/tool-outcomes.js';
 import { type Changed, changedOver } from './state/bus.js';
 import { runOnce } from './state/idempotency.js';
 import { LifespanRun } from './state/lifespan.js';
@@ -99,15 +101,17 @@ export function createServer<State, User, T>(
       'createServer needs an object: createServer({ name, version, tools: { … } })',
     ]);
   const { log = logToConsole, timeoutMs, idempotency, store = memoryStore() } = options;
-  const defaults = { timeoutMs, idempotency, log };
+  const mapError = mapErrors(options.onError, log);
+  // Icons may be large; every result carries only the name and the version.
+  const complete = completeAs({ [SERVER_INFO]: { name: options.name, version: options.version } });
+  const defaults = { timeoutMs, idempotency, log, mapError, outcomes: toolOutcomes(complete) };
   const compiled = compileDefinitions(options as object, defaults);
   const info = serverInfo(options);
-  const registry = new Registry(info, options, compiled);
+  const registry = new Registry(info, options, compiled, complete);
   const lifespan = new LifespanRun(options.lifespan);
   const changed = changedOver((change) => registry.publish(change));
   const seal = createSeal(sealOptions(options, { log, store }));
   const hasUser = options.user !== undefined;
-  const mapError = mapErrors(options.onError, log);
   const once = runOnce({ name: info.name, store, log, hasUser });
   const { methods: table, tasks } = methodTable({
     registry,
@@ -118,30 +122,29 @@ export function createServer<State, User, T>(
     user: options.user as never,
     methods: compiled.methods,
     runOnce: once,
-    mapError,
     tasks:
       plugins.tasks &&
-      ((restart) =>
+      ((restartTask) =>
         plugins.tasks?.({
           store,
           complete: registry.complete,
           publish: (change) => registry.bus.publish(change),
           log,
-          workOf: restart,
+          workOf: restartTask,
           limits: options.tasks ?? {},
         }) as TaskHost),
   });
-  function route(call: Call): Outcome | Promise<Outcome> {
-    const handler = table.get(call.method);
-    if (handler === undefined)
-      throw new McpError('method_not_found', `Method not found: ${call.method.slice(0, 128)}`);
-    return handler(call);
+  function handlerOf(method: string): (call: Call) => Outcome | Promise<Outcome> {
+    const handler = table.get(method);
+    if (handler !== undefined) return handler;
+    throw new McpError('method_not_found', `Method not found: ${method.slice(0, 128)}`);
   }
 
-  function answer(call: Call): Outcome | Promise<Outcome> {
+  function dispatch(call: Call): Outcome | Promise<Outcome> {
     registry.inUse = true;
     try {
-      const outcome = route(call);
+      const handler = handlerOf(call.method);
+      const outcome = handler(call);
       return outcome instanceof Promise ? outcome.catch((error) => handleError(error, call)) : outcome;
     } catch (error) {
       return handleError(error, call);
@@ -150,9 +153,9 @@ export function createServer<State, User, T>(
 
   // Middleware is promised a promise, and a call that it may spread.
   const { use = [] } = options;
-  const dispatch = use.length === 0 ? fromDirect(answer) : throughMiddleware(use);
+  const outer = use.length === 0 ? fromDirect(dispatch) : throughMiddleware(use);
   function throughMiddleware(middleware: readonly Middleware[]): Dispatch {
-    const inner = compose(middleware, async (call) => route(call));
+    const inner = compose(middleware, async (call) => handlerOf(call.method)(call));
     return async function dispatch(call) {
       registry.inUse = true;
       try {
@@ -189,7 +192,7 @@ export function createServer<State, User, T>(
 
   return {
     info,
-    dispatch,
+    dispatch: outer,
     changed,
     log,
     tool(name, toolOptions, run) {

@@ -93,7 +93,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
       status: 'working',
       statusMessage: undefined,
       open: {},
-      journal: running === undefined ? newJournal(work.runId) : running.asking.journal(running.ctx.said),
+      journal: running === undefined ? newJournal(work.runId) : running.asking.journal(running.ctx.sent),
       result: undefined,
       error: undefined,
     };

@@ -53,7 +53,7 @@ export interface CompiledDefinitions {
 }
 
 /** What holds for all definitions of a server. */
-export type Defaults = ToolDefaults & { readonly log: Log };
+export type Defaults = ToolDefaults;
 
 /** Compiles everything and only then complains, so that all mistakes are seen at once. */
 export function compileDefinitions(definitions: Definitions, defaults: Defaults): CompiledDefinitions {
@@ -163,7 +163,8 @@ function checkOptionsOf(kind: 'tool' | 'resource' | 'prompt', definition: object
 }
 
 /** Compiles a tool and warns of names that some clients cannot use. */
-function compileCheckedTool(name: string, tool: Tool, { log, ...defaults }: Defaults): CompiledTool {
+function compileCheckedTool(name: string, tool: Tool, defaults: Defaults): CompiledTool {
+  const { log } = defaults;
   const compiled = compileTool(name, tool, defaults);
   warnOfPatterns(`tool "${name}"`, compiled.input, log);
   if (name.length > 64) log('warning', `tool "${name}": some clients refuse names over 64 characters`);

@@ -6,7 +6,7 @@ import { TASKS } from '../../protocol/tables/extensions.js';
 import { modernRevisions } from '../../protocol/tables/features.js';
 import { closestName } from '../../schema/explain/closest-name.js';
 import type { ServerOptions } from '../define/options.js';
-import { type Complete, completeAs } from '../results/results.js';
+import type { Complete } from '../results/results.js';
 import { type Bus, type Change, localBus } from '../state/bus.js';
 import { Catalog } from './catalog.js';
 import { type CompiledDefinitions, DefinitionError } from './compile.js';
@@ -37,7 +37,7 @@ export class Registry {
   readonly #announcedKinds: Set<Change['kind']>;
   #discoverOutcome: Outcome | undefined;
 
-  constructor(info: Implementation, options: object, compiled: CompiledDefinitions) {
+  constructor(info: Implementation, options: object, compiled: CompiledDefinitions, complete: Complete) {
     const { pageSize = 500, listTtlMs = 60_000, changes, bus } = options as AnyOptions;
     if (!Number.isSafeInteger(pageSize) || pageSize < 1)
       throw new DefinitionError(['"pageSize" must be a whole number, 1 or more']);
@@ -48,9 +48,8 @@ export class Registry {
     this.#options = options as AnyOptions;
     this.#announcedKinds = new Set(changes === true || bus !== undefined ? allKinds : changes);
     this.bus = bus ?? localBus();
-    // Icons may be large; what goes with every result is the name and the version.
-    this.complete = completeAs({ [SERVER_INFO]: { name: info.name, version: info.version } });
-    const shared = { pageSize, hints: { ttlMs: listTtlMs, cacheScope: 'public' }, complete: this.complete };
+    this.complete = complete;
+    const shared = { pageSize, hints: { ttlMs: listTtlMs, cacheScope: 'public' }, complete };
     const list = (entry: { readonly listed: object }): object => entry.listed;
     this.tools = new Catalog<CompiledTool>({ ...shared, field: 'tools', list });
     this.resources = new Catalog<CompiledResource>({ ...shared, field: 'resources', list });

@@ -12,11 +12,14 @@ import { explain } from '../../schema/explain/explain.js';
 import { type InputRequired, isInputRequired } from '../asking/input-required.js';
 import type { CallContext } from '../context/call-context.js';
 import type { Context } from '../context/context.js';
+import type { HandlerRun } from '../context/handler-run.js';
+import { withTimeLimit } from '../context/time-limit.js';
 import type { Tool, ToolBehaviour } from '../define/define.js';
 import type { TaskOptions } from '../define/task-options.js';
 import type { MapError } from '../results/map-error.js';
 import { structuredResult, toolFailure, toToolResult } from '../results/results.js';
 import { mask, ToolError } from '../results/tool-error.js';
+import type { ToolOutcomes } from '../results/tool-outcomes.js';
 import type { ToolResult } from '../results/tool-result.js';
 import { readResultWith } from '../results/written-results.js';
 import { type IdempotencyOptions, windowOf } from '../state/idempotency.js';
@@ -32,8 +35,7 @@ export interface CompiledTool {
   readonly input: CompiledSchema;
   readonly output: CompiledSchema | undefined;
   readonly mirrors: readonly Mirror[];
-  readonly run: Run;
-  readonly timeoutMs: number | undefined;
+  readonly handler: HandlerRun<unknown, ToolValue>;
   readonly task: TaskOptions | undefined;
   /** How long outcomes are kept for calls that are sent again; undefined where they are not. */
   readonly idempotencyMs: number | undefined;
@@ -41,10 +43,11 @@ export interface CompiledTool {
   readonly harmless: boolean;
 }
 
-/** What holds for tools that say nothing themselves. */
-export interface ToolDefaults {
+/** The server's part in its tools: the options that hold for tools without their own, and the making of outcomes. */
+export interface ToolDefaults extends ToolErrors {
   readonly timeoutMs: number | undefined;
   readonly idempotency: boolean | IdempotencyOptions | undefined;
+  readonly outcomes: ToolOutcomes;
 }
 
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
@@ -67,14 +70,18 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
   const timeoutMs = options.timeoutMs ?? (task === undefined ? defaults.timeoutMs : undefined);
   checkCounts('task', { ttlMs: task?.ttlMs, pollIntervalMs: task?.pollIntervalMs });
   const idempotencyMs = windowOf(options.idempotency, defaults.idempotency);
+  const runTool = toolRunner({ name, output, run }, defaults);
   return {
     name,
     listed: withExecution(withIdempotency(listTool(name, tool, { input, output }), idempotencyMs), task),
     input,
     output,
     mirrors,
-    run,
-    timeoutMs: timeoutMs === undefined ? undefined : timerMs('timeoutMs', timeoutMs),
+    handler: {
+      target: ({ params }) => ({ name, args: params['arguments'] }),
+      run: timeoutMs === undefined ? runTool : inTime(name, timerMs('timeoutMs', timeoutMs), runTool),
+      finish: output === undefined ? defaults.outcomes.withoutSchema : defaults.outcomes.withSchema,
+    },
     task,
     idempotencyMs,
     harmless: options.annotations?.idempotent === true || options.annotations?.readOnly === true,
@@ -166,55 +173,70 @@ export interface ToolErrors {
   readonly mapError: MapError;
 }
 
-/** One run of a tool's handler. */
-export interface ToolRun {
-  readonly tool: CompiledTool;
-  readonly input: unknown;
-  readonly ctx: CallContext<never, never>;
-  readonly call: Call;
+/** A tool's handler as its author wrote it. */
+interface WrittenTool {
+  readonly name: string;
+  readonly output: CompiledSchema | undefined;
+  readonly run: Run;
 }
 
 type ToolValue = ToolResult | InputRequired;
+type RunTool = HandlerRun<unknown, ToolValue>['run'];
 
 /**
- * Runs the handler. What it throws becomes a result, but for what the protocol calls an error. A handler that is synchronous
- * has its result at once.
+ * Makes the function that runs a handler. Errors that the handler throws become results, except for those that the protocol
+ * calls errors. A synchronous handler has its result at once.
  */
-export function runTool(run: ToolRun, errors: ToolErrors): ToolValue | Promise<ToolValue> {
-  const { tool, input, ctx } = run;
-  try {
-    const value = tool.run(input, ctx);
-    // Query builders are thenables too.
-    if (isThenable(value)) return awaitTool(run, value, errors);
-    const result = toResult(tool, value);
-    return result instanceof Promise ? result.catch((error) => failTool(run, error, errors)) : result;
-  } catch (error) {
-    return failTool(run, error, errors);
+function toolRunner(tool: WrittenTool, errors: ToolErrors): RunTool {
+  return function runTool(input, ctx, call) {
+    try {
+      const value = tool.run(input, ctx);
+      // Query builders are thenables too.
+      if (isThenable(value)) return awaitTool(value, ctx, call);
+      const result = toResult(tool, value);
+      return result instanceof Promise ? result.catch((error) => failTool(error, ctx, call)) : result;
+    } catch (error) {
+      return failTool(error, ctx, call);
+    }
+  };
+
+  async function awaitTool(
+    value: PromiseLike<unknown>,
+    ctx: CallContext<never, never>,
+    call: Call,
+  ): Promise<ToolValue> {
+    try {
+      return await toResult(tool, await value);
+    } catch (error) {
+      return failTool(error, ctx, call);
+    }
+  }
+
+  async function failTool(error: unknown, ctx: CallContext<never, never>, call: Call): Promise<ToolResult> {
+    // A run that was ended is not a failure of the handler, whatever the handler made of it.
+    if (ctx.over !== undefined) throw ctx.over;
+    if (McpError.is(error)) throw error;
+    // Who gave up on the call need not hear how the handler took it.
+    if (ctx.signal.aborted) throw new McpError('cancelled', 'The call was ended', { cause: error });
+    if (ToolError.is(error)) return toolFailure(error.message);
+    const replacement = await errors.mapError(error, call);
+    if (McpError.is(replacement)) throw replacement;
+    return toolFailure(replacement?.message ?? mask(error, `Tool "${tool.name}"`, errors.log));
   }
 }
 
-async function awaitTool(run: ToolRun, value: PromiseLike<unknown>, errors: ToolErrors): Promise<ToolValue> {
-  try {
-    return await toResult(run.tool, await value);
-  } catch (error) {
-    return failTool(run, error, errors);
-  }
-}
-
-async function failTool(
-  { tool, ctx, call }: ToolRun,
-  error: unknown,
-  errors: ToolErrors,
-): Promise<ToolResult> {
-  // A run that was ended is not a failure of the handler, whatever the handler made of it.
-  if (ctx.over !== undefined) throw ctx.over;
-  if (McpError.is(error)) throw error;
-  // Who gave up on the call need not hear how the handler took it.
-  if (ctx.signal.aborted) throw new McpError('cancelled', 'The call was ended', { cause: error });
-  if (ToolError.is(error)) return toolFailure(error.message);
-  const replacement = await errors.mapError(error, call);
-  if (McpError.is(replacement)) throw replacement;
-  return toolFailure(replacement?.message ?? mask(error, `Tool "${tool.name}"`, errors.log));
+/** Limits the time of a tool. */
+function inTime(name: string, timeoutMs: number, run: RunTool): RunTool {
+  return function runToolInTime(input, ctx, call) {
+    return withTimeLimit<ToolValue>(call, timeoutMs, {
+      work: async (limit) => run(input, ctx.limitedBy(limit), call),
+      late: () => {
+        const why = `${name} took longer than ${timeoutMs} ms and was stopped`;
+        ctx.end(new McpError('timeout', why));
+        return toolFailure(why);
+      },
+    });
+  };
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
@@ -224,7 +246,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   );
 }
 
-function toResult({ output }: CompiledTool, value: unknown): ToolValue | Promise<ToolResult> {
+function toResult({ output }: WrittenTool, value: unknown): ToolValue | Promise<ToolResult> {
   if (isInputRequired(value)) return value;
   return output === undefined ? toToolResult(value) : checkOutput(output, value);
 }

@@ -27,6 +27,7 @@ import type { Changed } from '../state/bus.js';
 import { LogCount, loggable, logOf } from './call-log.js';
 import type { ClientFacts, Context, Elicit, Log } from './context.js';
 import { readProgress } from './progress.js';
+import type { PreparedInputs, RunInputs, SentSoFar } from './run-inputs.js';
 import type { TimeLimit } from './time-limit.js';
 
 /** What a server lends to the calls it serves. */
@@ -34,32 +35,15 @@ export interface Services {
   /** Makes the run of a call that asks or takes a step for the first time. */
   readonly begin: () => Replay;
   readonly changed: Changed;
-  readonly read: (inner: Inner, uri: string) => Promise<readonly ResourceContents[]>;
-  readonly callTool: (inner: Inner, name: string, args: Readonly<JsonObject>) => Promise<ToolResult>;
+  readonly read: (nested: NestedCall, uri: string) => Promise<readonly ResourceContents[]>;
+  readonly callTool: (nested: NestedCall, name: string, args: Readonly<JsonObject>) => Promise<ToolResult>;
 }
 
 /** A call that a handler makes inside its own: its questions are the outer call's. */
-export interface Inner {
-  readonly given: Pick<Given<never, never>, 'state' | 'user' | 'logs'>;
+export interface NestedCall {
+  readonly inputs: PreparedInputs;
   readonly call: Call;
   readonly asking: Run;
-}
-
-export interface Given<State, User> {
-  readonly state: State;
-  readonly user: User;
-  /** The questions and steps of an earlier round, or of the outer call. */
-  readonly asking?: Run | undefined;
-  readonly resumed?: Context['resumed'];
-  /** What earlier rounds have said already. */
-  readonly said?: Said | undefined;
-  /** The count of the outer call's log messages, where this call is inside another one. */
-  readonly logs?: LogCount | undefined;
-}
-
-export interface Said {
-  readonly logged: number;
-  readonly reached: number | undefined;
 }
 
 /** Members are made when a handler first touches them; a handler that uses none pays for none. */
@@ -68,26 +52,26 @@ export class CallContext<State, User> implements Context<State, User> {
   readonly user: User;
   #call: Call;
   readonly #services: Services;
-  readonly #given: Given<State, User>;
+  readonly #inputs: RunInputs<State, User>;
   #asking: Run | undefined;
   #ended: Error | undefined;
   #left = false;
   #unlisten: (() => void) | undefined;
   #reached: number;
   #logs: LogCount | undefined;
-  #inner = 0;
+  #nestedCalls = 0;
   #limit: TimeLimit | undefined;
   #background: (() => Promise<void>) | undefined;
   #leaving: Promise<void> | undefined;
 
-  constructor(call: Call, services: Services, given: Given<State, User>) {
+  constructor(call: Call, services: Services, inputs: RunInputs<State, User>) {
     this.#call = call;
     this.#services = services;
-    this.#given = given;
-    if (given.asking !== undefined) this.#asking = this.#begun(given.asking);
-    this.#reached = given.said?.reached ?? Number.NEGATIVE_INFINITY;
-    this.state = given.state;
-    this.user = given.user;
+    this.#inputs = inputs;
+    if (inputs.asking !== undefined) this.#asking = this.#bind(inputs.asking);
+    this.#reached = inputs.sent?.reached ?? Number.NEGATIVE_INFINITY;
+    this.state = inputs.state;
+    this.user = inputs.user;
   }
 
   /** The questions and steps of this call; undefined while there are none, or where they are an outer call's. */
@@ -95,8 +79,8 @@ export class CallContext<State, User> implements Context<State, User> {
     return this.#asking instanceof Replay ? this.#asking : undefined;
   }
 
-  get said(): Said {
-    const logged = Math.max(this.#logs?.logged ?? 0, this.#given.said?.logged ?? 0);
+  get sent(): SentSoFar {
+    const logged = Math.max(this.#logs?.logged ?? 0, this.#inputs.sent?.logged ?? 0);
     return { logged, reached: this.#reached === Number.NEGATIVE_INFINITY ? undefined : this.#reached };
   }
 
@@ -119,7 +103,7 @@ export class CallContext<State, User> implements Context<State, User> {
     const { auth, http } = this.#call;
     this.#call = withSignalOf(call, { ...call, auth, http });
     this.#limit?.follow(call);
-    if (this.#asking !== undefined) this.#begun(this.#asking);
+    if (this.#asking !== undefined) this.#bind(this.#asking);
   }
 
   get auth(): Auth | undefined {
@@ -131,7 +115,7 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   get resumed(): Context['resumed'] {
-    return this.#given.resumed;
+    return this.#inputs.resumed;
   }
 
   get client(): ClientFacts {
@@ -173,22 +157,22 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   #logCount(): LogCount {
-    this.#logs ??= this.#given.logs ?? new LogCount(this.#given.said?.logged ?? 0);
+    this.#logs ??= this.#inputs.logs ?? new LogCount(this.#inputs.sent?.logged ?? 0);
     return this.#logs;
   }
 
   get elicit(): Elicit {
     const elicit = (key: string, question: FormQuestion<Schema> | UrlQuestion): Promise<unknown> =>
       question?.url === undefined
-        ? this.#put(key, () => formQuestion(question as FormQuestion<Schema>))
-        : this.#put(key, () => urlQuestion(question as UrlQuestion));
+        ? this.#ask(key, () => formQuestion(question as FormQuestion<Schema>))
+        : this.#ask(key, () => urlQuestion(question as UrlQuestion));
     return elicit as Elicit;
   }
 
   get ask(): Context['ask'] {
     return (key, question) =>
       markHandled(
-        this.#put(key, () => formQuestion(question)).then((answer) => {
+        this.#ask(key, () => formQuestion(question)).then((answer) => {
           if (answer.action === 'accept') return answer.content;
           throw new ToolError(
             answer.action === 'decline' ? `The user declined: ${key}` : `The user cancelled: ${key}`,
@@ -198,18 +182,18 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   get sample(): Context['sample'] {
-    return (key, options) => this.#put(key, () => sampleQuestion(options));
+    return (key, options) => this.#ask(key, () => sampleQuestion(options));
   }
 
   get roots(): Context['roots'] {
-    return (key) => this.#put(key, rootsQuestion);
+    return (key) => this.#ask(key, rootsQuestion);
   }
 
   get step(): Context['step'] {
     return (key, work) => this.#questions().step(key, work);
   }
 
-  #put<T>(key: string, make: () => Question<T>): Promise<T> {
+  #ask<T>(key: string, make: () => Question<T>): Promise<T> {
     try {
       checkKey(key);
       const question = make();
@@ -221,12 +205,12 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   #questions(): Run {
-    this.#asking ??= this.#begun(this.#services.begin());
+    this.#asking ??= this.#bind(this.#services.begin());
     return this.#asking;
   }
 
   // The run of a call is over when the call is. An inner call's is a part of it, and need not listen.
-  #begun(run: Run): Run {
+  #bind(run: Run): Run {
     if (this.#ended !== undefined) run.end(this.#ended);
     else if (this.#left) run.close();
     else if (run instanceof Replay) {
@@ -275,19 +259,19 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   get read(): Context['read'] {
-    return (uri) => markHandled(this.#services.read(this.#within(uri), uri));
+    return (uri) => markHandled(this.#services.read(this.#nested(uri), uri));
   }
 
   get call(): Context['call'] {
-    return (name, args = {}) => markHandled(this.#services.callTool(this.#within(name), name, args));
+    return (name, args = {}) => markHandled(this.#services.callTool(this.#nested(name), name, args));
   }
 
-  #within(name: string): Inner {
-    const prefix = `${name}#${++this.#inner}/`;
+  #nested(name: string): NestedCall {
+    const prefix = `${name}#${++this.#nestedCalls}/`;
     const outer = { find: () => this.#asking, make: () => this.#questions() };
     const call = this.#limit === undefined ? this.#call : withSignal(copyCall(this.#call), this.#limit);
-    const given = { ...this.#given, logs: this.#logCount() } as Given<never, never>;
-    return { given, call, asking: new NestedRun(outer, prefix) };
+    const inputs = { ...this.#inputs, logs: this.#logCount() } as RunInputs<never, never>;
+    return { inputs, call, asking: new NestedRun(outer, prefix) };
   }
 
   get release(): () => void {

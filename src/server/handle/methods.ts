@@ -1,36 +1,35 @@
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { explain } from '../../schema/explain/explain.js';
-import { isInputRequired } from '../asking/input-required.js';
+import { type InputRequired, isInputRequired } from '../asking/input-required.js';
 import { Replay } from '../asking/replay.js';
 import type { Run } from '../asking/run.js';
 import type { CompiledMethod } from '../catalog/compile.js';
 import { listResources } from '../catalog/list-resources.js';
-import { type PromptResult, toPromptResult } from '../catalog/prompts.js';
+import { type CompiledPrompt, type PromptResult, toPromptResult } from '../catalog/prompts.js';
 import { type Registry, unknownName } from '../catalog/registry.js';
 import type { CallContext, Services } from '../context/call-context.js';
 import type { Context } from '../context/context.js';
-import type { MapError } from '../results/map-error.js';
+import type { HandlerRun } from '../context/handler-run.js';
 import { toMethodResult } from '../results/results.js';
 import { ToolError } from '../results/tool-error.js';
 import type { RunOnce } from '../state/idempotency.js';
 import type { Log } from '../state/log.js';
-import { serveTool, type ToolServing } from './call-tool.js';
+import { type ToolCalls, toolCalls } from './call-tool.js';
 import { completeArgument } from './complete.js';
 import { listen } from './listen.js';
 import { type ReadResult, readResource } from './read-resource.js';
-import { createStage, type StageParts } from './run-handler.js';
+import { createHandlerRunner, type HandlerRunnerParts } from './run-handler.js';
 import type { TaskHost } from './task-host.js';
 
-export interface ServerParts extends Omit<StageParts, 'complete'> {
+export interface ServerParts extends Omit<HandlerRunnerParts, 'complete'> {
   readonly registry: Registry;
   readonly changed: Services['changed'];
   readonly log: Log;
   readonly methods: ReadonlyMap<string, CompiledMethod>;
   readonly runOnce: RunOnce;
-  readonly mapError: MapError;
-  /** Makes what runs tools as tasks. */
-  readonly tasks: ((again: ToolServing['again']) => TaskHost) | undefined;
+  /** Makes the host that runs tools as tasks. */
+  readonly tasks: ((restartTask: ToolCalls['restartTask']) => TaskHost) | undefined;
 }
 
 type Handler = (call: Call) => Outcome | Promise<Outcome>;
@@ -44,55 +43,57 @@ export interface MethodTable {
 export function methodTable(parts: ServerParts): MethodTable {
   const { registry, log } = parts;
   const { complete } = registry;
-  const stage = createStage({ ...parts, complete }, () => services);
-  const { runOnce, mapError } = parts;
-  const tools = serveTool({ registry, stage, log, mapError, tasks: () => tasks, runOnce });
-  const tasks = parts.tasks?.(tools.again);
+  const runner = createHandlerRunner({ ...parts, complete }, () => services);
+  const { runHandler, runNested } = runner;
+  const tools = toolCalls({ registry, runner, tasks: () => tasks, runOnce: parts.runOnce });
+  const tasks = parts.tasks?.(tools.restartTask);
 
   const services: Services = {
     begin: () => new Replay(undefined, { maxBytes: parts.seal.maxBytes }),
     changed: parts.changed,
-    async read({ call, asking, given }, uri) {
-      const work = (ctx: CallContext<never, never>) => shown(readResource(registry, uri, ctx));
-      const result = await stage.within(call, asking, work, given);
+    async read({ call, asking, inputs }, uri) {
+      const work = (ctx: CallContext<never, never>) => withToolErrors(readResource(registry, uri, ctx));
+      const result = await runNested(call, asking, work, inputs);
       if (isInputRequired(result))
         throw new TypeError('A resource that returns inputRequired cannot be read from a handler');
       return result.contents;
     },
-    callTool: tools.within,
+    callTool: tools.callNested,
   };
 
   function getPrompt(call: Call): Outcome | Promise<Outcome> {
-    const { name, arguments: args = {} } = call.params;
+    const { name } = call.params;
     if (typeof name !== 'string') throw new McpError('invalid_params', 'params.name must be a string');
     const prompt = registry.prompts.get(name);
     if (prompt === undefined) throw unknownName('prompt', name, registry.prompts.names());
-    return stage.perform(call, {
-      name: prompt.name,
-      args,
-      async run(ctx) {
-        const checked = await prompt.args.validate(args);
-        if (!checked.ok) {
-          const problem = explain(checked.issues, prompt.args, args);
-          throw new McpError('invalid_params', `Invalid arguments for prompt ${prompt.name}. ${problem}`);
-        }
-        const value = await shown(prompt.run(checked.value, ctx));
-        return isInputRequired(value) ? value : toPromptResult(value, prompt.listed.description);
-      },
-      finish: (result) => complete(result as PromptResult),
-    });
+    return runHandler(call, promptRun, prompt);
   }
+
+  const promptRun: HandlerRun<CompiledPrompt, PromptResult | InputRequired> = {
+    target: ({ params: { name, arguments: args = {} } }) => ({ name: name as string, args }),
+    async run(prompt, ctx, { params: { arguments: args = {} } }) {
+      const checked = await prompt.args.validate(args);
+      if (!checked.ok) {
+        const problem = explain(checked.issues, prompt.args, args);
+        throw new McpError('invalid_params', `Invalid arguments for prompt ${prompt.name}. ${problem}`);
+      }
+      const value = await withToolErrors(prompt.run(checked.value, ctx));
+      return isInputRequired(value) ? value : toPromptResult(value, prompt.listed.description);
+    },
+    finish: complete,
+  };
 
   function read(call: Call): Outcome | Promise<Outcome> {
     const { uri } = call.params;
     if (typeof uri !== 'string') throw new McpError('invalid_params', 'params.uri must be a string');
-    return stage.perform(call, {
-      name: uri,
-      args: undefined,
-      run: (ctx) => shown(readResource(registry, uri, ctx)),
-      finish: (result) => complete(result as ReadResult),
-    });
+    return runHandler(call, resourceRun, uri);
   }
+
+  const resourceRun: HandlerRun<string, ReadResult | InputRequired> = {
+    target: ({ params: { uri } }) => ({ name: uri as string, args: undefined }),
+    run: (uri, ctx) => withToolErrors(readResource(registry, uri, ctx)),
+    finish: complete,
+  };
 
   async function callOwn(own: CompiledMethod, call: Call): Promise<Outcome> {
     const checked = own.params && (await own.params.validate(withoutMeta(call.params)));
@@ -104,14 +105,14 @@ export function methodTable(parts: ServerParts): MethodTable {
     }
     const params = checked?.ok ? checked.value : call.params;
     return complete(
-      toMethodResult(await stage.within(call, cannotAsk, (ctx) => shown(own.run(params, ctx)))),
+      toMethodResult(await runNested(call, cannotAsk, (ctx) => withToolErrors(own.run(params, ctx)))),
     );
   }
 
   function list(call: Call): Outcome | Promise<Outcome> {
     const own = offered('resources');
     if (!registry.listsPerCaller()) return own.page(call.params['cursor']);
-    return shown(listResources(registry, call, (made, look) => stage.within(made, cannotAsk, look)));
+    return withToolErrors(listResources(registry, call, (made, look) => runNested(made, cannotAsk, look)));
   }
 
   function listTemplates(call: Call): Outcome {
@@ -128,7 +129,7 @@ export function methodTable(parts: ServerParts): MethodTable {
     prompt: (name: string) => registry.prompts.get(name)?.complete,
     template: (uri: string) => registry.templates.get(uri)?.complete,
     complete,
-    within: <T>(call: Call, look: (ctx: Context) => Promise<T>) => stage.within(call, cannotAsk, look),
+    within: <T>(call: Call, look: (ctx: Context) => Promise<T>) => runNested(call, cannotAsk, look),
   };
   const publishes = (kind: Parameters<Registry['announces']>[0]): boolean => registry.announces(kind);
 
@@ -138,10 +139,10 @@ export function methodTable(parts: ServerParts): MethodTable {
     ['resources/list', list],
     ['prompts/list', ({ params }) => offered('prompts').page(params['cursor'])],
     ['resources/templates/list', listTemplates],
-    ['tools/call', tools.serve],
+    ['tools/call', tools.callTool],
     ['resources/read', async (call) => read(call)],
     ['prompts/get', async (call) => getPrompt(call)],
-    ['completion/complete', (call) => shown(completeArgument(call, completionSources))],
+    ['completion/complete', (call) => withToolErrors(completeArgument(call, completionSources))],
     ['subscriptions/listen', listen({ bus: registry.bus, complete, publishes, tasks, log })],
     ...[...parts.methods].map(([name, own]): [string, Handler] => [name, (call) => callOwn(own, call)]),
     ...(tasks === undefined
@@ -173,7 +174,7 @@ const cannotAsk: Run = {
 };
 
 // A ToolError is meant to be read, wherever it is thrown.
-async function shown<T>(value: T | Promise<T>): Promise<T> {
+async function withToolErrors<T>(value: T | Promise<T>): Promise<T> {
   try {
     return await value;
   } catch (error) {

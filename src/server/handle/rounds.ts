@@ -8,74 +8,71 @@ import { checkCapabilities, requiredCapabilities } from '../asking/question.js';
 import { Replay } from '../asking/replay.js';
 import type { Binding, Seal } from '../asking/sealed-state.js';
 import { checkAnswersFit } from '../asking/size.js';
-import type { CallContext, Said } from '../context/call-context.js';
+import type { CallContext } from '../context/call-context.js';
+import type { CallTarget } from '../context/handler-run.js';
+import type { SentSoFar } from '../context/run-inputs.js';
 import type { Complete } from '../results/results.js';
 import type { Log } from '../state/log.js';
 
-export interface Conductor {
-  /** What an earlier round left. */
-  readonly resume: (call: Call, what: What) => Promise<Resumed>;
-  /** The outcome of a run: what it returned, or what it asks. */
-  readonly conclude: (call: Call, ctx: CallContext<never, never>, run: Concluded) => Promise<Outcome>;
+// A call that asks ends with its questions. The client's next call brings the answers and the sealed journal: one more round.
+
+/** Continues a call that asked, and ends a round with the result or with questions. */
+export interface AskingRounds {
+  /** Opens the state that an earlier round left. */
+  readonly resume: (call: Call, target: CallTarget) => Promise<ResumedRun>;
+  /** Makes the outcome of a run: the result, or the open questions. */
+  readonly finishRound: (call: Call, ctx: CallContext<never, never>, run: FinishedRun) => Promise<Outcome>;
 }
 
-/** What a call acts on: a tool and its arguments, a prompt, a resource. */
-export interface What {
-  readonly name: string;
-  readonly args: unknown;
-  /** Names the run, where a later one should have the same keys for its steps. */
-  readonly runId?: string | undefined;
-}
-
-interface Resumed {
+interface ResumedRun {
   readonly asking: Replay;
-  readonly said: Said;
-  /** What the raw form carried, and what the client answered. */
+  readonly sent: SentSoFar;
+  /** The state of a handler that returned `inputRequired`, and the client's answers. */
   readonly resumed: { readonly state: unknown; readonly answers: JsonObject };
 }
 
-interface Concluded extends What {
+interface FinishedRun extends CallTarget {
   readonly value?: unknown;
   readonly error?: unknown;
   /** Makes the outcome of a run that asks nothing. */
   readonly finish: () => Outcome;
 }
 
-export function conductor(parts: {
+export function askingRounds(parts: {
   readonly seal: Seal;
   readonly complete: Complete;
   readonly log: Log;
-  /** Called when something of a call is kept for later. */
-  readonly keeping: (call: Call) => void;
-}): Conductor {
+  /** Called when something that belongs to a call is kept for later. */
+  readonly onKept: (call: Call) => void;
+}): AskingRounds {
   const { seal, complete, log } = parts;
 
-  async function resume(call: Call, what: What): Promise<Resumed> {
+  async function resume(call: Call, target: CallTarget): Promise<ResumedRun> {
     const { inputResponses: answers = {}, requestState } = call.params;
     if (!isObject(answers)) throw new McpError('invalid_params', 'params.inputResponses must be an object');
     if (requestState === undefined) {
       checkAnswersFit(answers, { maxBytes: seal.maxBytes });
-      return resumed(newJournal(what.runId), { state: undefined, answers });
+      return resumedRun(newJournal(target.runId), { state: undefined, answers });
     }
     if (typeof requestState !== 'string')
       throw new McpError('invalid_params', 'params.requestState must be a string');
-    const { j, c } = await seal.open(requestState, bindingOf(call, what), answers);
-    return resumed(readJournal(j as JsonObject), { state: c, answers });
+    const { j, c } = await seal.open(requestState, bindingOf(call, target), answers);
+    return resumedRun(readJournal(j as JsonObject), { state: c, answers });
   }
 
-  function resumed(journal: Journal, carried: Resumed['resumed']): Resumed {
+  function resumedRun(journal: Journal, resumed: ResumedRun['resumed']): ResumedRun {
     const { maxBytes } = seal;
-    const asking = new Replay(journal, { answers: carried.answers, maxBytes });
-    return { asking, said: journal, resumed: carried };
+    const asking = new Replay(journal, { answers: resumed.answers, maxBytes });
+    return { asking, sent: journal, resumed };
   }
 
-  async function conclude(call: Call, ctx: CallContext<never, never>, run: Concluded): Promise<Outcome> {
+  async function finishRound(call: Call, ctx: CallContext<never, never>, run: FinishedRun): Promise<Outcome> {
     const { asking } = ctx;
     if (asking !== undefined && mustAsk(asking, run)) {
       if (run.error === undefined) warnOfCatch(run.name, asking, log);
       if (asking.changedQuestions.length > 0) warnOfChange(run.name, asking, log);
       const requests = Object.fromEntries([...asking.open].map(([key, { request }]) => [key, request]));
-      return ask(call, run, { requests, asking, ctx, carried: undefined });
+      return ask(call, run, { requests, asking, ctx, state: undefined });
     }
     if (run.error !== undefined) throw run.error;
     if (!hasFailed(run)) asking?.checkResult();
@@ -83,53 +80,58 @@ export function conductor(parts: {
       const { requests, state } = run.value;
       for (const request of Object.values(requests))
         checkCapabilities(requiredCapabilities(request), call.peer.capabilities);
-      return ask(call, run, { requests, asking: asking ?? new Replay(), ctx, carried: state });
+      return ask(call, run, { requests, asking: asking ?? new Replay(), ctx, state });
     }
     return run.finish();
   }
 
-  interface Asked {
+  interface OpenRound {
     readonly requests: Readonly<Record<string, InputRequest>>;
     readonly asking: Replay;
     readonly ctx: CallContext<never, never>;
-    readonly carried: unknown;
+    /** The state that the handler gave to `inputRequired`. */
+    readonly state: unknown;
   }
 
-  async function ask(call: Call, what: What, { requests, asking, ctx, carried }: Asked): Promise<Outcome> {
-    // What a step does after the journal is sealed would be done again in the next round.
+  async function ask(
+    call: Call,
+    target: CallTarget,
+    { requests, asking, ctx, state }: OpenRound,
+  ): Promise<Outcome> {
+    // A step that ends after the journal is sealed would run again in the next round.
     await asking.idle();
-    parts.keeping(call);
+    parts.onKept(call);
     const content = {
-      j: writeJournal(asking.journal(ctx.said)),
-      ...(carried !== undefined && { c: carried }),
+      j: writeJournal(asking.journal(ctx.sent)),
+      ...(state !== undefined && { c: state }),
     };
     return complete({
       resultType: 'input_required',
       ...(Object.keys(requests).length > 0 && { inputRequests: requests }),
-      requestState: await seal.close(content, bindingOf(call, what)),
+      requestState: await seal.close(content, bindingOf(call, target)),
     });
   }
 
-  return { resume, conclude };
+  return { resume, finishRound };
 }
 
-// A handler that failed by itself before it was made to end need not ask what it began to. In the background, somebody else
-// keeps its questions.
-function mustAsk(asking: Replay, run: Concluded): boolean {
+// A handler that failed on its own, before it was suspended, does not ask the questions that it had begun. In the background, the
+// task keeps the questions.
+function mustAsk(asking: Replay, run: FinishedRun): boolean {
   if (asking.hasSuspender || asking.open.size === 0) return false;
   return asking.suspended || (asking.refusal === undefined && !hasFailed(run));
 }
 
-function hasFailed({ value, error }: Concluded): boolean {
+function hasFailed({ value, error }: FinishedRun): boolean {
   return error !== undefined || (isObject(value) && value['isError'] === true);
 }
 
-/** Whether a call continues an earlier round, or brings answers along. */
+/** Whether a call continues an earlier round, or has answers with it. */
 export function isContinued({ params }: Call): boolean {
   return params['inputResponses'] !== undefined || params['requestState'] !== undefined;
 }
 
-function bindingOf(call: Call, { name, args }: What): Binding {
+function bindingOf(call: Call, { name, args }: CallTarget): Binding {
   return { principal: call.auth?.subject ?? '', method: call.method, name, args: args ?? {} };
 }
 

@@ -4,17 +4,19 @@ import { newJournal } from '../asking/journal.js';
 import { Replay } from '../asking/replay.js';
 import type { Run } from '../asking/run.js';
 import type { Seal } from '../asking/sealed-state.js';
-import { CallContext, type Given, type Services } from '../context/call-context.js';
+import { CallContext, type Services } from '../context/call-context.js';
 import type { ClientFacts } from '../context/context.js';
+import type { HandlerRun } from '../context/handler-run.js';
+import type { PreparedInputs, RunInputs } from '../context/run-inputs.js';
 import type { CallerFacts } from '../define/options.js';
 import type { Complete } from '../results/results.js';
 import type { LifespanRun } from '../state/lifespan.js';
 import type { Log } from '../state/log.js';
 import { unknownCallerWarning } from '../state/unknown-callers.js';
-import { conductor, isContinued, type What } from './rounds.js';
+import { askingRounds, isContinued } from './rounds.js';
 import type { Background } from './task-host.js';
 
-export interface StageParts {
+export interface HandlerRunnerParts {
   readonly running: LifespanRun<never>;
   readonly user: ((facts: CallerFacts<never>) => unknown) | undefined;
   readonly seal: Seal;
@@ -22,61 +24,62 @@ export interface StageParts {
   readonly log: Log;
 }
 
-/** A handler to run for a call, and what to make of its value. */
-export interface Performance<T> extends What {
-  readonly run: (ctx: CallContext<never, never>) => T | Promise<T>;
-  readonly finish: (value: T) => Outcome;
+/** Circumstances of a run that most calls do not have. */
+export interface PreparedRunOptions {
+  /** Names the run, where a later one should have the same keys for its steps. */
+  readonly runId?: string | undefined;
+  /** Turns the run into a task when the handler calls `ctx.background()`. */
+  readonly background?: Background | undefined;
 }
 
-/** What a handler is given beside its call: made once, also where it calls others. */
-export type Prepared = Pick<Given<never, never>, 'state' | 'user' | 'logs'>;
-
-/** Where handlers run: with their state, their user, and their questions. */
-export interface Stage {
-  /** Runs a handler that may ask. The outcome is there at once where nothing had to be awaited. */
-  readonly perform: <T>(
+/** Runs handlers: with their state, their user, and their questions. */
+export interface HandlerRunner {
+  /** Runs a handler that may ask. Returns the outcome itself, not a promise, if nothing had to be awaited. */
+  readonly runHandler: <Input, T>(
     call: Call,
-    performance: Performance<T>,
-    background?: Background,
+    handler: HandlerRun<Input, T>,
+    input: Input,
   ) => Outcome | Promise<Outcome>;
+  /** Runs a handler that may ask, in circumstances that have to be prepared. */
+  readonly runPrepared: <Input, T>(
+    call: Call,
+    handler: HandlerRun<Input, T>,
+    input: Input,
+    options: PreparedRunOptions,
+  ) => Promise<Outcome>;
   /** Makes the state and the user of a call, for a handler that runs later. */
-  readonly prepare: (call: Call) => Promise<Prepared>;
-  /** Called when something of a call is kept for later. */
-  readonly keeping: (call: Call) => void;
+  readonly prepare: (call: Call) => Promise<PreparedInputs>;
+  /** Called when something that belongs to a call is kept for later. */
+  readonly onKept: (call: Call) => void;
   /** Runs a handler whose questions and steps belong to another run, or to a task. */
-  readonly within: <T>(
+  readonly runNested: <T>(
     call: Call,
     asking: Run,
-    run: (ctx: CallContext<never, never>) => Promise<T>,
-    prepared?: Prepared,
+    work: (ctx: CallContext<never, never>) => Promise<T>,
+    inputs?: PreparedInputs,
   ) => Promise<T>;
 }
 
-/** How a handler's run ended: with a value, or with an error. */
-interface Ended<T> {
-  readonly performance: Performance<T>;
+/** The end of a handler's run: a value, or an error. */
+interface RunEnd<T> {
   readonly value?: T;
   readonly error?: unknown;
 }
 
-function threwNothing(): Error {
-  return new Error('The handler threw nothing');
-}
+const noInputs: RunInputs<never, never> = { state: undefined as never, user: undefined as never };
 
-const nothingGiven: Given<never, never> = { state: undefined as never, user: undefined as never };
-
-export function createStage(parts: StageParts, services: () => Services): Stage {
+export function createHandlerRunner(parts: HandlerRunnerParts, services: () => Services): HandlerRunner {
   const { running, log, complete, seal } = parts;
-  const keeping = unknownCallerWarning(parts.user !== undefined, log);
-  const conduct = conductor({ keeping, seal, complete, log });
-  // Nothing is awaited where nothing has to be: most servers have neither a lifespan nor a user.
-  const unprepared = !running.hasLifespan && parts.user === undefined;
+  const onKept = unknownCallerWarning(parts.user !== undefined, log);
+  const rounds = askingRounds({ onKept, seal, complete, log });
+  // Most servers have neither a lifespan nor the option `user`, and then nothing has to be awaited before a handler runs.
+  const isPrepared = !running.hasLifespan && parts.user === undefined;
 
-  async function prepare(call: Call): Promise<Prepared> {
-    if (unprepared) return nothingGiven;
+  async function prepare(call: Call): Promise<PreparedInputs> {
+    if (isPrepared) return noInputs;
     const state = await running.start();
     if (parts.user === undefined) return { state, user: undefined as never };
-    const client: ClientFacts = new CallContext(call, services(), nothingGiven).client;
+    const client: ClientFacts = new CallContext(call, services(), noInputs).client;
     const user = await parts.user({
       auth: call.auth,
       state,
@@ -87,34 +90,42 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
     return { state, user: user as never };
   }
 
-  // A handler that asks nothing, on a server that prepares nothing, is run without a promise more than its own.
-  function perform<T>(
+  // A handler that asks nothing, on a server that prepares nothing, runs with no other promise than its own.
+  function runHandler<Input, T>(
     call: Call,
-    performance: Performance<T>,
-    background?: Background,
+    handler: HandlerRun<Input, T>,
+    input: Input,
+    prepared?: CallContext<never, never>,
   ): Outcome | Promise<Outcome> {
-    if (unprepared && background === undefined && performance.runId === undefined && !isContinued(call)) {
-      return run(call, new CallContext(call, services(), nothingGiven), performance);
+    if (prepared === undefined && (!isPrepared || isContinued(call)))
+      return runPrepared(call, handler, input, {});
+    const ctx = prepared ?? new CallContext(call, services(), noInputs);
+    let value: T | Promise<T>;
+    try {
+      value = handler.run(input, ctx, call);
+    } catch (thrown) {
+      ctx.leave();
+      return finishRound(call, ctx, handler, { error: thrown ?? threwNothing() });
     }
-    return performPrepared(call, performance, background);
+    if (value instanceof Promise) return finishLater(call, ctx, handler, value);
+    ctx.leave();
+    if (isResult(ctx, value)) return handler.finish(value);
+    return finishRound(call, ctx, handler, { value });
   }
 
-  async function performPrepared<T>(
+  async function runPrepared<Input, T>(
     call: Call,
-    performance: Performance<T>,
-    background: Background | undefined,
+    handler: HandlerRun<Input, T>,
+    input: Input,
+    { runId, background }: PreparedRunOptions,
   ): Promise<Outcome> {
-    const given = await prepare(call);
-    const continued = isContinued(call)
-      ? await conduct.resume(call, performance)
-      : named(performance, seal.maxBytes);
-    const ctx = new CallContext(
-      call,
-      services(),
-      continued === undefined ? given : { ...given, ...continued },
-    );
-    if (background === undefined) return run(call, ctx, performance);
-    // The call ends when the handler does, or when it goes on without it.
+    const inputs = await prepare(call);
+    const round = isContinued(call)
+      ? await rounds.resume(call, { ...handler.target(call), runId })
+      : namedRun(runId, seal.maxBytes);
+    const ctx = new CallContext(call, services(), round === undefined ? inputs : { ...inputs, ...round });
+    if (background === undefined) return runHandler(call, handler, input, ctx);
+    // The call ends when the handler does, or when the handler continues without the call.
     return new Promise((resolve, reject) => {
       let end!: (outcome: Outcome | Promise<Outcome>) => void;
       // Made before the handler runs: `ctx.background()` may be its first line.
@@ -126,8 +137,8 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
         leaving = background({ ctx, asking, ended }).then(resolve);
         return leaving;
       });
-      end(run(call, ctx, performance));
-      // A handler may end while its task is saved. Then the client must know of the task.
+      end(runHandler(call, handler, input, ctx));
+      // A handler may end while its task is being saved. Then the client must know of the task.
       const settle = (): void => void ended.then(resolve, reject);
       ended
         .catch(() => undefined)
@@ -135,75 +146,64 @@ export function createStage(parts: StageParts, services: () => Services): Stage 
     });
   }
 
-  function run<T>(
+  async function finishLater<T>(
     call: Call,
     ctx: CallContext<never, never>,
-    performance: Performance<T>,
-  ): Outcome | Promise<Outcome> {
-    let value: T | Promise<T>;
-    try {
-      value = performance.run(ctx);
-    } catch (thrown) {
-      return conclude(call, ctx, { performance, error: thrown ?? threwNothing() });
-    }
-    return value instanceof Promise
-      ? settle(call, ctx, performance, value)
-      : conclude(call, ctx, { performance, value });
-  }
-
-  async function settle<T>(
-    call: Call,
-    ctx: CallContext<never, never>,
-    performance: Performance<T>,
-    running: Promise<T>,
+    handler: HandlerRun<never, T>,
+    working: Promise<T>,
   ): Promise<Outcome> {
     let value: T;
     try {
-      value = await running;
+      value = await working;
     } catch (thrown) {
-      return conclude(call, ctx, { performance, error: thrown ?? threwNothing() });
+      ctx.leave();
+      return finishRound(call, ctx, handler, { error: thrown ?? threwNothing() });
     }
-    return conclude(call, ctx, { performance, value });
+    ctx.leave();
+    return isResult(ctx, value) ? handler.finish(value) : finishRound(call, ctx, handler, { value });
   }
 
-  function conclude<T>(
+  function finishRound<T>(
     call: Call,
     ctx: CallContext<never, never>,
-    { performance, value, error }: Ended<T>,
-  ): Outcome | Promise<Outcome> {
-    ctx.leave();
-    if (ctx.asking === undefined && error === undefined && !isInputRequired(value)) {
-      return performance.finish(value as T);
-    }
-    const { name, args } = performance;
-    return conduct.conclude(call, ctx, {
-      name,
-      args,
-      value,
-      error,
-      finish: () => performance.finish(value as T),
-    });
+    handler: HandlerRun<never, T>,
+    { value, error }: RunEnd<T>,
+  ): Promise<Outcome> {
+    const finish = (): Outcome => handler.finish(value as T);
+    return rounds.finishRound(call, ctx, { ...handler.target(call), value, error, finish });
   }
 
-  async function within<T>(
+  async function runNested<T>(
     call: Call,
     asking: Run,
-    run: (ctx: CallContext<never, never>) => Promise<T>,
-    prepared?: Prepared,
+    work: (ctx: CallContext<never, never>) => Promise<T>,
+    inputs?: PreparedInputs,
   ): Promise<T> {
-    const { state, user, logs } = prepared ?? (await prepare(call));
+    const { state, user, logs } = inputs ?? (await prepare(call));
     const ctx = new CallContext(call, services(), { state, user, logs, asking });
     try {
-      return await run(ctx);
+      return await work(ctx);
     } finally {
       ctx.leave();
     }
   }
 
-  return { perform, prepare, keeping, within };
+  return { runHandler, runPrepared, prepare, onKept, runNested };
 }
 
 // A run that has a name already has its questions and steps from the start.
-function named({ runId }: What, maxBytes: number): Pick<Given<never, never>, 'asking'> | undefined {
+function namedRun(
+  runId: string | undefined,
+  maxBytes: number,
+): Pick<RunInputs<never, never>, 'asking'> | undefined {
   return runId === undefined ? undefined : { asking: new Replay(newJournal(runId), { maxBytes }) };
+}
+
+/** Whether a run that has ended asks nothing. */
+function isResult(ctx: CallContext<never, never>, value: unknown): boolean {
+  return ctx.asking === undefined && !isInputRequired(value);
+}
+
+function threwNothing(): Error {
+  return new Error('The handler threw nothing');
 }

@@ -1,0 +1,38 @@
+import type { Outcome } from '../../protocol/call.js';
+import { PRINTED } from '../../protocol/encoding/printed-value.js';
+import type { InputRequired } from '../asking/input-required.js';
+import { BareValue, type Complete } from './results.js';
+import type { ToolResult } from './tool-result.js';
+
+/** Makes the outcome of a tool's result. A tool chooses its function when it is defined. */
+export interface ToolOutcomes {
+  /** For tools with an output schema. */
+  readonly withSchema: (result: ToolResult | InputRequired) => Outcome;
+  /** For tools without one: clients do not expect structured content, and some break on a value that is not an object. */
+  readonly withoutSchema: (result: ToolResult | InputRequired) => Outcome;
+}
+
+export function toolOutcomes(complete: Complete): ToolOutcomes {
+  const { _meta: printedMeta } = complete({}, PRINTED);
+  const { _meta } = complete({});
+
+  function withoutSchema(result: ToolResult | InputRequired): Outcome {
+    if (result instanceof BareValue)
+      return { resultType: 'complete', content: result.content, _meta: printedMeta };
+    return isContentAlone(result)
+      ? { resultType: 'complete', content: result.content, _meta }
+      : withSchema(result);
+  }
+
+  function withSchema(result: ToolResult | InputRequired): Outcome {
+    return complete(result, (result as ToolResult)._meta);
+  }
+
+  return { withSchema, withoutSchema };
+}
+
+// Most results. A spread would be slow to make and slow to print.
+function isContentAlone(result: ToolResult | InputRequired): result is ToolResult {
+  for (const key in result) if (key !== 'content') return false;
+  return true;
+}
