@@ -68,7 +68,7 @@ async function failed(connecting: Promise<unknown>): Promise<McpError> {
 }
 
 describe('a server in this process', () => {
-  test('as an object, with its types', async () => {
+  test('can be passed as an object, with its types', async () => {
     const client = keep(await connect(math()));
     expect(client.info()).toMatchObject({ transport: 'in-process', revision: '2026-07-28' });
     expect((await client.callTool('add', { a: 1, b: 2 })).data).toBe(3);
@@ -76,14 +76,14 @@ describe('a server in this process', () => {
     expect(await client.tool.add({ a: 1, b: 2 })).toBe(3);
   });
 
-  test('as a Dispatch, called by somebody', async () => {
+  test('can be passed as a Dispatch, with a caller', async () => {
     const as = { subject: 'ada', scopes: [], claims: {} };
     const client = keep(await connect(math().dispatch, { as }));
     expect((await client.callTool('who')).text).toBe('ada');
   });
 });
 
-describe('a script', () => {
+describe('a script as a target', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fullmcp-scripts-'));
   const session = join(folder, 'server.mjs');
   writeFileSync(
@@ -95,12 +95,12 @@ describe('a script', () => {
     ['a path', session],
     ['a URL', pathToFileURL(session)],
     ['a URL as text', pathToFileURL(session).href],
-  ])('by %s', async (_what, target) => {
+  ])('can be started by %s', async (_what, target) => {
     const client = keep(await connect(target));
     expect(client.info()).toMatchObject({ transport: 'stdio', revision: '2025-11-25' });
   });
 
-  test('that does not exist', async () => {
+  test('is reported if it does not exist', async () => {
     expect((await failed(connect('nowhere.js'))).message).toMatch(
       /^There is no file nowhere\.js \(looked in /,
     );
@@ -109,7 +109,7 @@ describe('a script', () => {
     );
   });
 
-  test('that fails: TypeScript says how it was run', async () => {
+  test('is reported with the way TypeScript was run if it fails', async () => {
     const file = join(folder, 'broken.ts');
     writeFileSync(file, 'process.exit(1);\n');
     vi.stubEnv('PATH', folder);
@@ -119,7 +119,7 @@ describe('a script', () => {
     else expect(error.message).toContain('"npx tsx": install tsx, use Node 22.18 or later');
   });
 
-  test('in Python: the error says which Python', async () => {
+  test('is reported with the Python that ran it if it fails', async () => {
     const file = join(folder, 'server.py');
     writeFileSync(file, 'raise SystemExit(1)\n');
     vi.stubEnv('PATH', folder);
@@ -128,7 +128,7 @@ describe('a script', () => {
     expect(error.message).toContain('the Python on the PATH');
   });
 
-  test('whose stderr is listened to', async () => {
+  test('has its stderr delivered to a listener', async () => {
     const lines: string[] = [];
     const { target, remove } = noted('broken');
     undo.push(remove);
@@ -136,7 +136,7 @@ describe('a script', () => {
     expect(lines).toContain('MY_KEY is not set');
   });
 
-  test('a config file makes a group', async () => {
+  test('may be a config file, which makes a group', async () => {
     const file = join(folder, 'mcp.json');
     const { execPath: command } = process;
     writeFileSync(file, JSON.stringify({ mcpServers: { one: { command, args: [script, 'modern'] } } }));
@@ -147,7 +147,7 @@ describe('a script', () => {
   });
 });
 
-test('a config makes a group, and its type says so', async () => {
+test('a config makes a group, and so does its type', async () => {
   const config = { mcpServers: { math: { target: math() } } };
   const client = keep(await connect(config));
   expectTypeOf(client).toEqualTypeOf<GroupClient>();
@@ -155,8 +155,8 @@ test('a config makes a group, and its type says so', async () => {
   expect((await client.callTool('math_add', { a: 1, b: 2 })).data).toBe(3);
 });
 
-describe('a list', () => {
-  test('the first that is ready is taken', async () => {
+describe('a list of targets', () => {
+  test('connects to the first that is ready', async () => {
     const server = math();
     const untouched = noted('modern');
     undo.push(untouched.remove);
@@ -167,7 +167,7 @@ describe('a list', () => {
     expect(untouched.pids()).toEqual([]);
   });
 
-  test('where none is, the error has a line for each', async () => {
+  test('fails with one line for each target if none is ready', async () => {
     const http = await startServer(404);
     undo.push(http.close);
     const server = noted('broken');
@@ -192,13 +192,13 @@ describe('a list', () => {
         ],
       },
     });
-    // One line for each target, and one before them.
+    // One line for each target, and a heading.
     expect(error.message.split('\n')).toHaveLength(4);
     expect(error.message).not.toContain('secret');
     expect(error.cause).toBeUndefined();
   });
 
-  test('giving up ends it', async () => {
+  test('stops when it is aborted', async () => {
     const server = noted('silent');
     undo.push(server.remove);
     const giveUp = new AbortController();
@@ -212,7 +212,7 @@ describe('a list', () => {
     await until('the process is gone', () => !server.pids().some(isAlive));
   });
 
-  test('a mistake in it is told before anything is tried', async () => {
+  test('is validated before anything is tried', async () => {
     const first = vi.fn(math().dispatch);
     expect(await failed(connect([first, 'npx foo']))).toMatchObject({ code: 'invalid_request' });
     expect(first).not.toHaveBeenCalled();
@@ -220,8 +220,8 @@ describe('a list', () => {
   });
 });
 
-describe('no target', () => {
-  test('MCP_SERVER_URL names it', async () => {
+describe('connect without a target', () => {
+  test('uses MCP_SERVER_URL', async () => {
     const server = await startServer('both');
     undo.push(server.close);
     vi.stubEnv('MCP_SERVER_URL', server.url);
@@ -230,7 +230,7 @@ describe('no target', () => {
     expect((await callTool(undefined, 'hello')).text).toBe('hello');
   });
 
-  test.each(['', 'server.js'])('an error says what is missing (%j)', async (value) => {
+  test.each(['', 'server.js'])('reports that MCP_SERVER_URL is missing (%j)', async (value) => {
     vi.stubEnv('MCP_SERVER_URL', value);
     const error = await failed(connect());
     expect(error.code).toBe('invalid_request');
@@ -239,7 +239,7 @@ describe('no target', () => {
 });
 
 describe('a WebSocket with a token', () => {
-  test('sends it when it opens', async () => {
+  test('sends the token when it opens', async () => {
     const http = createHttp().listen(0, '127.0.0.1');
     const sockets = new WebSocketServer({ server: http });
     const tokens: (string | undefined)[] = [];
@@ -256,15 +256,15 @@ describe('a WebSocket with a token', () => {
     expect(tokens).toEqual(['Bearer the-token']);
   });
 
-  test('cannot in a browser, and says so', async () => {
+  test('fails with the reason in a browser, which cannot send it', async () => {
     const error = await failed(connectInBrowser('ws://127.0.0.1:1/', { auth: 'the-token' }));
     expect(error.message).toContain('A WebSocket takes no headers here');
   });
 });
 
-describe('in a browser', () => {
+describe('connect in a browser', () => {
   test.each([[{ command: 'node' }], ['server.js'], ['mcp.json']])(
-    '%o is refused with a reason',
+    'rejects %o with a reason',
     async (target) => {
       const error = await failed(connectInBrowser(target));
       expect(error.code).toBe('invalid_request');
@@ -274,7 +274,7 @@ describe('in a browser', () => {
     },
   );
 
-  test('a URL works', async () => {
+  test('accepts a URL', async () => {
     const server = await startServer('sessions');
     undo.push(server.close);
     const client = keep(await connectInBrowser(server.url));
@@ -282,7 +282,7 @@ describe('in a browser', () => {
   });
 });
 
-test('a cache that is shared keeps servers apart that are called the same', async () => {
+test('a shared cache separates servers of the same name', async () => {
   const server = await startServer('both');
   undo.push(server.close);
   const cache = new ResultCache();
@@ -292,7 +292,7 @@ test('a cache that is shared keeps servers apart that are called the same', asyn
 });
 
 describe('one-shots', () => {
-  test('do one thing each', async () => {
+  test('make a single call each', async () => {
     const server = math();
     expect((await callTool(server, 'add', { a: 1, b: 2 })).data).toBe(3);
     expect((await listTools(server)).map(({ name }) => name)).toEqual(['add', 'who']);
@@ -309,7 +309,7 @@ describe('one-shots', () => {
     expect(isAlive(Number(text))).toBe(false);
   });
 
-  test('also where it goes wrong', async () => {
+  test('end the process that they started even if the call fails', async () => {
     const server = noted('modern');
     undo.push(server.remove);
     let used: Client | undefined;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { callTool, connect, McpError, withClient } from '../../../src/client.js';
 import { createServer, tool } from '../../../src/index.js';
 
-// What a program in JavaScript gives, where no compiler looks at it.
+// Options of a program in JavaScript, where no compiler checks them.
 
 // biome-ignore lint/suspicious/noExplicitAny: what a JavaScript program may give
 type Anything = any;
@@ -36,11 +36,11 @@ describe('connect', () => {
     [{ connectTimeoutMs: Number.NaN }, /`connectTimeoutMs` must be a number/],
     [{ use: () => {} }, /`use` must be an array/],
     ['fast', /options must be an object/],
-  ])('refuses the options %j', async (options, message) => {
+  ])('rejects the options %j', async (options, message) => {
     expect(await mistake(connect(server, options))).toMatch(message);
   });
 
-  test('tells all mistakes at once', async () => {
+  test('reports all mistakes at once', async () => {
     const message = await mistake(connect(server, { timeout: 1, retries: 2, maxRounds: -1 } as Anything));
     expect(message.split('\n')).toHaveLength(3);
   });
@@ -60,11 +60,11 @@ describe('connect', () => {
     [{ url: 'localhost:3000/mcp' }, /Write http:\/\/localhost:3000\/mcp$/],
     ['some-server', /"some-server" is not a target\./],
     [7, /7 is not a target/],
-  ])('refuses the target %j', async (target, message) => {
+  ])('rejects the target %j', async (target, message) => {
     expect(await mistake(connect(target))).toMatch(message);
   });
 
-  test('takes the entry of a config file as it is', async () => {
+  test('accepts the entry of a config file unchanged', async () => {
     const error = await connect({ type: 'stdio', command: 'no-such-command' } as Anything).catch(
       (thrown) => thrown,
     );
@@ -73,7 +73,7 @@ describe('connect', () => {
 });
 
 describe('a call', () => {
-  test('refuses an option that nothing reads, and a limit that is not a number', async () => {
+  test('rejects an option that nothing reads, and a limit that is not a number', async () => {
     await using client = await connect(server);
     const timeout = { timeout: 5 } as Anything;
     expect(await mistake(client.callTool('t', {}, timeout))).toBe(
@@ -98,7 +98,7 @@ describe('a call', () => {
 });
 
 describe('a one-shot', () => {
-  test('takes the options of both the connection and the call, and refuses the others', async () => {
+  test('accepts the options of both the connection and the call, and rejects others', async () => {
     const options = {
       client: { name: 'x', version: '1' },
       timeoutMs: 5000,

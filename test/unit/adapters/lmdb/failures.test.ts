@@ -25,7 +25,7 @@ const fresh = (): string => join(folder, `store-${++made}`);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A program that opens the store at `path` and goes on with `then`. */
+/** A program that opens the store at `path` and continues with `then`. */
 function program(path: string, then: string): string[] {
   const script = `
     const { lmdbStore } = await import(${JSON.stringify(join(dist, 'lmdb.js'))});
@@ -34,8 +34,8 @@ function program(path: string, then: string): string[] {
   return ['--input-type=module', '-e', script];
 }
 
-describe('a disk that is full', () => {
-  it('refuses writes, loses nothing, ends no process, and takes writes again when there is room', async () => {
+describe('the store on a full disk', () => {
+  it('rejects writes, loses nothing, ends no process, and accepts writes again when there is room', async () => {
     const path = fresh();
     const then = `
       const kept = new Map();
@@ -65,7 +65,7 @@ describe('a disk that is full', () => {
       console.log(JSON.stringify({ lost: await lost(), failures, unhandled }));
       await store.close();
       process.exit(0);`;
-    // The limit of a file's size stands for the disk: it needs no privileges, and room can be made again.
+    // A limit on file size simulates the disk: it needs no privileges, and room can be made again.
     const child = spawn('prlimit', ['--fsize=1000000:unlimited', process.execPath, ...program(path, then)], {
       stdio: ['pipe', 'pipe', 'ignore'],
     });
@@ -84,9 +84,9 @@ describe('a disk that is full', () => {
   });
 });
 
-describe('a disk that fills and empties while entries are written', () => {
-  // Now and then the room ends between an entry and the page that makes it count, after which LMDB must be opened again.
-  it('lets each write end, and loses none that succeeded', async () => {
+describe('the store on a disk that fills and empties during writes', () => {
+  // Sometimes the disk fills between an entry and the page that commits it, after which LMDB must be reopened.
+  it('settles each write, and loses none that succeeded', async () => {
     const path = fresh();
     const then = `
       const kept = new Map();
@@ -161,7 +161,7 @@ describe('a damaged data file', () => {
       (file: string) => truncateSync(file, statSync(file).size - 8192),
       'its data file was cut off',
     ],
-  ])('is refused with a sentence instead of a dead process: %s', async (_, damage, sentence) => {
+  ])('is rejected with a clear error, not with a dead process: %s', async (_, damage, sentence) => {
     const { path, file } = await filled(400);
     damage(file);
     expect(() => lmdbStore(path)).toThrow(
@@ -169,11 +169,11 @@ describe('a damaged data file', () => {
     );
   });
 
-  it('is not assumed where the file is short because its last pages were never needed', async () => {
+  it('is not assumed if the file is short because its last pages were never needed', async () => {
     const { path, file } = await filled(200);
     const bytes = readFileSync(file);
     const pageSize = bytes.readUInt32LE(48);
-    // As LMDB leaves it when a transaction gives back the pages at the end: the newest meta page counts more than there are.
+    // As LMDB leaves it when a transaction frees the pages at the end: the newest meta page counts more pages than exist.
     const newest = bytes.readBigUInt64LE(152) > bytes.readBigUInt64LE(pageSize + 152) ? 0 : pageSize;
     bytes.writeBigUInt64LE(bytes.readBigUInt64LE(newest + 144) + 5n, newest + 144);
     writeFileSync(file, bytes);
@@ -184,7 +184,7 @@ describe('a damaged data file', () => {
     await store.close();
   });
 
-  it('is not assumed where there is more in the file than is in use', async () => {
+  it('is not assumed if the file has more pages than are in use', async () => {
     const { path, file } = await filled(100);
     appendFileSync(file, Buffer.alloc(16_384));
     const store = lmdbStore(path);
@@ -193,7 +193,7 @@ describe('a damaged data file', () => {
   });
 });
 
-describe('a store that is in use', () => {
+describe('a store that is already open', () => {
   it('is refused to a second server in the same process, and the first one keeps it', async () => {
     const path = fresh();
     const store = lmdbStore(path);

@@ -25,7 +25,7 @@ storeContract('on disk', () => lmdbStore(fresh()));
 storeLimitsContract('on disk', (limits) => lmdbStore(fresh(), limits));
 
 describe('the store on disk', () => {
-  it('is there when it is opened again', async () => {
+  it('keeps its entries when it is reopened', async () => {
     const path = fresh();
     const first = lmdbStore(path);
     await first.set('a', { n: 1 });
@@ -39,7 +39,7 @@ describe('the store on disk', () => {
     await second.close();
   });
 
-  it('knows what it has when it is opened again', async () => {
+  it('counts its entries when it is reopened', async () => {
     const path = fresh();
     const limits = { maxEntries: 20 };
     const first = lmdbStore(path, limits);
@@ -53,7 +53,7 @@ describe('the store on disk', () => {
     await second.close();
   });
 
-  it('refuses one write of those that share a transaction, and keeps the others', async () => {
+  it('rejects one write of a shared transaction, and keeps the others', async () => {
     const store = lmdbStore(fresh(), { maxEntries: 20 });
     const writes = ['ann:1', 'ann:2', 'ann:3', 'bob:1'].map((key) => store.set(`outcome:${key}`, { n: 1 }));
     const ends = await Promise.allSettled(writes);
@@ -63,7 +63,7 @@ describe('the store on disk', () => {
     await store.close();
   });
 
-  it('removes what has expired, and what only said when', async () => {
+  it('removes expired entries and their expiry records', async () => {
     const path = fresh();
     const store = lmdbStore(path, { sweepIntervalMs: 10 });
     const soon = Date.now() + 100;
@@ -79,7 +79,7 @@ describe('the store on disk', () => {
     await db.close();
   });
 
-  it('refuses to be used when it is closed', async () => {
+  it('rejects use after it is closed', async () => {
     const store = lmdbStore(fresh());
     const written = store.set('a', { n: 1 });
     await store.close();
@@ -92,7 +92,7 @@ describe('the store on disk', () => {
     await expect(store.entries('')[Symbol.asyncIterator]().next()).rejects.toThrow(closed);
   });
 
-  it('refuses a key that is too long, and goes on', async () => {
+  it('rejects a key that is too long, and continues to work', async () => {
     const store = lmdbStore(fresh());
     await expect(store.set('é'.repeat(513), {})).rejects.toThrow('A key has 1026 bytes, at most 1024');
     await store.set('é'.repeat(512), { n: 1 });
@@ -100,7 +100,7 @@ describe('the store on disk', () => {
     await store.close();
   });
 
-  it('is for one process at a time, and free when that is killed', async () => {
+  it('is open in one process at a time, and free when that process is killed', async () => {
     const path = fresh();
     const script = `
       const { lmdbStore } = await import(${JSON.stringify(join(dist, 'lmdb.js'))});
@@ -120,7 +120,7 @@ describe('the store on disk', () => {
     await after.close();
   });
 
-  it('says what to install where lmdb is missing', async () => {
+  it('says what to install if lmdb is missing', async () => {
     const elsewhere = join(folder, 'elsewhere');
     cpSync(dist, join(elsewhere, 'dist'), { recursive: true });
     writeFileSync(join(elsewhere, 'package.json'), '{ "type": "module" }');

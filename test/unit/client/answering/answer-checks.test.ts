@@ -5,7 +5,7 @@ import { createServer, tool } from '../../../../src/index.js';
 import { testClient } from '../../../../src/testing.js';
 import { inProcessClient } from '../../../support/in-process-client.js';
 
-// What handlers return in JavaScript, where no compiler looks at it.
+// Return values of handlers in JavaScript, where no compiler checks them.
 
 const form = z.object({ seats: z.number().int().min(1), name: z.string().default('Ada') });
 const server = createServer({
@@ -38,7 +38,7 @@ const server = createServer({
 // biome-ignore lint/suspicious/noExplicitAny: what a JavaScript program may give
 type Anything = any;
 
-describe('what a handler returns', () => {
+describe('the return value of a handler', () => {
   test.each<[string, Anything, RegExp]>([
     [
       'the fields themselves',
@@ -50,7 +50,7 @@ describe('what a handler returns', () => {
     ['another object', { yes: 1 }, /without `action`\. Return/],
     ['another action', { action: 'accepted', content: { seats: 1 } }, /`action: "accepted"`\. Return/],
     ['content that is not an object', { action: 'accept', content: 'x' }, /returned a string as `content`/],
-  ])('is blamed at once where it is no answer to a form: %s', async (_name, answer, message) => {
+  ])('is rejected at once if it does not answer a form: %s', async (_name, answer, message) => {
     let asked = 0;
     await using client = await inProcessClient(server, {
       elicit: () => {
@@ -66,7 +66,7 @@ describe('what a handler returns', () => {
     expect(client.info().problems[0]).toMatch(message);
   });
 
-  test('is blamed where it is no answer to a page, to a model or to a question for folders', async () => {
+  test('is rejected if it does not answer a URL elicitation, a sampling request or a request for roots', async () => {
     await using client = await inProcessClient(server, {
       elicit: { form: () => ({ action: 'cancel' }), url: (() => true) as Anything },
       sample: (() => 'roses') as Anything,
@@ -86,7 +86,7 @@ describe('what a handler returns', () => {
     [{ role: 'assistant', content: { type: 'text', text: '' } }, /`model`/],
     [{ role: 'assistant', content: 'roses', model: 'm' }, /`content`/],
     [{ role: 'assistant', content: [{ text: 'roses' }], model: 'm' }, /`content`/],
-  ])('names what is wrong with the answer of a model: %j', async (answer, message) => {
+  ])('is rejected with the mistake in a sampling result: %j', async (answer, message) => {
     await using client = await inProcessClient(server, { sample: () => answer });
     await expect(client.callTool('poem')).rejects.toThrow(message);
   });
@@ -95,14 +95,14 @@ describe('what a handler returns', () => {
     [[7], /`roots` has a number/],
     [[{ path: '/x' }], /`roots` has an object/],
     [['/home'], /file:\/\/\//],
-  ])('names what is wrong with the folders: %j', async (roots, message) => {
+  ])('is rejected with the mistake in the roots: %j', async (roots, message) => {
     await using client = await inProcessClient(server, { roots: () => roots });
     await expect(client.callTool('folders')).rejects.toThrow(message);
   });
 });
 
 describe('an answer that does not fit its form', () => {
-  test('is put to the handler again, with what was wrong, and never reaches the server', async () => {
+  test('is returned to the handler with the problem, and never reaches the server', async () => {
     const seen: unknown[] = [];
     await using client = await inProcessClient(server, {
       maxRounds: 5,
@@ -118,7 +118,7 @@ describe('an answer that does not fit its form', () => {
     expect(seen).toEqual([undefined, expect.stringContaining('seats')]);
   });
 
-  test('that never fits ends the call with the field, what is expected, and whose fault it is', async () => {
+  test('ends the call, if it never fits, with the field, the expected value and the responsible handler', async () => {
     let asked = 0;
     await using client = await inProcessClient(server, {
       maxRounds: 4,
@@ -134,14 +134,14 @@ describe('an answer that does not fit its form', () => {
     expect(asked).toBe(4);
   });
 
-  test('that the server coerces is sent, as before', async () => {
+  test('is sent if the server can coerce it', async () => {
     await using client = await inProcessClient(server, {
       elicit: () => ({ action: 'accept', content: { seats: '3' } }),
     });
     expect((await client.callTool('book')).data).toMatchObject({ content: { seats: 3 } });
   });
 
-  test('that only the server can refuse ends the call with the question and the handlers named', async () => {
+  test('ends the call with the question and the handlers if only the server can reject it', async () => {
     await using client = await inProcessClient(server, {
       maxRounds: 3,
       elicit: () => ({ action: 'accept', content: { n: 1 } }),
@@ -151,7 +151,7 @@ describe('an answer that does not fit its form', () => {
     expect(error.message).toMatch(/"even" again after each of 3 answers.*handlers/);
   });
 
-  test('blames the handler in a group too', async () => {
+  test('is attributed to the handler in a group too', async () => {
     await using client = await connect(
       { mcpServers: { own: { target: server } } },
       {
@@ -161,7 +161,7 @@ describe('an answer that does not fit its form', () => {
     await expect(client.callTool('own_book')).rejects.toThrow(/`seats` must be inside `content`/);
   });
 
-  test('is told to the program in a session, where the server makes of it what it wants', async () => {
+  test('is reported to the program in a session, where the server decides', async () => {
     await using client = await testClient(server, {
       over: 'http',
       revision: '2025-11-25',
@@ -172,11 +172,11 @@ describe('an answer that does not fit its form', () => {
       ({ message }) => message,
     );
     expect(client.info().problems).toEqual([expect.stringMatching(/`seats` must be inside `content`/)]);
-    // The server is not told about the program's mistakes.
+    // The server does not learn of the program's mistakes.
     expect(said).not.toContain('seats');
   });
 
-  test('of a form whose schema cannot be read is sent as it is', async () => {
+  test('is sent unchecked if the schema of the form cannot be read', async () => {
     const asked = {
       method: 'elicitation/create',
       params: { message: 'x', requestedSchema: { $ref: '#/nowhere', type: 7 } },
@@ -196,14 +196,14 @@ describe('an answer that does not fit its form', () => {
   });
 });
 
-describe('a handler that is missing', () => {
+describe('a missing handler', () => {
   test.each([
     ['book', /an `elicit` handler/],
     ['pay', /an `elicit\.url` handler/],
     ['poem', /a `sample` handler/],
     ['tools', /`sample` handler that takes tools/],
     ['folders', /`roots`/],
-  ])('is named in the error of the call, with what to do: %s', async (name, message) => {
+  ])('is named in the error of the call, with the remedy: %s', async (name, message) => {
     await using client = await inProcessClient(server);
     const error = await client.callTool(name).catch((thrown) => thrown);
     expect(error).toMatchObject({ code: 'missing_capability' });

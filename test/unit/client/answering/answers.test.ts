@@ -34,7 +34,7 @@ const server = createServer({
   },
 });
 
-describe('questions', () => {
+describe('questions of a server', () => {
   test('of every kind are answered by their handlers, with defaults filled in', async () => {
     const keys: (string | undefined)[] = [];
     await using client = await inProcessClient(server, {
@@ -61,7 +61,7 @@ describe('questions', () => {
     expect(keys).toEqual(['who', 'pay']);
   });
 
-  test('may be declined', async () => {
+  test('may be declined by the user', async () => {
     await using client = await inProcessClient(server, {
       elicit: { form: () => ({ action: 'decline' }), url: () => ({ action: 'cancel' }) },
       roots: ['file:///home'],
@@ -69,12 +69,12 @@ describe('questions', () => {
     expect((await client.callTool('book')).text).toBe('not booked: decline');
   });
 
-  test('are not asked where there is no handler: the server says what is missing', async () => {
+  test('are not asked without a handler: the server reports the missing capability', async () => {
     await using client = await inProcessClient(server);
     await expect(client.callTool('ask')).rejects.toMatchObject({ code: 'missing_capability' });
   });
 
-  test('a handler that throws ends the call, not the client', async () => {
+  test('end the call, not the client, if a handler throws', async () => {
     await using client = await inProcessClient(server, {
       elicit: () => {
         throw new Error('the screen is broken');
@@ -86,7 +86,7 @@ describe('questions', () => {
     expect(client.status).toBe('ready');
   });
 
-  test('the time that the user takes counts against no call', async () => {
+  test('are answered in time that does not count against any call', async () => {
     const userTakes = slowUser();
     await using client = await inProcessClient(server, {
       timeoutMs: 10_000,
@@ -98,7 +98,7 @@ describe('questions', () => {
     expect((await client.callTool('ask')).text).toBe('decline');
   });
 
-  test('a root that is no URI is refused with what to write instead', async () => {
+  test('for roots reject a root that is not a URI, with the correct form', async () => {
     await using client = await inProcessClient(server, {
       elicit: () => ({ action: 'cancel' }),
       roots: ['/home/ada'],
@@ -121,7 +121,7 @@ describe('a server that keeps asking', () => {
     params: { message: 'Again?', requestedSchema: { type: 'object', properties: {} } },
   };
 
-  test('is left after maxRounds', async () => {
+  test('is stopped after maxRounds', async () => {
     let asked = 0;
     await using client = await inProcessClient(
       { dispatch: asking({ inputRequests: { q: form } }) },
@@ -140,7 +140,7 @@ describe('a server that keeps asking', () => {
     expect(asked).toBe(3);
   });
 
-  test('gets its state back as it was, and none where it gave none', async () => {
+  test('gets its state back unchanged, and none if it sent none', async () => {
     const seen: unknown[] = [];
     const states = ['first', undefined];
     const dispatch: Dispatch = async (call) => {
@@ -169,7 +169,7 @@ describe('a server that keeps asking', () => {
     ]);
   });
 
-  test('that wants nothing at all is wrong', async () => {
+  test('is an error if it asks for nothing at all', async () => {
     await using client = await inProcessClient({ dispatch: asking({}) });
     await expect(client.callTool('x')).rejects.toMatchObject({ code: 'bad_response' });
   });

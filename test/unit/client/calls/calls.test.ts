@@ -39,7 +39,7 @@ const server = createServer({
 });
 
 describe('a tool call', () => {
-  test('gives text, data and unwrap', async () => {
+  test('returns text, data and unwrap', async () => {
     await using client = await inProcessClient(server);
     const sum = await client.callTool('add', { a: 1, b: 2 });
     expect(sum).toMatchObject({ text: '3', data: 3, isError: false });
@@ -49,7 +49,7 @@ describe('a tool call', () => {
     expect((await client.callTool('nothing')).unwrap()).toBe('');
   });
 
-  test('a failure of the tool is a result, and unwrap throws it', async () => {
+  test('returns the failure of the tool as a result, and unwrap throws it', async () => {
     await using client = await inProcessClient(server);
     const failed = await client.callTool('fail');
     expect(failed).toMatchObject({ isError: true, text: 'It is closed on Sundays' });
@@ -59,12 +59,12 @@ describe('a tool call', () => {
     await expect(client.tool['fail']?.()).rejects.toMatchObject({ code: 'tool_failed' });
   });
 
-  test('an unknown tool is an error', async () => {
+  test('to an unknown tool is an error', async () => {
     await using client = await inProcessClient(server);
     await expect(client.callTool('nope')).rejects.toMatchObject({ code: 'invalid_params' });
   });
 
-  test('progress and log messages reach the call and the client', async () => {
+  test('delivers progress and log messages to the call and to the client', async () => {
     const said: unknown[] = [];
     await using client = await inProcessClient(server, {
       log: (message) => said.push(message),
@@ -90,7 +90,7 @@ describe('a tool call', () => {
     ]);
   });
 
-  test('no log messages unless they are asked for', async () => {
+  test('delivers no log messages unless they are requested', async () => {
     await using client = await inProcessClient(server);
     const said: unknown[] = [];
     client.on('log', (message) => said.push(message));
@@ -115,7 +115,7 @@ describe('a tool call', () => {
     });
   });
 
-  test('ends when the client closes, and later calls are refused', async () => {
+  test('ends when the client closes, and later calls are rejected', async () => {
     const client = await inProcessClient(server);
     const call = client.callTool('hang');
     await until('it is open', () => client.pending().length === 1);
@@ -125,8 +125,8 @@ describe('a tool call', () => {
   });
 });
 
-describe('time', () => {
-  /** Answers a call only when its test says so, and reports progress when told. */
+describe('the timeout of a call', () => {
+  /** Answers a call, and reports progress, only when the test says so. */
   function slowServer(): { dispatch: Dispatch; progress: () => void; aborted: () => boolean } {
     let notify: (() => void) | undefined;
     let signal: AbortSignal | undefined;
@@ -144,7 +144,7 @@ describe('time', () => {
     };
   }
 
-  test('a call without a sign of life ends, also where the other side ignores its signal', async () => {
+  test('ends a call without a sign of life, even if the server ignores its signal', async () => {
     const slow = slowServer();
     await using client = await inProcessClient(slow);
     await expect(client.callTool('x', {}, { timeoutMs: 20 })).rejects.toMatchObject({
@@ -154,7 +154,7 @@ describe('time', () => {
     expect(slow.aborted()).toBe(true);
   });
 
-  test('progress resets the time, and the cap ends it', async () => {
+  test('is reset by progress, up to the maximum', async () => {
     const slow = slowServer();
     await using client = await inProcessClient(slow);
     const progressing = setInterval(slow.progress, 5);
@@ -168,7 +168,7 @@ describe('time', () => {
   });
 });
 
-describe('what the server says of itself', () => {
+describe("the server's description of itself", () => {
   test('is known when connect returns', async () => {
     await using client = await inProcessClient(server);
     expect(client.server).toMatchObject({
@@ -188,7 +188,7 @@ describe('what the server says of itself', () => {
     expect(await client.ping()).toBeGreaterThanOrEqual(0);
   });
 
-  test('a server without prompts has none, which is no error', async () => {
+  test('may lack prompts, and their list is then empty', async () => {
     await using client = await inProcessClient(createServer({ name: 'bare', version: '1' }));
     expect(await client.prompts().all()).toEqual([]);
     expect(await client.resources().all()).toEqual([]);
@@ -216,8 +216,8 @@ describe('middleware', () => {
   });
 });
 
-describe('callbacks that throw', () => {
-  test('harm neither the call nor the client', async () => {
+describe('a callback that throws', () => {
+  test('harms neither the call nor the client', async () => {
     const angry = (): never => {
       throw new Error('no');
     };
@@ -233,8 +233,8 @@ describe('callbacks that throw', () => {
   });
 });
 
-describe('output schemas', () => {
-  test('a result that does not fit is refused with what is wrong', async () => {
+describe('the output schema of a tool', () => {
+  test('rejects a result that does not fit, with the problem', async () => {
     const lying: Dispatch = async (call) => {
       const outcome = await server.dispatch(call);
       return call.method === 'tools/call' ? { ...outcome, structuredContent: { n: 'one' } } : outcome;
@@ -248,7 +248,7 @@ describe('output schemas', () => {
     });
   });
 
-  test('a schema that cannot be read is reported once, and the result passes', async () => {
+  test('is reported once if it cannot be read, and results pass unchecked', async () => {
     const odd: Dispatch = async (call) => {
       const outcome = await server.dispatch(call);
       if (call.method !== 'tools/list') return outcome;
@@ -270,7 +270,7 @@ describe('output schemas', () => {
     expect(client.info().problems).toHaveLength(1);
   });
 
-  test("a server's regular expression is never run", async () => {
+  test('has its regular expressions never run', async () => {
     const evil: Dispatch = async (call) => {
       const outcome = await server.dispatch(call);
       if (call.method === 'tools/call') return { ...outcome, structuredContent: { n: `${'a'.repeat(50)}!` } };
@@ -287,14 +287,14 @@ describe('output schemas', () => {
 test.each([
   [[{ type: 'text' }], ''],
   [[{ type: 'text', text: 5 }, { type: 'text', text: 'a' }, {}], 'a'],
-])('the text of a result is a text, whatever the server says: %j', async (content, text) => {
+])('the text of a result is always a string, whatever the server sends: %j', async (content, text) => {
   const odd: Dispatch = async (call) =>
     call.method === 'tools/call' ? { resultType: 'complete', content } : server.dispatch(call);
   await using client = await inProcessClient({ dispatch: odd });
   expect((await client.callTool('any')).text).toBe(text);
 });
 
-test('McpErrors of a peer keep their number, and other errors become ours', async () => {
+test('an McpError of a peer keeps its number, and other errors get a code of ours', async () => {
   const broken: Dispatch = async (call) => {
     if (call.method === 'server/discover') return server.dispatch(call);
     throw call.method === 'x/mcp'

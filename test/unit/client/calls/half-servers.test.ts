@@ -29,11 +29,11 @@ function half(
   };
 }
 
-test('a list whose method a server does not know is empty, also where the server declares the capability', async () => {
+test('a list is empty if the server does not know the method, even if the server declares the capability', async () => {
   const server = half(() => ({ tools: {}, resources: {}, prompts: {} }));
   await using client = await inProcessClient(server);
   expect(await client.templates().all()).toEqual([]);
-  // Many servers have resources and no templates: that is not worth a word.
+  // Many servers have resources and no templates: that is not a problem to report.
   expect(client.info().problems).toEqual([]);
   expect(await client.resources().all()).toEqual([]);
   expect(await client.prompts().all()).toEqual([]);
@@ -45,7 +45,7 @@ test('a list whose method a server does not know is empty, also where the server
   ]);
 });
 
-test('a subscription asks only for what the server declares, and nothing is accepted where it declares nothing', async () => {
+test('a subscription requests only what the server declares, and accepts nothing if the server declares nothing', async () => {
   const server = half(
     () => ({ tools: { listChanged: false }, resources: { subscribe: false }, prompts: {} }),
     ({ method }) => {
@@ -61,7 +61,7 @@ test('a subscription asks only for what the server declares, and nothing is acce
   expect(server.asked).not.toContain('subscriptions/listen');
 });
 
-test('the declared part of a subscription is asked for, and tasks always are', async () => {
+test('a subscription requests its declared part, and always tasks', async () => {
   const filters: unknown[] = [];
   const server = half(
     () => ({ tools: { listChanged: true }, resources: {} }),
@@ -84,7 +84,7 @@ test('the declared part of a subscription is asked for, and tasks always are', a
   expect(subscription.accepted).toEqual({ tools: true, tasks: ['t'] });
 });
 
-test('what a server declares only later is subscribed to without a new connection', async () => {
+test('a capability that a server declares later is subscribed to without a new connection', async () => {
   let more = false;
   const server = half(
     () => ({ tools: { listChanged: more } }),
@@ -102,7 +102,7 @@ test('what a server declares only later is subscribed to without a new connectio
   expect(subscription.accepted).toEqual({ tools: true });
 });
 
-test('a group of many servers, and many calls with one signal, print no warning of a leak', async () => {
+test('a group of many servers, and many calls with one signal, cause no warning of a listener leak', async () => {
   const warnings: string[] = [];
   const hear = (warning: Error): void => void warnings.push(warning.message);
   process.on('warning', hear);

@@ -11,7 +11,7 @@ const many = createServer({
 });
 
 describe('lists', () => {
-  test('are walked page by page, only as far as they are asked for', async () => {
+  test('are fetched page by page, only as far as they are read', async () => {
     let pages = 0;
     const counted: Dispatch = (call) => {
       if (call.method === 'tools/list') pages++;
@@ -29,7 +29,7 @@ describe('lists', () => {
     expect(pages).toBe(5);
   });
 
-  test('a server that gives the same cursor again is not followed for ever', async () => {
+  test('end with an error if the server repeats a cursor', async () => {
     const circle: Dispatch = async (call) =>
       call.method === 'tools/list'
         ? { resultType: 'complete', tools: [], nextCursor: 'again' }
@@ -38,7 +38,7 @@ describe('lists', () => {
     await expect(client.tools().all()).rejects.toMatchObject({ code: 'bad_response' });
   });
 
-  test('a server whose pages never end is followed only as far as its list may be large', async () => {
+  test('of a server whose pages never end are cut at the maximum length', async () => {
     const description = 'x'.repeat(16 * 1024 * 1024);
     let pages = 0;
     const endless: Dispatch = async (call) =>
@@ -53,7 +53,7 @@ describe('lists', () => {
     expect(pages).toBeLessThan(12);
   });
 
-  test('an entry that is none is left out and reported, and harms no other', async () => {
+  test('skip and report an invalid entry, and keep the others', async () => {
     const odd: Dispatch = async (call) => {
       const outcome = await many.dispatch(call);
       return call.method === 'tools/list'
@@ -65,7 +65,7 @@ describe('lists', () => {
     expect(client.info().problems[0]).toContain('2 entries that are none');
   });
 
-  test('a result that is no list is an error that says so', async () => {
+  test('that are malformed are an error', async () => {
     const odd: Dispatch = async (call) =>
       call.method === 'tools/list' ? { resultType: 'complete' } : many.dispatch(call);
     await using client = await inProcessClient({ dispatch: odd });

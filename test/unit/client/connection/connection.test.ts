@@ -58,14 +58,14 @@ function scripted(options: ClientOptions = {}, connectTimeoutMs?: number): Scrip
 }
 
 describe('a lost connection', () => {
-  test('is opened again, and the state says so', async () => {
+  test('is reopened, and the state shows it', async () => {
     const script = scripted({ reconnect: { baseMs: 1 } });
     await using client = await script.client;
     const statuses: unknown[] = [];
     client.on('status', ({ status, reason }) => statuses.push([status, reason?.message]));
     script.events().lost(lost);
     expect(client.status).toBe('reconnecting');
-    // A call that comes meanwhile waits.
+    // A call in the meantime waits.
     await client.callTool('x');
     expect(client.status).toBe('ready');
     expect(statuses).toEqual([
@@ -76,7 +76,7 @@ describe('a lost connection', () => {
     expect(script.closed()).toBe(1);
   });
 
-  test('a call that waits fails after two attempts that failed, with their reason', async () => {
+  test('fails waiting calls after two failed attempts, with their reason', async () => {
     const script = scripted({ reconnect: { baseMs: 1 } });
     await using client = await script.client;
     script.failing = new McpError('connect_failed', 'The command was not found');
@@ -104,7 +104,7 @@ describe('a lost connection', () => {
     await client.close();
   });
 
-  test('is not tried again where the server says who may not come in', async () => {
+  test('is not reopened if the server rejects the credentials', async () => {
     const script = scripted({ reconnect: { baseMs: 1 } });
     const client = await script.client;
     script.failing = new McpError('unauthorized', 'The token has expired');
@@ -113,7 +113,7 @@ describe('a lost connection', () => {
     expect(script.opened()).toBe(2);
   });
 
-  test('closes the client where it shall not reconnect', async () => {
+  test('closes the client if reconnecting is disabled', async () => {
     const script = scripted({ reconnect: false });
     const client = await script.client;
     script.events().lost(lost);
@@ -123,8 +123,8 @@ describe('a lost connection', () => {
   });
 });
 
-describe('calls that broke off', () => {
-  test('are made again where that is safe', async () => {
+describe('calls that were interrupted', () => {
+  test('are retried if that is safe', async () => {
     const script = scripted();
     await using client = await script.client;
     let tries = 0;
@@ -136,7 +136,7 @@ describe('calls that broke off', () => {
     expect(tries).toBe(3);
   });
 
-  test('are not where it is not: a tool may have done its work', async () => {
+  test('are not retried if a tool may have done its work', async () => {
     const script = scripted();
     await using client = await script.client;
     let tries = 0;
@@ -148,7 +148,7 @@ describe('calls that broke off', () => {
     expect(tries).toBe(1);
   });
 
-  test('a tool is called again that says so, that keeps idempotency keys and has one, or that the server never got', async () => {
+  test('are retried for a tool that is idempotent, that has an idempotency key, or that the server never received', async () => {
     const script = scripted();
     await using client = await script.client;
     let failures = 0;
@@ -175,7 +175,7 @@ describe('calls that broke off', () => {
     await client.callTool('keyed', {}, { idempotencyKey: 'k' });
     failures = 1;
     await expect(client.callTool('keyed')).rejects.toBe(lost);
-    // This server may ignore the key: then the tool would run twice.
+    // This server may ignore the key, and then the tool would run twice.
     failures = 1;
     await expect(client.callTool('pay', {}, { idempotencyKey: 'k' })).rejects.toBe(lost);
     failures = 1;
@@ -196,14 +196,14 @@ describe('calls that broke off', () => {
 });
 
 describe('connecting', () => {
-  test('that takes too long ends', async () => {
+  test('times out', async () => {
     await expect(scripted({}, 20).client).rejects.toMatchObject({
       code: 'timeout',
       message: expect.stringContaining('20 ms'),
     });
   });
 
-  test('that takes too long ends where nobody looks at the signal, and what comes later is closed', async () => {
+  test('times out even if nobody checks the signal, and a late link is closed', async () => {
     const close = vi.fn(async () => {});
     let finish: ((link: Link) => void) | undefined;
     const connecting = createClient({
@@ -221,7 +221,7 @@ describe('connecting', () => {
     await until('it is closed', () => close.mock.calls.length === 1);
   });
 
-  test('that fails is final, and says why', async () => {
+  test('fails for good, with the reason', async () => {
     const failure = new McpError('connect_failed', 'no route');
     await expect(
       createClient({
@@ -234,7 +234,7 @@ describe('connecting', () => {
     ).rejects.toBe(failure);
   });
 
-  test('a link that is lost while it is opened is closed', async () => {
+  test('closes a link that is lost while it is opened', async () => {
     const close = vi.fn(async () => {});
     await expect(
       createClient({
@@ -255,7 +255,7 @@ describe('connecting', () => {
     expect(close).toHaveBeenCalledOnce();
   });
 
-  test('a client that is closed while it reconnects stays closed', async () => {
+  test('stops if the client is closed while it reconnects', async () => {
     const script = scripted({ reconnect: { baseMs: 5 } });
     const client = await script.client;
     script.events().lost(lost);
@@ -266,7 +266,7 @@ describe('connecting', () => {
   });
 });
 
-test("the version that a client calls itself is the package's", async () => {
+test('the version that a client reports is that of the package', async () => {
   const { fullmcp } = await import('../../../../src/client/model/identity.js');
   const { default: manifest } = await import('../../../../package.json', { with: { type: 'json' } });
   expect(fullmcp.version).toBe(manifest.version);

@@ -35,7 +35,7 @@ const server = createServer({
 });
 
 describe('a client that knows the type of its server', () => {
-  it('is promised what JSON carries, and gets it in the same process too', async () => {
+  it('gets values as JSON carries them, in the same process too', async () => {
     await using client = await connect<typeof server>(server);
     const [row] = (await client.tool.rows()).rows;
     expectTypeOf(row?.at).toEqualTypeOf<string | undefined>();
@@ -44,7 +44,7 @@ describe('a client that knows the type of its server', () => {
     expect(row?.price).not.toBeInstanceOf(Money);
   });
 
-  it('cannot change what the server holds', async () => {
+  it("cannot change the server's own objects", async () => {
     await using client = await connect<typeof server>(server);
     const got = await client.tool.state();
     got.tags.push('x');
@@ -52,7 +52,7 @@ describe('a client that knows the type of its server', () => {
     expect(await client.tool.state()).toEqual({ tags: ['a'] });
   });
 
-  it('is promised the defaults of an output schema', async () => {
+  it('gets the defaults of an output schema', async () => {
     await using client = await connect<typeof server>(server);
     const got = await client.tool.defaults();
     expectTypeOf(got.hours).toEqualTypeOf<number>();
@@ -62,7 +62,7 @@ describe('a client that knows the type of its server', () => {
 });
 
 describe('the type of a value after JSON', () => {
-  it('keeps what JSON has', () => {
+  it('keeps JSON types', () => {
     expectTypeOf<Jsonified<{ a: 1; b?: string; c: [number, 'x'] }>>().toEqualTypeOf<{
       a: 1;
       b?: string;
@@ -80,12 +80,12 @@ describe('the type of a value after JSON', () => {
     expectTypeOf<Jsonified<{ toJSON(): { a: Date } }>>().toEqualTypeOf<{ a: string }>();
   });
 
-  it('has a sentence for what cannot be sent', () => {
+  it('is an explanatory sentence for a value that cannot be sent', () => {
     expectTypeOf<Jsonified<Map<string, number>>>().toBeString();
     expectTypeOf<Jsonified<{ n: bigint }>['n']>().toBeString();
   });
 
-  it('ends for types that contain themselves', () => {
+  it('is finite for types that contain themselves', () => {
     expectTypeOf<Jsonified<Tree>['children'][0]['children'][0]['at']>().toEqualTypeOf<string>();
   });
 });

@@ -29,8 +29,8 @@ function books(): Server {
 
 const fresh = { ttlMs: 60_000, cacheScope: 'private' };
 
-describe('results are kept', () => {
-  test('for as long as the server said, and no longer', async () => {
+describe('the result cache', () => {
+  test('keeps a result for as long as the server allows, and no longer', async () => {
     const server = counted(books(), () => fresh);
     await using client = await inProcessClient(server);
     await client.tools().all();
@@ -41,11 +41,11 @@ describe('results are kept', () => {
     expect(server.asked('resources/read')).toBe(1);
     await client.ping();
     await client.ping();
-    // One of them opened the connection.
+    // One of the calls opened the connection.
     expect(server.asked('server/discover')).toBe(3);
   });
 
-  test('not without ttlMs, not with a negative one, and not when told not to', async () => {
+  test('keeps no result without ttlMs, with a negative one, or if it is disabled', async () => {
     for (const ttlMs of [undefined, 0, -1, Number.NaN, '5']) {
       const server = counted(books(), () => ({ ttlMs }));
       await using client = await inProcessClient(server);
@@ -60,7 +60,7 @@ describe('results are kept', () => {
     expect(server.asked('tools/list')).toBe(2);
   });
 
-  test('until a notification says otherwise', async () => {
+  test('keeps a result until a notification invalidates it', async () => {
     const inner = books();
     const server = counted(inner, () => fresh);
     await using client = await inProcessClient(server);
@@ -77,7 +77,7 @@ describe('results are kept', () => {
     expect(server.asked('resources/read')).toBe(2);
   });
 
-  test('a result that was under way when something changed is not kept', async () => {
+  test('does not keep a result that was in flight during a change', async () => {
     const inner = books();
     let release: (() => void) | undefined;
     let asked = 0;
@@ -102,7 +102,7 @@ describe('results are kept', () => {
     expect(asked).toBe(2);
   });
 
-  test('private ones for their client only, public ones for all who share the cache', async () => {
+  test('keeps private results for their client, and public ones for all that share the cache', async () => {
     const cache = new ResultCache();
     for (const [cacheScope, times] of [
       ['private', 2],
@@ -117,7 +117,7 @@ describe('results are kept', () => {
     }
   });
 
-  test('within bounds of count and size', async () => {
+  test('stays within its limits of count and size', async () => {
     const server = createServer({ name: 'large', version: '1' });
     server.resource('r://{id}', {}, () => 'x'.repeat(1000));
     const spied = counted(server as Server, () => fresh);

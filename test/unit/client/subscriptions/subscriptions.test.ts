@@ -15,7 +15,7 @@ function library(): Server {
   return server as Server;
 }
 
-/** Keeps an eye on the listen calls, and can break them. */
+/** Observes the listen calls, and can break them. */
 function watched(server: Server): {
   dispatch: Dispatch;
   open: Call[];
@@ -62,7 +62,7 @@ async function next(subscription: Subscription): Promise<Change> {
 }
 
 describe('a subscription', () => {
-  test('hears of a resource, and two changes that nobody has seen yet are one', async () => {
+  test('reports a change of a resource, and merges two that were not read yet', async () => {
     const server = library();
     await using client = await inProcessClient(server);
     await using book = await client.subscribe('book://1');
@@ -83,7 +83,7 @@ describe('a subscription', () => {
     ]);
   });
 
-  test('hears of what lies below a resource, and not of what only begins like it', async () => {
+  test('reports changes below a resource, and not of URIs that only share a prefix', async () => {
     const heard: unknown[] = [];
     const spied = watched(library());
     await using client = await inProcessClient(spied);
@@ -96,7 +96,7 @@ describe('a subscription', () => {
     ]);
   });
 
-  test('tells a callback at once', async () => {
+  test('calls its callback at once', async () => {
     const server = library();
     await using client = await inProcessClient(server);
     const heard: Change[] = [];
@@ -111,7 +111,7 @@ describe('a subscription', () => {
     expect(heard.map(({ kind }) => kind)).toEqual(['tools', 'prompts', 'resources', 'tools']);
   });
 
-  test('a callback that throws is a problem, and the next is still told', async () => {
+  test('reports a callback that throws as a problem, and still calls the next', async () => {
     const server = library();
     await using client = await inProcessClient(server);
     const heard: Change[] = [];
@@ -129,7 +129,7 @@ describe('a subscription', () => {
     expect(client.info().problems).toEqual(['The onChange of a subscription threw']);
   });
 
-  test('shares one stream with the others, which is opened anew only when more is wanted', async () => {
+  test('shares one stream with the others, which is reopened only when more is needed', async () => {
     const spied = watched(library());
     await using client = await inProcessClient(spied);
     const one = await client.subscribe('book://1');
@@ -172,7 +172,7 @@ describe('a subscription', () => {
     await other.close();
   });
 
-  test('is opened again when it breaks off, and says that something may have been missed', async () => {
+  test('is reopened when it breaks off, and reports a possible gap', async () => {
     const server = library();
     const spied = watched(server);
     await using client = await inProcessClient(spied);
@@ -183,7 +183,7 @@ describe('a subscription', () => {
     expect(kinds).toEqual(['tools']);
   });
 
-  test('what a server does not grant is not in `accepted`', async () => {
+  test('omits from `accepted` whatever the server does not grant', async () => {
     const server = createServer({ name: 'quiet', version: '1', tools: {} });
     await using client = await inProcessClient(server as Server);
     const nothing = await client.subscribe({ prompts: true });
@@ -191,7 +191,7 @@ describe('a subscription', () => {
     await nothing.close();
   });
 
-  test('a signal that was aborted before is a cancellation, and one that is used again and again keeps nothing', async () => {
+  test('is cancelled by a signal that was already aborted, and leaves nothing on a reused signal', async () => {
     await using client = await inProcessClient(library());
     await expect(client.subscribe('book://1', { signal: AbortSignal.abort() })).rejects.toMatchObject({
       code: 'cancelled',
@@ -212,7 +212,7 @@ describe('a subscription', () => {
     expect(listeners).toBe(0);
   });
 
-  test('what cannot be read is a problem, and the stream goes on', async () => {
+  test('reports an unreadable notification as a problem, and continues', async () => {
     const server = library();
     const spied = watched(server);
     await using client = await inProcessClient(spied);
@@ -224,13 +224,13 @@ describe('a subscription', () => {
     expect(client.info().problems).toEqual([expect.stringContaining('notifications/tasks')]);
   });
 
-  test('an empty wish is refused', async () => {
+  test('must request something', async () => {
     await using client = await inProcessClient(library());
     await expect(client.subscribe({})).rejects.toMatchObject({ code: 'invalid_params' });
     await expect(client.subscribe({ uris: [] })).rejects.toMatchObject({ code: 'invalid_params' });
   });
 
-  test('a server that refuses it says why, and one that never acknowledges is given up on', async () => {
+  test('fails with the reason if the server rejects it, and times out without an acknowledgement', async () => {
     const refusing: Dispatch = async (call) => {
       if (call.method === 'subscriptions/listen') throw new McpError('method_not_found', 'Method not found');
       return library().dispatch(call);
@@ -244,7 +244,7 @@ describe('a subscription', () => {
     expect(patient.pending()).toEqual([]);
   });
 
-  test('whose acknowledgement is lost is given up on, whatever else comes', async () => {
+  test('times out if its acknowledgement is lost, whatever else arrives', async () => {
     const deaf: Dispatch = (call) => {
       if (call.method !== 'subscriptions/listen') return library().dispatch(call);
       call.notify('notifications/resources/updated', { uri: 'book://1' });
@@ -254,7 +254,7 @@ describe('a subscription', () => {
     await expect(client.subscribe('book://1')).rejects.toMatchObject({ code: 'timeout' });
   });
 
-  test('that is not granted again at once is asked for until it is', async () => {
+  test('is requested again until it is granted', async () => {
     const server = library();
     let listens = 0;
     let end!: () => void;

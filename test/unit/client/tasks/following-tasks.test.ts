@@ -11,7 +11,7 @@ afterEach(() => vi.restoreAllMocks());
 const refused = (): McpError =>
   new McpError('connect_failed', 'Nothing listens there.', { data: { unsent: true } });
 
-/** A server that makes a task of each call, and says of it what the test wants; what is thrown is its absence. */
+/** A server that makes a task of each call and reports the status that the test wants; a thrown error is an outage. */
 function tasks(get: (poll: number, call: Parameters<Dispatch>[0]) => object, made: object = {}) {
   const base = { taskId: 'task-1', status: 'working', ttlMs: 60_000, pollIntervalMs: 1, ...made };
   const sent: Record<string, unknown>[] = [];
@@ -55,7 +55,7 @@ describe('the progress of a task', () => {
     expect(all).toHaveLength(3);
   });
 
-  test('is ignored where it is not progress, and a listener that throws harms nobody', async () => {
+  test('is ignored if it is malformed, and a listener that throws does no harm', async () => {
     const odd = [{ progress: 'much' }, { progress: null }, 7, { progress: Number.NaN }, { progress: 1 }];
     const server = tasks((poll) =>
       poll > odd.length ? done : { _meta: { 'fullmcp/progress': odd[poll - 1] } },
@@ -76,7 +76,7 @@ describe('the progress of a task', () => {
     expect(client.info().problems).toEqual(['onProgress threw']);
   });
 
-  test('comes from a server of ours, over a group too, with a poll and with a notification', async () => {
+  test('arrives from a fullmcp server, also in a group, by polling and by notification', async () => {
     let release: () => void = () => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -115,8 +115,8 @@ describe('the progress of a task', () => {
   });
 });
 
-describe('a task whose server is away', () => {
-  test('is polled until the server is back, and the program is told once', async () => {
+describe('a task whose server is unavailable', () => {
+  test('is polled until the server is back, and the outage is reported once', async () => {
     const server = tasks((poll) => {
       if (poll > 1 && poll < 8) throw poll % 2 ? refused() : new McpError('connection_closed', 'It broke.');
       return poll < 10 ? {} : done;
@@ -143,7 +143,7 @@ describe('a task whose server is away', () => {
     expect((await client.callTool('t')).text).toBe('done');
   });
 
-  test('is given up when it can no longer live, with its id in the error', async () => {
+  test('is given up when it must have expired, with its id in the error', async () => {
     const server = tasks(
       () => {
         throw refused();
@@ -155,11 +155,11 @@ describe('a task whose server is away', () => {
     expect(error).toMatchObject({ code: 'timeout', data: { taskId: 'task-1' } });
     expect(error.message).toContain('Nothing listens there.');
     expect(server.polls()).toBeGreaterThan(2);
-    // The pauses grow.
+    // The delays grow.
     expect(server.polls()).toBeLessThan(20);
   });
 
-  test('is given up at the maxTimeoutMs of the client, unless the call has its own', async () => {
+  test("is given up at the client's maxTimeoutMs, unless the call has its own", async () => {
     const server = tasks((poll) => (poll > 30 ? done : {}));
     await using client = await inProcessClient(server, { maxTimeoutMs: 50 });
     await expect(client.callTool('t')).rejects.toMatchObject({
@@ -172,7 +172,7 @@ describe('a task whose server is away', () => {
     expect(own.text).toBe('done');
   });
 
-  test('is given up at once by the signal and at its limit by maxTimeoutMs, with its id in the error', async () => {
+  test('is given up at once by the signal and at the limit by maxTimeoutMs, with its id in the error', async () => {
     const server = tasks(() => {
       throw refused();
     });
@@ -188,7 +188,7 @@ describe('a task whose server is away', () => {
     });
   });
 
-  test('does not survive the close of the client, which names the task', async () => {
+  test('does not survive the close of the client, and the error names the task', async () => {
     const server = tasks(() => ({}));
     const client = await inProcessClient(server);
     const call = client.callTool('t').catch((thrown) => thrown);
@@ -197,7 +197,7 @@ describe('a task whose server is away', () => {
     expect(await call).toMatchObject({ code: 'connection_closed', data: { taskId: 'task-1' } });
   });
 
-  test('is not given up because the clock of this machine or of the server jumps', async () => {
+  test('is not given up because the clock of either machine jumps', async () => {
     const server = tasks((poll) => {
       if (poll === 2) vi.spyOn(Date, 'now').mockReturnValue(Date.UTC(2040, 0));
       if (poll > 2 && poll < 6) throw refused();
@@ -217,7 +217,7 @@ describe('an error of a call that became a task', () => {
       { field: 'a' },
     ],
     [
-      'a task that failed with data that is no object',
+      'a task that failed with data that is not an object',
       { status: 'failed', error: { code: 1, message: 'no', data: 'why' } },
       { data: 'why' },
     ],
@@ -231,13 +231,13 @@ describe('an error of a call that became a task', () => {
       { status: 'failed', error: { code: 1, message: 'x', data: { taskId: 'other' } } },
       {},
     ],
-  ])('has the id of the task: %s', async (_name, said, data) => {
+  ])('contains the id of the task: %s', async (_name, said, data) => {
     const server = tasks(() => said);
     await using client = await inProcessClient(server);
     await expect(client.callTool('t')).rejects.toMatchObject({ data: { ...data, taskId: 'task-1' } });
   });
 
-  test('has it too where the status, an answer or the cancelling fails', async () => {
+  test('contains the id also if the status, an answer or the cancellation fails', async () => {
     const dispatch: Dispatch = async (call) => {
       if (call.method === 'server/discover')
         return { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: {} };
@@ -252,18 +252,18 @@ describe('an error of a call that became a task', () => {
     await expect(task.result()).rejects.toMatchObject(unknown);
   });
 
-  test('a call that became a task without an id is a bad response', async () => {
+  test('is a bad response if the task has no id', async () => {
     await using client = await inProcessClient(tasks(() => ({}), { taskId: 7 }));
     await expect(client.callTool('t')).rejects.toMatchObject({ code: 'bad_response' });
   });
 });
 
-describe('polling', () => {
+describe('polling of a task', () => {
   test.each([
     ['no more often than every 20 ms', 0],
     ['no more often than every 20 ms, whatever a server says', -5],
     ['at its own pace where the server says nonsense', 'soon'],
-  ])('goes on %s', async (_name, pollIntervalMs) => {
+  ])('continues %s', async (_name, pollIntervalMs) => {
     const waits: number[] = [];
     const timer = globalThis.setTimeout;
     vi.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void, ms = 0) => {
@@ -281,7 +281,7 @@ describe('polling', () => {
     expect(waits.filter((ms) => ms === expected)).toHaveLength(5);
   });
 
-  test('goes on at least once a minute, whatever the server says', async () => {
+  test('continues at least once a minute, whatever the server requests', async () => {
     const timer = globalThis.setTimeout;
     const waits: number[] = [];
     vi.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void, ms = 0) => {
@@ -306,7 +306,7 @@ describe('the questions of a task', () => {
   };
   const open = { status: 'input_required', inputRequests: { name: question } };
 
-  test('are put to the user once, though the server was away when the answer was sent', async () => {
+  test('are put to the user once, even if the server was unavailable when the answer was sent', async () => {
     const inner = tasks((poll) => (poll < 6 ? open : done));
     let updates = 0;
     const dispatch: Dispatch = async (call) => {
@@ -329,7 +329,7 @@ describe('the questions of a task', () => {
     expect({ asked, updates }).toEqual({ asked: 1, updates: 3 });
   });
 
-  test('are put again where another question comes under the same key', async () => {
+  test('are put to the user again if another question has the same key', async () => {
     const other = { ...question, params: { ...question.params, message: 'Really?' } };
     const server = tasks((poll) =>
       poll < 3 ? open : poll < 5 ? { ...open, inputRequests: { name: other } } : done,
@@ -349,7 +349,7 @@ describe('the questions of a task', () => {
     ['the handlers are blamed', 'accept', 'invalid_params', /"name".*handlers/],
     ['the server is blamed where the user said no', 'decline', 'bad_response', /^The server asked/],
   ] as const)(
-    'that stay open whatever is answered end the call, and %s',
+    'end the call if they stay open whatever is answered: %s',
     async (_who, action, code, message) => {
       const server = tasks(() => open);
       let asked = 0;
@@ -367,7 +367,7 @@ describe('the questions of a task', () => {
     },
   );
 
-  test('that a handler fails to answer end the call with the error of the handler, at once', async () => {
+  test('end the call at once with the error of the handler if it throws', async () => {
     const server = tasks(() => open);
     await using client = await inProcessClient(server, {
       elicit: () => {
@@ -383,7 +383,7 @@ describe('the questions of a task', () => {
     expect(server.polls()).toBe(1);
   });
 
-  test('do not cost the time that the call has', async () => {
+  test('do not use up the time of the call', async () => {
     let answer: (value: { action: 'decline' }) => void = () => {};
     const server = tasks((poll) => (poll === 1 ? open : done));
     await using client = await inProcessClient(server, {

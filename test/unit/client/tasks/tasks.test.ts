@@ -50,7 +50,7 @@ function worker(): { server: Server; begun: () => boolean; aborted: () => boolea
 }
 
 describe('tasks', () => {
-  test('are awaited as if they were plain calls', async () => {
+  test('are awaited like plain calls', async () => {
     const { server } = worker();
     await using client = await inProcessClient(server);
     expect((await client.callTool('work', { n: 21 })).unwrap()).toBe(42);
@@ -73,7 +73,7 @@ describe('tasks', () => {
     await server.close();
   });
 
-  test('are held as a handle, and found again by their id', async () => {
+  test('have a handle, and can be found again by their id', async () => {
     const { server, release } = worker();
     await using client = await inProcessClient(server);
     const task = await client.startTool('wait');
@@ -88,7 +88,7 @@ describe('tasks', () => {
     await server.close();
   });
 
-  test('are answered by hand', async () => {
+  test('can be answered by hand', async () => {
     const { server } = worker();
     await using client = await inProcessClient(server, { elicit: () => ({ action: 'cancel' }) });
     const task = await client.startTool('ask');
@@ -99,7 +99,7 @@ describe('tasks', () => {
     await server.close();
   });
 
-  test('are cancelled, by the handle and by giving up on the call', async () => {
+  test('can be cancelled, by the handle and by aborting the call', async () => {
     const { server, aborted } = worker();
     await using client = await inProcessClient(server);
     const task = await client.startTool('wait');
@@ -119,7 +119,7 @@ describe('tasks', () => {
     await other.server.close();
   });
 
-  test('a cap on the waiting leaves the task alone and says how to find it', async () => {
+  test('continue after a timeout of the waiting call, whose error says how to find them', async () => {
     const { server, release } = worker();
     await using client = await inProcessClient(server);
     const error = await client.callTool('wait', {}, { maxTimeoutMs: 60 }).catch((thrown) => thrown);
@@ -129,7 +129,7 @@ describe('tasks', () => {
     await server.close();
   });
 
-  test('a call that no task was made of gives a handle that is done', async () => {
+  test('have a finished handle if the call did not become a task', async () => {
     const plain = createServer({ name: 'plain', version: '1', tools: { t: tool({ run: () => 1 }) } });
     await using client = await inProcessClient(plain);
     const task = await client.startTool('t');

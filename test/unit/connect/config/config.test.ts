@@ -25,7 +25,7 @@ function parse(config: object, env: Record<string, string> = {}): unknown {
 }
 
 describe('a config', () => {
-  test('is taken as other programs write it', () => {
+  test('is accepted as other programs write it', () => {
     const mcpServers = {
       'file-system': { command: 'npx', args: ['-y', 'server-filesystem', '/tmp'], env: { A: '1' }, cwd: '/' },
       remote: { type: 'http', url: 'https://example.com/mcp', headers: { Authorization: 'Bearer x' } },
@@ -44,7 +44,7 @@ describe('a config', () => {
     expect(parse({ mcpServers: {} })).toEqual({});
   });
 
-  test('tells all its mistakes together, and no value of it', () => {
+  test('has all its mistakes reported together, without its values', () => {
     const secret = 'hunter2';
     const mistakes = mistakesOf(() =>
       checkConfig({
@@ -81,10 +81,10 @@ describe('a config', () => {
   });
 });
 
-describe('variables', () => {
+describe('variables of a config', () => {
   const env = { HOME: '/home/ada', EMPTY: '', KEY: 'sesame', NESTED: '${KEY}' };
 
-  test('are put in, in every field that may have them, and once', () => {
+  test('are replaced once, in every field that may contain them', () => {
     const servers = {
       a: {
         command: '${HOME}/bin/x',
@@ -105,7 +105,7 @@ describe('variables', () => {
     });
   });
 
-  test('that are not set are told with server, field and name, beside all other mistakes', () => {
+  test('that are not set are reported with server, field and name, together with all other mistakes', () => {
     const mistakes = mistakesOf(() =>
       parse(
         {
@@ -130,13 +130,13 @@ describe('variables', () => {
     expect(mistakes.join()).not.toContain('sesame');
   });
 
-  test('stay as they are in an object that a program gives', () => {
+  test('are left unchanged in an object that the program passes', () => {
     const mcpServers = { a: { command: '${HOME}' } };
     expect(checkConfig({ mcpServers }).mcpServers).toEqual(mcpServers);
   });
 });
 
-describe('text that is not JSON', () => {
+describe('a config file that is not JSON', () => {
   test.each([
     ['{\n  "mcpServers": {\n    // my server\n  }\n}', 3, 5, 'comments are not supported'],
     ['{ "a": 1, /* x */ "b": 2 }', 1, 11, 'comments are not supported'],
@@ -151,7 +151,7 @@ describe('text that is not JSON', () => {
     ['', 1, 1, 'the text ends too early'],
     ['{} {}', 1, 4, 'there is something after the end'],
     ['{ "a": }', 1, 8, 'there is no JSON value here'],
-  ])('%j says where: line %i, column %i', (text, line, column, reason) => {
+  ])('reports where %j is wrong: line %i, column %i', (text, line, column, reason) => {
     expect(() => parseConfig(text, { env: {}, name: 'mcp.json' })).toThrow(
       expect.objectContaining({
         code: 'invalid_params',
@@ -167,12 +167,12 @@ describe('text that is not JSON', () => {
     );
   });
 
-  test('has its fault where it was changed, and what is JSON has none before its end', () => {
+  test('is faulty where it was changed, and valid JSON is not', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 4 }), fc.nat(), (json, seed) => {
         expect(faultOf(json)).toMatchObject({ line: 1, column: json.length + 1 });
         const at = seed % (json.length + 1);
-        // A fault inside of a text or a number is told at its beginning, or right after what is whole of it.
+        // A fault inside a string or a number is reported at its beginning, or right after its valid part.
         expect(faultOf(`${json.slice(0, at)}\u0001${json.slice(at)}`).column).toBeLessThanOrEqual(at + 1);
       }),
       { numRuns: 200 },
@@ -188,7 +188,7 @@ describe('a config file', () => {
     });
   });
 
-  test('that is not there, or is wrong, is named', async () => {
+  test('is named if it is missing or invalid', async () => {
     const missing = async (): Promise<string> => {
       throw new Error('ENOENT: no such file');
     };

@@ -18,8 +18,8 @@ function shelf(name: string, ...uris: readonly string[]): Server {
   return server as unknown as Server;
 }
 
-describe('servers that come and go', () => {
-  test('are heard of by those who listen, and their tools come and go', async () => {
+describe('servers that are added and removed', () => {
+  test('are reported to subscribers, and so are their tools', async () => {
     await using set = await groupOf({ a: serverWith('a', 'x') });
     const { group } = set;
     const { heard, onChange } = recorder();
@@ -31,14 +31,14 @@ describe('servers that come and go', () => {
     expect(await namesOf(group.tools())).toEqual(['a_x', 'b_y']);
     heard.length = 0;
     await group.remove('b');
-    // It had no resources.
+    // The server had no resources.
     expect(heard).toEqual(['tools']);
     expect(await namesOf(group.tools())).toEqual(['a_x']);
     await expect(group.callTool('b_y')).rejects.toMatchObject({ code: 'invalid_params' });
     await group.remove('b');
   });
 
-  test('take their open calls with them', async () => {
+  test('end their open calls when they are removed', async () => {
     const slow = createServer({
       name: 'slow',
       version: '1',
@@ -58,7 +58,7 @@ describe('servers that come and go', () => {
     expect([...set.group.servers.keys()]).toEqual(['a']);
   });
 
-  test('are checked like a config', async () => {
+  test('are validated like a config', async () => {
     await using set = await groupOf({ a: serverWith('a', 'x') });
     const { group } = set;
     expect(() => group.add('a', { target: serverWith('a') })).toThrow('remove it first');
@@ -70,7 +70,7 @@ describe('servers that come and go', () => {
 });
 
 describe('changes of members', () => {
-  test('are heard from those that are connected and those that connect later', async () => {
+  test('are reported from servers that are connected and from those that connect later', async () => {
     const [a, b] = [serverWith('a', 'x'), serverWith('b', 'y')];
     await using set = await groupOf({ a, b });
     const { group } = set;
@@ -82,7 +82,7 @@ describe('changes of members', () => {
     a.tool('more', {}, () => 'more');
     await until('a is heard', () => heard.length === 1);
     await group.callTool('b_y');
-    // It subscribes by itself when it is connected.
+    // The group subscribes automatically when the server is connected.
     let added = 0;
     await until('b is heard', () => {
       b.tool(`more${added++}`, {}, () => 'more');
@@ -96,7 +96,7 @@ describe('changes of members', () => {
     await until('nothing listens any more', async () => (await group.member('a')).pending().length === 0);
   });
 
-  test('of resources are heard from where they are', async () => {
+  test('of resources are reported by the server that has them', async () => {
     const [a, b] = [shelf('a', 'x://1'), shelf('b', 'x://2')];
     await using set = await groupOf({ a, b, c: serverWith('c', 't') });
     const { heard, onChange } = recorder();
@@ -110,7 +110,7 @@ describe('changes of members', () => {
     expect(heard).toEqual(['x://2', 'x://unlisted']);
   });
 
-  test('of tasks are heard under the ids of the group', async () => {
+  test('of tasks are reported under the ids of the group', async () => {
     let finish: () => void = () => {};
     const held = new Promise<void>((resolve) => {
       finish = resolve;
@@ -141,7 +141,7 @@ describe('changes of members', () => {
     await worker.close();
   });
 
-  test('are heard again after the connection was lost for good', async () => {
+  test('are reported again after the connection was lost for good', async () => {
     const a = shelf('a', 'x://1');
     await using set = await groupOf({ a, b: serverWith('b', 'y') });
     const { heard, onChange } = recorder();
@@ -155,7 +155,7 @@ describe('changes of members', () => {
     expect(heard[0]).toBe('x://1');
   });
 
-  test('end with the group, also on a loop that waits', async () => {
+  test('end with the group, even in a loop that waits', async () => {
     const set = await groupOf({ a: serverWith('a', 'x') });
     await set.group.callTool('a_x');
     const subscription = await set.group.subscribe({ tools: true });

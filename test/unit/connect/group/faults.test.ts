@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Connects everything but what was told to fail. */
+/** Connects every server that was not told to fail. */
 function failing(broken: Set<Target>): typeof inProcess {
   return async (target, options) => {
     if (broken.has(target)) throw new McpError('connect_failed', 'no such command');
@@ -17,7 +17,7 @@ function failing(broken: Set<Target>): typeof inProcess {
   };
 }
 
-describe('a server that fails', () => {
+describe('a server of a group that fails', () => {
   test('is left out, reported once for each attempt, and does not harm the others', async () => {
     const [a, b] = [serverWith('a', 'x'), serverWith('b', 'y')];
     const broken = new Set<Target>([a]);
@@ -35,7 +35,7 @@ describe('a server that fails', () => {
     expect(set.connected).toEqual([a, b]);
   });
 
-  test('is tried again when it is used, after pauses that grow', async () => {
+  test('is retried when it is used, after growing delays', async () => {
     vi.useFakeTimers();
     const a = serverWith('a', 'x');
     const broken = new Set<Target>([a]);
@@ -58,7 +58,7 @@ describe('a server that fails', () => {
     expect(set.group.servers.get('a')?.status).toBe('ready');
   });
 
-  test('is heard of when it comes back', async () => {
+  test('is reported when it is available again', async () => {
     const a = serverWith('a', 'x');
     const broken = new Set<Target>([a]);
     await using set = await groupOf({ a, b: serverWith('b', 'y') }, {}, failing(broken));
@@ -71,7 +71,7 @@ describe('a server that fails', () => {
     expect(heard).toEqual(['tools']);
   });
 
-  test('in its answer is named in the error', async () => {
+  test('to answer is named in the error', async () => {
     const odd = createServer({
       name: 'odd',
       version: '1',
@@ -109,7 +109,7 @@ describe('a server that fails', () => {
     expect((await set.group.callTool('half_x')).text).toBe('x');
   });
 
-  test('after it was connected is connected again by its next use', async () => {
+  test('after it was connected is reconnected by its next use', async () => {
     const a = serverWith('a', 'x');
     await using set = await groupOf({ a }, {});
     await (await set.group.member('a')).close();
@@ -119,7 +119,7 @@ describe('a server that fails', () => {
   });
 });
 
-describe('a server that hangs', () => {
+describe('a server of a group that hangs', () => {
   /** Answers nothing until it is told to stop. */
   const never: Target = {
     dispatch: ({ signal }) =>
@@ -128,7 +128,7 @@ describe('a server that hangs', () => {
       }),
   };
 
-  test('while it connects holds up the first list for a while, and later ones not at all', async () => {
+  test('while it connects delays the first list for a while, and later ones not at all', async () => {
     await using set = await groupOf({ never, b: serverWith('b', 'y') }, { timeoutMs: 2000 });
     const { group } = set;
     expect((await group.callTool('b_y')).text).toBe('b.y');
@@ -140,7 +140,7 @@ describe('a server that hangs', () => {
     expect(group.servers.get('never')?.status).toBe('connecting');
   });
 
-  test('when it is asked for its list is left out, and left alone for a while', async () => {
+  test('while it is listed is left out, and not asked again for a while', async () => {
     let asked = 0;
     const mute = createServer({
       name: 'mute',
@@ -162,11 +162,11 @@ describe('a server that hangs', () => {
     expect((await set.group.callTool('mute_x')).text).toBe('x');
   });
 
-  test('does not hold up reads of what another has', async () => {
+  test('does not delay reads from another server', async () => {
     const b = createServer({ name: 'b', version: '1' });
     b.resource('x://1', {}, () => 'one');
     await using set = await groupOf({ never, b: b as unknown as Server }, { timeoutMs: 60_000 });
-    // The others get a moment, once; then it is known.
+    // The others wait briefly, once; then the owner is known.
     expect((await soon('the resource', set.group.readResource('x://1'))).text).toBe('one');
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     expect((await set.group.readResource('x://1')).text, 'while the time stands still').toBe('one');
@@ -178,7 +178,7 @@ describe('a server that hangs', () => {
     const given: AbortSignal[] = [];
     const set = await groupOf({ never, b: serverWith('b', 'y') }, {}, (target, options) => {
       given.push(options.signal as AbortSignal);
-      // One that gives up when it is told to.
+      // A server that stops when it is aborted.
       if (target !== never) return inProcess(target, options);
       return new Promise<Client>((_, reject) => {
         options.signal?.addEventListener('abort', () => reject(options.signal?.reason));
@@ -198,7 +198,7 @@ describe('a server that hangs', () => {
     expect(() => set.group.add('c', { target: serverWith('c') })).toThrow('closed');
   });
 
-  test('and connects after it was closed is closed then', async () => {
+  test('and connects after the group was closed is closed then', async () => {
     let arrive: () => void = () => {};
     const gate = new Promise<void>((resolve) => {
       arrive = resolve;

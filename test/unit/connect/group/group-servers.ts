@@ -24,7 +24,7 @@ export interface Connected {
   readonly problems: readonly string[];
 }
 
-/** A group of servers in this process, with a record of what was connected. */
+/** A group of servers in this process, with a record of the servers that were connected. */
 export async function groupOf(
   targets: Readonly<Record<string, Target>>,
   options: ConnectOptions = {},

@@ -6,8 +6,8 @@ import { groupOf, namesOf, serverWith } from './group-servers.js';
 
 afterEach(() => void vi.useRealTimers());
 
-describe('names', () => {
-  test('of tools and prompts carry their server, in the order of the config', async () => {
+describe('the names of tools and prompts in a group', () => {
+  test('carry their server, in the order of the config', async () => {
     const b = createServer({
       name: 'b',
       version: '1',
@@ -25,7 +25,7 @@ describe('names', () => {
     expect(set.problems).toEqual([]);
   });
 
-  test('that begin with no server say which there are', async () => {
+  test('that start with no server lead to an error that lists the servers', async () => {
     await using set = await groupOf({ a: serverWith('a', 'x'), b: serverWith('b', 'y') });
     await expect(set.group.callTool('c_x')).rejects.toMatchObject({
       code: 'invalid_params',
@@ -35,11 +35,11 @@ describe('names', () => {
     expect(set.connected).toEqual([]);
   });
 
-  test('are found where a server is named like the beginning of another', async () => {
+  test("are resolved if the name of one server is a prefix of another's", async () => {
     const [a, ab] = [serverWith('a', 'x', 'b_y'), serverWith('ab', 'x', 'z')];
     await using set = await groupOf({ a, a_b: ab });
     const { group } = set;
-    // Nothing was listed yet: the lists of the two that it could be decide.
+    // Nothing was listed yet, so the lists of the two candidates decide.
     expect((await group.callTool('a_b_y')).text).toBe('a.b_y');
     expect((await group.callTool('a_b_z')).text).toBe('ab.z');
     expect((await group.callTool('a_x')).text).toBe('a.x');
@@ -49,7 +49,7 @@ describe('names', () => {
     expect(await namesOf(group.tools())).toEqual(['a_x', 'a_b_y', 'a_b_x', 'a_b_z']);
   });
 
-  test('that two servers give are the first one’s, and that is reported once', async () => {
+  test('that two servers have belong to the first, which is reported once', async () => {
     await using set = await groupOf({ a_b: serverWith('ab', 'c'), a: serverWith('a', 'b_c') });
     expect(await namesOf(set.group.tools())).toEqual(['a_b_c']);
     expect(await namesOf(set.group.tools())).toEqual(['a_b_c']);
@@ -67,8 +67,8 @@ describe('names', () => {
   });
 });
 
-describe('connecting', () => {
-  test('happens when a server is first needed, and only to that one', async () => {
+describe('connecting in a group', () => {
+  test('happens when a server is first needed, and only to that server', async () => {
     const [a, b] = [serverWith('a', 'x'), serverWith('b', 'y')];
     await using set = await groupOf({ a, b });
     const { group } = set;
@@ -87,7 +87,7 @@ describe('connecting', () => {
     expect(group.servers.get('a')).toMatchObject({ status: 'ready', server: { info: { name: 'a' } } });
   });
 
-  test('gives what members say of themselves, together', async () => {
+  test('combines the descriptions of the members', async () => {
     const told = (name: string, instructions: string): Server =>
       createServer({ name, version: '1', instructions, tools: {} }) as unknown as Server;
     await using set = await groupOf({ a: told('a', 'First A.'), b: told('b', 'Then B.') });
@@ -100,7 +100,7 @@ describe('connecting', () => {
     expect(group.server.info?.name).toBe('a, b');
   });
 
-  test('gives the client of one server', async () => {
+  test('gives access to the client of one server', async () => {
     await using set = await groupOf({ a: serverWith('a', 'x') });
     const a = await set.group.member('a');
     expect((await a.callTool('x')).text).toBe('a.x');
@@ -108,7 +108,7 @@ describe('connecting', () => {
     await expect(set.group.member('b')).rejects.toMatchObject({ code: 'invalid_params' });
   });
 
-  test('refuses a token that would go to every server', async () => {
+  test('rejects a token that would go to every server', async () => {
     await expect(groupOf({ a: serverWith('a') }, { auth: 'a-token' })).rejects.toMatchObject({
       code: 'invalid_request',
       message: expect.not.stringContaining('a-token'),
@@ -116,7 +116,7 @@ describe('connecting', () => {
   });
 });
 
-describe('resources', () => {
+describe('the resources of a group', () => {
   function library(name: string, ...uris: readonly string[]): Server {
     return createServer({
       name,
@@ -131,14 +131,14 @@ describe('resources', () => {
     }) as unknown as Server;
   }
 
-  test('keep their URIs and are read where they are', async () => {
+  test('keep their URIs and are read from their server', async () => {
     await using set = await groupOf({
       a: library('a', 'x://1', 'x://both'),
       b: library('b', 'x://2', 'x://both'),
       c: serverWith('c', 'tool'),
     });
     const { group } = set;
-    // Read before anything is listed.
+    // The resource is read before anything is listed.
     expect((await group.readResource('x://2')).text).toBe('b: x://2');
     expect((await group.readResource('x://both')).text).toBe('a: x://both');
     expect((await group.readResource('b://7/page')).text).toBe('b page 7');
@@ -156,7 +156,7 @@ describe('resources', () => {
     expect(set.problems).toEqual([expect.stringContaining('x://both')]);
   });
 
-  test('are not read from a server that answers anything', async () => {
+  test('are not read from a server that answers every URI', async () => {
     const greedy = createServer({
       name: 'greedy',
       version: '1',
@@ -174,7 +174,7 @@ describe('resources', () => {
     expect((await set.group.readResource('y://other')).text).toBe('mine');
   });
 
-  test('that nobody lists are looked for', async () => {
+  test('that no server lists are searched for', async () => {
     const hidden = createServer({
       name: 'hidden',
       version: '1',
@@ -190,7 +190,7 @@ describe('resources', () => {
     expect((await set.group.readResource('h://secret')).text).toBe('found');
   });
 
-  test('and prompts complete their arguments', async () => {
+  test('complete their arguments, and so do prompts', async () => {
     const prompts = createServer({
       name: 'prompts',
       version: '1',
@@ -250,7 +250,7 @@ describe('a call through a member', () => {
     },
   });
 
-  test('brings progress and log messages to the caller, once', async () => {
+  test('delivers progress and log messages to the caller, once', async () => {
     const [seen, logs, own]: [unknown[], unknown[], unknown[]] = [[], [], []];
     await using set = await groupOf(
       { w: worker },
@@ -321,7 +321,7 @@ describe('a call through a member', () => {
     await expect(group.task('nobody:1').status()).rejects.toMatchObject({ code: 'invalid_params' });
   });
 
-  test('ends when its caller gives up', async () => {
+  test('ends when its caller aborts it', async () => {
     const stopped: unknown[] = [];
     const slow = createServer({
       name: 'slow',
@@ -346,7 +346,7 @@ describe('a call through a member', () => {
     expect(stopped).toEqual(['stopped']);
   });
 
-  test('to a method of a server’s own says how to make it', async () => {
+  test('to a custom method of a server is an error that says how to call it', async () => {
     await using set = await groupOf({ w: worker });
     await expect(set.group.request('own/method')).rejects.toMatchObject({
       code: 'method_not_found',

@@ -29,7 +29,7 @@ function isAlive(pid: number): boolean {
 const local = createServer({ name: 'local', version: '1', tools: { here: tool({ run: () => 'here' }) } });
 
 describe('a group over real wires', () => {
-  test('of a process, a URL and a server in this process is one client', async () => {
+  test('makes a process, a URL and a server in this process one client', async () => {
     const http = await startServer('both');
     const session = await startServer('sessions');
     const group = await connect({
@@ -101,7 +101,7 @@ describe('a group over real wires', () => {
   });
 
   test.each(['2026-07-28', '2025-11-25'] as const)(
-    'asks, reports and tells of changes through a server that speaks %s',
+    'asks, reports progress and announces changes through a server that speaks %s',
     async (revision) => {
       const server = createServer({
         name: 'asker',

@@ -36,42 +36,48 @@ async function saysHello(client: Client): Promise<void> {
   expect((await client.callTool('hello')).text).toBe('hello');
 }
 
-describe('the eras over HTTP', () => {
+describe('connecting over HTTP', () => {
   test.each<[kind: Kind, revision: string, transport: string]>([
     ['both', '2026-07-28', 'http'],
     ['modern', '2026-07-28', 'http'],
     ['sessions', '2025-11-25', 'http'],
     ['empty', '2025-11-25', 'http'],
     ['sse', '2025-11-25', 'http+sse'],
-  ])('a server of the kind "%s" is spoken to in %s over %s', async (kind, revision, transport) => {
+  ])('to a server of the kind "%s" uses %s over %s', async (kind, revision, transport) => {
     const client = await connected((await start(kind)).url);
     expect(client.info()).toMatchObject({ status: 'ready', revision, transport });
     expect(client.server.info).toMatchObject({ name: 'math' });
     await saysHello(client);
   });
 
-  test.each([400, 404, 405, 406])('a probe that is answered with %i leads to a session', async (status) => {
-    const client = await connected((await start('sessions', status)).url);
-    expect(client.server.revision).toBe('2025-11-25');
-    await saysHello(client);
-  });
+  test.each([400, 404, 405, 406])(
+    'continues with a session after a probe that is answered with %i',
+    async (status) => {
+      const client = await connected((await start('sessions', status)).url);
+      expect(client.server.revision).toBe('2025-11-25');
+      await saysHello(client);
+    },
+  );
 
   test.each([
     [401, 'unauthorized'],
     [403, 'forbidden'],
-  ] as const)('%i is about who is calling, and not about the era', async (status, code) => {
-    const server = await start(status);
-    expect(await failure(server.url)).toMatchObject({ code, status });
-    expect(server.requests).toEqual(['POST server/discover']);
-  });
+  ] as const)(
+    'treats %i as an authentication failure that says nothing about the era',
+    async (status, code) => {
+      const server = await start(status);
+      expect(await failure(server.url)).toMatchObject({ code, status });
+      expect(server.requests).toEqual(['POST server/discover']);
+    },
+  );
 
-  test('a session that wants a token ends the search, and the error is that', async () => {
+  test('ends with the error of a session that requires a token', async () => {
     const server = await start('guarded');
     expect(await failure(server.url)).toMatchObject({ code: 'unauthorized', status: 401 });
     expect(server.requests).toEqual(['POST server/discover', 'POST /mcp']);
   });
 
-  test('an address where nobody listens is not asked again', async () => {
+  test('does not retry an address where nothing listens', async () => {
     const server = await start('both');
     await server.close();
     const error = await failure(server.url);
@@ -79,7 +85,7 @@ describe('the eras over HTTP', () => {
     expect(error.message).toContain('127.0.0.1');
   });
 
-  test('a browser does not say that headers are not allowed, so the way without them is tried', async () => {
+  test('tries without the new headers in a browser, which does not report that headers are not allowed', async () => {
     const { url } = await start('both');
     const strict: typeof fetch = async (input, init) => {
       if (new Headers(init?.headers).has('mcp-method')) throw new TypeError('Failed to fetch');
@@ -90,14 +96,14 @@ describe('the eras over HTTP', () => {
     await saysHello(client);
   });
 
-  test('what fails in both ways for no known reason is told once', async () => {
+  test('reports once a failure that occurs in both ways for no known reason', async () => {
     const { url } = await start('both');
     const offline: typeof fetch = () => Promise.reject(new TypeError('Failed to fetch'));
     const error = await failure(url, { fetch: offline });
     expect(error.message).toMatch(/^Cannot reach .*\(CORS\)\.$/);
   });
 
-  test('a page that signs in is no server, and the error tells what was tried', async () => {
+  test('rejects a login page, and reports what was tried', async () => {
     const server = await start('page');
     const error = await failure(`${server.url}?key=secret`);
     expect(error).toMatchObject({
@@ -114,7 +120,7 @@ describe('the eras over HTTP', () => {
     expect(error.message).not.toContain('secret');
   });
 
-  test('a path that does not exist is tried in all three ways', async () => {
+  test('tries a path that does not exist in all three ways', async () => {
     const error = await failure((await start(404)).url);
     expect(error).toMatchObject({
       code: 'connect_failed',
@@ -123,7 +129,7 @@ describe('the eras over HTTP', () => {
     expect(error.message.split('\n')).toHaveLength(4);
   });
 
-  test('headers and a token are sent with every way that is tried', async () => {
+  test('sends headers and a token with every attempt', async () => {
     const server = await start('sse');
     const seen = new Set<string | null>();
     const spy: typeof fetch = (input, init) => {
@@ -141,8 +147,8 @@ describe('the eras over HTTP', () => {
   });
 });
 
-describe('insisting on a revision', () => {
-  test('a modern one: nothing else is tried', async () => {
+describe('requiring a revision over HTTP', () => {
+  test('tries nothing else if it is a modern one', async () => {
     const server = await start('sessions');
     expect(await failure(server.url, { revision: '2026-07-28' })).toMatchObject({
       code: 'unsupported_version',
@@ -151,7 +157,7 @@ describe('insisting on a revision', () => {
   });
 
   test.each(['2025-03-26', '2025-06-18', '2025-11-25'] as const)(
-    '%s: nothing is probed',
+    'skips the probe for %s',
     async (revision) => {
       const server = await start('both');
       const client = await connected(server.url, { revision });
@@ -161,7 +167,7 @@ describe('insisting on a revision', () => {
     },
   );
 
-  test('that a session does not have: nothing older is tried', async () => {
+  test('tries nothing older if a session does not support it', async () => {
     const server = await start('both');
     const older: typeof fetch = (input, init) => {
       const body = init?.body && String(init.body).replace('2025-11-25', '2025-06-18');
@@ -171,14 +177,14 @@ describe('insisting on a revision', () => {
     expect(error).toMatchObject({ code: 'unsupported_version', data: { supported: ['2025-06-18'] } });
   });
 
-  test('2024-11-05 over HTTP+SSE', async () => {
+  test('connects with 2024-11-05 over HTTP+SSE', async () => {
     const client = await connected((await start('sse')).url, { revision: '2024-11-05' });
     expect(client.info()).toMatchObject({ revision: '2024-11-05', transport: 'http+sse' });
   });
 });
 
-describe('what is remembered', () => {
-  test('a server of the session era is not probed again', async () => {
+describe('the memory of known servers', () => {
+  test('skips the probe for a server of the session era', async () => {
     const server = await start('sessions');
     const knownServers = new KnownServers();
     await connected(server.url, { knownServers });
@@ -187,7 +193,7 @@ describe('what is remembered', () => {
     expect(server.requests).not.toContain('POST server/discover');
   });
 
-  test('one that was remembered wrong is asked again', async () => {
+  test('is corrected when the server has changed', async () => {
     const server = await start('sessions');
     const knownServers = new KnownServers();
     await connected(server.url, { knownServers });
@@ -198,7 +204,7 @@ describe('what is remembered', () => {
     expect((await connected(server.url, { knownServers })).server.revision).toBe('2025-11-25');
   });
 
-  test('the module has a memory of its own, by origin and path', async () => {
+  test('is shared in the module, by origin and path', async () => {
     const server = await start('sessions');
     open.push(await connect(`${server.url}?a`));
     server.requests.splice(0);
@@ -206,15 +212,15 @@ describe('what is remembered', () => {
     expect(server.requests).not.toContain('POST server/discover');
   });
 
-  test('no more than its limit', () => {
+  test('has a limit on its size', () => {
     const servers = new KnownServers({ maxEntries: 2 });
     for (const key of ['a', 'b', 'a', 'c']) servers.set(key, { era: 'modern', revision: '2026-07-28' });
     expect(['a', 'b', 'c'].map((key) => servers.get(key) !== undefined)).toEqual([true, false, true]);
   });
 });
 
-describe('the option known', () => {
-  test('of a modern server: nothing is sent before the first call', async () => {
+describe('a server given by the option `known`', () => {
+  test('of the modern era is sent nothing before the first call', async () => {
     const server = await start('both');
     const known = JSON.parse(JSON.stringify(knownServer(await connected(server.url))));
     expect(known).toMatchObject({ era: 'modern', revision: '2026-07-28' });
@@ -226,22 +232,19 @@ describe('the option known', () => {
     expect(server.requests).toEqual(['POST tools/call']);
   });
 
-  test.each([400, 404])(
-    'where the server is of another era by now (%i), the call is sent again',
-    async (status) => {
-      const modern = await start('both');
-      const known = knownServer(await connected(modern.url));
-      const server = await start('sessions', status);
-      const client = await connected(server.url, { known });
-      expect(server.requests).toEqual([]);
-      const results = await Promise.all([client.callTool('hello'), client.callTool('hello')]);
-      expect(results.map(({ text }) => text)).toEqual(['hello', 'hello']);
-      expect(client.info().revision).toBe('2025-11-25');
-      expect(server.requests.filter((request) => request === 'POST server/discover')).toHaveLength(1);
-    },
-  );
+  test.each([400, 404])('of another era by now gets the call again (%i)', async (status) => {
+    const modern = await start('both');
+    const known = knownServer(await connected(modern.url));
+    const server = await start('sessions', status);
+    const client = await connected(server.url, { known });
+    expect(server.requests).toEqual([]);
+    const results = await Promise.all([client.callTool('hello'), client.callTool('hello')]);
+    expect(results.map(({ text }) => text)).toEqual(['hello', 'hello']);
+    expect(client.info().revision).toBe('2025-11-25');
+    expect(server.requests.filter((request) => request === 'POST server/discover')).toHaveLength(1);
+  });
 
-  test('of a session: it is not probed', async () => {
+  test('with a session is not probed', async () => {
     const server = await start('sessions');
     const known = knownServer(await connected(server.url));
     expect(known).toEqual({ era: 'session', revision: '2025-11-25' });
@@ -250,7 +253,7 @@ describe('the option known', () => {
     expect(server.requests).not.toContain('POST server/discover');
   });
 
-  test('of HTTP+SSE: nothing else is tried', async () => {
+  test('with HTTP+SSE is tried in no other way', async () => {
     const server = await start('sse');
     const known = knownServer(await connected(server.url));
     expect(known).toEqual({ era: 'http+sse', revision: '2025-11-25' });

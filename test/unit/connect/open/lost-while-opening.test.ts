@@ -12,7 +12,7 @@ const answers = {
   },
 } as const;
 
-/** Answers the first request, and is gone some steps of the event loop's microtasks later. */
+/** Answers the first request, and disconnects some microtasks later. */
 function shortLived(answer: object, steps: number): Wire {
   let events: WireEvents | undefined;
   return {
@@ -35,7 +35,7 @@ function shortLived(answer: object, steps: number): Wire {
 }
 
 test.each(Object.keys(answers) as (keyof typeof answers)[])(
-  'a connection that ends while it is opened (%s) is told, whenever that happens',
+  'a connection that ends while it is opened (%s) is reported, whenever that happens',
   async (revision) => {
     const silent: number[] = [];
     for (let steps = 0; steps < 40; steps++) {

@@ -7,7 +7,7 @@ import type { Link } from '../../../../src/protocol/link.js';
 const refused = new McpError('unsupported_version', 'Not this one');
 const call = (method: string): Call => ({ method }) as Call;
 
-/** A link that says what it was called, or leaves the call open until it is told or closed. */
+/** A link that returns the name of the call, or leaves the call open until the test ends it. */
 function fakeLink(name: string, dispatch?: Link['dispatch']) {
   const open = new Set<(error: McpError) => void>();
   const link = {
@@ -27,7 +27,7 @@ function fakeLink(name: string, dispatch?: Link['dispatch']) {
   return link;
 }
 
-test('a call that is still open when another was refused is sent again too', async () => {
+test('a call that is still open when another was rejected is sent again too', async () => {
   const second = fakeLink('second', async ({ method }) => ({ resultType: 'complete', method }));
   const first = fakeLink('first');
   const link = onHearsay(
@@ -60,7 +60,7 @@ test('a recalled link has the traits of the link that replaced it', async () => 
   expect([reportsChanges, filtersSubscriptions, expectsRootChanges]).toEqual([true, true, true]);
 });
 
-test('where nobody could be asked, the next call asks again', async () => {
+test('the next call asks again if the server could not be reached', async () => {
   const second = fakeLink('second', async () => ({ resultType: 'complete' }));
   let asked = 0;
   const link = onHearsay(
@@ -78,7 +78,7 @@ test('where nobody could be asked, the next call asks again', async () => {
   expect(asked).toBe(2);
 });
 
-test('a refusal after a success is the call’s own', async () => {
+test('a rejection after a success belongs to the call itself', async () => {
   const outcomes: (() => Promise<Outcome>)[] = [
     async () => ({ resultType: 'complete' }),
     () => Promise.reject(refused),
@@ -89,7 +89,7 @@ test('a refusal after a success is the call’s own', async () => {
   await expect(link.dispatch(call('a'))).rejects.toBe(refused);
 });
 
-test('who is slow to say what it is has only so long, and closing ends the wait', async () => {
+test('the search for the era has a time limit, and closing ends it', async () => {
   const ask = (signal: AbortSignal): Promise<Link> =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   const first = (): Link => fakeLink('first', () => Promise.reject(refused));

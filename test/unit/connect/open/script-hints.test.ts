@@ -15,7 +15,7 @@ async function failure(name: string, text: string): Promise<McpError> {
   return error;
 }
 
-test('a script that ends without a word is told that it has to serve', async () => {
+test('a script that exits silently gets a hint that it must serve', async () => {
   const error = await failure('defines.mjs', 'export default {};');
   expect(error.message).toMatch(
     /defines\.mjs".*exit code 0\.\nA script that ends at once only defines its server/,
@@ -28,7 +28,7 @@ test.each([
   ['prints', 'console.log("usage: x FOLDER");', 'usage: x FOLDER'],
   ['is killed', 'process.kill(process.pid, "SIGKILL");', 'SIGKILL'],
   ['has a mistake', 'import "./nowhere.js";', 'ERR_MODULE_NOT_FOUND'],
-])('a script that %s is quoted, named, and told nothing that is not so', async (name, text, quoted) => {
+])('a script that %s is quoted and named, without a false hint', async (name, text, quoted) => {
   const file = `${name.replaceAll(' ', '-')}.mjs`;
   const { message } = await failure(file, text);
   expect(message).toContain(quoted);
@@ -36,9 +36,9 @@ test.each([
   expect(message).not.toContain('only defines');
 });
 
-test('a Python script that crashes is told nothing of the PATH', async () => {
+test('a Python script that crashes gets no hint about the PATH', async () => {
   const { message, code } = await failure('crash.py', 'raise SystemExit("no config")');
-  // Where there is no Python, that is what is told.
+  // Without Python, the error reports that.
   if (code === 'connect_failed') expect(message).toContain('PATH');
   else expect(message).not.toContain('on the PATH');
 });

@@ -40,13 +40,13 @@ async function failure(server: Noted, options?: ConnectOptions): Promise<McpErro
   return error;
 }
 
-describe('the eras over stdio', () => {
+describe('connecting over stdio to a server', () => {
   test.each<[what: string, kind: string, revision: string, methods: string[]]>([
     ['answers the probe', 'modern', '2026-07-28', ['server/discover']],
     ['refuses the probe', 'session', '2025-11-25', ['server/discover', 'initialize']],
     ['answers with something else', 'odd', '2025-11-25', ['server/discover', 'initialize']],
     ['names only older versions', 'old-versions', '2025-06-18', ['server/discover', 'initialize']],
-  ])('one that %s', async (_what, kind, revision, methods) => {
+  ])('that %s finds its era', async (_what, kind, revision, methods) => {
     const server = start(kind);
     const client = await connected(server);
     expect(client.info()).toMatchObject({ status: 'ready', revision, transport: 'stdio' });
@@ -56,14 +56,14 @@ describe('the eras over stdio', () => {
     expect(server.pids()).toHaveLength(1);
   });
 
-  test('one that is silent gets the handshake as well', async () => {
+  test('that is silent also sends the handshake', async () => {
     const server = start('silent');
     const client = await connected(server, { probeTimeoutMs: 50 });
     expect(client.server.revision).toBe('2025-11-25');
     expect((await client.callTool('pid')).text).toBe(String(server.pids()[0]));
   });
 
-  test.each(['slow', 'both'])('one that was only slow stays modern (%s)', async (kind) => {
+  test.each(['slow', 'both'])('that was only slow stays modern (%s)', async (kind) => {
     const server = start(kind);
     const client = await connected(server, { probeTimeoutMs: 50 });
     expect(client.server.revision).toBe('2026-07-28');
@@ -71,18 +71,15 @@ describe('the eras over stdio', () => {
     expect(server.methods().slice(0, 2)).toEqual(['server/discover', 'initialize']);
   });
 
-  test.each(['dies', 'refuses-and-dies'])(
-    'one that ends at the probe is started again (%s)',
-    async (kind) => {
-      const server = start(kind);
-      const client = await connected(server);
-      expect(client.server.revision).toBe('2025-11-25');
-      expect(server.pids()).toHaveLength(2);
-      expect((await client.callTool('pid')).text).toBe(String(server.pids()[1]));
-    },
-  );
+  test.each(['dies', 'refuses-and-dies'])('that exits at the probe starts it again (%s)', async (kind) => {
+    const server = start(kind);
+    const client = await connected(server);
+    expect(client.server.revision).toBe('2025-11-25');
+    expect(server.pids()).toHaveLength(2);
+    expect((await client.callTool('pid')).text).toBe(String(server.pids()[1]));
+  });
 
-  test('one that always ends is not started for ever, and the error has its last words', async () => {
+  test('that always exits does not start it forever, and the error has its last output', async () => {
     const server = start('broken');
     const error = await failure(server);
     expect(error).toMatchObject({ code: 'connection_closed', data: { exitCode: 3 } });
@@ -90,7 +87,7 @@ describe('the eras over stdio', () => {
     expect(server.pids()).toHaveLength(2);
   });
 
-  test('one that is too new is not asked for a handshake', async () => {
+  test('that is too new does not send a handshake', async () => {
     const server = start('future');
     expect(await failure(server)).toMatchObject({
       code: 'unsupported_version',
@@ -99,7 +96,7 @@ describe('the eras over stdio', () => {
     expect(server.methods()).toEqual(['server/discover']);
   });
 
-  test('one that refuses both: the error has both attempts', async () => {
+  test('that rejects both fails with both attempts in the error', async () => {
     const server = start('neither');
     expect(await failure(server)).toMatchObject({
       code: 'connect_failed',
@@ -112,13 +109,13 @@ describe('the eras over stdio', () => {
     });
   });
 
-  test('a command that does not exist', async () => {
+  test('whose command does not exist fails with the reason', async () => {
     const error = await connect({ command: 'no-such-command-here' }).catch((error: unknown) => error);
     expect(error).toMatchObject({ code: 'connect_failed' });
     expect((error as Error).message).toContain('no-such-command-here');
   });
 
-  test('giving up ends the process', async () => {
+  test('ends the process when it is aborted', async () => {
     const server = start('silent');
     const giveUp = new AbortController();
     const connecting = connected(server, { signal: giveUp.signal });
@@ -128,7 +125,7 @@ describe('the eras over stdio', () => {
     await until('the process is gone', () => !server.pids().some(isAlive));
   });
 
-  test('time is up: the process is ended', async () => {
+  test('ends the process when it times out', async () => {
     const server = start('silent');
     const options = { connectTimeoutMs: 500, revision: '2026-07-28' } as const;
     expect(await failure(server, options)).toMatchObject({ code: 'timeout' });
@@ -136,14 +133,14 @@ describe('the eras over stdio', () => {
   });
 });
 
-describe('insisting on a revision over stdio', () => {
-  test('a modern one: there is no handshake', async () => {
+describe('requiring a revision over stdio', () => {
+  test('sends no handshake if it is a modern one', async () => {
     const server = start('session');
     expect(await failure(server, { revision: '2026-07-28' })).toMatchObject({ code: 'invalid_params' });
     expect(server.methods()).toEqual(['server/discover']);
   });
 
-  test('one of the session era: there is no probe', async () => {
+  test('sends no probe if it is one of the session era', async () => {
     const server = start('both');
     const client = await connected(server, { revision: '2025-06-18' });
     expect(client.server.revision).toBe('2025-06-18');
@@ -151,8 +148,8 @@ describe('insisting on a revision over stdio', () => {
   });
 });
 
-describe('what is remembered of processes', () => {
-  test('one that ends at the probe is not probed again', async () => {
+describe('the memory of known processes', () => {
+  test('skips the probe for a process that exits at the probe', async () => {
     const server = start('dies');
     const knownServers = new KnownServers();
     await (await connected(server, { knownServers })).close();
@@ -161,14 +158,14 @@ describe('what is remembered of processes', () => {
     expect(server.methods().filter((method) => method === 'server/discover')).toHaveLength(1);
   });
 
-  test('what was remembered wrong is dropped', async () => {
+  test('is dropped when it was wrong', async () => {
     const server = start('modern');
     const client = await connected(server, { known: { era: 'session', revision: '2025-11-25' } });
     expect(client.server.revision).toBe('2026-07-28');
     expect(server.methods()).toEqual(['initialize', 'server/discover']);
   });
 
-  test('with the option known, nothing is sent before the first call', async () => {
+  test('is not needed with the option `known`: nothing is sent before the first call', async () => {
     const server = start('modern');
     const first = await connected(server);
     const known = knownServer(first);
@@ -179,7 +176,7 @@ describe('what is remembered of processes', () => {
   });
 });
 
-test('a known era that ended the process is not believed again', async () => {
+test('a known era that ended the process is not used again', async () => {
   const server = start('dies');
   const discovered = { supportedVersions: ['2026-07-28'], capabilities: {} };
   const client = await connected(server, {
@@ -191,11 +188,11 @@ test('a known era that ended the process is not believed again', async () => {
   expect(client.info()).toMatchObject({ revision: '2025-11-25', reconnects: 1 });
 });
 
-describe('the eras over WebSocket', () => {
+describe('requiring a revision over WebSocket', () => {
   test.each([
     [undefined, '2026-07-28'],
     ['2025-11-25', '2025-11-25'],
-  ] as const)('insisting on %s', async (revision, spoken) => {
+  ] as const)('connects with %s', async (revision, spoken) => {
     const server = createServer({
       name: 'ws',
       version: '1',

@@ -34,7 +34,7 @@ async function failure(url: string, options: Parameters<typeof connect>[1] = {})
   return error;
 }
 
-test('a URL without /mcp is answered with the right one, in a short error', async () => {
+test('a URL without /mcp leads to a short error with the right URL', async () => {
   const origin = await listen(createNodeHandler(server(), { path: '/mcp' }));
   for (const path of ['/', '', '/tools', '/api/']) {
     const error = await failure(origin + path);
@@ -53,7 +53,7 @@ test('a URL without /mcp is answered with the right one, in a short error', asyn
   }
 });
 
-test('a server below a path, one of the session era, and one that wants a token are found too', async () => {
+test('the right URL is also found for a server below a path, of the session era, or with a token', async () => {
   const handle = createNodeHandler(server(), { path: '/tools/mcp' });
   const below = await listen((req, res) => handle(req, res));
   expect((await failure(`${below}/tools`)).message).toContain(
@@ -77,7 +77,7 @@ test('a server below a path, one of the session era, and one that wants a token 
   expect((await failure(guarded)).message).toMatch(/Did you mean http:\S+\/mcp\?\n/);
 });
 
-test('the token and the headers of a URL go to no other one', async () => {
+test('the token and the headers of a URL are sent to no other URL', async () => {
   const seen: [string | undefined, string | undefined, string | undefined][] = [];
   const origin = await listen((req, res) => {
     req.resume();
@@ -93,7 +93,7 @@ test('the token and the headers of a URL go to no other one', async () => {
   expect(seen.some(([url, auth]) => url === '/tenant' && auth === 'Bearer secret')).toBe(true);
 });
 
-test('where nothing is at /mcp either, that is said, and a URL that has it gets no suggestion', async () => {
+test('the error reports that /mcp has no server either, and a URL with /mcp gets no suggestion', async () => {
   const origin = await listen((req, res) => {
     req.resume();
     res.writeHead(200, { 'content-type': 'text/html' }).end('<title>Shop</title>');
@@ -106,7 +106,7 @@ test('where nothing is at /mcp either, that is said, and a URL that has it gets 
   expect(named.message).toContain('Shop');
 });
 
-test('a server that never answers at /mcp does not hold up the error for long', async () => {
+test('a server that never answers at /mcp does not delay the error for long', async () => {
   const origin = await listen((req, res) => {
     req.resume();
     if (req.url !== '/mcp') res.writeHead(404).end();
@@ -116,7 +116,7 @@ test('a server that never answers at /mcp does not hold up the error for long', 
   expect(performance.now() - begun).toBeLessThan(30_000);
 });
 
-test('a server that speaks MCP but no version of ours, or is down, is not taken for a wrong path', async () => {
+test('a server of an unsupported version, or one that is down, is not mistaken for a wrong path', async () => {
   const origin = await listen((req, res) => {
     req.resume();
     const error = {
@@ -133,7 +133,7 @@ test('a server that speaks MCP but no version of ours, or is down, is not taken 
   expect(down.message).toContain('Cannot reach');
 });
 
-test('in a list of targets the suggestion stands in the line of its target', async () => {
+test('the suggestion in a list of targets is in the line of its target', async () => {
   const origin = await listen(createNodeHandler(server(), { path: '/mcp' }));
   const error = await failure([`${origin}/x`, 'http://127.0.0.1:9/mcp'] as unknown as string);
   expect(error.message.split('\n')).toEqual([

@@ -5,7 +5,7 @@ import { McpError } from '../../../../src/protocol/errors.js';
 const dispatch = async (): Promise<{ resultType: 'complete' }> => ({ resultType: 'complete' });
 const headers = { 'x-key': 'k' };
 
-describe('what a target is', () => {
+describe('the kind of a target', () => {
   test.each<[target: Target, place: Partial<Place> & { kind: Place['kind'] }]>([
     ['https://example.com/mcp', { kind: 'http', url: new URL('https://example.com/mcp') }],
     ['HTTP://example.com', { kind: 'http' }],
@@ -36,7 +36,7 @@ describe('what a target is', () => {
     [dispatch, { kind: 'in-process', dispatch }],
     [{ mcpServers: {} }, { kind: 'config', config: { mcpServers: {} } }],
     [['server.js', 'https://example.com'], { kind: 'list', targets: ['server.js', 'https://example.com'] }],
-  ])('%o', (target, place) => {
+  ])('is recognized: %o', (target, place) => {
     expect(placeOf(target)).toMatchObject(place);
   });
 
@@ -50,7 +50,7 @@ describe('what a target is', () => {
     [{}, 'That object is not a target.'],
     [7, 'is not a target.'],
     [null, 'is not a target.'],
-  ])('%o is none, and the error says what one is', (target, says) => {
+  ])('is unknown, and the error explains targets: %o', (target, says) => {
     const error = thrownBy(() => placeOf(target as Target));
     expect(error).toMatchObject({ code: 'invalid_request' });
     expect(error.message).toContain(says);
@@ -58,7 +58,7 @@ describe('what a target is', () => {
   });
 });
 
-describe('what a target is called', () => {
+describe('the name of a target', () => {
   test.each<[target: Target, name: string]>([
     ['https://me:secret@example.com/mcp?key=secret#secret', 'https://example.com/mcp'],
     ['wss://example.com:8443/mcp?key=secret', 'wss://example.com:8443/mcp'],
@@ -70,7 +70,7 @@ describe('what a target is called', () => {
     [{ command: 'server', env: { TOKEN: 'secret' } }, 'server'],
     ['server.py', 'server.py'],
     [dispatch, 'a server in this process'],
-  ])('%o', (target, name) => {
+  ])('shows no secret: %o', (target, name) => {
     expect(nameOf(placeOf(target))).toBe(name);
   });
 });

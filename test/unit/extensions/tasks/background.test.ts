@@ -7,7 +7,7 @@ const quiet = { name: 'test', version: '1.0.0', log: () => undefined, secret: 'x
 const able = { capabilities: { elicitation: {}, extensions: { [TASKS]: {} } } };
 const onBackground = { support: 'required', start: 'on-background' } as const;
 
-test('a handler may go to the background in its first line', async () => {
+test('a handler may call ctx.background() in its first line', async () => {
   const server = createServer({
     ...quiet,
     tools: {
@@ -28,7 +28,7 @@ test('a handler may go to the background in its first line', async () => {
   });
 });
 
-test('a call that was cancelled makes no task', async () => {
+test('a cancelled call makes no task', async () => {
   const seen: unknown[] = [];
   const store = memoryStore();
   const controller = new AbortController();
@@ -54,7 +54,7 @@ test('a call that was cancelled makes no task', async () => {
   for await (const [key] of store.entries('task:')) expect.unreachable(`There is ${key}`);
 });
 
-test('progress of a handler in the background is the status of its task, and is not sent to the call that has ended', async () => {
+test('progress of a handler in the background goes to its task and not to the call that has ended', async () => {
   const told: string[] = [];
   let go!: () => void;
   const server = createServer({
@@ -85,7 +85,7 @@ test('progress of a handler in the background is the status of its task, and is 
   go();
 });
 
-test('a time limit of its own stops a handler in the background, and its signal says so', async () => {
+test('a time limit of its own aborts a handler in the background, and its signal has the reason', async () => {
   const seen: unknown[] = [];
   const steps: string[] = [];
   const server = createServer({
@@ -140,7 +140,7 @@ test('a handler in the background outlives its call, and is stopped by the cance
   const call = inProcess(server, able);
   const controller = new AbortController();
   const { taskId } = await call('tools/call', { name: 't' }, { signal: controller.signal });
-  // The client has its answer and closes the connection.
+  // The client has its response and closes the connection.
   controller.abort();
   await until('the first step runs', () => steps.length === 1);
   go();

@@ -61,7 +61,7 @@ async function post(
   return JSON.parse(await response.text());
 }
 
-describe('a task', () => {
+describe('a task of a caller', () => {
   it('has the user of the call that made it, in the tools that it calls too', async () => {
     const { server, contexts } = strict(memoryStore());
     const handle = createHandler(server);
@@ -106,7 +106,7 @@ describe('a task', () => {
     await second.server.close();
   });
 
-  it('keeps a caller of a bounded size', async () => {
+  it('stores a caller of a bounded size', async () => {
     const logged: string[] = [];
     const { server } = strict(
       memoryStore(),

@@ -8,7 +8,7 @@ const able = { capabilities: { elicitation: {}, extensions: { [TASKS]: {} } } };
 const ask = (message: string) => ({ message, schema: z.object({ ok: z.boolean() }) });
 const yes = { action: 'accept', content: { ok: true } };
 
-/** A server on a store that outlives it, as a new process would find it. */
+/** A server on a store that outlives it, as in a new process. */
 function start(store: ReturnType<typeof memoryStore>, run: Tool['run']) {
   const { close, ...kept } = store;
   const server = createServer({
@@ -30,7 +30,7 @@ async function settled(call: InProcess, taskId: unknown, status: string) {
 }
 
 describe('a task whose code has changed between two processes', () => {
-  test('takes a yes to the old question for no answer to the new one, early or late', async () => {
+  test('does not use a yes to the old question for the new one, early or late', async () => {
     const store = memoryStore();
     const deleted: string[] = [];
     const before = start(store, (_, ctx) => ctx.ask('sure', ask('Delete 3 files?')));
@@ -46,7 +46,7 @@ describe('a task whose code has changed between two processes', () => {
       await ctx.ask('sure', ask('Delete 3000 files?'));
       return ctx.step('delete', () => deleted.push('3000'));
     });
-    // The client is faster than the handler: it answers what it was shown.
+    // The client is faster than the handler: it answers the old question.
     await after.call('tasks/update', { taskId, inputResponses: { sure: yes } });
     go();
     const shown = await settled(after.call, taskId, 'input_required');
@@ -58,7 +58,7 @@ describe('a task whose code has changed between two processes', () => {
     await after.server.close();
   });
 
-  test('takes an answer that was kept for the old question for none', async () => {
+  test('does not use a stored answer to the old question', async () => {
     const store = memoryStore();
     const before = start(store, async (_, ctx) => {
       await ctx.ask('sure', ask('Delete 3 files?'));
@@ -89,7 +89,7 @@ describe('a task whose code has changed between two processes', () => {
       async (_: unknown, ctx: { ask: (key: string, question: object) => unknown }) =>
         ctx.ask('other', ask('Other?')),
     ],
-  ])('fails with the name of the step that it no longer comes to, when it %s', async (_, run) => {
+  ])('fails with the name of the step that it no longer reaches, when it %s', async (_, run) => {
     const store = memoryStore();
     const before = start(store, async (_input, ctx) => {
       await ctx.step('charge', () => 1);

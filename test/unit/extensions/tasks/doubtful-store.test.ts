@@ -5,16 +5,16 @@ import { signal } from '../../../support/signal.js';
 import { able, accept, keptStore, quiet, reached } from '../../../support/tasks.js';
 import { until } from '../../../support/until.js';
 
-// Stores that do not do as they say: they write and report a failure, lose their place in a list, list what is no longer so, or
-// refuse an entry for good.
+// Unreliable stores: they write and report a failure, fail in the middle of a list, list outdated entries, or
+// reject an entry for good.
 
 interface Doubtful {
   readonly store: Store;
-  /** Writes, and then says that it could not. */
+  /** Writes, and then reports a failure. */
   lying: boolean;
   /** Fails after so many entries of a list. */
   listed: number;
-  /** Lists what was there a while ago. */
+  /** Lists outdated entries. */
   stale: Promise<void> | undefined;
   readonly kept: ReturnType<typeof keptStore>;
 }
@@ -83,7 +83,7 @@ function build(store: Store, tasks: TasksOptions = {}, gates: Record<string, Pro
 
 const never = new Promise<void>(() => undefined);
 
-/** Tasks that a process has left before their first step. */
+/** Tasks whose process ended before their first step. */
 async function leave(store: Store, count: number): Promise<unknown[]> {
   const { server, call } = build(store, {}, { begin: never });
   const ids: unknown[] = [];
@@ -94,7 +94,7 @@ async function leave(store: Store, count: number): Promise<unknown[]> {
 }
 
 describe('a write that was done and reported as failed', () => {
-  it('leaves no task behind that the next process would run', async () => {
+  it('leaves no task that the next process would run', async () => {
     const trouble = doubtful();
     const { server, call } = build(trouble.store);
     trouble.lying = true;
@@ -107,7 +107,7 @@ describe('a write that was done and reported as failed', () => {
     expect(left).toEqual([]);
   });
 
-  it('does not end a task whose cancellation was refused', async () => {
+  it('does not end a task whose cancellation was rejected', async () => {
     const trouble = doubtful();
     const { server, call } = build(trouble.store);
     const { taskId } = await call('tools/call', { name: 'asks', arguments: {} });
@@ -122,7 +122,7 @@ describe('a write that was done and reported as failed', () => {
     await server.close();
   });
 
-  it('does not answer a question whose answer was refused', async () => {
+  it('does not answer a question whose answer was rejected', async () => {
     const trouble = doubtful();
     const { server, call, did } = build(trouble.store);
     const { taskId } = await call('tools/call', { name: 'asks', arguments: {} });
@@ -142,8 +142,8 @@ describe('a write that was done and reported as failed', () => {
   });
 });
 
-describe('tasks that are listed', () => {
-  it('before the store fails are taken up, and so are the others when the store is back', async () => {
+describe('the tasks in a store', () => {
+  it('are resumed if they were listed before the store failed, and so are the others when the store is back', async () => {
     const trouble = doubtful();
     const ids = await leave(trouble.store, 3);
     trouble.listed = 2;
@@ -156,7 +156,7 @@ describe('tasks that are listed', () => {
     await server.close();
   });
 
-  it('are taken up when the store is back, though nobody calls', async () => {
+  it('are resumed when the store is back, even if nobody calls', async () => {
     const trouble = doubtful();
     await leave(trouble.store, 2);
     trouble.listed = 0;
@@ -168,7 +168,7 @@ describe('tasks that are listed', () => {
     await server.close();
   });
 
-  it('as they were before they ended do not run again', async () => {
+  it('do not run again if an outdated list shows them as unfinished', async () => {
     const trouble = doubtful();
     const [end, list] = [signal(), signal()];
     trouble.listed = 0;
@@ -193,7 +193,7 @@ describe('tasks that are listed', () => {
     await server.close();
   });
 
-  it('while the server closes are left to the next process', async () => {
+  it('are left to the next process if they are listed while the server closes', async () => {
     const trouble = doubtful();
     const ids = await leave(trouble.store, 2);
     const list = signal();
@@ -210,8 +210,8 @@ describe('tasks that are listed', () => {
   });
 });
 
-describe('a task whose time is over', () => {
-  it('is removed once, though the store takes long', async () => {
+describe('an expired task', () => {
+  it('is removed once, even if the store is slow', async () => {
     const kept = keptStore();
     const slow = signal();
     let removals = 0;
@@ -226,7 +226,7 @@ describe('a task whose time is over', () => {
     const { server, call } = build(store, { ttlMs: 50 }, { end: never });
     const { taskId } = await call('tools/call', { name: 'works', arguments: {} });
     await until('it is being removed', () => removals > 0);
-    // Another task's ticks go by meanwhile.
+    // The timer ticks of another task pass meanwhile.
     const other = await call('tools/call', { name: 'asks', arguments: {} });
     await until('the other is being removed', () => removals > 1);
     expect(await call('tasks/get', { taskId: other['taskId'] })).toMatchObject({ taskId: other['taskId'] });
@@ -248,7 +248,7 @@ describe('a task that can never be saved', () => {
     await server.close();
   });
 
-  it('fails when a process with a lower limit takes it up', async () => {
+  it('fails when a process with a lower limit resumes it', async () => {
     const kept = keptStore();
     const first = build(kept.store, {}, { end: never });
     const { taskId } = await first.call('tools/call', { name: 'works', arguments: { bytes: 5000 } });

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { signal } from '../../../support/signal.js';
 
-// What a task promises to those who see it: what was said is in the store, and happens once.
+// The promises of a task to its observers: every reported state is in the store, and each step runs once.
 
 const TASKS = 'io.modelcontextprotocol/tasks';
 const able = { capabilities: { elicitation: {}, extensions: { [TASKS]: {} } } };
@@ -15,7 +15,7 @@ interface Journal {
   readonly s: [string, unknown][];
 }
 
-/** A store that outlives its servers, and whose writes can be held up or made to fail. */
+/** A store that outlives its servers, and whose writes can be delayed or made to fail. */
 function testStore() {
   const inner = memoryStore();
   const state = {
@@ -118,13 +118,13 @@ async function until(call: ReturnType<typeof inProcess>, taskId: unknown, status
   });
 }
 
-/** Lets everything happen that waits for nothing. */
+/** Lets all pending microtasks and immediates run. */
 async function quiet(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe('a task that is taken up', () => {
-  /** A task that waits for `a`, in a new process whose handler has not come to it yet. */
+describe('a resumed task', () => {
+  /** A task that waits for `a`, in a new process whose handler has not reached the question yet. */
   async function takenUp() {
     const { store, kept } = testStore();
     const first = build(store);
@@ -137,7 +137,7 @@ describe('a task that is taken up', () => {
     return { ...second, taskId, before, kept };
   }
 
-  it('takes an answer before its handler has come to the question', async () => {
+  it('accepts an answer before its handler has reached the question', async () => {
     const { call, taskId, before, kept } = await takenUp();
     expect(await until(call, taskId, 'input_required')).toMatchObject({ inputRequests: { a: {} } });
     await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'early' }) } });
@@ -149,7 +149,7 @@ describe('a task that is taken up', () => {
     });
   });
 
-  it('asks again where such an answer is none', async () => {
+  it('asks again if such an answer is invalid', async () => {
     const { call, taskId, before } = await takenUp();
     await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 17 }), other: accept({}) } });
     before.give();
@@ -158,7 +158,7 @@ describe('a task that is taken up', () => {
     expect(await until(call, taskId, 'completed')).toMatchObject({ result: { content: [{ text: 'now' }] } });
   });
 
-  it('is not one that this process has begun, and ended in the meantime', async () => {
+  it('is not one that this process has begun and ended in the meantime', async () => {
     const { store, state } = testStore();
     const [beforeList, afterList, before] = [signal(), signal(), signal()];
     Object.assign(state, { beforeList: beforeList.promise, afterList: afterList.promise });
@@ -175,7 +175,7 @@ describe('a task that is taken up', () => {
   });
 });
 
-describe('what a task does', () => {
+describe('a task', () => {
   it('begins when it is saved', async () => {
     const { store, state } = testStore();
     const writes = signal();
@@ -189,7 +189,7 @@ describe('what a task does', () => {
     await vi.waitFor(() => expect(did).toEqual(['began']));
   });
 
-  it('does not begin where it cannot be saved', async () => {
+  it('does not begin if it cannot be saved', async () => {
     const { store, state } = testStore();
     const { call, did, logged } = build(store);
     state.failing = true;
@@ -203,7 +203,7 @@ describe('what a task does', () => {
     expect(await call('tools/call', { name: 'asks' })).toMatchObject({ resultType: 'task' });
   });
 
-  it('follows from an answer that is saved', async () => {
+  it('continues only from an answer that is saved', async () => {
     const { store, state } = testStore();
     const { call, did } = build(store);
     const { taskId } = await call('tools/call', { name: 'asks' });
@@ -218,7 +218,7 @@ describe('what a task does', () => {
     await vi.waitFor(() => expect(did).toEqual(['began', 'answered']));
   });
 
-  it('is not acknowledged where it cannot be saved', async () => {
+  it('does not acknowledge an answer that cannot be saved', async () => {
     const { store, state } = testStore();
     const { call } = build(store);
     const { taskId } = await call('tools/call', { name: 'asks' });
@@ -250,7 +250,7 @@ describe('what a task does', () => {
     expect((await kept(taskId))?.status).toBe('completed');
   });
 
-  it('keeps a step that ends while an answer comes', async () => {
+  it('keeps a step that ends while an answer arrives', async () => {
     const { store, state, kept } = testStore();
     const step = signal();
     const { call, did } = build(store, { step: step.promise });
@@ -262,7 +262,7 @@ describe('what a task does', () => {
     await vi.waitFor(() => expect(did).toEqual(['slow']));
     const updating = call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x' }) } });
     await quiet();
-    // The first write is the step's; whatever comes after it may never come.
+    // The first write is that of the step; later writes may never happen.
     const next = signal();
     state.writes = next.promise;
     writes.give();
@@ -274,7 +274,7 @@ describe('what a task does', () => {
     await until(call, taskId, 'completed');
   });
 
-  it('asks what it asks while an answer to something else comes', async () => {
+  it('asks a new question while an answer to another arrives', async () => {
     const { store } = testStore();
     const second = signal();
     const { call } = build(store, { second: second.promise });
@@ -287,7 +287,7 @@ describe('what a task does', () => {
     expect(await until(call, taskId, 'completed')).toMatchObject({ result: { content: [{ text: 'xy' }] } });
   });
 
-  it('changes nothing once it has ended: a question that comes too late ends the handler', async () => {
+  it('does not change after its end: a late question ends the handler', async () => {
     const { store, kept } = testStore();
     const before = signal();
     const { call, did } = build(store, { before: before.promise });
@@ -300,7 +300,7 @@ describe('what a task does', () => {
     expect((await kept(taskId))?.status).toBe('cancelled');
   });
 
-  it('ends without a word where it is told to', async () => {
+  it('logs nothing when it is cancelled or the server closes', async () => {
     const { store } = testStore();
     const { call, server, logged } = build(store);
     for (const end of [(taskId: unknown) => call('tasks/cancel', { taskId }), () => server.close()]) {

@@ -4,7 +4,7 @@ import { signal } from '../../../support/signal.js';
 import { able, keptStore, quiet, reached } from '../../../support/tasks.js';
 import { until } from '../../../support/until.js';
 
-// The moments at which a server may be told to end.
+// The moments at which a server may be stopped.
 
 function build(store: Store, gates: Record<string, Promise<void>>) {
   const did: string[] = [];
@@ -57,7 +57,7 @@ function build(store: Store, gates: Record<string, Promise<void>>) {
 
 const never = new Promise<void>(() => undefined);
 
-/** A store whose writes wait until they are let through. */
+/** A store whose writes wait until they are released. */
 function heldStore() {
   const kept = keptStore();
   const gate = signal();
@@ -72,7 +72,7 @@ function heldStore() {
 }
 
 describe('a shutdown', () => {
-  it('with a step that takes longer than the drain limit is not counted as an attempt', async () => {
+  it('does not count a step that exceeds the drain limit as an attempt', async () => {
     const kept = keptStore();
     const slow: Store = {
       ...kept.store,
@@ -94,7 +94,7 @@ describe('a shutdown', () => {
     await server.drain({ drainMs: 0 });
   });
 
-  it('waits for a step however long that may take, if it is told so', async () => {
+  it('waits for a step as long as it takes if the drain limit is infinite', async () => {
     const kept = keptStore();
     const work = signal();
     const { server, call, did } = build(kept.store, { work: work.promise });
@@ -111,7 +111,7 @@ describe('a shutdown', () => {
     expect((await kept.entry(taskId))['journal']).toMatchObject({ s: [['work', 1]] });
   });
 
-  it.each([Number.NaN, -1, '5' as unknown as number])('refuses the drain limit %s', async (drainMs) => {
+  it.each([Number.NaN, -1, '5' as unknown as number])('rejects the drain limit %s', async (drainMs) => {
     const { server } = build(keptStore().store, {});
     await expect(server.drain({ drainMs })).rejects.toThrow(
       '"drainMs" must be a number of milliseconds, 0 or more.',
@@ -120,7 +120,7 @@ describe('a shutdown', () => {
   });
 
   it.each(['before', 'after'])(
-    'keeps a step beside ctx.background() that ends %s the task is saved',
+    'keeps a step next to ctx.background() that ends %s the task is saved',
     async (when) => {
       const { kept, store, release } = heldStore();
       const work = signal();
@@ -133,7 +133,7 @@ describe('a shutdown', () => {
         await quiet();
       }
       await draining;
-      // Not an error: a client that calls again would have two.
+      // This is not an error: a client that retries would get two tasks.
       const { taskId } = await calling;
       expect(did).toEqual(['beside']);
       expect(await kept.entry(taskId)).toMatchObject({
@@ -145,7 +145,7 @@ describe('a shutdown', () => {
 });
 
 describe('ctx.background()', () => {
-  it('that is called twice resolves both times when the task is saved', async () => {
+  it('resolves both times when the task is saved if it is called twice', async () => {
     const { store, release } = heldStore();
     const { server, call, did } = build(store, {});
     const calling = call('tools/call', { name: 'twice' });

@@ -37,7 +37,7 @@ function build() {
   return { server, call: inProcess(server, able), release };
 }
 
-test('a task shows its progress as numbers in its _meta, beside what the server says of itself', async () => {
+test("a task shows its progress as numbers in its _meta, next to the server's own metadata", async () => {
   const { call, release, server } = build();
   const { taskId } = await call('tools/call', { name: 'rows' });
   await vi.waitFor(async () => {
@@ -58,7 +58,7 @@ test('a task shows its progress as numbers in its _meta, beside what the server 
   await server.close();
 });
 
-test('a subscription to a task brings its progress with each notification', async () => {
+test('a subscription to a task delivers its progress with each notification', async () => {
   const { call, release, server } = build();
   const { taskId } = await call('tools/call', { name: 'rows' });
   const heard: unknown[] = [];
@@ -90,7 +90,7 @@ test('a subscription to a task brings its progress with each notification', asyn
   await server.close();
 });
 
-test('progress goes to the task once the handler has left its call with ctx.background()', async () => {
+test('progress goes to the task after ctx.background() has ended the call', async () => {
   const { call, release, server } = build();
   const { taskId } = await call('tools/call', { name: 'later' });
   await vi.waitFor(async () => {

@@ -5,7 +5,7 @@ import { signal } from '../../../support/signal.js';
 import { able, accept, keptStore, quiet, reached } from '../../../support/tasks.js';
 import { until } from '../../../support/until.js';
 
-// What the next process does with the tasks that the last one left.
+// How the next process treats the tasks of the last one.
 
 function build(store: Store, options: { user?: () => unknown; hold?: Promise<void> } = {}) {
   const did: string[] = [];
@@ -41,7 +41,7 @@ function build(store: Store, options: { user?: () => unknown; hold?: Promise<voi
   return { server, call: inProcess(server, able), did, logged };
 }
 
-/** As if the process had ended without a word: what it has in the store is all there is. */
+/** As after a crash of the process: only the contents of the store are left. */
 async function crashed(kept: ReturnType<typeof keptStore>, taskId: unknown, attempts: number): Promise<void> {
   await kept.put(taskId, { attempts, status: 'working' });
 }
@@ -53,8 +53,8 @@ async function left(kept: ReturnType<typeof keptStore>, name: string, args: obje
   return taskId;
 }
 
-describe('a process that takes up tasks', () => {
-  it('takes up the others where an entry cannot be read, and says which it is', async () => {
+describe('a process that resumes tasks', () => {
+  it('resumes the others if an entry cannot be read, and reports which one', async () => {
     const kept = keptStore();
     const taskId = await left(kept, 'asks');
     for (const [id, entry] of Object.entries({
@@ -76,7 +76,7 @@ describe('a process that takes up tasks', () => {
     await server.close();
   });
 
-  it('counts an attempt before it runs a task, and not one that ended in order', async () => {
+  it('counts an attempt before it runs a task, and none after an orderly end', async () => {
     const kept = keptStore();
     const taskId = await left(kept, 'hangs');
     expect(await kept.entry(taskId)).toMatchObject({ attempts: 0 });
@@ -90,7 +90,7 @@ describe('a process that takes up tasks', () => {
     }
   });
 
-  it('does not run a task again that five processes have ended with', async () => {
+  it('does not run a task again after five processes have died with it', async () => {
     const kept = keptStore();
     const taskId = await left(kept, 'hangs');
     await crashed(kept, taskId, 4);
@@ -109,7 +109,7 @@ describe('a process that takes up tasks', () => {
     expect(sixth.did).toEqual([]);
   });
 
-  it('counts anew for a task that gets further, and not at all for one that waits', async () => {
+  it('resets the count for a task that makes progress, and does not count one that waits', async () => {
     const kept = keptStore();
     const taskId = await left(kept, 'asks');
     await crashed(kept, taskId, 3);
@@ -123,7 +123,7 @@ describe('a process that takes up tasks', () => {
     await server.close();
   });
 
-  it('runs those that may have ended a process last, one at a time', async () => {
+  it('runs tasks that may have killed a process last, one at a time', async () => {
     const kept = keptStore();
     const ids: unknown[] = [];
     const first = build(kept.store);
@@ -144,7 +144,7 @@ describe('a process that takes up tasks', () => {
     expect(await kept.entry(waiting), 'the one that was not run').toMatchObject({ attempts: 2 });
   });
 
-  it('runs each once, also one that takes its time', async () => {
+  it('runs each task once, even a slow one', async () => {
     const kept = keptStore();
     const first = build(kept.store);
     const ids: unknown[] = [];
@@ -160,7 +160,7 @@ describe('a process that takes up tasks', () => {
     await server.close();
   });
 
-  it('begins a few at a time', async () => {
+  it('starts only a few tasks at a time', async () => {
     const kept = keptStore();
     const first = build(kept.store);
     for (let n = 0; n < 100; n++) await first.call('tools/call', { name: 'hangs', arguments: { n } });
@@ -174,7 +174,7 @@ describe('a process that takes up tasks', () => {
     await server.close();
   });
 
-  it('tries again what fails before the handler runs, and says so', async () => {
+  it('retries failures before the handler runs, and reports them', async () => {
     const kept = keptStore();
     const taskId = await left(kept, 'asks');
     let failures = 3;
@@ -195,7 +195,7 @@ describe('a process that takes up tasks', () => {
     await server.close();
   });
 
-  it('fails a task whose caller is refused on purpose', async () => {
+  it('fails a task whose caller is rejected on purpose', async () => {
     const kept = keptStore();
     const taskId = await left(kept, 'asks');
     const { server, call } = build(kept.store, {
@@ -210,7 +210,7 @@ describe('a process that takes up tasks', () => {
     await server.close();
   });
 
-  it('tries again where the store cannot be listed', async () => {
+  it('retries if the store cannot be listed', async () => {
     const kept = keptStore();
     const taskId = await left(kept, 'asks');
     let isAway = true;
@@ -232,7 +232,7 @@ describe('a process that takes up tasks', () => {
 });
 
 describe('a handler that has changed', () => {
-  /** A server of which each process may have another handler. */
+  /** A server with another handler in each process. */
   function version(store: Store, run: (input: unknown, ctx: Context) => unknown) {
     const server = createServer({
       name: 'test',
@@ -261,7 +261,7 @@ describe('a handler that has changed', () => {
     await reached(first.call, taskId, 'input_required');
     const inputResponses = { sure: accept({ ok: true }) };
     if (!isEarly) {
-      // It is answered, and the process ends before the handler has done anything with the answer.
+      // The process ends after the answer and before the handler has used it.
       const { store } = kept;
       const entry = await kept.entry(taskId);
       await first.call('tasks/update', { taskId, inputResponses });
@@ -288,7 +288,7 @@ describe('a handler that has changed', () => {
     await second.server.close();
   });
 
-  it('fails the task where it no longer comes to a step that was taken', async () => {
+  it('fails the task if it no longer reaches a recorded step', async () => {
     const kept = keptStore();
     const first = version(kept.store, async (_, ctx) => {
       await ctx.step('charge', () => 7);
@@ -306,8 +306,8 @@ describe('a handler that has changed', () => {
   });
 });
 
-describe('a task that does not run here', () => {
-  it('can be looked at, and neither answered nor cancelled', async () => {
+describe('a task that does not run in this process', () => {
+  it('can be read, but neither answered nor cancelled', async () => {
     const kept = keptStore();
     const here = build(kept.store);
     await here.server.start();
@@ -323,7 +323,7 @@ describe('a task that does not run here', () => {
     await expect(here.call('tasks/cancel', { taskId })).rejects.toMatchObject(refused);
     expect(await elsewhere.call('tasks/get', { taskId })).toMatchObject({ status: 'input_required' });
     await elsewhere.call('tasks/cancel', { taskId });
-    // What has ended needs nobody to run it.
+    // A finished task needs no process to run it.
     await here.call('tasks/cancel', { taskId });
     await here.call('tasks/update', { taskId, inputResponses });
     await Promise.all([here.server.close(), elsewhere.server.close()]);
@@ -336,7 +336,7 @@ describe('the id of a task', () => {
     ['a path', '../../etc/passwd'],
     ['an id in capitals', '00000000-0000-4000-8000-00000000000A'],
     ['nothing', ''],
-  ])('is unknown where it is %s', async (_, taskId) => {
+  ])('is unknown if it is %s', async (_, taskId) => {
     const { call, logged } = build(keptStore().store);
     for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel'])
       await expect(call(method, { taskId, inputResponses: {} })).rejects.toMatchObject({
@@ -346,13 +346,16 @@ describe('the id of a task', () => {
     expect(logged).toEqual([]);
   });
 
-  it.each([[{ toString: 1 }], [null], [17], [['a']], [undefined]])('must be a string: %j', async (taskId) => {
-    const { call, logged } = build(keptStore().store);
-    for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel'])
-      await expect(call(method, { taskId, inputResponses: {} })).rejects.toMatchObject({
-        code: 'invalid_params',
-        message: 'params.taskId must be a string',
-      });
-    expect(logged).toEqual([]);
-  });
+  it.each([[{ toString: 1 }], [null], [17], [['a']], [undefined]])(
+    'must be a string, not %j',
+    async (taskId) => {
+      const { call, logged } = build(keptStore().store);
+      for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel'])
+        await expect(call(method, { taskId, inputResponses: {} })).rejects.toMatchObject({
+          code: 'invalid_params',
+          message: 'params.taskId must be a string',
+        });
+      expect(logged).toEqual([]);
+    },
+  );
 });

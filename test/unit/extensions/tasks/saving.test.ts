@@ -5,7 +5,7 @@ import { signal } from '../../../support/signal.js';
 import { able, accept, keptStore, quiet, reached } from '../../../support/tasks.js';
 import { until } from '../../../support/until.js';
 
-// What goes into the store, how often, and how much of it.
+// The writes of tasks to the store: how often, and how much.
 
 afterEach(() => void vi.useRealTimers());
 
@@ -91,8 +91,8 @@ function build(store: Store, tasks: TasksOptions = {}, gates: Record<string, Pro
   return { server, call: inProcess(server, able), did, logged };
 }
 
-describe('writes', () => {
-  it('are one at a time and one in line, however often a task reports', async () => {
+describe('the writes of a task', () => {
+  it('are serialized, with at most one waiting, however often a task reports', async () => {
     const kept = keptStore();
     const end = signal();
     const { call, server } = build(kept.store, {}, { end: end.promise });
@@ -107,18 +107,18 @@ describe('writes', () => {
     await server.close();
   });
 
-  it('are one for each step in a row, the reports between them included', async () => {
+  it('are one for each sequential step, including the reports between them', async () => {
     const kept = keptStore();
     const { call, server } = build(kept.store);
     const { taskId } = await call('tools/call', { name: 'steps', arguments: { count: 200 } });
     await reached(call, taskId, 'completed');
-    // The beginning, the end, each step, and now and then a report that found nobody to go with.
+    // The beginning, the end, each step, and now and then a separate report.
     expect(kept.writes.length).toBeGreaterThanOrEqual(202);
     expect(kept.writes.length).toBeLessThan(202 + 100);
     await server.close();
   });
 
-  it('are few for steps side by side', async () => {
+  it('are few for parallel steps', async () => {
     const kept = keptStore();
     const { call, server } = build(kept.store);
     const args = { count: 200, beside: true };
@@ -128,7 +128,7 @@ describe('writes', () => {
     await server.close();
   });
 
-  it('do not make a reader wait, and a reader sees only what is written', async () => {
+  it('do not block a reader, who sees only what is written', async () => {
     const inner = memoryStore();
     let hold: Promise<void> = Promise.resolve();
     const store: Store = {
@@ -156,8 +156,8 @@ describe('writes', () => {
   });
 });
 
-describe('a result that cannot be kept', () => {
-  it('fails the task with a sentence where it is too large', async () => {
+describe('a result that cannot be stored', () => {
+  it('fails the task with an explanation if it is too large', async () => {
     const kept = keptStore();
     const { call, server, logged, did } = build(kept.store, { maxTaskBytes: 5000 });
     const { taskId } = await call('tools/call', { name: 'large', arguments: { bytes: 10_000 } });
@@ -174,7 +174,7 @@ describe('a result that cannot be kept', () => {
     await server.close();
   });
 
-  it('fails the task where a store says that it never has room for it', async () => {
+  it('fails the task if the store reports that it will never have room for it', async () => {
     const inner = memoryStore();
     const store: Store = {
       ...inner,
@@ -192,7 +192,7 @@ describe('a result that cannot be kept', () => {
     await server.close();
   });
 
-  it('fails the task where a step has brought too much', async () => {
+  it('fails the task if a step has returned too much', async () => {
     const { call, server, did } = build(keptStore().store, { maxTaskBytes: 5000 });
     const args = { count: 10, bytes: 2000 };
     const { taskId } = await call('tools/call', { name: 'steps', arguments: args });
@@ -204,8 +204,8 @@ describe('a result that cannot be kept', () => {
   });
 });
 
-describe('answers', () => {
-  it('are limited in all, and the question stays open', async () => {
+describe('the answers to a task', () => {
+  it('are limited in total, and the question stays open', async () => {
     const { call, server, did } = build(keptStore().store, { maxAnswerBytes: 1000 });
     const { taskId } = await call('tools/call', { name: 'asks' });
     await reached(call, taskId, 'input_required');
@@ -222,7 +222,7 @@ describe('answers', () => {
     await server.close();
   });
 
-  it('that come before the question do not reach the handler unless they are saved', async () => {
+  it('that arrive before the question do not reach the handler unless they are saved', async () => {
     const kept = keptStore();
     const first = build(kept.store);
     const { taskId } = await first.call('tools/call', { name: 'asks' });
@@ -246,7 +246,7 @@ describe('answers', () => {
     await server.close();
   });
 
-  it('that are saved while the handler comes to the question do not leave it open', async () => {
+  it('that are saved while the handler reaches the question do not leave it open', async () => {
     const kept = keptStore();
     let hold: Promise<void> = Promise.resolve();
     const store: Store = {
@@ -267,7 +267,7 @@ describe('answers', () => {
     const writes = signal();
     hold = writes.promise;
     const answering = call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'early' }) } });
-    // A question is open for all to see when its timer fires.
+    // A question becomes visible when its timer fires.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     ask.give();
     await quiet();
@@ -287,7 +287,7 @@ describe('answers', () => {
     await server.close();
   });
 
-  it('of two clients are taken once, and neither is told so before it is saved', async () => {
+  it('of two clients are accepted once, and neither is acknowledged before it is saved', async () => {
     const kept = keptStore();
     const { call, server, did } = build(kept.store);
     const { taskId } = await call('tools/call', { name: 'asks' });
@@ -304,8 +304,8 @@ describe('answers', () => {
   });
 });
 
-describe('ctx.background() where the task cannot be saved', () => {
-  it('is an error of the call, which has not become a task', async () => {
+describe('ctx.background() for a task that cannot be saved', () => {
+  it('fails the call, which has not become a task', async () => {
     const kept = keptStore();
     const { call, server, did } = build(kept.store);
     kept.failing = true;
@@ -320,8 +320,8 @@ describe('ctx.background() where the task cannot be saved', () => {
   });
 });
 
-describe('a caller', () => {
-  it('may have so many unfinished tasks, whatever others have', async () => {
+describe('a caller of tasks', () => {
+  it('has a limit on unfinished tasks, whatever others have', async () => {
     const { server } = build(keptStore().store, { maxTasksPerCaller: 3 });
     const [ann, bob] = [inProcess(server, subject('ann')), inProcess(server, subject('bob'))];
     const begin = (call: typeof ann) => call('tools/call', { name: 'hangs', arguments: {} });
@@ -338,7 +338,7 @@ describe('a caller', () => {
     await server.close();
   });
 
-  it('may have so many bytes in the store, finished tasks and those of an earlier process included', async () => {
+  it('has a limit on stored bytes, including finished tasks and those of an earlier process', async () => {
     const kept = keptStore();
     const limits = { maxBytesPerCaller: 10_000 };
     const first = build(kept.store, limits);
@@ -361,17 +361,17 @@ describe('a caller', () => {
     await second.server.close();
   });
 
-  it('is not counted where there is no authorization', async () => {
+  it('is not counted without authorization', async () => {
     const { server, call } = build(keptStore().store, { maxTasksPerCaller: 1, maxBytesPerCaller: 1 });
     for (let n = 0; n < 3; n++) await call('tools/call', { name: 'hangs', arguments: {} });
     await server.close();
   });
 });
 
-describe('a clock that is set', () => {
+describe('a change of the system clock', () => {
   const HOUR = 3_600_000;
 
-  it('neither ends a task nor keeps it longer', async () => {
+  it('neither ends a task nor extends it', async () => {
     const kept = keptStore();
     const { server, call } = build(kept.store, { ttlMs: HOUR });
     const { taskId } = await call('tools/call', { name: 'asks' });
@@ -379,7 +379,7 @@ describe('a clock that is set', () => {
     for (const jump of [48 * HOUR, -48 * HOUR]) {
       const writes = kept.writes.length;
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + jump });
-      // The store is told anew how long to keep it.
+      // The store gets the new expiry.
       await until('it is written again', () => kept.writes.length > writes);
       expect(await call('tasks/get', { taskId })).toMatchObject({ status: 'input_required' });
       expect(await kept.entry(taskId)).toMatchObject({ status: 'input_required' });
@@ -407,7 +407,7 @@ describe('a clock that is set', () => {
     const first = build(kept.store, { ttlMs: 300 });
     const { taskId } = await first.call('tools/call', { name: 'hangs', arguments: {} });
     await first.server.close();
-    // The clock was ahead when the task was made, and is right now.
+    // The clock was ahead when the task was created, and is correct now.
     await kept.put(taskId, { createdAt: Date.now() + 48 * HOUR });
     const second = build(kept.store);
     await second.server.start();

@@ -71,7 +71,7 @@ function build(store = memoryStore()) {
 }
 
 describe('a task', () => {
-  it('is made, worked on and completed', async () => {
+  it('is created, runs and completes', async () => {
     const { call } = build();
     const made = await call('tools/call', { name: 'slow', arguments: { n: 2 } });
     expect(made).toMatchObject({
@@ -86,7 +86,7 @@ describe('a task', () => {
     });
   });
 
-  it('keeps a failure of the protocol and a failure of the tool apart', async () => {
+  it('distinguishes protocol errors from tool failures', async () => {
     const { call } = build();
     const failed = await call('tools/call', { name: 'fails' });
     expect(await until(call, failed['taskId'], 'failed')).toMatchObject({
@@ -96,7 +96,7 @@ describe('a task', () => {
     expect(await until(call, erred['taskId'], 'completed')).toMatchObject({ result: { isError: true } });
   });
 
-  it('is not forced on clients that do not know tasks', async () => {
+  it('is not forced on clients that do not support tasks', async () => {
     const plain = inProcess(build().server, { capabilities: {} });
     expect(await plain('tools/call', { name: 'slow', arguments: { n: 2 } })).toMatchObject({
       resultType: 'complete',
@@ -109,7 +109,7 @@ describe('a task', () => {
     await expect(plain('tasks/get', { taskId: 'x' })).rejects.toMatchObject(required);
   });
 
-  it('waits for its answers where it stands, and takes them one by one', async () => {
+  it('waits for its answers in place, and takes them one by one', async () => {
     const { call, effects } = build();
     const { taskId } = await call('tools/call', { name: 'asks' });
     const waiting = await until(call, taskId, 'input_required');
@@ -125,7 +125,7 @@ describe('a task', () => {
     expect(effects).toHaveLength(2);
   });
 
-  it('is cancelled, and its handler hears of it', async () => {
+  it("can be cancelled, and its handler's signal aborts", async () => {
     const { call } = build();
     const { taskId } = await call('tools/call', { name: 'hangs' });
     expect(await until(call, taskId, 'working')).toMatchObject({ statusMessage: 'half (1/2)' });
@@ -147,7 +147,7 @@ describe('a task', () => {
     await server.close();
   });
 
-  it('may begin when the handler says so, after it has asked', async () => {
+  it('may begin when the handler calls ctx.background(), after a question', async () => {
     const { call } = build();
     const first = await call('tools/call', { name: 'later' });
     expect(first.resultType).toBe('input_required');
@@ -167,7 +167,7 @@ describe('a task', () => {
     });
   });
 
-  it('tells subscribers how it goes', async () => {
+  it('reports its status to subscribers', async () => {
     const { server, call } = build();
     const { taskId } = await call('tools/call', { name: 'asks' });
     await until(call, taskId, 'input_required');
@@ -192,7 +192,7 @@ describe('a task', () => {
     await server.close();
   });
 
-  it('goes on in the next process from its last step', async () => {
+  it('resumes in the next process from its last step', async () => {
     const store = { ...memoryStore(), close: async () => undefined };
     const first = build(store);
     const { taskId } = await first.call('tools/call', { name: 'asks' });

@@ -15,7 +15,7 @@ import { proxyServer } from '../../../../support/http/proxy-server.js';
 import { leaveNothingBehind } from '../../../../support/leaks.js';
 import { soon, until } from '../../../../support/until.js';
 
-// What only Node's own HTTP can do. What it has in common with `fetch` is in contracts/http-carrier.ts.
+// The features that only Node's own HTTP has. Those it shares with `fetch` are tested in contracts/http-carrier.ts.
 
 leaveNothingBehind({ everyTimer: false });
 
@@ -83,7 +83,7 @@ describe('certificates', () => {
     return listen(createHttps({ key: pem('key'), cert: pem('cert'), ...options }, mcp()), true);
   }
 
-  test('a server of an authority that nobody knows is refused, and the error says how to trust it', async () => {
+  test('of an unknown authority are rejected, and the error says how to trust them', async () => {
     const { port } = await secureServer();
     const error = await refusedBy(`https://127.0.0.1:${port}/mcp`);
     expect(error.code).toBe('connect_failed');
@@ -92,19 +92,19 @@ describe('certificates', () => {
   });
 
   test.each(['127.0.0.1', 'localhost'])(
-    'with `ca`, https://%s is trusted, and connections are used again',
+    'of https://%s are trusted with `ca`, and connections are reused',
     async (host) => {
       const { port, connections } = await secureServer();
       const client = await meet(`https://${host}:${port}/mcp`, { ca: pem('ca') });
       for (let call = 0; call < 5; call++) {
         expect((await client.callTool('echo', { text: 'safe' })).text).toBe('safe');
       }
-      // A call may begin before the connection of the one before it is free.
+      // A call may begin before the connection of the previous one is free.
       expect(connections()).toBeLessThanOrEqual(2);
     },
   );
 
-  test('a certificate for another name is refused also with `ca`', async () => {
+  test('for another name are rejected even with `ca`', async () => {
     const { port } = await secureServer();
     const lookup: ConnectOptions['lookup'] = (_name, { all }, callback) =>
       all ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4);
@@ -112,7 +112,7 @@ describe('certificates', () => {
     expect(error.message).toContain('its certificate is for another host name');
   });
 
-  test('a server that asks for a certificate gets the one of `cert` and `key`', async () => {
+  test('of `cert` and `key` are sent to a server that requests one', async () => {
     const { port } = await secureServer({ ca: pem('ca'), requestCert: true, rejectUnauthorized: true });
     const url = `https://127.0.0.1:${port}/mcp`;
     const own = { ca: pem('ca'), cert: pem('client-cert'), key: Buffer.from(pem('client-key')) };
@@ -120,7 +120,7 @@ describe('certificates', () => {
     expect((await refusedBy(url, { ca: pem('ca') })).code).toBe('connect_failed');
   });
 
-  test('a certificate that is none is refused before anything is sent', async () => {
+  test('that are malformed are rejected before anything is sent', async () => {
     const { port, sockets } = await secureServer();
     for (const wrong of [{ ca: 'no certificate' }, { cert: pem('client-cert'), key: pem('key') }]) {
       const error = await refusedBy(`https://127.0.0.1:${port}/mcp`, wrong);
@@ -131,15 +131,15 @@ describe('certificates', () => {
     expect(sockets.size).toBe(0);
   });
 
-  test('beside a `fetch` of your own they are an error, since they would do nothing', async () => {
+  test('are an error together with a custom `fetch`, since they would do nothing', async () => {
     const error = await refusedBy('https://127.0.0.1:1/mcp', { fetch, ca: pem('ca'), proxy: false });
     expect(error.code).toBe('invalid_request');
     expect(error.message).toContain('`ca`, `proxy`: this cannot be told to the `fetch` that was handed in');
   });
 });
 
-describe('proxies', () => {
-  test('http:// goes through the proxy request by request, with its credentials', async () => {
+describe('a proxy', () => {
+  test('forwards http:// requests, with its credentials', async () => {
     const { port } = await listen(createHttp(mcp()));
     await using proxy = await proxyServer();
     const url = `http://127.0.0.1:${port}/mcp?key=1`;
@@ -151,7 +151,7 @@ describe('proxies', () => {
     await client.close();
   });
 
-  test('https:// goes through a tunnel, in which the proxy sees nothing, and which is used again', async () => {
+  test('tunnels https:// unread, and the tunnel is reused', async () => {
     const server = createHttps({ key: pem('key'), cert: pem('cert') }, mcp());
     const { port } = await listen(server, true);
     await using proxy = await proxyServer();
@@ -162,7 +162,7 @@ describe('proxies', () => {
     await client.close();
   });
 
-  test('the environment names the proxy', async () => {
+  test('can be named by the environment', async () => {
     await using proxy = await proxyServer({ refuse: 502 });
     process.env['HTTPS_PROXY'] = proxy.url;
     try {
@@ -176,7 +176,7 @@ describe('proxies', () => {
     expect(proxy.asked).toEqual(['CONNECT mcp.test:443']);
   });
 
-  test('a proxy that wants credentials says where to put them', async () => {
+  test('that requires credentials leads to an error that says where to put them', async () => {
     await using proxy = await proxyServer({ refuse: 407 });
     const secure = await refusedBy('https://mcp.test/mcp', { proxy: proxy.url });
     expect(secure.message).toContain(
@@ -187,7 +187,7 @@ describe('proxies', () => {
   });
 
   test.each(['http', 'https'])(
-    'a proxy that is not there is named, not the server, for %s',
+    'that cannot be reached is named in the error instead of the server, for %s',
     async (scheme) => {
       const { port } = await listen(createTcp());
       await opened.pop()?.();
@@ -202,7 +202,7 @@ describe('proxies', () => {
     },
   );
 
-  test('giving up while the tunnel is made leaves nothing open', async () => {
+  test('leaves nothing open if the call is aborted while the tunnel is made', async () => {
     const { port, sockets } = await listen(createTcp((socket) => void socket.resume()));
     const controller = new AbortController();
     const failed = refusedBy('https://mcp.test/mcp', {
@@ -216,7 +216,7 @@ describe('proxies', () => {
   });
 });
 
-describe('WebSockets', () => {
+describe('WebSockets over Node', () => {
   async function socketServer(): Promise<Listening> {
     const https = createHttps({ key: pem('key'), cert: pem('cert') });
     const sockets = new WebSocketServer({ server: https });
@@ -233,7 +233,7 @@ describe('WebSockets', () => {
     return listen(https, true);
   }
 
-  test('`ca`, `lookup` and `proxy` hold for wss:// too', async () => {
+  test('use `ca`, `lookup` and `proxy` for wss:// too', async () => {
     const { port } = await socketServer();
     await using proxy = await proxyServer();
     const url = `wss://localhost:${port}/`;
@@ -244,14 +244,14 @@ describe('WebSockets', () => {
     await client.close();
   });
 
-  test('beside a `WebSocket` of your own they are an error, since they would do nothing', async () => {
+  test('reject these options together with a custom `WebSocket`, since they would do nothing', async () => {
     const error = await refusedBy('wss://127.0.0.1:1/', { WebSocket: class {} as never, ca: pem('ca') });
     expect(error.message).toContain('`ca`: this needs the WebSocket that fullmcp opens on Node');
   });
 });
 
-describe('names', () => {
-  test('`lookup` says what is dialled, and whatever it refuses is not', async () => {
+describe('name resolution', () => {
+  test('uses `lookup`, and does not connect to an address that it rejects', async () => {
     const { port } = await listen(createHttp(mcp()));
     const asked: string[] = [];
     const lookup: ConnectOptions['lookup'] = (name, { all }, callback) => {
@@ -266,20 +266,20 @@ describe('names', () => {
     expect(new Set(asked)).toEqual(new Set(['mcp.test', 'other.test']));
   });
 
-  test("Node's own lookup fits", async () => {
+  test("accepts Node's own lookup function", async () => {
     const { port } = await listen(createHttp(mcp()));
     const client = await meet(`http://127.0.0.1:${port}/mcp`, { lookup: dnsLookup });
     expect((await client.callTool('echo')).text).toBe('hello');
   });
 
-  test('localhost is found on whichever of its addresses the server listens', async () => {
+  test('finds localhost on whichever of its addresses the server listens', async () => {
     const { port } = await listen(createHttp(mcp()));
     const client = await meet(`http://localhost:${port}/mcp`);
     expect((await client.callTool('echo')).text).toBe('hello');
   });
 });
 
-describe('connections', () => {
+describe('the connections of the carrier', () => {
   function carry(
     port: number,
     limits: Parameters<typeof nodeCarrier>[2] = {},
@@ -295,7 +295,7 @@ describe('connections', () => {
       });
   }
 
-  test('open calls never keep an answer or a stream waiting', async () => {
+  test('are enough that open calls never delay a response or a stream', async () => {
     const waiting: ServerResponse[] = [];
     const { port } = await listen(
       createHttp((request, response) => {
@@ -336,7 +336,7 @@ describe('connections', () => {
     }
   });
 
-  test('a call that waits for a connection can be given up, and the others go on', async () => {
+  test('let a waiting call be aborted while the others continue', async () => {
     const waiting: ServerResponse[] = [];
     const { port } = await listen(createHttp((_request, response) => void waiting.push(response)));
     const send = carry(port);
@@ -355,7 +355,7 @@ describe('connections', () => {
     expect(await (await next).text(100)).toBe('then');
   });
 
-  test('a server that closes idle connections soon never meets a request', async () => {
+  test('are never used for a request when the server closes idle ones soon', async () => {
     const server = createHttp((_request, response) => void response.end('x'));
     server.keepAliveTimeout = 2000;
     const { port, connections } = await listen(server);
@@ -367,7 +367,7 @@ describe('connections', () => {
     expect(connections()).toBeLessThanOrEqual(2);
     server.keepAliveTimeout = 1000;
     await (await send()).text(100);
-    // A second is what it takes to be sure, so none is left.
+    // Reuse needs a margin of one second, so none is left.
     await until('the connection is given up', async () => {
       return (
         (await new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)))) === 0
@@ -375,7 +375,7 @@ describe('connections', () => {
     });
   });
 
-  test('a connection that the server closes between two requests is not used again', async () => {
+  test('are not reused after the server closes them between two requests', async () => {
     const { port, sockets, connections } = await listen(
       createHttp((_request, response) => void response.end('x')),
     );
@@ -388,7 +388,7 @@ describe('connections', () => {
     expect(connections()).toBe(20);
   });
 
-  test('a request that met a closed connection is said to be unsent only where that is certain', async () => {
+  test('report a request as unsent only if that is certain', async () => {
     let seen = 0;
     const { port } = await listen(
       createTcp((socket) =>
@@ -405,7 +405,7 @@ describe('connections', () => {
     expect((error as { unsent?: boolean }).unsent).toBeUndefined();
   });
 
-  test('a connection that is not made in time is given up, and nothing was sent', async () => {
+  test('are given up if they are not established in time, and nothing was sent', async () => {
     const { port } = await listen(createTcp(() => undefined));
     const url = new URL(`https://127.0.0.1:${port}/mcp`);
     const carrier = nodeCarrier(url, {}, { connectMs: 50 });
@@ -419,7 +419,7 @@ describe('connections', () => {
     });
   });
 
-  test('a stream whose head does not come in time is given up; a call may take its time', async () => {
+  test('are given up if the head of a stream is late, while a call may take its time', async () => {
     const { port, sockets } = await listen(createHttp(() => undefined));
     const send = carry(port, { headMs: 50 });
     const call = send();
@@ -432,7 +432,7 @@ describe('connections', () => {
     await until('only the call is open', () => sockets.size === 1);
   });
 
-  test.each(['text', 'read'] as const)('a body that stops coming is given up during %s', async (way) => {
+  test.each(['text', 'read'] as const)('are given up if a body stalls during %s', async (way) => {
     const { port, sockets } = await listen(
       createHttp((_request, response) => {
         response.writeHead(200);
@@ -447,14 +447,14 @@ describe('connections', () => {
     await until('it is closed', () => sockets.size === 0);
   });
 
-  test('an encoding that was not asked for is an error that names it', async () => {
+  test('report an encoding that was not requested, by name', async () => {
     const { port } = await listen(
       createHttp((_request, response) => response.writeHead(200, { 'content-encoding': 'zstd' }).end('x')),
     );
     await expect((await carry(port)()).text(100)).rejects.toThrow('encoded as "zstd"');
   });
 
-  test('nothing goes to another server, whoever asks', async () => {
+  test('never lead to another server, whatever asks for it', async () => {
     const { port, sockets } = await listen(createHttp((_request, response) => void response.end()));
     const send = carry(port);
     await expect(send({ url: new URL(`http://localhost:${port}/mcp`) })).rejects.toThrow(
@@ -463,7 +463,7 @@ describe('connections', () => {
     expect(sockets.size).toBe(0);
   });
 
-  test('closing the client closes every connection, and what waits is not sent later', async () => {
+  test('are all closed with the client, and waiting requests are not sent later', async () => {
     const { port, sockets, connections } = await listen(createHttp(mcp()));
     const client = await meet(`http://127.0.0.1:${port}/mcp`);
     await Promise.all(Array.from({ length: 20 }, () => client.callTool('echo')));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { proxyFor } from '../../../../../src/adapters/node/client/proxy.js';
 
-// Which proxy is used for an address. What goes through it is in http-client.test.ts.
+// The choice of a proxy for an address. Its use is tested in carrier.test.ts.
 
 function chosen(url: string, environment: Record<string, string>): string | undefined {
   return proxyFor(new URL(url), undefined, environment)?.url.origin;
@@ -9,7 +9,7 @@ function chosen(url: string, environment: Record<string, string>): string | unde
 
 const PROXY = 'http://proxy.test:3128';
 
-describe('the environment names a proxy', () => {
+describe('the proxy of the environment', () => {
   test.each([
     ['https://mcp.test/', { HTTPS_PROXY: PROXY }, PROXY],
     ['https://mcp.test/', { https_proxy: PROXY, HTTPS_PROXY: 'http://other.test' }, PROXY],
@@ -20,17 +20,17 @@ describe('the environment names a proxy', () => {
     ['wss://mcp.test/', { HTTPS_PROXY: PROXY }, PROXY],
     ['http://mcp.test/', { HTTP_PROXY: 'proxy.test:3128' }, PROXY],
     ['http://mcp.test/', { HTTP_PROXY: 'http://user:pass@proxy.test:3128/path' }, PROXY],
-    // In a CGI program this variable is a header of whoever asks.
+    // In a CGI program this variable is a header of the request.
     ['http://mcp.test/', { HTTP_PROXY: PROXY, REQUEST_METHOD: 'GET' }, undefined],
     ['http://mcp.test/', { http_proxy: PROXY, REQUEST_METHOD: 'GET' }, PROXY],
-    // This machine is never reached through a proxy.
+    // Loopback addresses are never reached through a proxy.
     ['http://localhost:3000/', { HTTP_PROXY: PROXY }, undefined],
     ['http://app.localhost/', { HTTP_PROXY: PROXY }, undefined],
     ['http://127.0.0.1/', { HTTP_PROXY: PROXY }, undefined],
     ['http://127.8.8.8/', { HTTP_PROXY: PROXY }, undefined],
     ['http://[::1]/', { HTTP_PROXY: PROXY }, undefined],
     ['http://127.0.0.1.evil.test/', { HTTP_PROXY: PROXY }, PROXY],
-  ])('%s with %j goes through %s', (url, environment, expected) => {
+  ])('is chosen: %s with %j goes through %s', (url, environment, expected) => {
     expect(chosen(url, environment as Record<string, string>)).toBe(expected);
   });
 });
@@ -62,18 +62,18 @@ describe('NO_PROXY', () => {
     [',, ', 'http://mcp.test/', false],
     ['/', 'http://mcp.test/', false],
     [':', 'http://mcp.test/', false],
-  ])('%j excepts %s: %s', (exceptions, url, excepted) => {
+  ])('%j exempts %s: %s', (exceptions, url, excepted) => {
     expect(chosen(url, { HTTP_PROXY: PROXY, NO_PROXY: exceptions }) === undefined).toBe(excepted);
   });
 
-  test('a long list of exceptions is read in time', () => {
+  test('is read in reasonable time even if the list is long', () => {
     const long = `${'.'.repeat(50_000)}${' '.repeat(50_000)}${'[:'.repeat(50_000)}`;
     expect(chosen('http://mcp.test/', { HTTP_PROXY: PROXY, NO_PROXY: long })).toBe(PROXY);
   });
 });
 
 describe('the option `proxy`', () => {
-  test('wins over the environment, and holds for this machine too', () => {
+  test('overrides the environment, and also applies to loopback', () => {
     const environment = { HTTP_PROXY: 'http://other.test', NO_PROXY: '*' };
     expect(proxyFor(new URL('http://localhost/'), PROXY, environment)?.url.origin).toBe(PROXY);
     expect(proxyFor(new URL('http://mcp.test/'), false, { HTTP_PROXY: PROXY })).toBeUndefined();
@@ -85,7 +85,7 @@ describe('the option `proxy`', () => {
       'speaks socks5, which is not supported: use an http:// or https:// proxy',
     ],
     ['http://user:secret@proxy.test:port', 'is not a valid URL'],
-  ])('%s is refused with a sentence that shows no password', (proxy, why) => {
+  ])('rejects %s with an error that shows no password', (proxy, why) => {
     const refused = (): unknown => proxyFor(new URL('http://mcp.test/'), proxy, {});
     expect(refused).toThrow(why);
     expect(refused).not.toThrow(/secret/);

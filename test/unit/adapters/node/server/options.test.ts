@@ -3,8 +3,8 @@ import type { ServeOptions } from 'fullmcp/node';
 import { describe, expect, test } from 'vitest';
 import { withEnvironment, withOwnHost } from '../../../../../src/adapters/node/server/options.js';
 
-describe('the environment', () => {
-  test('says what the options do not', () => {
+describe('an option in the environment', () => {
+  test('applies if the program does not set it', () => {
     const env = {
       PORT: '8080',
       MCP_HOST: '0.0.0.0',
@@ -31,7 +31,7 @@ describe('the environment', () => {
     });
   });
 
-  test('is not heard where it is empty, nor hidden by an option that is undefined', () => {
+  test("is ignored if it is empty, and applies if the program's option is undefined", () => {
     expect(
       withEnvironment({ publicUrl: undefined }, { PORT: '', MCP_PUBLIC_URL: 'https://a.example' }),
     ).toEqual({
@@ -39,7 +39,7 @@ describe('the environment', () => {
     });
   });
 
-  test('must make sense', () => {
+  test('must be valid', () => {
     expect(() => withEnvironment({}, { PORT: 'http' })).toThrow(
       'The environment variable PORT must be a whole number, but it is "http"',
     );
@@ -57,12 +57,12 @@ describe('the environment', () => {
       'The environment variable MCP_PUBLIC_URL must be a URL such as "https://mcp.example.com/mcp", but it is "example.com".',
     ],
     [{ MCP_PUBLIC_URL: 'localhost:3000' }, 'but it is "localhost:3000".'],
-  ])('that is %o names the variable', (env, sentence) => {
+  ])('that is %o leads to an error that names the variable', (env, sentence) => {
     expect(() => withEnvironment({}, env)).toThrow(sentence);
   });
 });
 
-describe('the host it listens on', () => {
+describe('the list of allowed hosts', () => {
   test.each<[string, ServeOptions, unknown]>([
     ['a name is answered to', { host: 'box.lan' }, ['box.lan']],
     [
@@ -73,7 +73,7 @@ describe('the host it listens on', () => {
     ['an address needs no list', { host: '0.0.0.0' }, undefined],
     ['nor does an IPv6 address', { host: '::' }, undefined],
     ['nor any host', { host: 'box.lan', allowedHosts: unsafeAnyHost }, unsafeAnyHost],
-  ])('%s', (_, options, expected) => {
+  ])('follows from the host that the server listens on: %s', (_, options, expected) => {
     expect(withOwnHost(options).allowedHosts).toEqual(expected);
   });
 });

@@ -7,14 +7,14 @@ import { expect, test, vi } from 'vitest';
 import { checkRuntime } from '../../../../../src/protocol/checks/runtime.js';
 import { send } from '../../../../support/http/http.js';
 
-// A server that could not be served is closed, so that each test has its own.
+// A server that could not be served is closed, so each test has its own.
 const fresh = () => createServer({ name: 'quiet', version: '1.0.0' });
 
-test('a short secret rejects, it does not throw', async () => {
+test('serve rejects a short secret without throwing synchronously', async () => {
   await expect(serve(fresh(), { port: 0, secret: 'short' })).rejects.toThrow('at least 32 characters');
 });
 
-test('a port that is taken is said in a sentence', async () => {
+test('serve explains that a port is already in use', async () => {
   await using first = await serve(fresh(), { port: 0, signals: false });
   await expect(serve(fresh(), { port: first.port })).rejects.toThrow(
     `Port ${first.port} is taken. Choose another with PORT or { port }.`,
@@ -30,16 +30,16 @@ test.each([
     '"publicUrl" must be a URL such as "https://mcp.example.com/mcp", but it is "example.com".',
   ],
   [{ port: 0, host: '203.0.113.7' }, 'This machine does not have the address 203.0.113.7.'],
-])('serve says what is wrong with %o', async (options, sentence) => {
+])('serve explains what is wrong with %o', async (options, sentence) => {
   await expect(serve(fresh(), options)).rejects.toThrow(sentence);
 });
 
-test('a handler without a server of its own says what is wrong with its path and its URL', () => {
+test('a handler explains what is wrong with its path and its URL', () => {
   expect(() => createHandler(fresh(), { path: 'mcp' })).toThrow('"path" must be a path that begins with "/"');
   expect(() => createHandler(fresh(), { publicUrl: '/mcp' })).toThrow('"publicUrl" must be a URL');
 });
 
-test('a host or origin that is refused is logged once, with the variable that allows it, and not without end', async () => {
+test('a rejected host or origin is logged once, with the variable that allows it, and not without limit', async () => {
   const log = vi.fn();
   const watched = createServer({ name: 'watched', version: '1.0.0', log });
   await using serving = await serve(watched, { port: 0, signals: false });
@@ -61,7 +61,7 @@ test('a host or origin that is refused is logged once, with the variable that al
   expect(log).toHaveBeenCalledTimes(20);
 });
 
-/** Runs a program as a file would be run, and gives what it prints on stderr. */
+/** Runs a program as a file would be run, and returns its stderr. */
 function stderrOf(program: string, ...flags: string[]): string {
   const { stderr } = spawnSync(process.execPath, [...flags, '--input-type=module', '-e', program], {
     encoding: 'utf8',
@@ -71,7 +71,7 @@ function stderrOf(program: string, ...flags: string[]): string {
 
 const entry = (name: string): string => JSON.stringify(pathToFileURL(`dist/${name}.js`).href);
 
-test('a port that is taken is the last thing a program says, not the first of a page', async () => {
+test('a port that is already in use ends a program with that sentence, not with a page of stack', async () => {
   await using first = await serve(fresh(), { port: 0, signals: false });
   const stderr = stderrOf(`
     const { createServer } = await import(${entry('index')});
@@ -84,7 +84,7 @@ test('a port that is taken is the last thing a program says, not the first of a 
 });
 
 test.each(['node', 'stdio', 'client'])(
-  'fullmcp/%s says which Node it needs as soon as it is loaded',
+  'fullmcp/%s names the Node version that it needs as soon as it is loaded',
   (name) => {
     const old = "data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'18.20.4'}})";
     const stderr = stderrOf(`await import(${entry(name)});`, '--import', old);
@@ -92,6 +92,6 @@ test.each(['node', 'stdio', 'client'])(
   },
 );
 
-test('no runtime is refused that has no Node, or a recent one', () => {
+test('the version check accepts runtimes without Node and recent versions of Node', () => {
   for (const versions of [undefined, {}, { node: '20.0.0' }, { node: '24.1.0' }]) checkRuntime(versions);
 });
