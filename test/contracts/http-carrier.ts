@@ -96,7 +96,7 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
       carrier.send({
         method: 'POST',
         url,
-        standing: { 'content-type': 'application/json' },
+        commonHeaders: { 'content-type': 'application/json' },
         headers: {},
         body: '{}',
         until: new AbortController(),
@@ -155,9 +155,18 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
       });
       const standing = { accept: 'application/json' };
       const get = { method: 'GET', body: undefined, lane: 'stream' } as const;
-      const first = await post(served, { ...get, standing, headers: { accept: 'text/event-stream' } });
+      const first = await post(served, {
+        ...get,
+        commonHeaders: standing,
+        headers: { accept: 'text/event-stream' },
+      });
       expect([first.status, await first.text(MB)]).toEqual([204, '']);
-      const second = await post(served, { method: 'DELETE', body: undefined, lane: 'brief', standing });
+      const second = await post(served, {
+        method: 'DELETE',
+        body: undefined,
+        lane: 'brief',
+        commonHeaders: standing,
+      });
       expect(await readAll(second)).toBe('');
       expect(seen).toEqual([
         ['GET', 'text/event-stream', undefined, ''],

@@ -169,7 +169,7 @@ class Negotiation {
 
   #hear(): void {
     const { events } = this.#parts;
-    this.#exchange.hear({
+    this.#exchange.listen({
       // A modern server asks nothing of its own accord.
       request: (method) => Promise.reject(new McpError('method_not_found', `Method not found: ${method}`)),
       notification: events.notification,

@@ -9,7 +9,7 @@ import type { Revision } from '../../protocol/tables/revisions.js';
 import type { Exchange } from '../../transports/client/exchange.js';
 
 /** What both sides said in the handshake, in today's words. */
-export interface Agreed {
+export interface HandshakeResult {
   readonly revision: Revision;
   readonly discovered: Discovered;
   /** Whether tools can be called as tasks of 2025-11-25. */
@@ -22,10 +22,10 @@ export interface HandshakeOptions extends OpenOptions {
 }
 
 /** Opens a session: `initialize`, its answer, `notifications/initialized`. */
-export async function shakeHands(exchange: Exchange, options: HandshakeOptions): Promise<Agreed> {
-  const agreed = readAnswer(await initialize(exchange, options));
+export async function handshake(exchange: Exchange, options: HandshakeOptions): Promise<HandshakeResult> {
+  const result = readResult(await initialize(exchange, options));
   exchange.notify('notifications/initialized');
-  return agreed;
+  return result;
 }
 
 async function initialize(exchange: Exchange, options: HandshakeOptions): Promise<JsonObject> {
@@ -38,9 +38,9 @@ async function initialize(exchange: Exchange, options: HandshakeOptions): Promis
   try {
     return await exchange.request({ method: 'initialize', params, signal });
   } catch (error) {
-    if (!isAnswer(error)) throw error;
+    if (!isErrorResponse(error)) throw error;
     // Instead of answering with a version that it has, a server may refuse and list those (2025-11-25, Lifecycle, Error Handling).
-    const other = sessionRevisions.find((known) => supported(error.data).includes(known));
+    const other = sessionRevisions.find((candidate) => supportedVersions(error.data).includes(candidate));
     if (other !== undefined && other !== revision)
       return initialize(exchange, { ...options, revision: other });
     const { code, message, data, number } = error;
@@ -53,16 +53,21 @@ async function initialize(exchange: Exchange, options: HandshakeOptions): Promis
 }
 
 /** Whether an error is what the server itself answered, and not why there is no answer. */
-export function isAnswer(error: unknown): error is McpError {
+export function isErrorResponse(error: unknown): error is McpError {
   return McpError.is(error) && error.number !== undefined;
 }
 
-function supported(data: unknown): readonly unknown[] {
+function supportedVersions(data: unknown): readonly unknown[] {
   return isObject(data) && Array.isArray(data['supported']) ? data['supported'] : [];
 }
 
-function readAnswer({ protocolVersion, capabilities, serverInfo, instructions }: JsonObject): Agreed {
-  const revision = sessionRevisions.find((known) => known === protocolVersion);
+function readResult({
+  protocolVersion,
+  capabilities,
+  serverInfo,
+  instructions,
+}: JsonObject): HandshakeResult {
+  const revision = sessionRevisions.find((candidate) => candidate === protocolVersion);
   if (revision === undefined) throw unknownVersion(protocolVersion);
   const { tasks, ...declared } = isObject(capabilities) ? capabilities : {};
   const withTasks = has(revision, 'coreTasks') && callsToolsAsTasks(tasks);
@@ -82,10 +87,10 @@ function readAnswer({ protocolVersion, capabilities, serverInfo, instructions }:
 }
 
 function unknownVersion(version: unknown): McpError {
-  const wanted = typeof version === 'string' ? version.slice(0, 64) : 'none that could be read';
+  const offered = typeof version === 'string' ? version.slice(0, 64) : 'none that could be read';
   return new McpError(
     'unsupported_version',
-    `The server wants to speak protocol version ${wanted}; this client opens sessions of ${sessionRevisions.join(', ')}`,
+    `The server wants to speak protocol version ${offered}; this client opens sessions of ${sessionRevisions.join(', ')}`,
     { data: { supported: sessionRevisions, requested: version } },
   );
 }

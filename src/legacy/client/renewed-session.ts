@@ -3,7 +3,7 @@ import { withDeadline } from '../../async/deadline.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Exchange, OutgoingRequest } from '../../transports/client/exchange.js';
-import type { Agreed } from './handshake.js';
+import type { HandshakeResult } from './handshake.js';
 
 const RENEWAL = {
   ms: 30_000,
@@ -14,29 +14,29 @@ const RENEWAL = {
 /** Sends a request as it is, whatever becomes of the session. */
 export type Send = (method: string, params: JsonObject) => Promise<JsonObject>;
 
-export interface Renewal {
+export interface SessionRenewal {
   /** Does the handshake again. */
-  readonly open: (signal: AbortSignal) => Promise<Agreed>;
+  readonly open: (signal: AbortSignal) => Promise<HandshakeResult>;
   /** Tells the new session what the old one knew. */
   readonly restore: (send: Send) => Promise<void>;
 }
 
 /** A session that is opened again where the server has lost it. */
-export class KeptSession {
+export class RenewedSession {
   readonly #exchange: Exchange;
-  readonly #renewal: Renewal;
-  #agreed: Agreed;
+  readonly #renewal: SessionRenewal;
+  #handshake: HandshakeResult;
   #lost = false;
   #opening: Promise<void> | undefined;
 
-  constructor(exchange: Exchange, agreed: Agreed, renewal: Renewal) {
+  constructor(exchange: Exchange, handshake: HandshakeResult, renewal: SessionRenewal) {
     this.#exchange = exchange;
-    this.#agreed = agreed;
+    this.#handshake = handshake;
     this.#renewal = renewal;
   }
 
-  get agreed(): Agreed {
-    return this.#agreed;
+  get handshake(): HandshakeResult {
+    return this.#handshake;
   }
 
   /** A request that met a lost session was not processed: it is sent again, once. */
@@ -46,13 +46,13 @@ export class KeptSession {
         this.#opening ??= this.#renew();
         await unlessAborted(this.#opening, request.signal);
       }
-      const agreed = this.#agreed;
+      const handshake = this.#handshake;
       try {
         return await this.#exchange.request(request);
       } catch (error) {
         if (attempt > 1 || !isSessionLost(error)) throw error;
         // Unless another call has met it too, and there is a new session already.
-        if (this.#agreed === agreed) this.#lost = true;
+        if (this.#handshake === handshake) this.#lost = true;
       }
     }
   }
@@ -60,7 +60,7 @@ export class KeptSession {
   async #renew(): Promise<void> {
     try {
       await withDeadline(RENEWAL, async (signal) => {
-        this.#agreed = await this.#renewal.open(signal);
+        this.#handshake = await this.#renewal.open(signal);
         await this.#renewal.restore((method, params) => this.#exchange.request({ method, params, signal }));
       });
       this.#lost = false;

@@ -9,12 +9,12 @@ import { knows } from '../../protocol/tables/methods.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import type { Exchange, ExchangeEvents } from '../../transports/client/exchange.js';
 import { emptyList, modernNotification, modernOutcome } from '../shapes/to-modern.js';
-import { isAnswer, shakeHands } from './handshake.js';
-import { KeptSession, type Send } from './renewed-session.js';
+import { handshake, isErrorResponse } from './handshake.js';
+import { RenewedSession, type Send } from './renewed-session.js';
 import { SessionListening } from './session-listening.js';
 import { SessionLogLevel } from './session-log-level.js';
 import { type Forward, SessionTasks } from './session-tasks.js';
-import { RequiredVisits } from './url-elicitation.js';
+import { UrlElicitations } from './url-elicitation.js';
 
 export interface SessionLinkParts {
   readonly events: LinkEvents;
@@ -33,39 +33,39 @@ const OWN_REQUEST_MS = 10_000;
  */
 export async function openSessionLink(exchange: Exchange, parts: SessionLinkParts): Promise<Link> {
   const { events, open, transport, revision = newestSession } = parts;
-  let gone: McpError | undefined;
+  let closeReason: McpError | undefined;
   let isOpen = false;
   const listening = new SessionListening(send, events.problem);
   const logLevel = new SessionLogLevel(send, events.problem);
-  const visits = new RequiredVisits();
+  const urlElicitations = new UrlElicitations();
 
-  exchange.hear({
+  exchange.listen({
     request: answering(events),
-    notification: heard,
+    notification: onNotification,
     problem: events.problem,
     missed: () => listening.missed(),
     closed(reason) {
-      gone = reason;
+      closeReason = reason;
       listening.close(reason);
       if (isOpen) events.lost(reason);
     },
   });
   const session = await openSession();
   // It may have gone since: nobody would be told.
-  if (gone !== undefined) {
+  if (closeReason !== undefined) {
     await exchange.close();
-    throw gone;
+    throw closeReason;
   }
   const tasks = new SessionTasks(forward, (method, params, signal) =>
-    session.request({ method, params, signal, notified: heard }),
+    session.request({ method, params, signal, onNotification }),
   );
   isOpen = true;
 
-  async function openSession(): Promise<KeptSession> {
+  async function openSession(): Promise<RenewedSession> {
     try {
-      const agreed = await shakeHands(exchange, { ...open, revision });
-      return new KeptSession(exchange, agreed, {
-        open: (signal) => shakeHands(exchange, { ...open, signal, revision: agreed.revision }),
+      const first = await handshake(exchange, { ...open, revision });
+      return new RenewedSession(exchange, first, {
+        open: (signal) => handshake(exchange, { ...open, signal, revision: first.revision }),
         restore: async (raw) => void (await Promise.all([listening.restore(raw), logLevel.restore(raw)])),
       });
     } catch (error) {
@@ -78,15 +78,15 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
     const reason = (): McpError =>
       new McpError('timeout', `The server did not answer ${method} within ${OWN_REQUEST_MS / 1000} seconds`);
     return withDeadline({ ms: OWN_REQUEST_MS, reason }, (signal) =>
-      session.request({ method, params, signal, notified: heard }),
+      session.request({ method, params, signal, onNotification }),
     );
   }
 
-  function heard(method: string, params: JsonObject | undefined): void {
+  function onNotification(method: string, params: JsonObject | undefined): void {
     const modern = modernNotification(method, params);
     events.notification(...modern);
-    listening.heard(...modern);
-    visits.heard(...modern);
+    listening.onNotification(...modern);
+    urlElicitations.onNotification(...modern);
   }
 
   async function forward(
@@ -95,15 +95,16 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
     params: JsonObject = call.params,
   ): ReturnType<Forward> {
     const { signal, peer, notify } = call;
-    if (session.agreed.discovered.capabilities.logging !== undefined) {
-      const told = logLevel.want(peer.logLevel);
-      if (told !== undefined) await unlessAborted(told, signal);
+    if (session.handshake.discovered.capabilities.logging !== undefined) {
+      const levelSet = logLevel.apply(peer.logLevel);
+      if (levelSet !== undefined) await unlessAborted(levelSet, signal);
     }
     return session.request({
       method,
       params,
       signal,
-      notified: (name, given) => (isOfSession(name) ? heard(name, given) : notify(name, given)),
+      onNotification: (name, values) =>
+        isOfSession(name) ? onNotification(name, values) : notify(name, values),
     });
   }
 
@@ -112,19 +113,19 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
       await forward(call, 'ping', {});
     } catch (error) {
       // A server that refuses to be pinged is alive.
-      if (!isAnswer(error)) throw error;
+      if (!isErrorResponse(error)) throw error;
     }
-    return { ...session.agreed.discovered, resultType: 'complete' };
+    return { ...session.handshake.discovered, resultType: 'complete' };
   }
 
   async function plain(call: Call): Promise<Outcome> {
     const { method } = call;
-    const empty = emptyList(method, session.agreed.discovered.capabilities);
+    const empty = emptyList(method, session.handshake.discovered.capabilities);
     if (empty !== undefined) return empty;
-    if (!knows(session.agreed.revision, method) || method === 'initialize')
-      throw unknownMethod(method, session.agreed.revision);
+    if (!knows(session.handshake.revision, method) || method === 'initialize')
+      throw unknownMethod(method, session.handshake.revision);
     const result = await forward(call);
-    if (method === 'tools/list') tasks.listed(result);
+    if (method === 'tools/list') tasks.learnTools(result);
     return modernOutcome(method, result);
   }
 
@@ -138,16 +139,16 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
       case 'server/discover':
         return discover(call);
       case 'subscriptions/listen':
-        return listening.listen(call, session.agreed);
+        return listening.listen(call, session.handshake);
       case 'tools/call':
-        return visits.around(call, (again) => tasks.callTool(again, session.agreed));
+        return urlElicitations.handle(call, (again) => tasks.callTool(again, session.handshake));
       case 'prompts/get':
       case 'resources/read':
-        return visits.around(call, plain);
+        return urlElicitations.handle(call, plain);
       case 'tasks/get':
-        return session.agreed.tasks ? tasks.get(call) : plain(call);
+        return session.handshake.tasks ? tasks.get(call) : plain(call);
       case 'tasks/cancel':
-        return session.agreed.tasks ? tasks.cancel(call) : plain(call);
+        return session.handshake.tasks ? tasks.cancel(call) : plain(call);
       default:
         return plain(call);
     }
@@ -160,10 +161,10 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
     filtersSubscriptions: true,
     expectsRootChanges: true,
     get revision() {
-      return session.agreed.revision;
+      return session.handshake.revision;
     },
     get discovered() {
-      return session.agreed.discovered;
+      return session.handshake.discovered;
     },
     close() {
       listening.close(new McpError('connection_closed', 'The connection was closed'));

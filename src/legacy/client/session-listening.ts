@@ -6,18 +6,18 @@ import type { LinkEvents } from '../../protocol/link.js';
 import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
 import { isWithin } from '../../protocol/uri-template/contains.js';
-import { type Agreed, isAnswer } from './handshake.js';
+import { type HandshakeResult, isErrorResponse } from './handshake.js';
 import type { Send } from './renewed-session.js';
 
-type Heard = (method: string, params: JsonObject | undefined) => void;
+type OnNotification = (method: string, params: JsonObject | undefined) => void;
 
 interface Listener {
-  readonly heard: Heard;
+  readonly onNotification: OnNotification;
   readonly granted: SubscriptionFilter;
 }
 
 /** A URI that is listened to. */
-interface Held {
+interface WatchedUri {
   listens: number;
   /** Whether the server announces it, after everything that was said to it about that so far. */
   announced: Promise<boolean>;
@@ -31,7 +31,7 @@ export class SessionListening {
   readonly #send: Send;
   readonly #problem: LinkEvents['problem'];
   readonly #open = new Map<AbortController, Listener>();
-  readonly #held = new Map<string, Held>();
+  readonly #uris = new Map<string, WatchedUri>();
   #closed: McpError | undefined;
 
   constructor(send: Send, problem: LinkEvents['problem']) {
@@ -40,13 +40,13 @@ export class SessionListening {
   }
 
   /** Acknowledges when the server has agreed, so that what changes from then on is heard; ends with the call. */
-  async listen(call: Call, agreed: Agreed): Promise<Outcome> {
+  async listen(call: Call, handshake: HandshakeResult): Promise<Outcome> {
     if (this.#closed !== undefined) throw this.#closed;
     const { signal, notify } = call;
     const wanted = readFilter(call.params);
-    const granted = grant(wanted, agreed);
+    const granted = grant(wanted, handshake);
     const uris = [...new Set(granted.resourceSubscriptions)];
-    const taskIds = agreed.tasks ? (wanted.taskIds ?? []) : [];
+    const taskIds = handshake.tasks ? (wanted.taskIds ?? []) : [];
     const isNothing = (): boolean => Object.keys(granted).length === 0 && taskIds.length === 0;
     const _meta = { [SUBSCRIPTION_ID]: call.id };
     // Nothing comes before the acknowledgement: of what does, the last of each kind waits.
@@ -55,13 +55,13 @@ export class SessionListening {
     const end = (): void => over.abort(signal.reason);
     signal.addEventListener('abort', end, { once: true });
     if (signal.aborted) end();
-    const heard: Heard = (method, params) => {
+    const onNotification: OnNotification = (method, params) => {
       if (!isWanted(method, params, { ...granted, taskIds })) return;
       const tell = (): void => notify(method, { ...params, _meta });
       if (early === undefined) tell();
       else if (early.size < MAX_EARLY) early.set(`${method} ${params?.['uri'] ?? params?.['taskId']}`, tell);
     };
-    this.#open.set(over, { heard, granted });
+    this.#open.set(over, { onNotification, granted });
     for (const uri of uris) this.#hold(uri);
     try {
       const announced = isNothing() ? [] : await unlessAborted(this.#announced(uris), over.signal);
@@ -82,23 +82,23 @@ export class SessionListening {
   }
 
   /** Hands a notification to those who listen for it. */
-  heard(method: string, params: JsonObject | undefined): void {
-    for (const { heard } of this.#open.values()) heard(method, params);
+  onNotification(method: string, params: JsonObject | undefined): void {
+    for (const { onNotification } of this.#open.values()) onNotification(method, params);
   }
 
   /** Whoever was not there cannot know what changed: to those who listen, everything may have. */
   missed(): void {
-    for (const { heard, granted } of this.#open.values()) {
+    for (const { onNotification, granted } of this.#open.values()) {
       for (const kind of ['tools', 'prompts', 'resources'] as const)
-        if (granted[`${kind}ListChanged`]) heard(`notifications/${kind}/list_changed`, {});
+        if (granted[`${kind}ListChanged`]) onNotification(`notifications/${kind}/list_changed`, {});
       for (const uri of granted.resourceSubscriptions ?? [])
-        heard('notifications/resources/updated', { uri });
+        onNotification('notifications/resources/updated', { uri });
     }
   }
 
   /** A new session knows nothing of the subscriptions of the one before. */
   async restore(send: Send): Promise<void> {
-    await Promise.all([...this.#held.keys()].map((uri) => this.#subscribe(uri, send).catch(() => false)));
+    await Promise.all([...this.#uris.keys()].map((uri) => this.#subscribe(uri, send).catch(() => false)));
   }
 
   /** Whoever listens fails with `reason`. */
@@ -109,36 +109,36 @@ export class SessionListening {
 
   // What is said about one URI is said in order: requests over HTTP may overtake each other.
   #hold(uri: string): void {
-    const held = this.#held.get(uri) ?? { listens: 0, announced: Promise.resolve(false) };
-    this.#held.set(uri, held);
-    held.listens += 1;
-    held.announced = held.announced
+    const watched = this.#uris.get(uri) ?? { listens: 0, announced: Promise.resolve(false) };
+    this.#uris.set(uri, watched);
+    watched.listens += 1;
+    watched.announced = watched.announced
       .catch(() => false)
       .then((announced) => announced || this.#subscribe(uri, this.#send));
-    held.announced.catch(() => undefined);
+    watched.announced.catch(() => undefined);
   }
 
   #release(uri: string): void {
-    const held = this.#held.get(uri) as Held;
-    held.listens -= 1;
-    if (held.listens > 0) return;
-    held.announced = held.announced
+    const watched = this.#uris.get(uri) as WatchedUri;
+    watched.listens -= 1;
+    if (watched.listens > 0) return;
+    watched.announced = watched.announced
       .then(async (announced) => {
-        if (!announced || held.listens > 0) return announced;
+        if (!announced || watched.listens > 0) return announced;
         await this.#send('resources/unsubscribe', { uri });
         return false;
       })
       // Whether it heard or not: its announcements are not passed on any more.
       .catch(() => false)
       .finally(() => {
-        if (held.listens === 0) this.#held.delete(uri);
+        if (watched.listens === 0) this.#uris.delete(uri);
       });
   }
 
   async #announced(uris: readonly string[]): Promise<readonly string[]> {
     // Over HTTP the stream of changes is opened beside the first request: once one is answered it is there.
     if (uris.length === 0) await this.#send('ping', {}).catch(() => undefined);
-    const announced = await Promise.all(uris.map((uri) => this.#held.get(uri)?.announced));
+    const announced = await Promise.all(uris.map((uri) => this.#uris.get(uri)?.announced));
     return uris.filter((_, at) => announced[at]);
   }
 
@@ -147,7 +147,7 @@ export class SessionListening {
       await send('resources/subscribe', { uri });
       return true;
     } catch (error) {
-      if (!isAnswer(error)) throw error;
+      if (!isErrorResponse(error)) throw error;
       this.#problem(`The server does not announce changes of ${uri}: ${error.message}`, error);
       return false;
     }
@@ -160,7 +160,7 @@ function readFilter({ notifications }: JsonObject): SubscriptionFilter {
 }
 
 // Not tasks: their changes are passed on, but a server of 2025-11-25 promises to announce none.
-function grant(wanted: SubscriptionFilter, { discovered }: Agreed): SubscriptionFilter {
+function grant(wanted: SubscriptionFilter, { discovered }: HandshakeResult): SubscriptionFilter {
   const { tools, prompts, resources } = discovered.capabilities;
   return {
     ...(wanted.toolsListChanged && tools?.listChanged && { toolsListChanged: true }),

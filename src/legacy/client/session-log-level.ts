@@ -8,7 +8,7 @@ export class SessionLogLevel {
   readonly #problem: LinkEvents['problem'];
   #level: LogLevel | undefined;
   /** While the server is being told. */
-  #told: Promise<void> | undefined;
+  #setting: Promise<void> | undefined;
 
   constructor(send: Send, problem: LinkEvents['problem']) {
     this.#send = send;
@@ -16,25 +16,25 @@ export class SessionLogLevel {
   }
 
   /** What to wait for before a call of this level. A session cannot be told that no messages are wanted. */
-  want(level: LogLevel | undefined): Promise<void> | undefined {
+  apply(level: LogLevel | undefined): Promise<void> | undefined {
     if (level === undefined) return undefined;
     if (level !== this.#level) {
       this.#level = level;
-      const told = Promise.resolve(this.#told)
-        .then(() => this.#tell(level, this.#send))
+      const setting = Promise.resolve(this.#setting)
+        .then(() => this.#set(level, this.#send))
         .then(() => {
-          if (this.#told === told) this.#told = undefined;
+          if (this.#setting === setting) this.#setting = undefined;
         });
-      this.#told = told;
+      this.#setting = setting;
     }
-    return this.#told;
+    return this.#setting;
   }
 
   async restore(send: Send): Promise<void> {
-    if (this.#level !== undefined) await this.#tell(this.#level, send);
+    if (this.#level !== undefined) await this.#set(this.#level, send);
   }
 
-  async #tell(level: LogLevel, send: Send): Promise<void> {
+  async #set(level: LogLevel, send: Send): Promise<void> {
     try {
       await send('logging/setLevel', { level });
     } catch (error) {

@@ -4,7 +4,7 @@ import { McpError } from '../../protocol/errors.js';
 import { TASKS } from '../../protocol/tables/extensions.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
 import { modernOutcome, modernTask } from '../shapes/to-modern.js';
-import { type Agreed, isAnswer } from './handshake.js';
+import { type HandshakeResult, isErrorResponse } from './handshake.js';
 
 /** Sends a call on, or another request in its place, and gives what the server answered. */
 export type Forward = (call: Call, method?: string, params?: JsonObject) => Promise<JsonObject>;
@@ -29,7 +29,7 @@ export class SessionTasks {
   }
 
   /** Remembers how tools are to be called. */
-  listed({ tools }: JsonObject): void {
+  learnTools({ tools }: JsonObject): void {
     for (const tool of Array.isArray(tools) ? tools : []) {
       if (!isObject(tool) || this.#onlyAsTask.size >= MAX_REMEMBERED) continue;
       const { name, execution } = tool;
@@ -38,15 +38,16 @@ export class SessionTasks {
   }
 
   /** Makes a task of a call only where it has to be one: a plain call is simpler, and can be cancelled. */
-  async callTool(call: Call, agreed: Agreed): Promise<Outcome> {
-    const able = agreed.tasks && knowsTasks(call.peer);
+  async callTool(call: Call, handshake: HandshakeResult): Promise<Outcome> {
+    const able = handshake.tasks && knowsTasks(call.peer);
     const onlyAsTask = this.#onlyAsTask.get(String(call.params['name']));
     if (able && onlyAsTask) return this.#start(call);
     try {
       return modernOutcome('tools/call', await this.#forward(call));
     } catch (error) {
       // That is how a server says that a tool runs only as a task (2025-11-25, Tasks, Tool-Level Negotiation).
-      if (!able || onlyAsTask === false || !isAnswer(error) || error.code !== 'method_not_found') throw error;
+      if (!able || onlyAsTask === false || !isErrorResponse(error) || error.code !== 'method_not_found')
+        throw error;
       return this.#start(call);
     }
   }
@@ -63,26 +64,26 @@ export class SessionTasks {
   async get(call: Call): Promise<Outcome> {
     const task = { ...modernTask(await this.#forward(call)), resultType: 'complete' };
     const { status } = task as JsonObject;
-    if (status === 'completed' || status === 'failed') return { ...task, ...(await this.#ended(call)) };
+    if (status === 'completed' || status === 'failed') return { ...task, ...(await this.#result(call)) };
     if (status !== 'input_required') return task;
-    this.#hearQuestions(String(call.params['taskId']));
+    this.#awaitQuestions(String(call.params['taskId']));
     return { ...task, inputRequests: {} };
   }
 
   // A tool's own failure was a failed task then, and is a completed one now.
-  async #ended(call: Call): Promise<JsonObject> {
+  async #result(call: Call): Promise<JsonObject> {
     try {
       const result = await this.#forward(call, 'tasks/result', { taskId: call.params['taskId'] });
       return { status: 'completed', result: modernOutcome('tools/call', result) };
     } catch (error) {
-      if (!isAnswer(error)) throw error;
+      if (!isErrorResponse(error)) throw error;
       return { status: 'failed', error: error.toWire(newestRevision) };
     }
   }
 
   // The questions of a task come as requests of the server's while the result is waited for. What the wait gives, or why it
   // fails, the next `tasks/get` tells.
-  #hearQuestions(taskId: string): void {
+  #awaitQuestions(taskId: string): void {
     if (this.#asking.has(taskId)) return;
     const controller = new AbortController();
     this.#asking.set(taskId, controller);
@@ -95,7 +96,8 @@ export class SessionTasks {
       await this.#forward(call);
     } catch (error) {
       // To cancel what has ended was an error then, and is none now.
-      if (!isAnswer(error) || error.code !== 'invalid_params' || !(await this.#hasEnded(call))) throw error;
+      if (!isErrorResponse(error) || error.code !== 'invalid_params' || !(await this.#hasEnded(call)))
+        throw error;
     }
     this.#asking
       .get(String(call.params['taskId']))

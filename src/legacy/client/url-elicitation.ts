@@ -10,31 +10,31 @@ const URL_ELICITATION_REQUIRED = -32042;
 const DONE_MS = 30_000;
 const REMEMBERED = 1000;
 
-interface Visits {
+interface PendingElicitations {
   readonly ids: readonly string[];
   readonly error: McpError;
 }
 
-export class RequiredVisits {
-  readonly #asked = new Map<string, Visits>();
+export class UrlElicitations {
+  readonly #pending = new Map<string, PendingElicitations>();
   readonly #done = new Set<string>();
   readonly #waiting = new Map<string, () => void>();
   #last = 0;
 
   /** Makes the call, and turns the pages that it needs into questions. */
-  async around(call: Call, next: (call: Call) => Promise<Outcome>): Promise<Outcome> {
+  async handle(call: Call, next: (call: Call) => Promise<Outcome>): Promise<Outcome> {
     const { inputResponses, requestState, ...params } = call.params;
     if (requestState === undefined) return this.#try(call, next);
-    const visits = this.#take(requestState);
+    const pending = this.#take(requestState);
     const answers = isObject(inputResponses) ? inputResponses : {};
-    const agreed = visits.ids.every((id) => isObject(answers[id]) && answers[id]['action'] === 'accept');
-    if (!agreed) throw visits.error;
-    await Promise.all(visits.ids.map((id) => this.#visited(id, call.signal)));
+    const accepted = pending.ids.every((id) => isObject(answers[id]) && answers[id]['action'] === 'accept');
+    if (!accepted) throw pending.error;
+    await Promise.all(pending.ids.map((id) => this.#completion(id, call.signal)));
     if (call.signal.aborted) throw call.signal.reason;
     return this.#try({ ...call, params }, next);
   }
 
-  heard(method: string, params: JsonObject | undefined): void {
+  onNotification(method: string, params: JsonObject | undefined): void {
     const id = params?.['elicitationId'];
     if (method !== 'notifications/elicitation/complete' || typeof id !== 'string') return;
     remember(this.#done, id);
@@ -48,23 +48,23 @@ export class RequiredVisits {
       const inputRequests = questionsOf(error);
       if (inputRequests === undefined || !call.peer.capabilities.elicitation?.url) throw error;
       const requestState = `visits-${++this.#last}`;
-      this.#asked.set(requestState, { ids: Object.keys(inputRequests), error: error as McpError });
-      if (this.#asked.size > REMEMBERED) this.#asked.delete(this.#asked.keys().next().value as string);
+      this.#pending.set(requestState, { ids: Object.keys(inputRequests), error: error as McpError });
+      if (this.#pending.size > REMEMBERED) this.#pending.delete(this.#pending.keys().next().value as string);
       return { resultType: 'input_required', inputRequests, requestState };
     }
   }
 
-  #take(state: unknown): Visits {
-    const visits = this.#asked.get(state as string);
-    this.#asked.delete(state as string);
-    if (visits !== undefined) return visits;
+  #take(state: unknown): PendingElicitations {
+    const pending = this.#pending.get(state as string);
+    this.#pending.delete(state as string);
+    if (pending !== undefined) return pending;
     throw new McpError(
       'invalid_params',
       'The answers belong to a call that is not known any more: make it again',
     );
   }
 
-  #visited(id: string, signal: AbortSignal): Promise<void> {
+  #completion(id: string, signal: AbortSignal): Promise<void> {
     if (this.#done.has(id)) return Promise.resolve();
     return new Promise<void>((resolve) => {
       const go = (): void => {
@@ -86,12 +86,12 @@ function questionsOf(error: unknown): JsonObject | undefined {
   const { elicitations } = error.data;
   if (!Array.isArray(elicitations) || elicitations.length === 0) return undefined;
   const questions = elicitations
-    .filter(isVisit)
+    .filter(isUrlElicitation)
     .map((params) => [params['elicitationId'], { method: 'elicitation/create', params }]);
   return questions.length === elicitations.length ? Object.fromEntries(questions) : undefined;
 }
 
-function isVisit(params: unknown): params is JsonObject {
+function isUrlElicitation(params: unknown): params is JsonObject {
   return isObject(params) && params['mode'] === 'url' && typeof params['elicitationId'] === 'string';
 }
 

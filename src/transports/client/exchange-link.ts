@@ -23,12 +23,14 @@ export function exchangeLink(exchange: Exchange, parts: ExchangeLinkParts): Link
     const { method, params } = call;
     self = printPeer(call.peer, revision, self);
     // A subscription is named by its request's id, and that is another one on the wire.
-    const isNamed = method === 'subscriptions/listen';
-    const notified: Call['notify'] = isNamed
-      ? (name, said) => call.notify(name, named(call, said))
+    const isSubscription = method === 'subscriptions/listen';
+    const onNotification: Call['notify'] = isSubscription
+      ? (name, values) => call.notify(name, withSubscriptionId(call, values))
       : call.notify;
-    const answer = exchange.request(withSignalOf(call, { method, params, self, notified }));
-    return isNamed ? answer.then((result) => readOutcome(named(call, result))) : answer.then(readOutcome);
+    const response = exchange.request(withSignalOf(call, { method, params, self, onNotification }));
+    return isSubscription
+      ? response.then((result) => readOutcome(withSubscriptionId(call, result)))
+      : response.then(readOutcome);
   }
 
   return { transport, revision, discovered, dispatch, close: exchange.close };
@@ -44,8 +46,8 @@ function readOutcome(result: JsonObject): Outcome {
   return result as Outcome;
 }
 
-function named<T extends JsonObject | undefined>(call: Call, said: T): T {
-  const meta = said?.['_meta'];
-  if (!isObject(meta) || !(SUBSCRIPTION_ID in meta)) return said;
-  return { ...said, _meta: { ...meta, [SUBSCRIPTION_ID]: call.id } };
+function withSubscriptionId<T extends JsonObject | undefined>(call: Call, message: T): T {
+  const meta = message?.['_meta'];
+  if (!isObject(meta) || !(SUBSCRIPTION_ID in meta)) return message;
+  return { ...message, _meta: { ...meta, [SUBSCRIPTION_ID]: call.id } };
 }

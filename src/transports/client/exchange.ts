@@ -5,7 +5,7 @@ import type { PrintableCall } from './print-call.js';
 /** Requests and answers between two JSON-RPC peers, whatever lies between them. Links of either era are built on one. */
 export interface Exchange {
   /** Says who is told, from now on, what the other peer does of its own accord. Called before the first request, and again by whoever takes over. */
-  readonly hear: (events: ExchangeEvents) => void;
+  readonly listen: (events: ExchangeEvents) => void;
   /** Sends a request and gives its result. Rejects with an `McpError`: the peer's own, or why there is no answer. */
   readonly request: (request: OutgoingRequest) => Promise<JsonObject>;
   /** Sends a notification, without waiting for it to arrive. */
@@ -21,7 +21,7 @@ export interface OutgoingRequest extends PrintableCall {
    * Hears the notifications that belong to this request: its progress, its subscription's changes, and on HTTP whatever
    * comes on its own stream. Never called after the answer.
    */
-  readonly notified?: ((method: string, params: JsonObject | undefined) => void) | undefined;
+  readonly onNotification?: ((method: string, params: JsonObject | undefined) => void) | undefined;
 }
 
 /** What the other peer does of its own accord. None of these may throw. */

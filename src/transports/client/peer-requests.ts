@@ -7,7 +7,7 @@ const MOST_OPEN = 100;
 
 /** What the other peer has asked and has no answer to yet, by the ids that it chose. */
 export interface PeerRequests {
-  readonly answer: (message: RequestMessage, ask: ExchangeEvents['request']) => void;
+  readonly respond: (message: RequestMessage, ask: ExchangeEvents['request']) => void;
   /** Whether one with this id was open. It gets no answer. */
   readonly cancel: (id: RequestId) => boolean;
   /** Ends all of them, without an answer. */
@@ -18,7 +18,7 @@ export function peerRequests(send: (text: string) => void): PeerRequests {
   const open = new Map<RequestId, AbortController>();
 
   return {
-    answer({ id, method, params }, ask) {
+    respond({ id, method, params }, ask) {
       // One that came twice is answered once: an error with its id would be taken for the answer.
       if (open.has(id)) return;
       if (open.size >= MOST_OPEN) {

@@ -1,12 +1,12 @@
 // What a process is called in messages. Nothing here needs Node: clients in browsers name processes too.
 
-interface Started {
+interface ProcessCommand {
   readonly command: string;
   readonly args?: readonly string[];
 }
 
 /** Options that take no value, so that what follows them is what is started. */
-const bare: ReadonlySet<string> = new Set([
+const flags: ReadonlySet<string> = new Set([
   '-y',
   '--yes',
   '-q',
@@ -23,7 +23,7 @@ const PROGRAM = /\.(?:[cm]?[jt]sx?|py|jar|sh|rb|exe|php)$/i;
  * The command and what it starts: `npx -y some-server`, `node dist/server.js`. Later arguments and the values of options may be
  * secrets and are left out.
  */
-export function processName({ command, args = [] }: Started): string {
+export function processName({ command, args = [] }: ProcessCommand): string {
   const words: string[] = [];
   for (const [at, arg] of args.entries()) {
     if (arg.startsWith('-')) {
@@ -31,7 +31,7 @@ export function processName({ command, args = [] }: Started): string {
       continue;
     }
     const before = args[at - 1];
-    const isValue = before?.startsWith('-') && !bare.has(before) && !PROGRAM.test(arg);
+    const isValue = before?.startsWith('-') && !flags.has(before) && !PROGRAM.test(arg);
     words.push(isValue ? '…' : arg);
     if (isValue) continue;
     if (at < args.length - 1) words.push('…');

@@ -16,7 +16,7 @@ import {
 import { cancelledBy, fromWire, McpError } from '../../protocol/errors.js';
 import { progressToken, SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import type { Exchange, ExchangeEvents, OutgoingRequest } from './exchange.js';
-import { excerpt, fewReports } from './limit-reports.js';
+import { excerpt, limitReports } from './limit-reports.js';
 import { peerRequests } from './peer-requests.js';
 import { printCall } from './print-call.js';
 import type { Wire } from './wire.js';
@@ -40,10 +40,10 @@ interface OpenRequest {
 export function wireExchange(wire: Wire): Exchange {
   const open = new ByNumber<OpenRequest>();
   const cancelled = new Set<number>();
-  const asked = peerRequests(wire.send);
+  const serverRequests = peerRequests(wire.send);
   let events: ExchangeEvents | undefined;
   let ended: McpError | undefined;
-  const problem = fewReports((message, cause) => events?.problem(message, cause));
+  const problem = limitReports((message, cause) => events?.problem(message, cause));
 
   function request(request: OutgoingRequest): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
@@ -115,12 +115,12 @@ export function wireExchange(wire: Wire): Exchange {
   function take(value: unknown): void {
     const message = readMessage(value);
     if (message.kind === 'invalid') refuse(value, message);
-    else if (message.kind === 'result' || message.kind === 'error') takeAnswer(message);
+    else if (message.kind === 'result' || message.kind === 'error') takeResponse(message);
     else if (message.kind === 'notification') takeNotification(message);
-    else if (events !== undefined) asked.answer(message, events.request);
+    else if (events !== undefined) serverRequests.respond(message, events.request);
   }
 
-  function takeAnswer(message: Extract<Message, { readonly kind: 'result' | 'error' }>): void {
+  function takeResponse(message: Extract<Message, { readonly kind: 'result' | 'error' }>): void {
     const { id } = message;
     const entry = settle(id);
     if (entry !== undefined) {
@@ -142,18 +142,18 @@ export function wireExchange(wire: Wire): Exchange {
     const subscription = isObject(meta) ? meta[SUBSCRIPTION_ID] : undefined;
     if (subscription === undefined) events?.notification(method, params);
     // One that came after the end of its subscription is nobody's.
-    else find(subscription)?.request.notified?.(method, params);
+    else find(subscription)?.request.onNotification?.(method, params);
   }
 
   function takeProgress(params: JsonObject | undefined): void {
     const entry = find(params?.['progressToken']);
     if (entry?.token === undefined) return;
-    entry.request.notified?.('notifications/progress', { ...params, progressToken: entry.token });
+    entry.request.onNotification?.('notifications/progress', { ...params, progressToken: entry.token });
   }
 
   function takeCancelled(params: JsonObject | undefined): void {
     const id = params?.['requestId'] as RequestId;
-    if (asked.cancel(id)) return;
+    if (serverRequests.cancel(id)) return;
     // Spec 2026-07-28, Cancellation: a server may end subscriptions so, and nothing else. In the session era the id is one
     // of its own, and means no request of ours even where the number is the same.
     if (find(id)?.request.method !== 'subscriptions/listen') return;
@@ -180,11 +180,11 @@ export function wireExchange(wire: Wire): Exchange {
       settle(id);
       reject(reason);
     }
-    asked.end(reason);
+    serverRequests.end(reason);
   }
 
   return {
-    hear(listener) {
+    listen(listener) {
       const started = events !== undefined;
       events = listener;
       if (started || ended !== undefined) return;

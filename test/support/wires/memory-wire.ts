@@ -71,7 +71,7 @@ export function exchangeOnMemory(request?: ExchangeEvents['request']): ExchangeS
   const wire = memoryWire();
   const exchange = wireExchange(wire);
   const events = exchangeEvents(request);
-  exchange.hear(events);
+  exchange.listen(events);
   const { signal } = new AbortController();
   return { wire, exchange, events, ask: (method, rest) => exchange.request({ method, signal, ...rest }) };
 }

@@ -57,7 +57,7 @@ export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeH
   let closed = false;
   let lastUrl: URL | undefined;
   let lastPath = '';
-  let lastStanding: CarriedRequest['standing'] | undefined;
+  let lastCommon: CarriedRequest['commonHeaders'] | undefined;
   let lastRaw: readonly string[] = [];
 
   function pathTo(url: URL): string {
@@ -70,15 +70,15 @@ export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeH
   }
 
   /** As Node takes them as they are: name, value, name, value. It refuses what would become a line of its own. */
-  function headersOf({ standing, headers, body }: CarriedRequest): string[] {
-    if (standing !== lastStanding) {
-      lastStanding = standing;
-      lastRaw = Object.entries({ ...always, ...standing }).flat();
+  function headersOf({ commonHeaders, headers, body }: CarriedRequest): string[] {
+    if (commonHeaders !== lastCommon) {
+      lastCommon = commonHeaders;
+      lastRaw = Object.entries({ ...always, ...commonHeaders }).flat();
     }
     let raw = lastRaw.slice();
     for (const name in headers) {
-      if (name in standing) {
-        raw = Object.entries({ ...always, ...standing, ...headers }).flat();
+      if (name in commonHeaders) {
+        raw = Object.entries({ ...always, ...commonHeaders, ...headers }).flat();
         break;
       }
       raw.push(name, headers[name] as string);

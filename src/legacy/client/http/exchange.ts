@@ -9,47 +9,47 @@ import {
 import { cancelledBy, McpError } from '../../../protocol/errors.js';
 import { progressToken } from '../../../protocol/meta.js';
 import type { Exchange, ExchangeEvents, OutgoingRequest } from '../../../transports/client/exchange.js';
-import { fewReports } from '../../../transports/client/limit-reports.js';
+import { limitReports } from '../../../transports/client/limit-reports.js';
 import { peerRequests } from '../../../transports/client/peer-requests.js';
 import { printCall } from '../../../transports/client/print-call.js';
 import type { HttpCarrier, HttpReply } from '../../../transports/http/client/carrier.js';
 import type { HttpLinkOptions } from '../../../transports/http/client/link.js';
 import { discard, isOk } from '../../../transports/http/client/read-body.js';
-import type { Expecting } from '../../../transports/http/client/read-response.js';
+import type { ResponseListener } from '../../../transports/http/client/read-response.js';
 import { refusal } from '../../../transports/http/client/refusal.js';
-import { type Lease, OpenRequests } from '../../../transports/http/client/request-scopes.js';
+import { type RequestScope, RequestScopes } from '../../../transports/http/client/request-scopes.js';
 import { httpTarget } from '../../../transports/http/client/target.js';
 import { readResumable } from './resumed-response.js';
-import { type HttpSession, newSession, sessionHeaders, unlessLost } from './session.js';
+import { type HttpSession, newSession, orSessionLost, sessionHeaders } from './session.js';
 import { listenToSession } from './session-stream.js';
 
 const POSTING = {
   ms: 30_000,
   reason: () => new McpError('timeout', 'The server did not take a message within 30 seconds.'),
 };
-const GOODBYE = {
+const ENDING = {
   ms: 2000,
   reason: () => new McpError('timeout', 'The server did not end the session within 2 seconds.'),
 };
 
-interface Asking extends Pick<Expecting, 'heard'> {
+interface SendContext extends Pick<ResponseListener, 'onMessage'> {
   readonly id: number;
-  readonly sending: () => void;
-  readonly lease: Lease;
+  readonly onSend: () => void;
+  readonly scope: RequestScope;
 }
 
 interface Progress {
   readonly token: RequestId;
-  readonly notified: OutgoingRequest['notified'];
+  readonly onNotification: OutgoingRequest['onNotification'];
 }
 
 /** Streamable HTTP with sessions, as 2025-03-26 to 2025-11-25 have it. */
 export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: HttpCarrier): Exchange {
   const target = httpTarget(url, http, carrier);
-  const requests = new OpenRequests();
-  const asked = peerRequests((text) => post(text, 'An answer'));
+  const requests = new RequestScopes();
+  const serverRequests = peerRequests((text) => post(text, 'An answer'));
   const progress = new Map<unknown, Progress>();
-  const problem = fewReports((message, cause) => events?.problem(message, cause));
+  const problem = limitReports((message, cause) => events?.problem(message, cause));
   let events: ExchangeEvents | undefined;
   let session = newSession();
   let lastId = 0;
@@ -60,15 +60,15 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
     const id = ++lastId;
     const questions: RequestId[] = [];
     let sent = false;
-    const sending = (): void => {
+    const onSend = (): void => {
       sent = true;
     };
-    const heard: Expecting['heard'] = (message) => {
+    const onMessage: ResponseListener['onMessage'] = (message) => {
       if (message.kind === 'request') questions.push(message.id);
-      hear(message, outgoing.notified);
+      receive(message, outgoing.onNotification);
     };
     try {
-      return await requests.run({ signal }, (lease) => ask(outgoing, { id, heard, sending, lease }));
+      return await requests.run({ signal }, (scope) => ask(outgoing, { id, onMessage, onSend, scope }));
     } catch (error) {
       // Spec 2025-11-25, Cancellation: `initialize` must not be cancelled.
       if (sent && signal.aborted && method !== 'initialize') {
@@ -78,40 +78,43 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
     } finally {
       progress.delete(id);
       // What was asked for the sake of this request is not wanted any more.
-      for (const question of questions) asked.cancel(question);
+      for (const question of questions) serverRequests.cancel(question);
     }
   }
 
-  async function ask(outgoing: OutgoingRequest, { id, heard, sending, lease }: Asking): Promise<JsonObject> {
-    const { method, params, notified } = outgoing;
+  async function ask(
+    outgoing: OutgoingRequest,
+    { id, onMessage, onSend, scope }: SendContext,
+  ): Promise<JsonObject> {
+    const { method, params, onNotification } = outgoing;
     const { ready } = session;
     if (ready !== undefined) await ready;
-    if (lease.ended) throw cancelledBy(lease.signal.reason);
-    const mine = session;
+    if (scope.ended) throw cancelledBy(scope.signal.reason);
+    const current = session;
     const token = params === undefined ? undefined : progressToken(params);
-    if (token !== undefined) progress.set(id, { token, notified });
+    if (token !== undefined) progress.set(id, { token, onNotification });
     const body = printCall(id, outgoing, token === undefined ? undefined : id);
-    sending();
-    const reply = await target.send({ headers: sessionHeaders(mine), body, until: lease });
-    if (!isOk(reply)) throw unlessLost(mine, await refusal(reply, target));
+    onSend();
+    const reply = await target.send({ headers: sessionHeaders(current), body, until: scope });
+    if (!isOk(reply)) throw orSessionLost(current, await refusal(reply, target));
     const opening = method === 'initialize';
-    if (opening) begin(mine, reply);
+    if (opening) begin(current, reply);
     const result = await readResumable(reply, {
       target,
-      session: mine,
-      lease,
-      expecting: { id, heard, problem },
+      session: current,
+      scope,
+      listener: { id, onMessage, problem },
     });
-    if (opening && typeof result['protocolVersion'] === 'string') mine.version = result['protocolVersion'];
+    if (opening && typeof result['protocolVersion'] === 'string') current.version = result['protocolVersion'];
     return result;
   }
 
-  function begin(mine: HttpSession, reply: HttpReply): void {
-    mine.id = reply.header('mcp-session-id') || undefined;
+  function begin(current: HttpSession, reply: HttpReply): void {
+    current.id = reply.header('mcp-session-id') || undefined;
     // Servers may do without sessions; a browser hides what it is not told to show.
-    if (mine.id === undefined && reply.hidesHeaders)
+    if (current.id === undefined && reply.hidesHeaders)
       problem(
-        `${target.shown} shows no session id. If it has sessions, it must name Mcp-Session-Id in Access-Control-Expose-Headers.`,
+        `${target.displayUrl} shows no session id. If it has sessions, it must name Mcp-Session-Id in Access-Control-Expose-Headers.`,
       );
   }
 
@@ -121,17 +124,20 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
     session = newSession();
   }
 
-  function hear(message: RequestMessage | NotificationMessage, notified?: OutgoingRequest['notified']): void {
+  function receive(
+    message: RequestMessage | NotificationMessage,
+    onNotification?: OutgoingRequest['onNotification'],
+  ): void {
     const { kind, method, params } = message;
     if (kind === 'request') {
-      if (events !== undefined) asked.answer(message, events.request);
+      if (events !== undefined) serverRequests.respond(message, events.request);
     } else if (method === 'notifications/progress') {
-      const of = progress.get(params?.['progressToken']);
-      of?.notified?.(method, { ...params, progressToken: of.token });
+      const entry = progress.get(params?.['progressToken']);
+      entry?.onNotification?.(method, { ...params, progressToken: entry.token });
     } else if (method === 'notifications/cancelled') {
-      asked.cancel(params?.['requestId'] as RequestId);
-    } else if (notified !== undefined && !concernsAll(method)) {
-      notified(method, params);
+      serverRequests.cancel(params?.['requestId'] as RequestId);
+    } else if (onNotification !== undefined && !concernsAll(method)) {
+      onNotification(method, params);
     } else {
       events?.notification(method, params);
     }
@@ -139,12 +145,12 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
 
   /** Sends what has no answer. */
   async function post(text: string, what: string): Promise<void> {
-    const mine = session;
+    const current = session;
     try {
       await withDeadline(POSTING, (signal) =>
-        requests.run({ signal }, async (lease) => {
-          const headers = sessionHeaders(mine);
-          const reply = await target.send({ headers, body: text, until: lease, lane: 'brief' });
+        requests.run({ signal }, async (scope) => {
+          const headers = sessionHeaders(current);
+          const reply = await target.send({ headers, body: text, until: scope, lane: 'brief' });
           if (!isOk(reply)) throw await refusal(reply, target);
           await discard(reply);
         }),
@@ -157,23 +163,30 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
   function notify(method: string, params?: JsonObject): void {
     const arrived = post(printNotification(method, params), method);
     if (method !== 'notifications/initialized') return;
-    const mine = session;
+    const current = session;
     // Each message is a request of its own, and one that overtook this would be refused.
-    mine.ready = arrived.then(() => {
-      mine.ready = undefined;
-      listen(mine);
+    current.ready = arrived.then(() => {
+      current.ready = undefined;
+      listen(current);
     });
   }
 
-  function listen(mine: HttpSession): void {
+  function listen(current: HttpSession): void {
     requests
-      .run(mine.stop, (lease) =>
-        listenToSession({ target, session: mine, lease, hear, problem, missed: () => events?.missed?.() }),
+      .run(current.stop, (scope) =>
+        listenToSession({
+          target,
+          session: current,
+          scope,
+          onMessage: receive,
+          problem,
+          missed: () => events?.missed?.(),
+        }),
       )
       .then(
         () => {},
         (error: McpError) => {
-          if (requests.closed || mine.stop.signal.aborted) return;
+          if (requests.closed || current.stop.signal.aborted) return;
           end(error);
           events?.closed(error);
         },
@@ -182,13 +195,13 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
 
   function end(reason: McpError): void {
     requests.close(reason);
-    asked.end(reason);
+    serverRequests.end(reason);
   }
 
-  async function sayGoodbye(): Promise<void> {
+  async function endSession(): Promise<void> {
     const headers = sessionHeaders(session);
     try {
-      await withDeadline(GOODBYE, async (signal) =>
+      await withDeadline(ENDING, async (signal) =>
         discard(await target.send({ method: 'DELETE', headers, until: { signal }, lane: 'brief' })),
       );
     } catch {
@@ -197,15 +210,15 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
   }
 
   return {
-    hear(listener) {
+    listen(listener) {
       events = listener;
     },
     request,
     notify,
     async close() {
       if (requests.closed) return target.close();
-      end(new McpError('connection_closed', `The connection to ${target.shown} was closed.`));
-      if (session.id !== undefined) await sayGoodbye();
+      end(new McpError('connection_closed', `The connection to ${target.displayUrl} was closed.`));
+      if (session.id !== undefined) await endSession();
       target.close();
     },
   };

@@ -9,7 +9,7 @@ import type { HttpLinkOptions } from '../../../transports/http/client/link.js';
 import { discard, isOk } from '../../../transports/http/client/read-body.js';
 import { isEventStream, readStream } from '../../../transports/http/client/read-response.js';
 import { refusal } from '../../../transports/http/client/refusal.js';
-import { type Lease, OpenRequests } from '../../../transports/http/client/request-scopes.js';
+import { type RequestScope, RequestScopes } from '../../../transports/http/client/request-scopes.js';
 import { httpTarget, withoutCredentials } from '../../../transports/http/client/target.js';
 
 const ENDPOINT_MS = 10_000;
@@ -23,40 +23,40 @@ const TURN_MS = 250;
 /** HTTP+SSE of 2024-11-05: everything comes on one stream, whose first event says where to post. */
 export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarrier): Wire {
   const target = httpTarget(url, http, carrier);
-  const requests = new OpenRequests();
+  const requests = new RequestScopes();
   const never = new AbortController().signal;
   let events: WireEvents | undefined;
-  let found!: (endpoint: URL) => void;
+  let setEndpoint!: (endpoint: URL) => void;
   const endpoint = new Promise<URL>((resolve) => {
-    found = resolve;
+    setEndpoint = resolve;
   });
   let turn: Promise<unknown> = Promise.resolve();
   let closing = false;
 
-  async function listen(lease: Lease): Promise<never> {
+  async function listen(scope: RequestScope): Promise<never> {
     const late = setTimeout(
       () =>
         end(
           new McpError(
             'timeout',
-            `${target.shown} did not say within ${ENDPOINT_MS / 1000} seconds where to post messages. Is it an HTTP+SSE server?`,
+            `${target.displayUrl} did not say within ${ENDPOINT_MS / 1000} seconds where to post messages. Is it an HTTP+SSE server?`,
           ),
         ),
       ENDPOINT_MS,
     );
-    let known = false;
+    let hasEndpoint = false;
     try {
       const reply = await target.send({
         method: 'GET',
         headers: { accept: 'text/event-stream' },
-        until: lease,
+        until: scope,
       });
       if (!isOk(reply)) throw await refusal(reply, target);
       if (!isEventStream(reply)) {
         await discard(reply);
         throw new McpError(
           'bad_response',
-          `${target.shown} answered a GET with something else than an event stream.`,
+          `${target.displayUrl} answered a GET with something else than an event stream.`,
           {
             status: 406,
           },
@@ -64,12 +64,12 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
       }
       await readStream(reply, {
         reader: new EventStreamReader({ maxBytes: target.maxBytes }),
-        lease,
+        scope,
         take(data, event) {
-          if (event === 'endpoint' && !known) {
-            known = true;
+          if (event === 'endpoint' && !hasEndpoint) {
+            hasEndpoint = true;
             clearTimeout(late);
-            found(resolveEndpoint(data, reply.url));
+            setEndpoint(resolveEndpoint(data, reply.url));
           } else if (event === 'message') events?.message(data);
           return undefined;
         },
@@ -86,13 +86,15 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
     throw new McpError(
       'bad_response',
       to === undefined
-        ? `${target.shown} named an address to post to that cannot be read.`
-        : `${target.shown} wants messages posted to another origin, ${to.origin}. That is refused: it could be anyone's.`,
+        ? `${target.displayUrl} named an address to post to that cannot be read.`
+        : `${target.displayUrl} wants messages posted to another origin, ${to.origin}. That is refused: it could be anyone's.`,
     );
   }
 
   function closed(cause?: unknown): McpError {
-    return new McpError('connection_closed', `The event stream of ${target.shown} has ended.`, { cause });
+    return new McpError('connection_closed', `The event stream of ${target.displayUrl} has ended.`, {
+      cause,
+    });
   }
 
   /** Ends it for a reason that is not ours. */
@@ -115,12 +117,12 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
         }),
       );
     } catch (error) {
-      if (!requests.closed) undelivered(text, toMcpError(error));
+      if (!requests.closed) reportUndelivered(text, toMcpError(error));
     }
   }
 
   /** A request whose message was refused gets no answer on the stream, so it gets one here. */
-  function undelivered(text: string, error: McpError): void {
+  function reportUndelivered(text: string, error: McpError): void {
     if (error.status === 404 || error.status === 410) return end(closed(error));
     const message = readMessage(JSON.parse(text));
     if (message.kind === 'request') events?.message(printError(message.id, error.toWire(newestSession)));
@@ -139,7 +141,7 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
     },
     async close() {
       closing = true;
-      requests.close(new McpError('connection_closed', `The connection to ${target.shown} was closed.`));
+      requests.close(new McpError('connection_closed', `The connection to ${target.displayUrl} was closed.`));
       target.close();
     },
   };

@@ -4,14 +4,14 @@ import type { JsonObject } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { HttpReply } from '../../../transports/http/client/carrier.js';
 import {
-  answerIn,
-  type Expecting,
   isEventStream,
-  readAnswer,
+  type ResponseListener,
+  readResponse,
   readStream,
+  responseIn,
   resultOf,
 } from '../../../transports/http/client/read-response.js';
-import type { Lease } from '../../../transports/http/client/request-scopes.js';
+import type { RequestScope } from '../../../transports/http/client/request-scopes.js';
 import type { HttpTarget } from '../../../transports/http/client/target.js';
 import { incomplete } from '../../../transports/http/client/unreachable.js';
 import { Cursor, type HttpSession, isFinal, openStream } from './session.js';
@@ -19,8 +19,8 @@ import { Cursor, type HttpSession, isFinal, openStream } from './session.js';
 export interface ResumableParts {
   readonly target: HttpTarget;
   readonly session: HttpSession;
-  readonly lease: Lease;
-  readonly expecting: Expecting;
+  readonly scope: RequestScope;
+  readonly listener: ResponseListener;
 }
 
 // A server may let its client poll for long, which costs little each time, but it may not fail often.
@@ -29,8 +29,8 @@ const COST_OF_FAILURE = 20;
 
 /** Reads the answer to a POST. A stream that ends too early is taken up again where the server has given an event id. */
 export async function readResumable(reply: HttpReply, parts: ResumableParts): Promise<JsonObject> {
-  const { target, session, lease, expecting } = parts;
-  if (!isEventStream(reply)) return readAnswer(reply, parts);
+  const { target, session, scope, listener } = parts;
+  if (!isEventStream(reply)) return readResponse(reply, parts);
   const cursor = new Cursor();
   let stream: HttpReply | McpError = reply;
   let patience = PATIENCE;
@@ -38,25 +38,27 @@ export async function readResumable(reply: HttpReply, parts: ResumableParts): Pr
   let cause: unknown;
   for (;;) {
     if (stream instanceof McpError) {
-      if (isFinal(stream)) throw isLost(stream) ? stream : incomplete(target.shown, stream);
+      if (isFinal(stream)) throw isLost(stream) ? stream : incomplete(target.displayUrl, stream);
       patience -= COST_OF_FAILURE;
       failures += 1;
       cause = stream;
     } else {
       const reader = new EventStreamReader({ maxBytes: target.maxBytes });
-      const answer = await readStream(stream, { reader, take: answerIn(expecting), lease }).catch((error) => {
-        if (McpError.is(error)) throw error;
-        cause = error;
-        return undefined;
-      });
+      const answer = await readStream(stream, { reader, take: responseIn(listener), scope }).catch(
+        (error) => {
+          if (McpError.is(error)) throw error;
+          cause = error;
+          return undefined;
+        },
+      );
       if (answer !== undefined) return resultOf(answer, 200);
-      patience = cursor.moved(reader) ? PATIENCE : patience - 1;
+      patience = cursor.advance(reader) ? PATIENCE : patience - 1;
       failures = 0;
     }
-    if (cursor.lastEventId === undefined || patience <= 0) throw incomplete(target.shown, cause);
-    await delay(cursor.delayMs(failures), { signal: lease.signal }).catch(() => undefined);
-    if (lease.ended) throw incomplete(target.shown, lease.signal.reason);
-    stream = await openStream(target, { session, cursor, lease });
+    if (cursor.lastEventId === undefined || patience <= 0) throw incomplete(target.displayUrl, cause);
+    await delay(cursor.delayMs(failures), { signal: scope.signal }).catch(() => undefined);
+    if (scope.ended) throw incomplete(target.displayUrl, scope.signal.reason);
+    stream = await openStream(target, { session, cursor, scope });
   }
 }
 

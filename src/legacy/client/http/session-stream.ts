@@ -2,17 +2,21 @@ import { delay } from '../../../async/delay.js';
 import { EventStreamReader } from '../../../jsonrpc/event-stream.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { HttpReply } from '../../../transports/http/client/carrier.js';
-import { answerIn, type Expecting, readStream } from '../../../transports/http/client/read-response.js';
-import type { Lease } from '../../../transports/http/client/request-scopes.js';
+import {
+  type ResponseListener,
+  readStream,
+  responseIn,
+} from '../../../transports/http/client/read-response.js';
+import type { RequestScope } from '../../../transports/http/client/request-scopes.js';
 import type { HttpTarget } from '../../../transports/http/client/target.js';
 import { Cursor, type HttpSession, isFinal, openStream } from './session.js';
 
 export interface SessionStreamParts {
   readonly target: HttpTarget;
   readonly session: HttpSession;
-  readonly lease: Lease;
-  readonly hear: Expecting['heard'];
-  readonly problem: Expecting['problem'];
+  readonly scope: RequestScope;
+  readonly onMessage: ResponseListener['onMessage'];
+  readonly problem: ResponseListener['problem'];
   /** The stream is open again, and the server cannot say what came in between. */
   readonly missed: () => void;
 }
@@ -25,13 +29,13 @@ const LONG_MS = 5000;
  * stream; rejects when it says that the session is gone.
  */
 export async function listenToSession(parts: SessionStreamParts): Promise<void> {
-  const { target, session, lease, hear, problem, missed } = parts;
-  const { signal } = lease;
+  const { target, session, scope, onMessage, problem, missed } = parts;
+  const { signal } = scope;
   const cursor = new Cursor();
   let opened = false;
   let failures = 0;
   while (!signal.aborted) {
-    const stream = await openStream(target, { session, cursor, lease });
+    const stream = await openStream(target, { session, cursor, scope });
     if (signal.aborted) return;
     if (stream instanceof McpError) {
       if (isFinal(stream)) {
@@ -52,15 +56,15 @@ export async function listenToSession(parts: SessionStreamParts): Promise<void> 
   /** Whether anything came of it. */
   async function read(stream: HttpReply): Promise<boolean> {
     const reader = new EventStreamReader({ maxBytes: target.maxBytes });
-    const take = answerIn({ id: undefined, heard: hear, problem });
+    const take = responseIn({ id: undefined, onMessage, problem });
     const since = Date.now();
-    let heard = false;
+    let received = false;
     try {
       await readStream(stream, {
         reader,
-        lease,
+        scope,
         take(data, event) {
-          heard = true;
+          received = true;
           return take(data, event);
         },
       });
@@ -68,6 +72,6 @@ export async function listenToSession(parts: SessionStreamParts): Promise<void> 
       if (McpError.is(error) && !signal.aborted) problem("The session's stream broke.", error);
     }
     const lasted = Date.now() - since > LONG_MS;
-    return cursor.moved(reader) || heard || lasted || reader.retryMs !== undefined;
+    return cursor.advance(reader) || received || lasted || reader.retryMs !== undefined;
   }
 }

@@ -5,7 +5,7 @@ import type { HttpReply } from '../../../transports/http/client/carrier.js';
 import { discard, isOk } from '../../../transports/http/client/read-body.js';
 import { isEventStream } from '../../../transports/http/client/read-response.js';
 import { refusal } from '../../../transports/http/client/refusal.js';
-import type { Lease } from '../../../transports/http/client/request-scopes.js';
+import type { RequestScope } from '../../../transports/http/client/request-scopes.js';
 import type { HttpTarget } from '../../../transports/http/client/target.js';
 
 /** What is known of one session. Another handshake makes another. */
@@ -35,7 +35,7 @@ export function sessionHeaders({ id, version }: HttpSession): Record<string, str
  * The error, or the news that the session is gone. Spec 2025-11-25, Session Management: 404 says so. Servers that keep
  * sessions in a table of their own often answer 400 with a message about the session.
  */
-export function unlessLost({ id }: HttpSession, error: McpError): McpError {
+export function orSessionLost({ id }: HttpSession, error: McpError): McpError {
   const { status, number, message } = error;
   const lost =
     (status === 404 && error.code !== 'method_not_found') ||
@@ -55,7 +55,7 @@ export class Cursor {
   retryMs: number | undefined;
 
   /** Takes over what a stream said of itself. True if it got further than where it was taken up. */
-  moved(reader: EventStreamReader): boolean {
+  advance(reader: EventStreamReader): boolean {
     const { retryMs } = reader;
     const lastEventId = reader.lastEventId === undefined ? undefined : asHeader(reader.lastEventId);
     const further = lastEventId !== undefined && lastEventId !== this.lastEventId;
@@ -92,7 +92,7 @@ const BACKOFF: BackoffOptions = { baseMs: 1000, maxMs: 30_000, jitter: [0.75, 1.
 /** Opens a stream with GET, at the cursor. Gives the error where there is none. */
 export async function openStream(
   target: HttpTarget,
-  { session, cursor, lease }: { session: HttpSession; cursor: Cursor; lease: Lease },
+  { session, cursor, scope }: { session: HttpSession; cursor: Cursor; scope: RequestScope },
 ): Promise<HttpReply | McpError> {
   const { lastEventId } = cursor;
   const headers = {
@@ -101,11 +101,11 @@ export async function openStream(
     ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
   };
   try {
-    const reply = await target.send({ method: 'GET', headers, until: lease });
-    if (!isOk(reply)) return unlessLost(session, await refusal(reply, target));
+    const reply = await target.send({ method: 'GET', headers, until: scope });
+    if (!isOk(reply)) return orSessionLost(session, await refusal(reply, target));
     if (isEventStream(reply)) return reply;
     await discard(reply);
-    return new McpError('bad_response', `${target.shown} has no event stream.`, { status: 406 });
+    return new McpError('bad_response', `${target.displayUrl} has no event stream.`, { status: 406 });
   } catch (error) {
     return toMcpError(error);
   }

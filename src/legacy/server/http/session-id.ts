@@ -75,7 +75,7 @@ export function sessionIds({
       i: string[];
       c: object;
     };
-    const revision = sessionRevisions.find((known) => known === r);
+    const revision = sessionRevisions.find((candidate) => candidate === r);
     const expiresAt = t + maxAgeMs;
     if (revision === undefined || expiresAt <= Date.now()) return undefined;
     const client = i[0] ? { name: i[0], version: i[1] ?? '' } : undefined;

@@ -17,7 +17,7 @@ export interface CarriedRequest {
   readonly method: 'POST' | 'GET' | 'DELETE';
   readonly url: URL;
   /** The headers that request after request has: mostly the same object, of which an implementation may keep its own form. */
-  readonly standing: Readonly<Record<string, string>>;
+  readonly commonHeaders: Readonly<Record<string, string>>;
   /** Those of this request. They win over the others. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;

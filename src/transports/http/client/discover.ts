@@ -8,7 +8,7 @@ import type { Revision } from '../../../protocol/tables/revisions.js';
 
 interface DiscoverOptions extends OpenOptions {
   readonly revision: Revision;
-  readonly shown: string;
+  readonly displayUrl: string;
 }
 
 /**
@@ -16,15 +16,15 @@ interface DiscoverOptions extends OpenOptions {
  * where the answer is not one that a server of the modern revisions gives.
  */
 export async function discover(dispatch: Dispatch, options: DiscoverOptions): Promise<Discovered> {
-  const { signal, client, revision, shown } = options;
+  const { signal, client, revision, displayUrl } = options;
   const peer = { ...client, revision, logLevel: undefined };
   const call = { id: 0, method: 'server/discover', params: {}, peer, signal, notify: () => {} };
   const result = await dispatch(call).catch((error: unknown) => {
-    throw McpError.is(error) && saysNotModern(error) ? notModern(shown, error.data, error) : error;
+    throw McpError.is(error) && saysNotModern(error) ? notModern(displayUrl, error.data, error) : error;
   });
   const { supportedVersions, capabilities } = result;
   if (!isObject(capabilities) || mutual(modernRevisions, supportedVersions) === undefined) {
-    throw notModern(shown, { supported: supportedVersions });
+    throw notModern(displayUrl, { supported: supportedVersions });
   }
   return result as unknown as Discovered;
 }
@@ -51,13 +51,13 @@ function saysNotModern({ code, status, data, number }: McpError): boolean {
   }
 }
 
-function notModern(shown: string, data: unknown, cause?: McpError): McpError {
+function notModern(displayUrl: string, data: unknown, cause?: McpError): McpError {
   const supported = isObject(data) && Array.isArray(data['supported']) ? data['supported'] : [];
   const list = supported.slice(0, 20).map((version) => String(version).slice(0, 32));
   const speaks = list.length > 0 ? ` It speaks ${list.join(', ')}.` : '';
   return new McpError(
     'unsupported_version',
-    `${shown} does not speak a protocol version of ${modernRevisions.join(', ')}.${speaks}`,
+    `${displayUrl} does not speak a protocol version of ${modernRevisions.join(', ')}.${speaks}`,
     { cause, data: { supported: list, requested: modernRevisions[0] } },
   );
 }

@@ -8,13 +8,13 @@ import type { Discovered } from '../../../protocol/model/model.js';
 import { modernRevisions, mutual } from '../../../protocol/tables/features.js';
 import { nameParam } from '../../../protocol/tables/methods.js';
 import type { Revision } from '../../../protocol/tables/revisions.js';
-import { fewReports } from '../../client/limit-reports.js';
+import { limitReports } from '../../client/limit-reports.js';
 import { printCall } from '../../client/print-call.js';
 import type { HttpCarrier } from './carrier.js';
 import { discover } from './discover.js';
 import type { HttpLinkOptions } from './options.js';
-import { readAnswer } from './read-response.js';
-import { OpenRequests } from './request-scopes.js';
+import { readResponse } from './read-response.js';
+import { RequestScopes } from './request-scopes.js';
 import { httpTarget } from './target.js';
 import { ToolHeaders } from './tool-headers.js';
 
@@ -42,8 +42,8 @@ export async function openHttpLink(
   { events, open, http, carrier, known }: HttpParts,
 ): Promise<Link> {
   const target = httpTarget(url, http, carrier);
-  const requests = new OpenRequests();
-  const problem = fewReports(events.problem);
+  const requests = new RequestScopes();
+  const problem = limitReports(events.problem);
   const tools = new ToolHeaders(events.problem);
   let revision = known?.revision ?? (modernRevisions[0] as Revision);
   let lastId = 0;
@@ -53,7 +53,7 @@ export async function openHttpLink(
     try {
       return await attempt(call);
     } catch (error) {
-      if (!McpError.is(error) || !(await corrected(error, call))) throw error;
+      if (!McpError.is(error) || !(await correct(error, call))) throw error;
       return attempt(call);
     }
   };
@@ -63,20 +63,20 @@ export async function openHttpLink(
     const id = ++lastId;
     self = printPeer(peer, revision, self);
     const sent = { method, params, self };
-    const result = await requests.run(call, async (lease) => {
+    const result = await requests.run(call, async (scope) => {
       const response = await target.send({
         headers: mirrorHeaders(method, params),
         body: printCall(id, sent),
-        until: lease,
+        until: scope,
         lane: method === 'subscriptions/listen' ? 'stream' : 'call',
       });
-      return readAnswer(response, { target, lease, expecting: { id, heard, problem } });
+      return readResponse(response, { target, scope, listener: { id, onMessage, problem } });
     });
     // Spec 2026-07-28: a result without a type is complete.
     result['resultType'] ??= 'complete';
     return method === 'tools/list' ? tools.learn(result as Outcome) : (result as Outcome);
 
-    function heard(message: { kind: string; method: string; params: JsonObject | undefined }): void {
+    function onMessage(message: { kind: string; method: string; params: JsonObject | undefined }): void {
       if (message.kind === 'notification') notify(message.method, message.params);
       else problem(`The server asked for ${message.method} in a stream, where it must not; ignored.`);
     }
@@ -95,7 +95,7 @@ export async function openHttpLink(
   }
 
   /** Whether the request would be another one now. */
-  async function corrected({ code, number, data }: McpError, call: Call): Promise<boolean> {
+  async function correct({ code, number, data }: McpError, call: Call): Promise<boolean> {
     if (number === undefined) return false;
     if (code === 'unsupported_version') {
       const other = isObject(data) ? mutual(modernRevisions, data['supported']) : undefined;
@@ -103,10 +103,10 @@ export async function openHttpLink(
       return other !== undefined;
     }
     // Spec 2026-07-28, Streamable HTTP, Client Behavior: the tool may have changed since it was listed.
-    return code === 'header_mismatch' && call.method === 'tools/call' && listed(call);
+    return code === 'header_mismatch' && call.method === 'tools/call' && isListed(call);
   }
 
-  async function listed({ params: { name }, ...call }: Call): Promise<boolean> {
+  async function isListed({ params: { name }, ...call }: Call): Promise<boolean> {
     let cursor: unknown;
     for (let page = 0; page < MAX_PAGES; page++) {
       const params = cursor === undefined ? {} : { cursor };
@@ -124,7 +124,7 @@ export async function openHttpLink(
   }
 
   const discovered =
-    known?.discovered ?? (await discover(dispatch, { ...open, revision, shown: target.shown }));
+    known?.discovered ?? (await discover(dispatch, { ...open, revision, displayUrl: target.displayUrl }));
   return {
     dispatch,
     discovered,
@@ -133,7 +133,7 @@ export async function openHttpLink(
       return revision;
     },
     async close() {
-      requests.close(new McpError('connection_closed', `The connection to ${target.shown} was closed.`));
+      requests.close(new McpError('connection_closed', `The connection to ${target.displayUrl} was closed.`));
       target.close();
     },
   };

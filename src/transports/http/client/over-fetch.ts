@@ -3,8 +3,8 @@ import type { HttpCarrier, HttpReply } from './carrier.js';
 /** Carries HTTP over a `fetch`: the runtime's, or one that the user hands in. Its connections are its own. */
 export function overFetch(fetch: typeof globalThis.fetch = globalThis.fetch): HttpCarrier {
   return {
-    async send({ method, url, standing, headers: own, body, until }) {
-      const headers = { ...standing, ...own };
+    async send({ method, url, commonHeaders, headers: own, body, until }) {
+      const headers = { ...commonHeaders, ...own };
       const init = { method, headers, signal: until.signal, redirect: 'manual' as const };
       const response = await fetch(url, body === undefined ? init : { ...init, body });
       return fetchedReply(response, response.url || url.href);

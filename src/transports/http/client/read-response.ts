@@ -5,48 +5,48 @@ import { cancelledBy, McpError } from '../../../protocol/errors.js';
 import type { HttpReply } from './carrier.js';
 import { isOk, mediaType } from './read-body.js';
 import { describeBody, peerError, refusal } from './refusal.js';
-import type { Lease } from './request-scopes.js';
+import type { RequestScope } from './request-scopes.js';
 import type { HttpTarget } from './target.js';
 import { incomplete } from './unreachable.js';
 
-export type Answer = Extract<Message, { kind: 'result' | 'error' }>;
-type Said = Exclude<Message, Answer>;
+export type JsonRpcResponse = Extract<Message, { kind: 'result' | 'error' }>;
+type PeerMessage = Exclude<Message, JsonRpcResponse>;
 type Problem = (message: string, cause?: unknown) => void;
 
-/** Who waits for an answer, and is told what comes before it. */
-export interface Expecting {
+/** Who waits for a response, and is told what comes before it. */
+export interface ResponseListener {
   /** Undefined where only what the peer says of its own accord is expected. */
   readonly id: RequestId | undefined;
-  readonly heard: (message: Said) => void;
+  readonly onMessage: (message: PeerMessage) => void;
   readonly problem: Problem;
 }
 
 const MAX_DEPTH = 512;
-/** How long the end of a stream may follow its answer; a connection that has ended can be used again. */
+/** How long the end of a stream may follow its response; a connection that has ended can be used again. */
 const DRAIN_MS = 250;
 
-/** Reads the answer to a POST: one body, or a stream. */
-export async function readAnswer(
+/** Reads the response to a POST: one body, or a stream. */
+export async function readResponse(
   reply: HttpReply,
-  { target, expecting, lease }: { target: HttpTarget; expecting: Expecting; lease: Lease },
+  { target, listener, scope }: { target: HttpTarget; listener: ResponseListener; scope: RequestScope },
 ): Promise<JsonObject> {
   if (!isOk(reply)) throw await refusal(reply, target);
-  const answer = isEventStream(reply)
+  const response = isEventStream(reply)
     ? await readStream(reply, {
         reader: new EventStreamReader({ maxBytes: target.maxBytes }),
-        take: answerIn(expecting),
-        lease,
+        take: responseIn(listener),
+        scope,
       }).catch((error: unknown) => {
-        throw McpError.is(error) ? error : incomplete(target.shown, error);
+        throw McpError.is(error) ? error : incomplete(target.displayUrl, error);
       })
-    : await readBody(reply, target, expecting);
-  if (answer === undefined) throw incomplete(target.shown);
-  return resultOf(answer, reply.status);
+    : await readBody(reply, target, listener);
+  if (response === undefined) throw incomplete(target.displayUrl);
+  return resultOf(response, reply.status);
 }
 
-export function resultOf(answer: Answer, status: number): JsonObject {
-  if (answer.kind === 'error') throw peerError(answer.error, status);
-  return answer.result;
+export function resultOf(response: JsonRpcResponse, status: number): JsonObject {
+  if (response.kind === 'error') throw peerError(response.error, status);
+  return response.result;
 }
 
 export function isEventStream(reply: HttpReply): boolean {
@@ -55,16 +55,16 @@ export function isEventStream(reply: HttpReply): boolean {
 
 async function readBody(
   reply: HttpReply,
-  { shown, maxBytes, conceal }: HttpTarget,
-  expecting: Expecting,
-): Promise<Answer> {
+  { displayUrl, maxBytes, conceal }: HttpTarget,
+  listener: ResponseListener,
+): Promise<JsonRpcResponse> {
   const { status } = reply;
   const text = await reply.text(maxBytes).catch((error: unknown) => {
-    throw incomplete(shown, error);
+    throw incomplete(displayUrl, error);
   });
   if (text === undefined) throw tooLarge(maxBytes);
   const odd = (what: string, cause?: unknown): McpError =>
-    new McpError('bad_response', `${shown} answered ${what}. Is this the address of an MCP server?`, {
+    new McpError('bad_response', `${displayUrl} answered ${what}. Is this the address of an MCP server?`, {
       status,
       cause,
       data: { status },
@@ -86,25 +86,25 @@ async function readBody(
   const problem: Problem = (message) => {
     why ??= message;
   };
-  const answer = pick(value, text.length, { ...expecting, problem });
-  if (answer === undefined)
+  const response = pick(value, text.length, { ...listener, problem });
+  if (response === undefined)
     throw odd(`with JSON that does not answer the request${why ? `. ${why.slice(0, -1)}` : ''}`);
-  if (why !== undefined) expecting.problem(why);
-  return answer;
+  if (why !== undefined) listener.problem(why);
+  return response;
 }
 
-/** Finds the answer among the events of a stream; what else is in them is heard, or reported. */
-export function answerIn(expecting: Expecting): Reading<Answer>['take'] {
+/** Finds the response among the events of a stream; what else is in them is heard, or reported. */
+export function responseIn(listener: ResponseListener): StreamReading<JsonRpcResponse>['take'] {
   return function answerIn(data, event) {
     if (event !== 'message') return undefined;
     let value: unknown;
     try {
       value = JSON.parse(data);
     } catch (error) {
-      expecting.problem('Something that is not JSON came in a stream and was skipped.', error);
+      listener.problem('Something that is not JSON came in a stream and was skipped.', error);
       return undefined;
     }
-    return pick(value, data.length, expecting);
+    return pick(value, data.length, listener);
   };
 }
 
@@ -112,7 +112,11 @@ function isTooDeep(value: unknown, size: number): boolean {
   return size > 2 * MAX_DEPTH && isDeeperThan(value, MAX_DEPTH);
 }
 
-function pick(value: unknown, size: number, { id, heard, problem }: Expecting): Answer | undefined {
+function pick(
+  value: unknown,
+  size: number,
+  { id, onMessage, problem }: ResponseListener,
+): JsonRpcResponse | undefined {
   if (isTooDeep(value, size)) {
     problem(`A message that nests deeper than ${MAX_DEPTH} levels was skipped.`);
     return undefined;
@@ -121,7 +125,7 @@ function pick(value: unknown, size: number, { id, heard, problem }: Expecting): 
   for (const item of Array.isArray(value) ? value : [value]) {
     const message = readMessage(item);
     if (message.kind === 'invalid') problem(`Something that is no message was skipped: ${message.reason}.`);
-    else if (message.kind === 'request' || message.kind === 'notification') heard(message);
+    else if (message.kind === 'request' || message.kind === 'notification') onMessage(message);
     // An error without an id can only be about what was asked here.
     else if (id !== undefined && isSame(message.id ?? id, id)) return message;
     else
@@ -131,21 +135,21 @@ function pick(value: unknown, size: number, { id, heard, problem }: Expecting): 
 }
 
 // The ids are integers. Some peers give one back as a string.
-function isSame(given: RequestId, id: RequestId): boolean {
-  return given === id || given === String(id);
+function isSame(received: RequestId, id: RequestId): boolean {
+  return received === id || received === String(id);
 }
 
-interface Reading<T> {
+interface StreamReading<T> {
   readonly reader: EventStreamReader;
   /** Takes the data of an event; anything but `undefined` ends the reading. */
   readonly take: (data: string, event: string) => T | undefined;
-  readonly lease: Lease;
+  readonly scope: RequestScope;
 }
 
 /** Reads a stream until `take` has what it wants. Rejects with whatever broke the stream, or an `McpError`. */
 export async function readStream<T>(
   reply: HttpReply,
-  { reader, take, lease }: Reading<T>,
+  { reader, take, scope }: StreamReading<T>,
 ): Promise<T | undefined> {
   try {
     for (;;) {
@@ -156,12 +160,12 @@ export async function readStream<T>(
         if (found === undefined && data !== '') found = take(data, event);
       }
       if (found === undefined) continue;
-      lease.after(drain(reply));
+      scope.extend(drain(reply));
       return found;
     }
   } catch (error) {
     reply.cancel();
-    if (lease.ended) throw cancelledBy(lease.signal.reason);
+    if (scope.ended) throw cancelledBy(scope.signal.reason);
     throw error instanceof EventTooLarge ? tooLarge(error.maxBytes) : error;
   }
 }

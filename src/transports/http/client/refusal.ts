@@ -7,20 +7,20 @@ import type { HttpTarget } from './target.js';
 const MAX_REFUSAL_BYTES = 64 * 1024;
 const HOUR_MS = 3_600_000;
 
-type Told = Pick<HttpTarget, 'shown' | 'conceal'>;
+type ReplySource = Pick<HttpTarget, 'displayUrl' | 'conceal'>;
 
 /** What an answer that is no success means. Its body is read or let go. */
-export async function refusal(reply: HttpReply, { shown, conceal }: Told): Promise<McpError> {
+export async function refusal(reply: HttpReply, { displayUrl, conceal }: ReplySource): Promise<McpError> {
   const { status } = reply;
   const text = await textInTime(reply, MAX_REFUSAL_BYTES);
   const error = readError(text);
-  const said = error === undefined ? describeBody(reply, text) : error.message.slice(0, 200);
-  const says = `${shown} answered ${status}${said === '' ? '' : `: ${conceal(said)}`}`;
+  const detail = error === undefined ? describeBody(reply, text) : error.message.slice(0, 200);
+  const says = `${displayUrl} answered ${status}${detail === '' ? '' : `: ${conceal(detail)}`}`;
   switch (status) {
     case 401:
       return new McpError(
         'unauthorized',
-        `${shown} wants to know who is calling (401). Pass a valid token as \`auth\`, or what it wants as \`headers\`.`,
+        `${displayUrl} wants to know who is calling (401). Pass a valid token as \`auth\`, or what it wants as \`headers\`.`,
         { status, data: { status, wwwAuthenticate: reply.header('www-authenticate') } },
       );
     case 403:
@@ -35,7 +35,7 @@ export async function refusal(reply: HttpReply, { shown, conceal }: Told): Promi
     case 407:
       return new McpError(
         'connect_failed',
-        `Cannot reach ${shown}: The proxy wants a user name and a password (407). Put them into its URL.`,
+        `Cannot reach ${displayUrl}: The proxy wants a user name and a password (407). Put them into its URL.`,
         { status, data: { code: 'ERR_PROXY', status } },
       );
     case 408:

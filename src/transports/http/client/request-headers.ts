@@ -11,10 +11,10 @@ export function ownHeaders(
 ): () => HeaderRecord | Promise<HeaderRecord> {
   const changes = typeof headers === 'function' || typeof auth === 'function';
   const basic = basicAuth(url);
-  let kept: HeaderRecord | undefined;
+  let cached: HeaderRecord | undefined;
 
   return function ownHeaders() {
-    return kept ?? ask();
+    return cached ?? ask();
   };
 
   async function ask(): Promise<HeaderRecord> {
@@ -28,7 +28,7 @@ export function ownHeaders(
     if (token !== undefined)
       setHeader(own, 'authorization', /^bearer /i.test(token) ? token : `Bearer ${token}`);
     const record = Object.fromEntries([...own].filter(([name]) => !isReserved(name)));
-    if (!changes) kept = record;
+    if (!changes) cached = record;
     return record;
   }
 }
@@ -36,11 +36,11 @@ export function ownHeaders(
 /** A plain value, or what the function that stands for it gives. */
 async function current<T>(
   option: string,
-  given: T | (() => T | Promise<T>) | undefined,
+  value: T | (() => T | Promise<T>) | undefined,
 ): Promise<T | undefined> {
-  if (typeof given !== 'function') return given;
+  if (typeof value !== 'function') return value;
   try {
-    return await (given as () => T | Promise<T>)();
+    return await (value as () => T | Promise<T>)();
   } catch (error) {
     if (McpError.is(error)) throw error;
     throw new McpError('unauthorized', `The function given as \`${option}\` failed, so nothing was sent.`, {
@@ -81,10 +81,10 @@ function isReserved(name: string): boolean {
 /** `fetch` refuses an address with credentials in it. */
 function basicAuth({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
-  return `Basic ${encodeBase64(new TextEncoder().encode(`${decoded(username)}:${decoded(password)}`))}`;
+  return `Basic ${encodeBase64(new TextEncoder().encode(`${decode(username)}:${decode(password)}`))}`;
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -3,7 +3,7 @@ import { ByNumber } from '../../../jsonrpc/by-number.js';
 import { cancelledBy, type McpError } from '../../../protocol/errors.js';
 
 /** How long a request may use the network. */
-export class Lease extends Lifetime {
+export class RequestScope extends Lifetime {
   readonly id: number;
   rest: Promise<unknown> | undefined;
 
@@ -13,14 +13,14 @@ export class Lease extends Lifetime {
   }
 
   /** Prolongs it beyond the answer, for the rest of a stream. */
-  after(rest: Promise<unknown>): void {
+  extend(rest: Promise<unknown>): void {
     this.rest = rest;
   }
 }
 
-/** The requests that are open, each with a lease of its own, so that closing ends them all. */
-export class OpenRequests {
-  readonly #open = new ByNumber<Lease>();
+/** The requests that are open, each with a scope of its own, so that closing ends them all. */
+export class RequestScopes {
+  readonly #open = new ByNumber<RequestScope>();
   #closed: McpError | undefined;
 
   get closed(): boolean {
@@ -28,23 +28,23 @@ export class OpenRequests {
   }
 
   /** Runs `work` until it ends or the call does. Ends then, whatever the network makes of it. */
-  run<T>(call: WithSignal, work: (lease: Lease) => Promise<T>): Promise<T> {
+  run<T>(call: WithSignal, work: (scope: RequestScope) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     if (hasEnded(call)) return Promise.reject(cancelledBy(call.signal.reason));
-    const lease = new Lease(this.#open.next());
-    this.#open.add(lease);
-    const unlisten = onEnd(call, () => lease.end(call.signal.reason));
+    const scope = new RequestScope(this.#open.next());
+    this.#open.add(scope);
+    const unlisten = onEnd(call, () => scope.end(call.signal.reason));
     return new Promise((resolve, reject) => {
       const release = (): void => {
         unlisten();
-        if (lease.rest === undefined) this.#open.delete(lease);
-        else void lease.rest.finally(() => this.#open.delete(lease));
+        if (scope.rest === undefined) this.#open.delete(scope);
+        else void scope.rest.finally(() => this.#open.delete(scope));
       };
-      lease.onEnd(() => {
+      scope.onEnd(() => {
         release();
-        reject(cancelledBy(lease.signal.reason));
+        reject(cancelledBy(scope.signal.reason));
       });
-      work(lease).then(
+      work(scope).then(
         (value) => {
           release();
           resolve(value);
@@ -59,6 +59,6 @@ export class OpenRequests {
 
   close(reason: McpError): void {
     this.#closed ??= reason;
-    for (const lease of this.#open.all()) lease.end(reason);
+    for (const scope of this.#open.all()) scope.end(reason);
   }
 }

@@ -11,7 +11,7 @@ import { unreachable } from './unreachable.js';
 export interface HttpTarget {
   readonly url: URL;
   /** The address for people to read: without credentials and without the query, which may hold a key. */
-  readonly shown: string;
+  readonly displayUrl: string;
   readonly maxBytes: number;
   /** Sends a request. Gives any answer but a redirection; rejects with an `McpError` where there is none. */
   readonly send: (request: HttpRequest) => Promise<HttpReply>;
@@ -40,14 +40,14 @@ const posted: HeaderRecord = {
 };
 
 export function httpTarget(
-  given: URL,
+  original: URL,
   http: HttpLinkOptions,
   carrier: HttpCarrier = overFetch(http.fetch),
 ): HttpTarget {
   const { maxMessageBytes = 32 * 1024 * 1024 } = http;
-  const own = ownHeaders(given, http);
-  const address = withoutCredentials(given);
-  const shown = show(address);
+  const own = ownHeaders(original, http);
+  const address = withoutCredentials(original);
+  const displayUrl = toDisplayUrl(address);
   let secrets: HeaderRecord = {};
   let withPosted: HeaderRecord = posted;
 
@@ -62,7 +62,7 @@ export function httpTarget(
     let carried: CarriedRequest = {
       method: method ?? 'POST',
       url,
-      standing: method === undefined ? withPosted : secrets,
+      commonHeaders: method === undefined ? withPosted : secrets,
       headers,
       body,
       until,
@@ -73,7 +73,7 @@ export function httpTarget(
       try {
         reply = await carrier.send(carried);
       } catch (error) {
-        throw whyNot(error, until);
+        throw toError(error, until);
       }
       if (!isRedirect(reply)) return reply;
       // Followed by hand: a POST must stay one, and what is sent in confidence must stay with its server.
@@ -82,10 +82,10 @@ export function httpTarget(
     }
   }
 
-  function whyNot(error: unknown, until: WithSignal): McpError {
+  function toError(error: unknown, until: WithSignal): McpError {
     if (hasEnded(until)) return cancelledBy(until.signal.reason);
     // A fetch of the user's own may have said already what is wrong.
-    return McpError.is(error) ? error : unreachable(error, shown);
+    return McpError.is(error) ? error : unreachable(error, displayUrl);
   }
 
   function conceal(text: string): string {
@@ -96,7 +96,7 @@ export function httpTarget(
     return clean;
   }
 
-  return { url: address, shown, maxBytes: maxMessageBytes, send, conceal, close: carrier.close };
+  return { url: address, displayUrl, maxBytes: maxMessageBytes, send, conceal, close: carrier.close };
 }
 
 export function withoutCredentials(url: URL): URL {
@@ -106,7 +106,7 @@ export function withoutCredentials(url: URL): URL {
   return copy;
 }
 
-function show({ origin, pathname }: URL): string {
+function toDisplayUrl({ origin, pathname }: URL): string {
   return `${origin}${pathname}`;
 }
 
@@ -122,16 +122,20 @@ interface Hop {
 function follow(reply: HttpReply, from: URL, { method, redirects }: Hop): URL {
   const { status } = reply;
   const refuse = (why: string): McpError =>
-    new McpError('bad_response', `${show(from)} sends elsewhere (${status || 'a redirection'}). ${why}`, {
-      status: status || 302,
-    });
+    new McpError(
+      'bad_response',
+      `${toDisplayUrl(from)} sends elsewhere (${status || 'a redirection'}). ${why}`,
+      {
+        status: status || 302,
+      },
+    );
   const location = reply.header('location');
   if (location === undefined)
     throw refuse('Where to is not said, or not shown in a browser: connect to it directly.');
   const to = URL.canParse(location, from.href) ? withoutCredentials(new URL(location, from)) : undefined;
   if (to === undefined || !/^https?:$/.test(to.protocol))
     throw refuse('The address that it gives cannot be read, or is not one of HTTP.');
-  const direct = `If you trust it, connect to ${show(to)} directly.`;
+  const direct = `If you trust it, connect to ${toDisplayUrl(to)} directly.`;
   if (to.origin !== from.origin) throw refuse(`Other origins are not followed. ${direct}`);
   if (method !== 'GET' && status !== 307 && status !== 308) {
     throw refuse(`With this status a message would get lost on the way. ${direct}`);

@@ -28,8 +28,8 @@ export class ToolHeaders {
     if (!Array.isArray(tools)) return outcome;
     if (tools.some(wantsHeaders))
       this.#mirroring ??= await import('../../../protocol/encoding/param-headers.js');
-    const kept = tools.filter((tool) => this.#learnTool(tool));
-    return kept.length === tools.length ? outcome : { ...outcome, tools: kept };
+    const usable = tools.filter((tool) => this.#learnTool(tool));
+    return usable.length === tools.length ? outcome : { ...outcome, tools: usable };
   }
 
   #learnTool(tool: unknown): boolean {

@@ -4,12 +4,12 @@ import { McpError } from '../../../protocol/errors.js';
 const unsent = ['ECONNREFUSED', 'ConnectionRefused', 'ENOTFOUND', 'EAI_AGAIN'];
 
 /** Why `fetch` failed, for a person. Its own message is left out: some runtimes put the whole address into it. */
-export function unreachable(error: unknown, shown: string): McpError {
+export function unreachable(error: unknown, displayUrl: string): McpError {
   const code = codeOf(error);
   const late = code !== undefined && /TIMEOUT|TIMEDOUT/.test(code);
   return new McpError(
     code === 'UND_ERR_HEADERS_TIMEOUT' ? 'timeout' : 'connect_failed',
-    `Cannot reach ${shown}${code ? ` (${code})` : ''}: ${late ? 'it did not answer in time.' : reason(code, error)}`,
+    `Cannot reach ${displayUrl}${code ? ` (${code})` : ''}: ${late ? 'it did not answer in time.' : reason(code, error)}`,
     { cause: error, data: { code, ...(wasUnsent(error, code) && { unsent: true }) } },
   );
 }
@@ -20,8 +20,8 @@ function wasUnsent(error: unknown, code: string | undefined): boolean {
 }
 
 /** The stream broke off, or ended, before the answer. */
-export function incomplete(shown: string, cause?: unknown): McpError {
-  return new McpError('connection_closed', `The answer of ${shown} ended before it was complete.`, {
+export function incomplete(displayUrl: string, cause?: unknown): McpError {
+  return new McpError('connection_closed', `The answer of ${displayUrl} ended before it was complete.`, {
     cause,
     data: { incomplete: true },
   });

@@ -3,7 +3,7 @@ import process from 'node:process';
 import { settlesWithin } from '../../../async/deadline.js';
 import { type Line, LineReader, printLine } from '../../../jsonrpc/ndjson.js';
 import { McpError } from '../../../protocol/errors.js';
-import { excerpt, fewReports } from '../../client/limit-reports.js';
+import { excerpt, limitReports } from '../../client/limit-reports.js';
 import { commandName, processName } from '../../client/process-name.js';
 import type { Wire, WireEvents } from '../../client/wire.js';
 import { keptLines, lastLines, withoutSecrets } from './last-lines.js';
@@ -77,7 +77,7 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
   const said = lastLines({ line: forward, secrets });
   // What a program prints to its output is no message where it does not serve: its error, or its usage.
   const printed = keptLines(secrets);
-  const junk = fewReports(events.problem);
+  const junk = limitReports(events.problem);
   let over = false;
   let queued = '';
 

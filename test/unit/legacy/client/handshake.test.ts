@@ -1,6 +1,6 @@
 import { McpError } from 'fullmcp';
 import { afterEach, describe, expect, it } from 'vitest';
-import { shakeHands } from '../../../../src/legacy/client/handshake.js';
+import { handshake } from '../../../../src/legacy/client/handshake.js';
 import { openSessionLink } from '../../../../src/legacy/client/session-link.js';
 import type { ClientCapabilities } from '../../../../src/protocol/model/model.js';
 import type { Revision } from '../../../../src/protocol/tables/revisions.js';
@@ -50,7 +50,7 @@ describe('the handshake', () => {
   it('gives the client a name where it has none', async () => {
     let params: Message = {};
     const exchange: Exchange = {
-      hear: () => undefined,
+      listen: () => undefined,
       request: async (request) => {
         params = request.params as Message;
         return serverAnswer;
@@ -59,7 +59,7 @@ describe('the handshake', () => {
       close: async () => undefined,
     };
     const client = { client: undefined, capabilities: {} };
-    await shakeHands(exchange, { client, revision: '2025-11-25', signal: new AbortController().signal });
+    await handshake(exchange, { client, revision: '2025-11-25', signal: new AbortController().signal });
     expect(params['clientInfo']).toMatchObject({ name: 'fullmcp' });
   });
 
@@ -127,7 +127,7 @@ describe('the handshake', () => {
   it('closes what it was to open a session on, where it fails', async () => {
     let closed = 0;
     const exchange: Exchange = {
-      hear: () => undefined,
+      listen: () => undefined,
       request: async () => ({ ...serverAnswer, protocolVersion: 'x' }),
       notify: () => undefined,
       close: async () => void closed++,
@@ -139,7 +139,7 @@ describe('the handshake', () => {
   it('fails where the server goes away with its answer, and nothing is told to be lost', async () => {
     let hung: ((reason: McpError) => void) | undefined;
     const exchange: Exchange = {
-      hear: ({ closed }) => {
+      listen: ({ closed }) => {
         hung = closed;
       },
       request: async () => {

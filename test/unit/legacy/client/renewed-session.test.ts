@@ -21,7 +21,7 @@ function forgetful(more: Readonly<Record<string, Answer>> = {}) {
     ...more,
   };
   const exchange: Exchange = {
-    hear: () => undefined,
+    listen: () => undefined,
     async request(request) {
       const { method, params } = request;
       const detail = params?.['uri'] ?? params?.['level'] ?? params?.['name'];
@@ -172,7 +172,7 @@ describe('a session that the server has lost', () => {
 describe('on the stream of a call', () => {
   it('comes what is of the call, and what is of the session', async () => {
     const { exchange } = forgetful({
-      'tools/call': ({ notified }) => {
+      'tools/call': ({ onNotification: notified }) => {
         notified?.('notifications/message', { level: 'info', data: 'a' });
         notified?.('notifications/tools/list_changed', undefined);
         notified?.('notifications/elicitation/complete', { elicitationId: 'e' });

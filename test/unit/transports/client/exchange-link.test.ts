@@ -42,7 +42,7 @@ describe('on a wire', () => {
   function setUp() {
     const wire = memoryWire();
     const exchange = wireExchange(wire);
-    exchange.hear(exchangeEvents());
+    exchange.listen(exchangeEvents());
     return { wire, link: exchangeLink(exchange, parts) };
   }
 
@@ -114,7 +114,7 @@ describe('with a real server as a process', () => {
 
   beforeEach(async () => {
     exchange = wireExchange(spawnWire({ command: process.execPath, args: [server], env: { NOTES: notes } }));
-    exchange.hear(events);
+    exchange.listen(events);
     const probe = exchangeLink(exchange, parts);
     const discovered = (await probe.dispatch(call('server/discover'))) as unknown as Discovered;
     link = exchangeLink(exchange, { ...parts, discovered });

@@ -106,7 +106,7 @@ describe('what nobody waits for is reported and does no harm', () => {
     const failure = new Error('a listener fails');
     const asked = ask('a', {
       params: { _meta: { progressToken: 1 } },
-      notified: () => {
+      onNotification: () => {
         throw failure;
       },
     });
@@ -121,8 +121,11 @@ describe('notifications', () => {
     const { wire, ask, events } = exchangeOnMemory();
     const heard: unknown[] = [];
     const notified = (method: string, params: unknown): unknown => heard.push([method, params]);
-    const asked = ask('a', { params: { x: 1, _meta: { progressToken: 'mine', other: 2 } }, notified });
-    const silent = ask('b', { notified });
+    const asked = ask('a', {
+      params: { x: 1, _meta: { progressToken: 'mine', other: 2 } },
+      onNotification: notified,
+    });
+    const silent = ask('b', { onNotification: notified });
     expect(wire.sent[0]?.['params']).toEqual({ x: 1, _meta: { progressToken: 1, other: 2 } });
     const progress = (token: unknown): object =>
       note('notifications/progress', { progressToken: token, progress: 5 });
@@ -138,7 +141,7 @@ describe('notifications', () => {
   test('of a subscription go to its request, all others to whoever hears', async () => {
     const { wire, ask, events } = exchangeOnMemory();
     const heard: unknown[] = [];
-    const asked = ask('subscriptions/listen', { notified: (method) => heard.push(method) });
+    const asked = ask('subscriptions/listen', { onNotification: (method) => heard.push(method) });
     const tagged = (id: number): object => ({ _meta: { 'io.modelcontextprotocol/subscriptionId': id } });
     wire.arrive(
       note('notifications/tools/list_changed', tagged(1)),
@@ -170,7 +173,7 @@ describe('notifications', () => {
     const { wire, exchange, events } = exchangeOnMemory();
     const later = exchangeEvents();
     wire.arrive(note('one'));
-    exchange.hear(later);
+    exchange.listen(later);
     wire.arrive(note('two'));
     expect([events.notifications, later.notifications]).toEqual([[['one', undefined]], [['two', undefined]]]);
   });

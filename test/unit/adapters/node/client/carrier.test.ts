@@ -289,7 +289,7 @@ describe('the connections of the carrier', () => {
     opened.push(() => carrier.close());
     return (more = {}) =>
       carrier.send({
-        ...{ method: 'POST', url, standing: {}, headers: {}, body: '{}', lane: 'call' },
+        ...{ method: 'POST', url, commonHeaders: {}, headers: {}, body: '{}', lane: 'call' },
         until: new AbortController(),
         ...more,
       });
@@ -410,7 +410,14 @@ describe('the connections of the carrier', () => {
     const url = new URL(`https://127.0.0.1:${port}/mcp`);
     const carrier = nodeCarrier(url, {}, { connectMs: 50 });
     opened.push(() => carrier.close());
-    const request = { method: 'POST', url, standing: {}, headers: {}, body: '{}', lane: 'call' } as const;
+    const request = {
+      method: 'POST',
+      url,
+      commonHeaders: {},
+      headers: {},
+      body: '{}',
+      lane: 'call',
+    } as const;
     await expect(
       soon('the end', carrier.send({ ...request, until: new AbortController() })),
     ).rejects.toMatchObject({

@@ -38,7 +38,7 @@ interface Opened extends Heard {
 function open(url: URL, http: HttpLinkOptions = {}, answer?: () => Promise<Record<string, unknown>>): Opened {
   const exchange = httpSessionExchange(url, http);
   const heard: Heard = { requests: [], notifications: [], problems: [], closed: [], aborted: [] };
-  exchange.hear({
+  exchange.listen({
     request(method, params, signal) {
       heard.requests.push([method, params]);
       signal.addEventListener('abort', () => heard.aborted.push(signal.reason));
@@ -177,7 +177,7 @@ test('what comes on a stream goes where it belongs, and questions are answered',
   await shakeHands(opened);
   const own: unknown[] = [];
   const params = { name: 'x', _meta: { progressToken: 'mine', other: 1 } };
-  expect(await opened.ask('tools/call', params, { notified: (...said) => own.push(said) })).toEqual({
+  expect(await opened.ask('tools/call', params, { onNotification: (...said) => own.push(said) })).toEqual({
     done: true,
   });
   expect(own).toEqual([
@@ -312,7 +312,7 @@ test('an answer is waited for across streams: retry is kept exactly, and a break
   await shakeHands(opened);
   await until('there is no stream', () => of(server, 'GET').length === 1);
   const own: unknown[] = [];
-  expect(await opened.ask('tools/call', {}, { notified: (method) => own.push(method) })).toEqual({
+  expect(await opened.ask('tools/call', {}, { onNotification: (method) => own.push(method) })).toEqual({
     finally: true,
   });
   expect(own).toEqual(['notifications/message']);
@@ -514,7 +514,7 @@ test('our own server, in its session era', async () => {
   const greeted = await opened.ask(
     'tools/call',
     { name: 'greet', arguments: {}, _meta: { progressToken: 'p' } },
-    { notified: (_, said) => heard.push(said) },
+    { onNotification: (_, said) => heard.push(said) },
   );
   expect(JSON.stringify(greeted)).toContain('Ada');
   expect(heard).toMatchObject([{ progressToken: 'p', progress: 1 }]);

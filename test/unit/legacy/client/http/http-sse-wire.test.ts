@@ -196,7 +196,7 @@ test('our own server', async () => {
   });
   await using serving = await serve(own, { port: 0, signals: false });
   const exchange = wireExchange(httpSseWire(new URL('/sse', serving.url), {}));
-  exchange.hear({
+  exchange.listen({
     request: () => Promise.reject(new Error('not expected')),
     notification: () => {},
     problem: (message) => expect.fail(message),
