@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { type Outcome, printOutcome } from '../../protocol/call.js';
+import type { Outcome } from '../../protocol/call.js';
 import { SERVER_INFO, SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import { has } from '../../protocol/tables/features.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
@@ -21,7 +21,6 @@ export function printAsOlder(revision: Revision, method: string, outcome: Outcom
 }
 
 function toOlder(revision: Revision, method: string, outcome: Outcome): JsonObject {
-  if (has(revision, 'resultType')) return JSON.parse(printOutcome(outcome)) as JsonObject;
   const { resultType, ttlMs, cacheScope, _meta, ...result } = outcome;
   const meta = withoutKey(_meta, SERVER_INFO);
   const rest = meta === undefined ? result : { ...result, _meta: meta };

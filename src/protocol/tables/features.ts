@@ -14,7 +14,6 @@ export type Feature =
   | 'requestMetadata'
   | 'batching'
   | 'pollingStreams'
-  | 'resultType'
   | 'structuredContent'
   | 'resourceLinks'
   | 'audio'
@@ -33,7 +32,6 @@ const features: Readonly<Record<Feature, Span>> = {
   pollingStreams: { since: '2025-11-25', until: '2026-07-28' },
   urlElicitation: { since: '2025-11-25' },
   requestMetadata: { since: '2026-07-28' },
-  resultType: { since: '2026-07-28' },
 };
 
 export function has(revision: Revision, feature: Feature): boolean {
