@@ -8,14 +8,14 @@ import { TASKS } from '../protocol/tables/extensions.js';
 import type { answerWith } from './answering/answer-with.js';
 import { capabilitiesOf, keyOf } from './answering/answering.js';
 import { staleBy, uniqueKey } from './calls/caching.js';
-import { Caller, type SendOptions, toLogMessage } from './calls/caller.js';
+import { CallSender, type SendOptions, toLogMessage } from './calls/call-sender.js';
 import { listing } from './calls/listing.js';
 import { completed, toCompletion, toPromptResult, toReadResult } from './calls/read-results.js';
 import { KnownTools } from './checks/known-tools.js';
 import { Connection } from './connection/connection.js';
 import { EventHub } from './connection/event-hub.js';
 import type { Client, Listing, ServerFacts } from './model/client.js';
-import type { Answer } from './model/handlers.js';
+import type { AnswerQuestion } from './model/handlers.js';
 import { fullmcp } from './model/identity.js';
 import type { CallOptions, ClientOptions } from './model/options.js';
 import { ResultCache } from './model/result-cache.js';
@@ -38,7 +38,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
   const { open, target, options, signal, connectTimeoutMs = 30_000, cacheKey = uniqueKey() } = parts;
   const { client: identity = fullmcp, reconnect = true, cache = true } = options;
   const hub = new EventHub();
-  const known = new KnownTools(hub.problem);
+  const knownTools = new KnownTools(hub.problem);
   const results = cache === true ? new ResultCache() : cache || undefined;
   const { maxRounds = 10 } = options;
   const peer = {
@@ -55,20 +55,23 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
   }
 
   let handle: ReturnType<typeof answerWith> | undefined;
-  async function answerAs(server: string, ...[request, asked]: Parameters<Answer>): Promise<JsonObject> {
+  async function answerAs(
+    server: string,
+    ...[request, asked]: Parameters<AnswerQuestion>
+  ): Promise<JsonObject> {
     handle ??= (await import('./answering/answer-with.js')).answerWith(options, {
       maxRounds,
       problem: hub.problem,
     });
     return handle(request, { ...asked, server });
   }
-  const answer: Answer = (request, asked) => answerAs(serverName(), request, asked);
+  const answer: AnswerQuestion = (request, asked) => answerAs(serverName(), request, asked);
 
   const events: Omit<LinkEvents, 'lost'> = {
     notification,
     problem: hub.problem,
     ask: (request, asked, server = serverName()) =>
-      caller.whileAsking(() => answerAs(server, request, { key: keyOf(request), signal: asked })),
+      sender.whileAsking(() => answerAs(server, request, { key: keyOf(request), signal: asked })),
   };
   const connection = new Connection({
     open,
@@ -76,18 +79,18 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     reconnect: reconnect === true ? {} : reconnect || undefined,
     connectTimeoutMs,
     events,
-    changed(status, reason) {
+    onStatus(status, reason) {
       if (status === 'closed') shut(reason ?? new McpError('connection_closed', 'The client was closed'));
       hub.emit('status', { status, ...(reason && { reason }) });
     },
   });
-  const caller = new Caller({
+  const sender = new CallSender({
     options,
     dispatch: (call) => connection.dispatch(call),
     peer,
     hub,
-    known,
-    caching: results && { cache: results, server: cacheKey, own: uniqueKey() },
+    knownTools,
+    caching: results && { cache: results, serverKey: cacheKey, clientKey: uniqueKey() },
     answer,
   });
   // Loaded with the first subscription: many clients have none.
@@ -99,7 +102,11 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
       import('./subscriptions/listen-request.js'),
     ]);
     const started = new Listening({
-      listen: listenRequest({ caller, link: () => connection.link, timeoutMs: options.timeoutMs ?? 60_000 }),
+      listen: listenRequest({
+        sender,
+        link: () => connection.link,
+        timeoutMs: options.timeoutMs ?? 60_000,
+      }),
       notification(method, params) {
         if (!connection.link.reportsChanges) notification(method, params);
       },
@@ -112,7 +119,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
   function shut(reason: McpError): void {
     isShut = true;
     void listening?.then((started) => started.close());
-    caller.close(reason);
+    sender.close(reason);
   }
 
   function list<T>(
@@ -123,7 +130,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
   ): Listing<T> {
     async function fetchPage(params: JsonObject): Promise<Outcome> {
       try {
-        return await caller.sendOwn(method, params, callOptions);
+        return await sender.sendFresh(method, params, callOptions);
       } catch (error) {
         // A server that lacks the method has none of it, whatever it declares: many declare resources and have no templates.
         if (!McpError.is(error) || error.code !== 'method_not_found') throw error;
@@ -136,16 +143,16 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
   }
 
   const tools = toolCalls({
-    caller,
-    known,
+    sender,
+    knownTools,
     answer,
     maxRounds,
     maxTimeoutMs: options.maxTimeoutMs,
     problem: hub.problem,
   });
 
-  async function ask(method: string, params: JsonObject, given?: SendOptions): Promise<Outcome> {
-    return completed(await caller.sendOwn(method, params, given));
+  async function ask(method: string, params: JsonObject, callOptions?: SendOptions): Promise<Outcome> {
+    return completed(await sender.sendFresh(method, params, callOptions));
   }
 
   // Some servers ask before the handshake is over.
@@ -176,46 +183,54 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
       return facts();
     },
     ...tools,
-    tools: (given) => list('tools/list', 'tools', 'tools', given),
-    resources: (given) => list('resources/list', 'resources', 'resources', given),
-    templates: (given) => list('resources/templates/list', 'resourceTemplates', 'resources', given),
-    prompts: (given) => list('prompts/list', 'prompts', 'prompts', given),
-    readResource: async (uri, given) => toReadResult(await ask('resources/read', { uri }, given)),
-    getPrompt: async (name, args, given) =>
-      toPromptResult(await ask('prompts/get', { name, ...(args && { arguments: args }) }, given)),
-    async complete({ prompt, template, argument, value, filled }, given) {
+    tools: (callOptions) => list('tools/list', 'tools', 'tools', callOptions),
+    resources: (callOptions) => list('resources/list', 'resources', 'resources', callOptions),
+    templates: (callOptions) =>
+      list('resources/templates/list', 'resourceTemplates', 'resources', callOptions),
+    prompts: (callOptions) => list('prompts/list', 'prompts', 'prompts', callOptions),
+    readResource: async (uri, callOptions) => toReadResult(await ask('resources/read', { uri }, callOptions)),
+    getPrompt: async (name, args, callOptions) =>
+      toPromptResult(await ask('prompts/get', { name, ...(args && { arguments: args }) }, callOptions)),
+    async complete({ prompt, template, argument, value, filled }, callOptions) {
       const ref =
         prompt === undefined ? { type: 'ref/resource', uri: template } : { type: 'ref/prompt', name: prompt };
       const context = filled && { context: { arguments: filled } };
       return toCompletion(
-        await ask('completion/complete', { ref, argument: { name: argument, value }, ...context }, given),
+        await ask(
+          'completion/complete',
+          { ref, argument: { name: argument, value }, ...context },
+          callOptions,
+        ),
       );
     },
-    async subscribe(what, given = {}) {
+    async subscribe(interests, subscribeOptions = {}) {
       listening ??= startListening();
-      return (await listening).subscribe(typeof what === 'string' ? { uris: [what] } : what, given);
+      return (await listening).subscribe(
+        typeof interests === 'string' ? { uris: [interests] } : interests,
+        subscribeOptions,
+      );
     },
-    request: (method, params = {}, given = {}) => caller.send(method, params, given),
-    async ping(given) {
-      const begun = performance.now();
-      await caller.sendOwn('server/discover', {}, { ...given, bare: true });
-      return performance.now() - begun;
+    request: (method, params = {}, callOptions = {}) => sender.send(method, params, callOptions),
+    async ping(callOptions) {
+      const startedAt = performance.now();
+      await sender.sendFresh('server/discover', {}, { ...callOptions, skipMiddleware: true });
+      return performance.now() - startedAt;
     },
     setLogLevel(level) {
-      caller.logLevel = level;
+      sender.logLevel = level;
     },
     async rootsChanged() {
       if (connection.link.expectsRootChanges)
-        await caller.sendOwn('notifications/roots/list_changed', {}, { bare: true });
+        await sender.sendFresh('notifications/roots/list_changed', {}, { skipMiddleware: true });
     },
-    pending: () => caller.pending(),
+    pending: () => sender.pending(),
     info: () => ({
       status: connection.status,
       transport: connection.link.transport,
       target,
       revision: connection.link.revision,
       server: facts(),
-      pending: caller.pending().length,
+      pending: sender.pending().length,
       reconnects: connection.reconnects,
       problems: [...hub.problems],
     }),

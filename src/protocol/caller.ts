@@ -21,19 +21,19 @@ export type Caller = Pick<Call, 'auth' | 'http'>;
 const MAX_SUBJECT = 1024;
 
 /** The caller with its defaults. Throws a TypeError that says what is wrong with it. */
-export function toAuth(given: AuthInit): Auth;
-export function toAuth(given: AuthInit | undefined): Auth | undefined;
-export function toAuth(given: AuthInit | undefined): Auth | undefined {
-  if (given === undefined) return undefined;
-  if (!isObject(given)) throw new TypeError('auth must be an object with a "subject", or undefined.');
-  const { subject, scopes = [], claims = {} } = given as AuthInit;
+export function toAuth(init: AuthInit): Auth;
+export function toAuth(init: AuthInit | undefined): Auth | undefined;
+export function toAuth(init: AuthInit | undefined): Auth | undefined {
+  if (init === undefined) return undefined;
+  if (!isObject(init)) throw new TypeError('auth must be an object with a "subject", or undefined.');
+  const { subject, scopes = [], claims = {} } = init as AuthInit;
   // Nobody is the absence of a caller: a caller without a name would share everything with everybody who has none.
   if (typeof subject !== 'string' || subject === '' || subject.length > MAX_SUBJECT)
     throw new TypeError(`auth.subject must be a string of 1 to ${MAX_SUBJECT} characters.`);
   if (!Array.isArray(scopes) || scopes.some((scope) => typeof scope !== 'string'))
     throw new TypeError('auth.scopes must be an array of strings.');
   if (!isObject(claims)) throw new TypeError('auth.claims must be an object.');
-  return { ...given, subject, scopes, claims };
+  return { ...init, subject, scopes, claims };
 }
 
 /** Names the caller that tasks, states, sessions and idempotency keys belong to; empty for nobody. */
@@ -41,14 +41,14 @@ export function principalOf({ auth }: Pick<Call, 'auth'>): string {
   return auth?.subject ?? '';
 }
 
-const MAX_KEPT = 16 * 1024;
+const MAX_STORED = 16 * 1024;
 
 /** The caller as it is kept beside a task, without what is not JSON. Throws a TypeError where that is too long. */
-export function keptAuth(auth: Auth): Auth {
+export function storableAuth(auth: Auth): Auth {
   const json = JSON.stringify(auth);
-  if (json.length > MAX_KEPT)
+  if (json.length > MAX_STORED)
     throw new TypeError(
-      `auth has ${json.length} characters as JSON, at most ${MAX_KEPT} can be kept for a task. Put into auth.claims only what handlers read.`,
+      `auth has ${json.length} characters as JSON, at most ${MAX_STORED} can be kept for a task. Put into auth.claims only what handlers read.`,
     );
   return JSON.parse(json) as Auth;
 }

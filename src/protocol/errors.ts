@@ -134,7 +134,7 @@ export class McpError extends Error {
 }
 
 function unknownCode(code: unknown): TypeError {
-  const known = Object.keys(wire);
+  const names = Object.keys(wire);
   if (typeof code === 'number') {
     const name = codes.get(code);
     return new TypeError(
@@ -143,12 +143,12 @@ function unknownCode(code: unknown): TypeError {
         : `An McpError has a name as its code, not the number ${code}: new McpError('${name}', message).`,
     );
   }
-  const shown =
+  const display =
     typeof code === 'string' ? JSON.stringify(code.slice(0, 40)) : `a value of type ${typeof code}`;
   const part = code === 'not_found' ? 'resource_not_found' : code;
-  const meant = typeof part === 'string' && part.length > 3 && known.find((name) => name.includes(part));
-  const hint = !meant ? `Known: ${known.join(', ')}.` : `Did you mean "${meant}"?`;
-  return new TypeError(`An McpError cannot have the code ${shown}. ${hint}`);
+  const suggestion = typeof part === 'string' && part.length > 3 && names.find((name) => name.includes(part));
+  const hint = !suggestion ? `Known: ${names.join(', ')}.` : `Did you mean "${suggestion}"?`;
+  return new TypeError(`An McpError cannot have the code ${display}. ${hint}`);
 }
 
 /** The error itself, or one that says nothing of it: what is nobody's known mistake is ours. */

@@ -56,18 +56,18 @@ export function withToken(params: JsonObject, token: RequestId): JsonObject {
 
 // Key by key, because what a spread makes is slow to make and slow to print: three times as slow as the rest of a call.
 function withMeta(params: JsonObject, add: (meta: JsonObject) => void): JsonObject {
-  const changed = copy(params);
+  const result = copy(params);
   const { _meta } = params;
   const meta = isObject(_meta) ? copy(_meta) : {};
   add(meta);
-  changed['_meta'] = meta;
-  return changed;
+  result['_meta'] = meta;
+  return result;
 }
 
 function copy(object: JsonObject): JsonObject {
-  const made: JsonObject = {};
-  for (const key of Object.keys(object)) made[key] = object[key];
-  return made;
+  const result: JsonObject = {};
+  for (const key of Object.keys(object)) result[key] = object[key];
+  return result;
 }
 
 /** Reads who is calling from the request's own metadata. */
@@ -94,7 +94,7 @@ export function readPeer(params: JsonObject | undefined): Peer {
 
 function readRevision(version: unknown): Revision {
   if (typeof version !== 'string') throw malformed(`params._meta["${VERSION}"] must be a string`);
-  const revision = modernRevisions.find((known) => known === version);
+  const revision = modernRevisions.find((candidate) => candidate === version);
   if (revision !== undefined) return revision;
   throw new McpError('unsupported_version', `Unsupported protocol version: ${version.slice(0, 64)}`, {
     data: { supported: modernRevisions, requested: version.slice(0, 64) },
@@ -109,6 +109,6 @@ export function progressToken(params: JsonObject): string | number | undefined {
 }
 
 // Spec: a request without its required metadata is malformed; on HTTP the status is 400.
-function malformed(what: string): McpError {
-  return new McpError('invalid_params', `Malformed request: ${what}`, { status: 400 });
+function malformed(problem: string): McpError {
+  return new McpError('invalid_params', `Malformed request: ${problem}`, { status: 400 });
 }

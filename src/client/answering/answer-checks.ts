@@ -12,44 +12,44 @@ export interface Misfit {
 }
 
 const actions: readonly unknown[] = ['accept', 'decline', 'cancel'];
-const HOW = 'Return { action: "accept", content }, { action: "decline" } or { action: "cancel" }.';
+const ANSWER_SHAPES = 'Return { action: "accept", content }, { action: "decline" } or { action: "cancel" }.';
 
 /** What the user did with a form, as it is sent. Throws where it is not an answer; says so where it does not fit the form. */
-export async function checkedForm(given: unknown, schema: JsonObject): Promise<JsonObject | Misfit> {
-  const action = actionOf(given, 'elicit', HOW, schema);
+export async function checkedForm(value: unknown, schema: JsonObject): Promise<JsonObject | Misfit> {
+  const action = actionOf(value, 'elicit', ANSWER_SHAPES, schema);
   if (action !== 'accept') return { action };
-  const { content = {} } = given as JsonObject;
+  const { content = {} } = value as JsonObject;
   if (!isObject(content))
     throw new HandlerMistake(
       `The \`elicit\` handler returned ${nameOf(content)} as \`content\`. It must be an object with the fields of the form.`,
     );
-  const filled = withDefaults(schema, content) as JsonObject;
-  const misfit = Object.keys(schema).length === 0 ? undefined : await misfitOf(filled, schema);
-  return misfit === undefined ? { action, content: filled } : { misfit };
+  const complete = withDefaults(schema, content) as JsonObject;
+  const misfit = Object.keys(schema).length === 0 ? undefined : await misfitOf(complete, schema);
+  return misfit === undefined ? { action, content: complete } : { misfit };
 }
 
-export function checkedVisit(given: unknown): JsonObject {
-  return { action: actionOf(given, 'elicit.url', HOW.replace(', content', '')) };
+export function checkedVisit(value: unknown): JsonObject {
+  return { action: actionOf(value, 'elicit.url', ANSWER_SHAPES.replace(', content', '')) };
 }
 
-function actionOf(given: unknown, handler: string, how: string, schema: JsonObject = {}): string {
-  const action = isObject(given) ? given['action'] : undefined;
+function actionOf(value: unknown, handler: string, advice: string, schema: JsonObject = {}): string {
+  const action = isObject(value) ? value['action'] : undefined;
   if (actions.includes(action)) return action as string;
   const fields = isObject(schema['properties']) ? schema['properties'] : {};
-  const own = isObject(given) ? Object.keys(given).filter((key) => Object.hasOwn(fields, key)) : [];
+  const misplaced = isObject(value) ? Object.keys(value).filter((key) => Object.hasOwn(fields, key)) : [];
   const wrong =
     typeof action === 'string'
       ? `an object with \`action: ${JSON.stringify(action.slice(0, 40))}\``
-      : isObject(given)
-        ? `an object without \`action\`${own.length > 0 ? `: ${list(own)} must be inside \`content\`` : ''}`
-        : nameOf(given);
-  throw new HandlerMistake(`The \`${handler}\` handler returned ${wrong}. ${how}`);
+      : isObject(value)
+        ? `an object without \`action\`${misplaced.length > 0 ? `: ${list(misplaced)} must be inside \`content\`` : ''}`
+        : nameOf(value);
+  throw new HandlerMistake(`The \`${handler}\` handler returned ${wrong}. ${advice}`);
 }
 
-export function checkedSampling(given: unknown): JsonObject {
-  const { role, model, content } = isObject(given) ? given : {};
-  const wrong = !isObject(given)
-    ? nameOf(given)
+export function checkedSampling(value: unknown): JsonObject {
+  const { role, model, content } = isObject(value) ? value : {};
+  const wrong = !isObject(value)
+    ? nameOf(value)
     : role !== 'assistant' && role !== 'user'
       ? 'an object whose `role` is not "assistant" or "user"'
       : typeof model !== 'string'
@@ -57,7 +57,7 @@ export function checkedSampling(given: unknown): JsonObject {
         : !blocksOf(content)
           ? 'an object whose `content` is not a content block or an array of them'
           : undefined;
-  if (wrong === undefined) return { ...(given as JsonObject) };
+  if (wrong === undefined) return { ...(value as JsonObject) };
   throw new HandlerMistake(
     `The \`sample\` handler returned ${wrong}. Return { role: "assistant", model: "its name", content: { type: "text", text } }.`,
   );
@@ -68,12 +68,12 @@ function blocksOf(content: unknown): boolean {
   return Array.isArray(content) ? content.every(isBlock) : isBlock(content);
 }
 
-export function checkedRoots(given: unknown): readonly Root[] {
-  if (!Array.isArray(given))
+export function checkedRoots(value: unknown): readonly Root[] {
+  if (!Array.isArray(value))
     throw new HandlerMistake(
-      `\`roots\` gave ${nameOf(given)}. It must be an array of URIs, as ["file:///its/path"], or of { uri, name }.`,
+      `\`roots\` gave ${nameOf(value)}. It must be an array of URIs, as ["file:///its/path"], or of { uri, name }.`,
     );
-  return given.map(toRoot);
+  return value.map(toRoot);
 }
 
 function toRoot(root: unknown): Root {

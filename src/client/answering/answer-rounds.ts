@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
 import { McpError, throwCancelled } from '../../protocol/errors.js';
 import type { InputRequest } from '../../protocol/model/input.js';
-import type { Answer } from '../model/handlers.js';
+import type { AnswerQuestion } from '../model/handlers.js';
 
 // Loaded with the first call that asks.
 
@@ -21,18 +21,18 @@ export async function answerRounds(
   let outcome = first;
   // Whether each round asked for the same as the one before, though it was answered.
   let same = true;
-  const noted: Answer = async (request, asked) => {
-    const given = await answer(request, asked);
-    if (saysNo(given)) same = false;
-    return given;
+  const answerAndNote: AnswerQuestion = async (request, asked) => {
+    const response = await answer(request, asked);
+    if (isRefusal(response)) same = false;
+    return response;
   };
   for (let round = 1; outcome.resultType === 'input_required'; round++) {
     const { inputRequests } = outcome;
     if (round > maxRounds)
       throw same && isObject(inputRequests)
-        ? neverFits(Object.keys(inputRequests), maxRounds)
-        : asksTooOften(maxRounds);
-    outcome = await again(call, next, { outcome, round, answer: noted });
+        ? answersNeverFit(Object.keys(inputRequests), maxRounds)
+        : tooManyRounds(maxRounds);
+    outcome = await nextRound(call, next, { outcome, round, answer: answerAndNote });
     if (JSON.stringify(inputRequests) !== JSON.stringify(outcome.inputRequests)) same = false;
   }
   return outcome;
@@ -41,10 +41,10 @@ export async function answerRounds(
 interface Round {
   readonly outcome: Outcome;
   readonly round: number;
-  readonly answer: Answer;
+  readonly answer: AnswerQuestion;
 }
 
-async function again(call: Call, next: Dispatch, { outcome, round, answer }: Round): Promise<Outcome> {
+async function nextRound(call: Call, next: Dispatch, { outcome, round, answer }: Round): Promise<Outcome> {
   const { inputRequests, requestState } = outcome;
   if (!isObject(inputRequests) && typeof requestState !== 'string')
     throw new McpError('bad_response', 'The server wants input but does not say which');
@@ -67,7 +67,7 @@ async function again(call: Call, next: Dispatch, { outcome, round, answer }: Rou
 /** Answers everything that is asked at one time; undefined where nothing is. */
 export async function answerAll(
   requests: unknown,
-  answer: Answer,
+  answer: AnswerQuestion,
   signal: AbortSignal,
 ): Promise<JsonObject | undefined> {
   if (!isObject(requests)) return undefined;
@@ -80,11 +80,11 @@ export async function answerAll(
 }
 
 /** Whether an answer refuses, which fits every question. */
-export function saysNo({ action }: JsonObject): boolean {
+export function isRefusal({ action }: JsonObject): boolean {
   return action === 'decline' || action === 'cancel';
 }
 
-export function asksTooOften(maxRounds: number): McpError {
+export function tooManyRounds(maxRounds: number): McpError {
   return new McpError(
     'bad_response',
     `The server asked for input ${maxRounds + 1} times. At most ${maxRounds} are allowed (maxRounds).`,
@@ -92,15 +92,15 @@ export function asksTooOften(maxRounds: number): McpError {
 }
 
 /** A server that asks the same again and again does so because of the answers. */
-export function neverFits(keys: readonly string[], maxRounds: number): McpError {
-  const asked = keys.map((key) => `"${key.slice(0, 100)}"`).slice(0, 10);
+export function answersNeverFit(keys: readonly string[], maxRounds: number): McpError {
+  const questions = keys.map((key) => `"${key.slice(0, 100)}"`).slice(0, 10);
   return new McpError(
     'invalid_params',
-    `The server asked ${asked.join(', ')} again after each of ${maxRounds} answers (maxRounds): what the handlers answer does not fit. It fits the form's schema, so the server expects more than the schema says.`,
+    `The server asked ${questions.join(', ')} again after each of ${maxRounds} answers (maxRounds): what the handlers answer does not fit. It fits the form's schema, so the server expects more than the schema says.`,
   );
 }
 
 export interface AnsweringParts {
-  readonly answer: Answer;
+  readonly answer: AnswerQuestion;
   readonly maxRounds: number;
 }

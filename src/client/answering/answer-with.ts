@@ -66,11 +66,11 @@ function handling(
   };
 
   /** Puts a form to the handler until it is filled in as its schema wants it: the user may have made a mistake. */
-  async function fill(handler: AnswerForm, shown: Form, asked: Asked): Promise<JsonObject> {
+  async function fill(handler: AnswerForm, request: Form, asked: Asked): Promise<JsonObject> {
     let rejection: string | undefined;
     for (let round = 0; round < maxRounds; round++) {
-      const given = await handler(shown, rejection === undefined ? asked : { ...asked, rejection });
-      const checked = await checkedForm(given, shown.schema);
+      const result = await handler(request, rejection === undefined ? asked : { ...asked, rejection });
+      const checked = await checkedForm(result, request.schema);
       if (!('misfit' in checked)) return checked;
       rejection = String(checked.misfit);
       if (asked.signal.aborted) throw cancelledBy(asked.signal.reason);

@@ -14,31 +14,31 @@ const cacheable = new Set([
 export interface CachingParts {
   readonly cache: ResultCache;
   /** What tells the server from others. */
-  readonly server: string;
+  readonly serverKey: string;
   /** A private result is this client's own. */
-  readonly own: string;
+  readonly clientKey: string;
 }
 
 /** Answers from the cache what is fresh there; with `renew`, only puts there what the server says now. */
 export function caching(
-  { cache, server, own }: CachingParts,
+  { cache, serverKey, clientKey }: CachingParts,
   { renew }: { readonly renew: boolean },
 ): Middleware {
-  async function cached(call: Call, next: Dispatch): Promise<Outcome> {
-    const said = fingerprint(call);
-    const [shared, mine] = [`${server}\n*\n${said}`, `${server}\n${own}\n${said}`];
-    const known = renew ? undefined : (cache.get(mine) ?? cache.get(shared));
-    if (known !== undefined) return known;
+  async function dispatchCached(call: Call, next: Dispatch): Promise<Outcome> {
+    const callKey = fingerprint(call);
+    const [shared, personal] = [`${serverKey}\n*\n${callKey}`, `${serverKey}\n${clientKey}\n${callKey}`];
+    const hit = renew ? undefined : (cache.get(personal) ?? cache.get(shared));
+    if (hit !== undefined) return hit;
     const { generation } = cache;
     const outcome = await next(call);
     if (cache.generation !== generation || outcome.resultType !== 'complete') return outcome;
     // What depended on answers is not what the next caller would get.
     if ('inputResponses' in call.params || 'requestState' in call.params) return outcome;
-    cache.set(outcome['cacheScope'] === 'public' ? shared : mine, call, outcome);
+    cache.set(outcome['cacheScope'] === 'public' ? shared : personal, call, outcome);
     return outcome;
   }
   return function caching(call, next) {
-    return cacheable.has(call.method) ? cached(call, next) : next(call);
+    return cacheable.has(call.method) ? dispatchCached(call, next) : next(call);
   };
 }
 

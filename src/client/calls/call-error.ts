@@ -11,18 +11,18 @@ export function toCallError(method: string, error: unknown): McpError {
   if (!isObject(data)) return error;
   // Spec 2026-07-28, Resources, Error Handling: what is not there is an invalid parameter, and the data names it.
   if (code === 'invalid_params' && method === 'resources/read' && 'uri' in data)
-    return changed(error, { code: 'resource_not_found' });
+    return withChanges(error, { code: 'resource_not_found' });
   if (code === 'missing_capability') {
     const missing = handlersFor(data['requiredCapabilities']);
     if (missing.length > 0)
-      return changed(error, {
+      return withChanges(error, {
         message: `${sentence(error.message)} Give connect() ${missing.join(' and ')}.`,
       });
   }
   return error;
 }
 
-function changed(
+function withChanges(
   error: McpError,
   { code = error.code, message = error.message }: Partial<Pick<McpError, 'code' | 'message'>>,
 ): McpError {

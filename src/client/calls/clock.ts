@@ -51,10 +51,10 @@ export class Clock {
   #arm(now: number, ms: number): void {
     clearTimeout(this.#timer);
     this.#due = now + ms;
-    this.#timer = setTimeout(() => this.#look(), Math.min(Math.max(1, Math.ceil(ms)), MAX_MS));
+    this.#timer = setTimeout(() => this.#tick(), Math.min(Math.max(1, Math.ceil(ms)), MAX_MS));
   }
 
-  #look(): void {
+  #tick(): void {
     this.#stop();
     const now = performance.now();
     let next = Number.POSITIVE_INFINITY;

@@ -29,8 +29,8 @@ export class OpenCall implements Timed {
   readonly #clock: Clock;
   readonly #hub: OpenCallParts['hub'];
   readonly #reported: number;
-  readonly #begun: number = performance.now();
-  #seen: number = this.#begun;
+  readonly #startedAt: number = performance.now();
+  #activeAt: number = this.#startedAt;
   #pausedAt: number | undefined;
   /** Time that was spent on the user's answers: it counts against nobody. */
   #pausedMs = 0;
@@ -45,7 +45,7 @@ export class OpenCall implements Timed {
     this.#clock = clock;
     this.#hub = hub;
     this.#reported = hub.reported;
-    if (limits !== undefined) clock.add(Math.min(limits.timeoutMs, limits.maxTimeoutMs), this.#begun);
+    if (limits !== undefined) clock.add(Math.min(limits.timeoutMs, limits.maxTimeoutMs), this.#startedAt);
   }
 
   /** The outcome of `work`, or the reason for which the call was ended before. */
@@ -70,7 +70,7 @@ export class OpenCall implements Timed {
 
   /** The server has shown that it is at work. */
   alive(progress?: number): void {
-    this.#seen = performance.now();
+    this.#activeAt = performance.now();
     if (progress !== undefined) this.#lastProgress = progress;
   }
 
@@ -83,14 +83,14 @@ export class OpenCall implements Timed {
     const ms = performance.now() - this.#pausedAt;
     this.#pausedAt = undefined;
     this.#pausedMs += ms;
-    this.#seen += ms;
+    this.#activeAt += ms;
   }
 
   get state(): PendingCall {
     return {
       method: this.#method,
       name: this.#name,
-      sinceMs: Math.round(performance.now() - this.#begun),
+      sinceMs: Math.round(performance.now() - this.#startedAt),
       lastProgress: this.#lastProgress,
     };
   }
@@ -99,16 +99,16 @@ export class OpenCall implements Timed {
     if (this.#limits === undefined) return Number.POSITIVE_INFINITY;
     const { timeoutMs, maxTimeoutMs } = this.#limits;
     if (this.#pausedAt !== undefined) return Math.min(timeoutMs, 1000);
-    const silent = this.#seen + timeoutMs - now;
-    const total = this.#begun + this.#pausedMs + maxTimeoutMs - now;
+    const silent = this.#activeAt + timeoutMs - now;
+    const total = this.#startedAt + this.#pausedMs + maxTimeoutMs - now;
     if (silent > 0 && total > 0) return Math.min(silent, total);
-    const what = this.#name === undefined ? this.#method : `${this.#method} "${this.#name}"`;
-    const late =
+    const label = this.#name === undefined ? this.#method : `${this.#method} "${this.#name}"`;
+    const message =
       total <= 0
-        ? `${what} took longer than ${maxTimeoutMs} ms in all (maxTimeoutMs)`
-        : `${what}: no answer and no progress for ${timeoutMs} ms (timeoutMs)`;
-    const odd = this.#hub.problemSince(this.#reported);
-    this.end(new McpError('timeout', odd === undefined ? late : `${late}. Meanwhile: ${odd}`));
+        ? `${label} took longer than ${maxTimeoutMs} ms in all (maxTimeoutMs)`
+        : `${label}: no answer and no progress for ${timeoutMs} ms (timeoutMs)`;
+    const problem = this.#hub.problemSince(this.#reported);
+    this.end(new McpError('timeout', problem === undefined ? message : `${message}. Meanwhile: ${problem}`));
     return Number.POSITIVE_INFINITY;
   }
 }

@@ -1,17 +1,17 @@
 import { hasUnknown, isLimit, type Keys, limits } from './option-keys.js';
 
 /** Throws one error with everything that is wrong with the options of `connect`. */
-export async function checkOptionsOf(what: string, given: unknown, known: Keys): Promise<void> {
-  if (!looksOdd(given, known)) return;
+export async function checkOptionsOf(functionName: string, value: unknown, keys: Keys): Promise<void> {
+  if (!looksOdd(value, keys)) return;
   const { checkConnectOptions } = await import('./option-mistakes.js');
-  checkConnectOptions(what, given, known);
+  checkConnectOptions(functionName, value, keys);
 }
 
 /** Whether it is worth a closer look, which loads more than it finds out here. */
-function looksOdd(given: unknown, known: Keys): boolean {
-  if (typeof given !== 'object' || given === null || Array.isArray(given) || hasUnknown(given, known))
+function looksOdd(value: unknown, keys: Keys): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || hasUnknown(value, keys))
     return true;
-  const options = given as Readonly<Record<string, unknown>>;
+  const options = value as Readonly<Record<string, unknown>>;
   const { elicit, sample, roots, reconnect, use } = options;
   const isOdd = (value: unknown, type: string): boolean => value !== undefined && typeof value !== type;
   return (

@@ -4,7 +4,7 @@ import type { ListedTool } from '../../protocol/model/model.js';
 import { KEEPS_KEYS } from '../../protocol/tables/idempotency.js';
 import type { OutputCheck } from './output-check.js';
 
-interface Known {
+interface KnownTool {
   readonly repeatable: boolean;
   /** Whether a call with an idempotency key runs once, however often it is sent. */
   readonly keepsKeys: boolean;
@@ -16,7 +16,7 @@ const MAX_TOOLS = 10_000;
 
 /** What lists told about tools: which may be called twice, and what their results must look like. */
 export class KnownTools {
-  readonly #tools = new Map<string, Known>();
+  readonly #tools = new Map<string, KnownTool>();
   readonly #problem: (message: string, cause?: unknown) => void;
 
   constructor(problem: (message: string, cause?: unknown) => void) {
@@ -58,7 +58,7 @@ export class KnownTools {
     return this.#compare(name, outcome, tool.check);
   }
 
-  async #compare(name: string, outcome: JsonObject, check: NonNullable<Known['check']>): Promise<void> {
+  async #compare(name: string, outcome: JsonObject, check: NonNullable<KnownTool['check']>): Promise<void> {
     const problem = (await check)?.(outcome['structuredContent']);
     if (problem === undefined) return;
     throw new McpError(

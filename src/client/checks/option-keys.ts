@@ -53,7 +53,7 @@ export function isLimit(value: unknown): boolean {
   return value === undefined || (typeof value === 'number' && value >= 0);
 }
 
-export function hasUnknown(given: object, known: Keys): boolean {
-  for (const key in given) if (known[key] !== true) return true;
+export function hasUnknown(options: object, keys: Keys): boolean {
+  for (const key in options) if (keys[key] !== true) return true;
   return false;
 }

@@ -23,30 +23,35 @@ const foreignNames: ForeignNames = {
 };
 
 const elicitKeys = { form: true, url: true } satisfies KeysOf<
-  Exclude<Handlers['elicit'], undefined | ((...given: never) => unknown)>
+  Exclude<Handlers['elicit'], undefined | ((...args: never) => unknown)>
 >;
 const sampleKeys = { run: true, tools: true, context: true } satisfies KeysOf<
-  Exclude<Handlers['sample'], undefined | ((...given: never) => unknown)>
+  Exclude<Handlers['sample'], undefined | ((...args: never) => unknown)>
 >;
 const reconnectKeys = { maxAttempts: true, baseMs: true, maxMs: true } satisfies KeysOf<ReconnectOptions>;
 
 /** Throws one error with everything that is wrong with the options of `connect`. */
-export function checkConnectOptions(what: string, given: unknown, known: Keys): void {
-  if (typeof given !== 'object' || given === null || Array.isArray(given))
-    throw mistakes([`${what}: the options must be an object.`]);
-  const options = given as Readonly<Record<string, unknown>>;
+export function checkConnectOptions(functionName: string, value: unknown, keys: Keys): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw mistakes([`${functionName}: the options must be an object.`]);
+  const options = value as Readonly<Record<string, unknown>>;
   const { elicit, sample, roots, reconnect, use } = options;
-  const found = [
-    ...unknown(what, options, known),
+  const sentences = [
+    ...unknownOptions(functionName, options, keys),
     ...limits.flatMap((name) => numberMistake(name, options[name])),
-    ...shaped('elicit', elicit, elicitKeys, 'a function that fills in forms, or { form, url }'),
-    ...shaped('sample', sample, sampleKeys, 'a function that asks a model, or { run, tools, context }'),
+    ...shapeMistakes('elicit', elicit, elicitKeys, 'a function that fills in forms, or { form, url }'),
+    ...shapeMistakes(
+      'sample',
+      sample,
+      sampleKeys,
+      'a function that asks a model, or { run, tools, context }',
+    ),
     ...(isObject(sample) && typeof sample['run'] !== 'function'
       ? ['`sample` needs `run`, the function that asks a model.']
       : []),
     ...(reconnect === undefined || typeof reconnect === 'boolean'
       ? []
-      : shaped(
+      : shapeMistakes(
           'reconnect',
           reconnect,
           reconnectKeys,
@@ -60,41 +65,41 @@ export function checkConnectOptions(what: string, given: unknown, known: Keys): 
       ? []
       : ['`use` must be an array of middleware, which are functions.']),
   ];
-  if (found.length > 0) throw mistakes(found);
+  if (sentences.length > 0) throw mistakes(sentences);
 }
 
 /** What is wrong with the options of a call. */
 export function callMistake(method: string, options: object): McpError {
   const { timeoutMs, maxTimeoutMs } = options as CallOptions;
   return mistakes([
-    ...unknown(method, options, callKeys),
+    ...unknownOptions(method, options, callKeys),
     ...numberMistake('timeoutMs', timeoutMs),
     ...numberMistake('maxTimeoutMs', maxTimeoutMs),
   ]);
 }
 
 /** What is wrong with what `subscribe` is asked for. */
-export function interestMistake(interests: object, known: Keys): McpError {
-  const found = unknownKeys(interests, known, { uri: 'uris', task: 'tasks' });
+export function interestMistake(interests: object, keys: Keys): McpError {
+  const found = unknownKeys(interests, keys, { uri: 'uris', task: 'tasks' });
   return mistakes(found.map(({ key, hint }) => `subscribe has no ${JSON.stringify(key)}. ${hint}`));
 }
 
-function unknown(what: string, given: object, known: Keys): readonly string[] {
-  return unknownKeys(given, known, foreignNames).map(
-    ({ key, hint }) => `${what} has no option ${JSON.stringify(key)}. ${hint}`,
+function unknownOptions(functionName: string, options: object, keys: Keys): readonly string[] {
+  return unknownKeys(options, keys, foreignNames).map(
+    ({ key, hint }) => `${functionName} has no option ${JSON.stringify(key)}. ${hint}`,
   );
 }
 
-function shaped(
+function shapeMistakes(
   name: string,
   value: unknown,
-  known: Keys,
-  wanted: string,
+  keys: Keys,
+  expected: string,
   orFunction = true,
 ): readonly string[] {
   if (value === undefined || (orFunction && typeof value === 'function')) return [];
-  if (!isObject(value)) return [`\`${name}\` must be ${wanted}.`];
-  return unknownKeys(value, known).map(
+  if (!isObject(value)) return [`\`${name}\` must be ${expected}.`];
+  return unknownKeys(value, keys).map(
     ({ key, hint }) => `\`${name}\` has no ${JSON.stringify(key)}. ${hint}`,
   );
 }
@@ -107,6 +112,6 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function mistakes(found: readonly string[]): McpError {
-  return new McpError('invalid_request', found.join('\n'));
+function mistakes(sentences: readonly string[]): McpError {
+  return new McpError('invalid_request', sentences.join('\n'));
 }

@@ -28,8 +28,8 @@ export function formCheck(schema: JsonObject): OutputCheck | undefined {
 }
 
 // Keywords whose values are data, or names that lead to schemas: what they hold is not itself a keyword.
-const data = new Set(['const', 'enum', 'default', 'examples']);
-const named = new Set(['properties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
+const dataKeywords = new Set(['const', 'enum', 'default', 'examples']);
+const mapKeywords = new Set(['properties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
 
 /**
  * The schema without regular expressions. A server that chooses both the expression and the text could keep the client busy
@@ -40,18 +40,18 @@ function withoutPatterns(schema: unknown, depth = 0): unknown {
   if (Array.isArray(schema)) return schema.map((item) => withoutPatterns(item, depth + 1));
   if (!isObject(schema)) return schema;
   const open = 'patternProperties' in schema;
-  const kept: JsonObject = {};
+  const copy: JsonObject = {};
   for (const [key, value] of Object.entries(schema)) {
     if (key === 'pattern' || key === 'patternProperties') continue;
     if (open && (key === 'additionalProperties' || key === 'unevaluatedProperties')) continue;
-    if (data.has(key)) kept[key] = value;
-    else if (named.has(key) && isObject(value)) {
-      kept[key] = Object.fromEntries(
+    if (dataKeywords.has(key)) copy[key] = value;
+    else if (mapKeywords.has(key) && isObject(value)) {
+      copy[key] = Object.fromEntries(
         Object.entries(value).map(([name, inner]) => [name, withoutPatterns(inner, depth + 1)]),
       );
-    } else kept[key] = withoutPatterns(value, depth + 1);
+    } else copy[key] = withoutPatterns(value, depth + 1);
   }
-  return kept;
+  return copy;
 }
 
 /** Says what is wrong with a value, or undefined. */

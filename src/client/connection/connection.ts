@@ -13,7 +13,7 @@ export interface ConnectionParts {
   readonly reconnect: ReconnectOptions | undefined;
   readonly connectTimeoutMs: number;
   readonly events: Omit<LinkEvents, 'lost'>;
-  readonly changed: (status: Status, reason: McpError | undefined) => void;
+  readonly onStatus: (status: Status, reason: McpError | undefined) => void;
 }
 
 interface Waiting {
@@ -23,11 +23,11 @@ interface Waiting {
 }
 
 /** A link that lives this long was well: the next loss is a new one, and its first attempt comes soon. */
-const WELL_MS = 5000;
+const STABLE_MS = 5000;
 /** How long an opening that was given up may take to clean up. */
 const GRACE_MS = 1000;
 /** How long closing waits for what is on its way out. A process that heeds nothing but SIGKILL takes five seconds. */
-const LEAVING_MS = 7000;
+const CLOSE_TIMEOUT_MS = 7000;
 /** A call that comes while there is no link waits for this many attempts. */
 const ATTEMPTS_PER_CALL = 2;
 const finalCodes: readonly string[] = ['unauthorized', 'forbidden'];
@@ -130,7 +130,7 @@ export class Connection {
       this.#closed = this.#end(reason, reason);
       return;
     }
-    if (performance.now() - this.#openedAt > WELL_MS) this.#failures = 0;
+    if (performance.now() - this.#openedAt > STABLE_MS) this.#failures = 0;
     this.#set('reconnecting', reason);
     void this.#reopen(reconnect, reason);
   }
@@ -185,36 +185,36 @@ export class Connection {
     });
   }
 
-  async #end(reason: McpError, shown: McpError | undefined): Promise<void> {
+  async #end(reason: McpError, statusReason: McpError | undefined): Promise<void> {
     this.#closing.abort(reason);
     const link = this.#link;
     this.#last = link ?? this.#last;
     this.#link = undefined;
     for (const { reject } of this.#waiting) reject(reason);
     this.#waiting.clear();
-    this.#set('closed', shown);
+    this.#set('closed', statusReason);
     if (link !== undefined) this.#leave(link.close());
-    await settlesWithin(this.#left(), LEAVING_MS);
+    await settlesWithin(this.#drain(), CLOSE_TIMEOUT_MS);
   }
 
   // What ends may say, as the last thing it does, that something else is ending.
-  async #left(): Promise<void> {
+  async #drain(): Promise<void> {
     while (this.#leaving.size > 0) await Promise.all(this.#leaving);
   }
 
   #leave(leaving: Promise<void>): void {
-    const left = leaving
+    const tracked = leaving
       .catch(() => undefined)
       .finally(() => {
-        this.#leaving.delete(left);
+        this.#leaving.delete(tracked);
       });
-    this.#leaving.add(left);
+    this.#leaving.add(tracked);
   }
 
   #set(status: Status, reason: McpError | undefined): void {
     if (status === this.#status) return;
     this.#status = status;
-    this.#parts.changed(status, reason);
+    this.#parts.onStatus(status, reason);
   }
 }
 

@@ -2,7 +2,7 @@ import type { ClientEvents } from '../model/client.js';
 
 type Listener<E extends keyof ClientEvents> = (value: ClientEvents[E]) => void;
 
-const KEPT_PROBLEMS = 20;
+const MAX_PROBLEMS = 20;
 
 /** Tells listeners. What one throws harms neither the others nor the client. */
 export class EventHub {
@@ -15,9 +15,9 @@ export class EventHub {
     const listeners = this.#listeners.get(event) ?? new Set();
     this.#listeners.set(event, listeners);
     // The same function may listen twice, and each can leave.
-    const own: Listener<E> = (value) => listener(value);
-    listeners.add(own);
-    return () => listeners.delete(own);
+    const wrapper: Listener<E> = (value) => listener(value);
+    listeners.add(wrapper);
+    return () => listeners.delete(wrapper);
   }
 
   emit<E extends keyof ClientEvents>(event: E, value: ClientEvents[E]): void {
@@ -29,7 +29,7 @@ export class EventHub {
   readonly problem = (message: string, cause?: unknown): void => {
     this.#reported += 1;
     this.problems.push(message);
-    if (this.problems.length > KEPT_PROBLEMS) this.problems.shift();
+    if (this.problems.length > MAX_PROBLEMS) this.problems.shift();
     this.emit('problem', cause === undefined ? { message } : { message, cause });
   };
 
@@ -44,15 +44,15 @@ export class EventHub {
   }
 
   /** Calls what the program gave us. A promise that it may return is not waited for, but not left to fail unheard. */
-  safely(who: string, call: () => unknown, quiet = false): void {
-    const threw = (error: unknown): void => {
-      if (!quiet) this.problem(`${who} threw`, error);
+  safely(label: string, call: () => unknown, quiet = false): void {
+    const onError = (error: unknown): void => {
+      if (!quiet) this.problem(`${label} threw`, error);
     };
     try {
-      const returned = call();
-      if (returned instanceof Promise) returned.catch(threw);
+      const result = call();
+      if (result instanceof Promise) result.catch(onError);
     } catch (error) {
-      threw(error);
+      onError(error);
     }
   }
 }

@@ -67,7 +67,7 @@ export interface Client<S = unknown> extends AsyncDisposable {
     options?: CallOptions,
   ) => Promise<PromptResult>;
   /** Asks for values that complete an argument of a prompt or of a URI template. */
-  readonly complete: (what: CompletionRequest, options?: CallOptions) => Promise<Completion>;
+  readonly complete: (request: CompletionRequest, options?: CallOptions) => Promise<Completion>;
 
   /**
    * Reports changes until the subscription is closed, also after a reconnect. A string is the URI of a resource. Resolves when

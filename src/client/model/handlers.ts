@@ -110,4 +110,4 @@ export interface Handlers {
 }
 
 /** Answers one question of a server's, in whatever era it was asked. */
-export type Answer = (request: InputRequest, asked: Omit<Asked, 'server'>) => Promise<JsonObject>;
+export type AnswerQuestion = (request: InputRequest, asked: Omit<Asked, 'server'>) => Promise<JsonObject>;

@@ -20,15 +20,15 @@ export type Jsonified<T> = unknown extends T
           : T extends readonly unknown[]
             ? { [Index in keyof T]: JsonItem<T[Index]> }
             : [Missing<T>] extends [never]
-              ? { [Key in keyof T as Sent<Key, T[Key]>]: Jsonified<T[Key]> }
+              ? { [Key in keyof T as SentKey<Key, T[Key]>]: Jsonified<T[Key]> }
               : Flat<
-                  { [Key in keyof T as Exclude<Sent<Key, T[Key]>, Missing<T>>]: Jsonified<T[Key]> } & {
-                    [Key in Missing<T> as Sent<Key, T[Key]>]?: Jsonified<T[Key]>;
+                  { [Key in keyof T as Exclude<SentKey<Key, T[Key]>, Missing<T>>]: Jsonified<T[Key]> } & {
+                    [Key in Missing<T> as SentKey<Key, T[Key]>]?: Jsonified<T[Key]>;
                   }
                 >;
 
 /** Values that JSON leaves out. */
-type Dropped = undefined | symbol | ((...given: never) => unknown);
+type Dropped = undefined | symbol | ((...args: never) => unknown);
 
 /** Values that cannot be sent as JSON. */
 type Unsendable =
@@ -45,7 +45,7 @@ type Unsendable =
 type JsonItem<T> = unknown extends T ? T : Jsonified<T> | (Extract<T, Dropped> extends never ? never : null);
 
 /** The key, if its field is in the JSON at all. */
-type Sent<Key, Value> = Key extends symbol ? never : [Value] extends [Dropped] ? never : Key;
+type SentKey<Key, Value> = Key extends symbol ? never : [Value] extends [Dropped] ? never : Key;
 
 /** The keys that are required and whose value may be undefined: JSON leaves such a field out. */
 type Missing<T> = {

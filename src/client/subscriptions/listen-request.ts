@@ -3,32 +3,32 @@ import { isObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Link } from '../../protocol/link.js';
 import type { ServerCapabilities, SubscriptionFilter } from '../../protocol/model/model.js';
-import type { Caller } from '../calls/caller.js';
+import type { CallSender } from '../calls/call-sender.js';
 import { ACKNOWLEDGED, type ListeningParts } from './listening.js';
 
 export interface ListenRequestParts {
-  readonly caller: Pick<Caller, 'sendOwn'>;
+  readonly sender: Pick<CallSender, 'sendFresh'>;
   readonly link: () => Link;
   readonly timeoutMs: number;
 }
 
 /** Sends `subscriptions/listen`. It has no end, but its beginning has: the server must acknowledge it in time. */
-export function listenRequest({ caller, link, timeoutMs }: ListenRequestParts): ListeningParts['listen'] {
-  return async function listen(wanted, notified, stop) {
-    const filter = await offer(wanted, stop);
-    if (Object.keys(filter).length === 0) return notified(ACKNOWLEDGED, { notifications: {} });
+export function listenRequest({ sender, link, timeoutMs }: ListenRequestParts): ListeningParts['listen'] {
+  return async function listen(wanted, onNotification, stop) {
+    const filter = await availablePart(wanted, stop);
+    if (Object.keys(filter).length === 0) return onNotification(ACKNOWLEDGED, { notifications: {} });
     const reason = (): McpError =>
       new McpError('timeout', `The server did not acknowledge the subscription within ${timeoutMs} ms`);
     await withDeadline({ ms: timeoutMs, signal: stop, reason }, (signal, met) =>
-      caller.sendOwn(
+      sender.sendFresh(
         'subscriptions/listen',
         { notifications: { ...filter } },
         {
-          endless: true,
-          bare: true,
-          notified(method, params) {
+          noTimeout: true,
+          skipMiddleware: true,
+          onNotification(method, params) {
             if (method === ACKNOWLEDGED) met();
-            notified(method, params);
+            onNotification(method, params);
           },
           signal,
         },
@@ -37,21 +37,23 @@ export function listenRequest({ caller, link, timeoutMs }: ListenRequestParts): 
   };
 
   /** Drops the parts of a subscription that the server does not offer, unless the link does so. */
-  async function offer(wanted: SubscriptionFilter, signal: AbortSignal): Promise<SubscriptionFilter> {
+  async function availablePart(wanted: SubscriptionFilter, signal: AbortSignal): Promise<SubscriptionFilter> {
     const { filtersSubscriptions, discovered } = link();
     if (filtersSubscriptions) return wanted;
-    const filter = offered(wanted, discovered.capabilities);
+    const filter = declaredPart(wanted, discovered.capabilities);
     if (Object.keys(filter).length === Object.keys(wanted).length) return wanted;
     // The server may have more by now: it may begin to announce what it did not promise.
-    const said = await caller.sendOwn('server/discover', {}, { bare: true, signal }).catch(() => undefined);
-    return isObject(said?.['capabilities']) ? offered(wanted, said['capabilities']) : filter;
+    const latest = await sender
+      .sendFresh('server/discover', {}, { skipMiddleware: true, signal })
+      .catch(() => undefined);
+    return isObject(latest?.['capabilities']) ? declaredPart(wanted, latest['capabilities']) : filter;
   }
 }
 
 const lists = ['tools', 'prompts', 'resources'] as const;
 
 /** The part of a subscription that a server declares. Some refuse the whole where they are asked for more. */
-function offered(wanted: SubscriptionFilter, capabilities: ServerCapabilities): SubscriptionFilter {
+function declaredPart(wanted: SubscriptionFilter, capabilities: ServerCapabilities): SubscriptionFilter {
   const filter: SubscriptionFilter = { ...wanted };
   for (const kind of lists) {
     if (!capabilities[kind]?.listChanged) delete filter[`${kind}ListChanged`];

@@ -12,7 +12,7 @@ export interface ListeningParts {
   /** Holds `subscriptions/listen` open. */
   readonly listen: (
     filter: SubscriptionFilter,
-    notified: (method: string, params: JsonObject | undefined) => void,
+    onNotification: (method: string, params: JsonObject | undefined) => void,
     signal: AbortSignal,
   ) => Promise<unknown>;
   /** Hears every change, for the cache. */
@@ -66,7 +66,7 @@ export class Listening {
       filter,
       onChange,
       problem: this.#parts.problem,
-      left: () => this.#leave(subscriber),
+      onClose: () => this.#leave(subscriber),
     });
     this.#subscribers.add(subscriber);
     try {
@@ -128,11 +128,11 @@ export class Listening {
     const isGranted = (): boolean => Object.keys(stream.granted ?? {}).length > 0;
     if (!isGranted()) return;
     for (let failures = 0; !signal.aborted; ) {
-      const begun = performance.now();
+      const startedAt = performance.now();
       const wasGranted = isGranted();
       try {
         await delay(backoff(failures, { baseMs: 200, maxMs: 30_000 }), { signal });
-        await this.#listen(stream, signal, () => this.#missed(stream));
+        await this.#listen(stream, signal, () => this.#reportAllChanged(stream));
         if (wasGranted && !isGranted())
           this.#parts.problem(
             'The server grants the subscription no more; it is asked again from time to time',
@@ -141,7 +141,7 @@ export class Listening {
         if (signal.aborted) return;
         this.#parts.problem('The subscription broke off and is opened again', error);
       }
-      failures = performance.now() - begun > 5000 ? 0 : failures + 1;
+      failures = performance.now() - startedAt > 5000 ? 0 : failures + 1;
     }
   }
 
@@ -149,7 +149,7 @@ export class Listening {
     await this.#parts.listen(
       stream.filter,
       (method, params) => {
-        if (method !== ACKNOWLEDGED) return this.#heard(method, params);
+        if (method !== ACKNOWLEDGED) return this.#onNotification(method, params);
         stream.granted = isObject(params?.['notifications']) ? params['notifications'] : {};
         acknowledged();
       },
@@ -159,22 +159,22 @@ export class Listening {
       throw new McpError('bad_response', 'The server ended the subscription before it began');
   }
 
-  #heard(method: string, params: JsonObject | undefined): void {
+  #onNotification(method: string, params: JsonObject | undefined): void {
     this.#parts.notification(method, params);
     try {
       const change = toChange(method, params);
-      if (change !== undefined) for (const subscriber of this.#subscribers) subscriber.tell(change);
+      if (change !== undefined) for (const subscriber of this.#subscribers) subscriber.notify(change);
     } catch (error) {
       this.#parts.problem(`The server sent ${method} in a form that cannot be read`, error);
     }
   }
 
   // Whoever was not there cannot know what changed: everything may have.
-  #missed({ granted = {} }: Stream): void {
+  #reportAllChanged({ granted = {} }: Stream): void {
     for (const kind of lists)
-      if (granted[`${kind}ListChanged`]) this.#heard(`notifications/${kind}/list_changed`, {});
+      if (granted[`${kind}ListChanged`]) this.#onNotification(`notifications/${kind}/list_changed`, {});
     for (const uri of granted.resourceSubscriptions ?? [])
-      this.#heard('notifications/resources/updated', { uri });
+      this.#onNotification('notifications/resources/updated', { uri });
   }
 }
 

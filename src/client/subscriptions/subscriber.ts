@@ -7,7 +7,7 @@ export interface SubscriberParts {
   readonly filter: SubscriptionFilter;
   readonly onChange: ((change: Change) => void) | undefined;
   readonly problem: (message: string, cause?: unknown) => void;
-  readonly left: () => Promise<void>;
+  readonly onClose: () => Promise<void>;
 }
 
 /** One who hears of changes. What was not looked at yet is kept once for each thing that changed, so it cannot grow. */
@@ -24,7 +24,7 @@ export class Subscriber {
     this.#parts = parts;
   }
 
-  tell(change: Change): void {
+  notify(change: Change): void {
     if (this.#closed !== undefined || !this.#wants(change)) return;
     const { onChange, problem } = this.#parts;
     if (onChange === undefined) {
@@ -49,7 +49,7 @@ export class Subscriber {
 
   close(): Promise<void> {
     this.#forget?.();
-    this.#closed ??= this.#parts.left();
+    this.#closed ??= this.#parts.onClose();
     this.#wake?.();
     return this.#closed;
   }

@@ -3,16 +3,16 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import type { CallResult, TaskState } from '../model/client.js';
-import type { Answer } from '../model/handlers.js';
+import type { AnswerQuestion } from '../model/handlers.js';
 import type { CallOptions, Progress } from '../model/options.js';
 import { Following } from './following.js';
-import { TaskAnswers } from './task-answers.js';
+import { TaskAnswering } from './task-answering.js';
 
 export interface FollowedTask {
   readonly id: string;
   /** The tool. */
   readonly name: string;
-  readonly made: TaskState | undefined;
+  readonly initialState: TaskState | undefined;
   readonly parts: TaskParts;
   readonly options: CallOptions;
   readonly get: (options: CallOptions) => Promise<Outcome>;
@@ -21,18 +21,22 @@ export interface FollowedTask {
 
 /** Waits for the result of a task, within the limits that the caller gave, and answers its questions on the way. */
 export async function followTask(task: FollowedTask): Promise<JsonObject> {
-  const { id, name, made, parts, options, get, update } = task;
+  const { id, name, initialState, parts, options, get, update } = task;
   // The time of all polls together is limited here; a single one has only `timeoutMs`.
-  const { onProgress: _, maxTimeoutMs = parts.maxTimeoutMs ?? Number.POSITIVE_INFINITY, ...each } = options;
-  const limit = new PausableTimeout(maxTimeoutMs, () => late(id, maxTimeoutMs));
+  const {
+    onProgress: _,
+    maxTimeoutMs = parts.maxTimeoutMs ?? Number.POSITIVE_INFINITY,
+    ...callOptions
+  } = options;
+  const limit = new PausableTimeout(maxTimeoutMs, () => timeoutError(id, maxTimeoutMs));
   const signals = [parts.closing, limit.signal];
   if (options.signal !== undefined) signals.push(options.signal);
   const signal = AbortSignal.any(signals);
-  const polling = { ...each, signal };
-  const answers = new TaskAnswers({
+  const polling = { ...callOptions, signal };
+  const answers = new TaskAnswering({
     answer: (request, asked) => limit.pauseFor(() => parts.answer(request, asked)),
     maxRounds: parts.maxRounds,
-    send: (given) => update(given, polling),
+    send: (responses) => update(responses, polling),
   });
   const following = new Following(
     id,
@@ -43,7 +47,7 @@ export async function followTask(task: FollowedTask): Promise<JsonObject> {
       problem: parts.problem,
       signal,
     },
-    made,
+    initialState,
   );
   try {
     return await following.result();
@@ -52,7 +56,7 @@ export async function followTask(task: FollowedTask): Promise<JsonObject> {
   }
 }
 
-function late(id: string, ms: number): McpError {
+function timeoutError(id: string, ms: number): McpError {
   return new McpError(
     'timeout',
     `The task ${id} is not done after ${ms} ms (maxTimeoutMs). It goes on at the server, and client.task(id) finds it again.`,
@@ -61,7 +65,7 @@ function late(id: string, ms: number): McpError {
 
 export interface TaskParts {
   readonly request: (method: string, params: JsonObject, options?: CallOptions) => Promise<Outcome>;
-  readonly answer: Answer;
+  readonly answer: AnswerQuestion;
   readonly maxRounds: number;
   /** How long to wait where a call says nothing; undefined for no limit. */
   readonly maxTimeoutMs: number | undefined;

@@ -4,7 +4,7 @@ import type { Outcome } from '../../protocol/call.js';
 import { fromWire, McpError, throwCancelled, toMcpError } from '../../protocol/errors.js';
 import type { TaskState } from '../model/client.js';
 import type { Progress } from '../model/options.js';
-import type { TaskAnswers } from './task-answers.js';
+import type { TaskAnswering } from './task-answering.js';
 import { toTaskState } from './task-state.js';
 
 const FASTEST_MS = 20;
@@ -18,7 +18,7 @@ const TROUBLE_MS = 120_000;
 
 export interface FollowingParts {
   readonly get: () => Promise<Outcome>;
-  readonly answers: TaskAnswers;
+  readonly answers: TaskAnswering;
   readonly progress: (progress: Progress) => void;
   readonly problem: (message: string, cause?: unknown) => void;
   /** Aborts when the caller gives up, its time is over, or the client closes. */
@@ -38,10 +38,10 @@ export class Following {
   #failures = 0;
   #failingSince = 0;
 
-  constructor(id: string, parts: FollowingParts, made?: TaskState) {
+  constructor(id: string, parts: FollowingParts, initialState?: TaskState) {
     this.#id = id;
     this.#parts = parts;
-    if (made !== undefined) this.#see(made);
+    if (initialState !== undefined) this.#see(initialState);
   }
 
   /** The result that the tool answered at last. */
@@ -51,27 +51,27 @@ export class Following {
       if (this.#state !== undefined || this.#failures > 0)
         await delay(this.#nextMs(), { signal }).catch(throwCancelled);
       try {
-        const ended = await this.#look();
+        const ended = await this.#poll();
         this.#failures = 0;
         if (ended !== undefined) return ended;
       } catch (error) {
-        this.#failed(error);
+        this.#onFailure(error);
       }
     }
   }
 
-  async #look(): Promise<JsonObject | undefined> {
+  async #poll(): Promise<JsonObject | undefined> {
     const { get, answers, signal } = this.#parts;
-    const said = await get();
-    const state = toTaskState(said);
+    const response = await get();
+    const state = toTaskState(response);
     this.#see(state);
     switch (state.status) {
       case 'completed':
-        if (!isObject(said['result']))
+        if (!isObject(response['result']))
           throw new McpError('bad_response', `The task ${this.#id} is complete but has no result`);
-        return said['result'];
+        return response['result'];
       case 'failed':
-        throw new Ended(failureOf(this.#id, said['error']));
+        throw new Ended(failureOf(this.#id, response['error']));
       case 'cancelled':
         throw new Ended(
           new McpError('cancelled', state.statusMessage ?? `The task ${this.#id} was cancelled`),
@@ -106,7 +106,7 @@ export class Following {
   }
 
   /** Throws what ends the waiting; otherwise the server is asked again later. */
-  #failed(thrown: unknown): void {
+  #onFailure(thrown: unknown): void {
     if (thrown instanceof Ended) throw thrown.error;
     const error = toMcpError(thrown);
     const kind = this.#parts.signal.aborted ? undefined : passing(error);

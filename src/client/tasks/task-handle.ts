@@ -8,22 +8,22 @@ import type { TaskParts } from './follow-task.js';
 import { toTaskState } from './task-state.js';
 
 /** A task that a call has just become. */
-interface MadeTask {
+interface StartedTask {
   /** The tool. */
   readonly name: string;
   readonly state: TaskState;
 }
 
 /** The task that a call has become. */
-export function madeTask(parts: TaskParts, name: string, outcome: Outcome): TaskHandle {
+export function startedTask(parts: TaskParts, name: string, outcome: Outcome): TaskHandle {
   const state = toTaskState(outcome);
   return taskHandle(parts, state.id, { name, state });
 }
 
 /** A task that the server keeps. */
-export function taskHandle(parts: TaskParts, id: string, made?: MadeTask): TaskHandle {
+export function taskHandle(parts: TaskParts, id: string, started?: StartedTask): TaskHandle {
   const { request, finish } = parts;
-  const name = made?.name ?? id;
+  const name = started?.name ?? id;
 
   const get = (options: CallOptions | undefined): Promise<Outcome> =>
     request('tasks/get', { taskId: id }, options);
@@ -35,16 +35,19 @@ export function taskHandle(parts: TaskParts, id: string, made?: MadeTask): TaskH
   async function result(options: CallOptions = {}): Promise<CallResult> {
     // Loaded with the first task that is waited for: most servers have none.
     const { followTask } = await import('./follow-task.js');
-    return finish(name, await followTask({ id, name, made: made?.state, parts, options, get, update }));
+    return finish(
+      name,
+      await followTask({ id, name, initialState: started?.state, parts, options, get, update }),
+    );
   }
 
   return {
     id,
-    status: (options) => named(id, async () => toTaskState(await get(options))),
-    result: (options) => named(id, () => result(options)),
-    answer: (answers, options) => named(id, () => update(answers, options)),
+    status: (options) => withTaskId(id, async () => toTaskState(await get(options))),
+    result: (options) => withTaskId(id, () => result(options)),
+    answer: (answers, options) => withTaskId(id, () => update(answers, options)),
     cancel: (options) =>
-      named(id, async () => {
+      withTaskId(id, async () => {
         await request('tasks/cancel', { taskId: id }, options);
       }),
   };
@@ -74,17 +77,17 @@ export function doneHandle(result: CallResult): TaskHandle {
 }
 
 /** Whatever goes wrong with a task, its id is in the error: `client.task(error.data.taskId)` takes it up again. */
-async function named<T>(taskId: string, work: () => Promise<T>): Promise<T> {
+async function withTaskId<T>(taskId: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (thrown) {
     const error = toCallError('tools/call', thrown);
     const { code, message, data, status, number } = error;
-    const known = isObject(data) ? data : data === undefined ? {} : { data };
+    const details = isObject(data) ? data : data === undefined ? {} : { data };
     throw new McpError(code, message, {
       status,
       cause: error.cause ?? error,
-      data: { ...known, taskId },
+      data: { ...details, taskId },
       ...(number !== undefined && { number }),
     });
   }

@@ -7,12 +7,12 @@ import type { TaskState } from '../model/client.js';
 const statuses: readonly string[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
 
 /** Reads what a server says of a task. */
-export function toTaskState(said: JsonObject): TaskState {
+export function toTaskState(task: JsonObject): TaskState {
   const { taskId, status, statusMessage, createdAt, lastUpdatedAt, ttlMs, pollIntervalMs, inputRequests } =
-    said;
+    task;
   if (typeof taskId !== 'string' || !statuses.includes(status as string))
     throw new McpError('bad_response', 'The server speaks of a task without an id or a status');
-  const meta = isObject(said['_meta']) ? said['_meta'][TASK_PROGRESS] : undefined;
+  const meta = isObject(task['_meta']) ? task['_meta'][TASK_PROGRESS] : undefined;
   return {
     id: taskId,
     status: status as TaskState['status'],

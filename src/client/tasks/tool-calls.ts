@@ -1,17 +1,17 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { IDEMPOTENCY_KEY } from '../../protocol/tables/idempotency.js';
-import type { Caller } from '../calls/caller.js';
+import type { CallSender } from '../calls/call-sender.js';
 import { completed, toCallResult } from '../calls/read-results.js';
 import type { KnownTools } from '../checks/known-tools.js';
 import type { CallResult, Client, TaskHandle, ToolCallOptions } from '../model/client.js';
-import type { Answer } from '../model/handlers.js';
+import type { AnswerQuestion } from '../model/handlers.js';
 import type { CallOptions } from '../model/options.js';
 import type { TaskParts } from './follow-task.js';
 
 export interface ToolCallParts {
-  readonly caller: Caller;
-  readonly known: KnownTools;
-  readonly answer: Answer;
+  readonly sender: CallSender;
+  readonly knownTools: KnownTools;
+  readonly answer: AnswerQuestion;
   readonly maxRounds: number;
   /** The limit of whole calls that the client was given, for waiting for tasks; undefined where none was given. */
   readonly maxTimeoutMs: number | undefined;
@@ -20,27 +20,27 @@ export interface ToolCallParts {
 
 /** Calls tools, and follows the tasks that some of them become. */
 export function toolCalls({
-  caller,
-  known,
+  sender,
+  knownTools,
   answer,
   maxRounds,
   maxTimeoutMs,
   problem,
 }: ToolCallParts): Pick<Client, 'tool' | 'callTool' | 'startTool' | 'task'> {
   const parts: TaskParts = {
-    request: (method, params, options) => caller.sendOwn(method, params, options),
-    answer: (request, asked) => caller.whileAsking(() => answer(request, asked)),
+    request: (method, params, options) => sender.sendFresh(method, params, options),
+    answer: (request, asked) => sender.whileAsking(() => answer(request, asked)),
     maxRounds,
     maxTimeoutMs,
     progress: (progress, name, { onProgress }) =>
-      caller.progressed(progress, { method: 'tools/call', name, onProgress }),
+      sender.reportProgress(progress, { method: 'tools/call', name, onProgress }),
     problem,
     finish,
-    closing: caller.closing,
+    closing: sender.closing,
   };
 
   function finish(name: string, result: JsonObject): CallResult | Promise<CallResult> {
-    const checking = known.check(name, result);
+    const checking = knownTools.check(name, result);
     if (checking === undefined) return toCallResult(name, result);
     return checking.then(() => toCallResult(name, result));
   }
@@ -50,9 +50,9 @@ export function toolCalls({
     args: object,
     options: ToolCallOptions,
   ): Promise<CallResult | TaskHandle> {
-    const outcome = await caller.sendOwn('tools/call', { name, arguments: args }, withKey(options));
+    const outcome = await sender.sendFresh('tools/call', { name, arguments: args }, withKey(options));
     if (outcome.resultType !== 'task') return finish(name, completed(outcome));
-    return (await tasks()).madeTask(parts, name, outcome);
+    return (await tasks()).startedTask(parts, name, outcome);
   }
 
   async function startTool(
@@ -60,8 +60,8 @@ export function toolCalls({
     args: object = {},
     options: ToolCallOptions = {},
   ): Promise<TaskHandle> {
-    const answered = await send(name, args, options);
-    return 'unwrap' in answered ? (await tasks()).doneHandle(answered) : answered;
+    const resultOrTask = await send(name, args, options);
+    return 'unwrap' in resultOrTask ? (await tasks()).doneHandle(resultOrTask) : resultOrTask;
   }
 
   async function callTool(
@@ -69,13 +69,13 @@ export function toolCalls({
     args: object = {},
     options: ToolCallOptions = {},
   ): Promise<CallResult> {
-    const answered = await send(name, args, options);
-    if ('unwrap' in answered) return answered;
+    const resultOrTask = await send(name, args, options);
+    if ('unwrap' in resultOrTask) return resultOrTask;
     try {
-      return await answered.result(options);
+      return await resultOrTask.result(options);
     } catch (error) {
       // The caller gave up on the call, so the task is not wanted any more either.
-      if (options.signal?.aborted) void answered.cancel().catch(() => {});
+      if (options.signal?.aborted) void resultOrTask.cancel().catch(() => {});
       throw error;
     }
   }

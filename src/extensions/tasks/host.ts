@@ -2,7 +2,7 @@ import { delay } from '../../async/delay.js';
 import { unref } from '../../async/unref.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
-import { keptAuth, principalOf } from '../../protocol/caller.js';
+import { principalOf, storableAuth } from '../../protocol/caller.js';
 import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
 import { McpError } from '../../protocol/errors.js';
 import { TASKS } from '../../protocol/tables/extensions.js';
@@ -81,7 +81,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     const fresh: Task = {
       id: crypto.randomUUID(),
       principal,
-      ...(call.auth && { auth: keptAuth(call.auth) }),
+      ...(call.auth && { auth: storableAuth(call.auth) }),
       tool: work.name,
       args: work.args,
       peer: call.peer,

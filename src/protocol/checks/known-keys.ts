@@ -5,62 +5,69 @@ import { closestName } from '../../schema/explain/closest-name.js';
 /** A table of all keys of an options type, for `satisfies`: the compiler reports a key that the table lacks. */
 export type KeysOf<Options> = Readonly<Record<keyof Options, true>>;
 
-/** What other libraries call a key: the key that is meant, or a sentence about what to do instead. */
+/** Names that other libraries use, each with our key for the same thing or a sentence that says what to do instead. */
 export type ForeignNames = Readonly<Record<string, string>>;
 
 export interface UnknownKey {
   readonly key: string;
-  /** The known key that was probably meant. */
-  readonly meant: string | undefined;
-  /** What to do, as a sentence. */
+  /** The known key that was probably meant; undefined when none or several are close. */
+  readonly suggestion: string | undefined;
+  /** A sentence that says what to do. */
   readonly hint: string;
 }
 
 /** The keys of an object that nothing reads, each with a hint. */
 export function unknownKeys(
-  given: object,
-  known: Readonly<Record<string, true>>,
+  object: object,
+  keys: Readonly<Record<string, true>>,
   foreign: ForeignNames = {},
 ): readonly UnknownKey[] {
-  return Object.keys(given)
-    .filter((key) => !Object.hasOwn(known, key))
+  return Object.keys(object)
+    .filter((key) => !Object.hasOwn(keys, key))
     .map((key) => {
-      const told = Object.hasOwn(foreign, key) ? foreign[key] : undefined;
-      if (told !== undefined && !Object.hasOwn(known, told)) return { key, meant: undefined, hint: told };
-      const names = Object.keys(known);
-      const near = told ?? closestName(key, names);
-      const meant = near === undefined ? namesAround(key, names) : [near];
-      return { key, meant: meant.length === 1 ? meant[0] : undefined, hint: hintFor(meant, names) };
+      const foreignHint = Object.hasOwn(foreign, key) ? foreign[key] : undefined;
+      if (foreignHint !== undefined && !Object.hasOwn(keys, foreignHint))
+        return { key, suggestion: undefined, hint: foreignHint };
+      const names = Object.keys(keys);
+      const closest = foreignHint ?? closestName(key, names);
+      const suggestions = closest === undefined ? namesAround(key, names) : [closest];
+      return {
+        key,
+        suggestion: suggestions.length === 1 ? suggestions[0] : undefined,
+        hint: hintFor(suggestions, names),
+      };
     });
 }
 
-/** Throws a TypeError that names every unknown option of `what`, the function that takes them. */
+/** Throws a TypeError that names every unknown option of the function `functionName`. */
 export function checkOptions(
-  what: string,
-  given: unknown,
-  known: Readonly<Record<string, true>>,
+  functionName: string,
+  options: unknown,
+  keys: Readonly<Record<string, true>>,
   foreign?: ForeignNames,
 ): void {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw new TypeError(`${what}: the options must be an object, not ${nameOf(given)}.`);
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new TypeError(`${functionName}: the options must be an object, not ${nameOf(options)}.`);
   }
-  const unknown = unknownKeys(given, known, foreign);
+  const unknown = unknownKeys(options, keys, foreign);
   if (unknown.length === 0) return;
   throw new TypeError(
-    unknown.map(({ key, hint }) => `${what} has no option ${JSON.stringify(key)}. ${hint}`).join('\n'),
+    unknown
+      .map(({ key, hint }) => `${functionName} has no option ${JSON.stringify(key)}. ${hint}`)
+      .join('\n'),
   );
 }
 
-function hintFor(meant: readonly string[], known: readonly string[]): string {
-  if (meant.length === 0 || meant.length > 3) return `Known: ${known.join(', ')}.`;
-  return `Did you mean ${meant.map((name) => JSON.stringify(name)).join(' or ')}?`;
+function hintFor(suggestions: readonly string[], names: readonly string[]): string {
+  if (suggestions.length === 0 || suggestions.length > 3) return `Known: ${names.join(', ')}.`;
+  return `Did you mean ${suggestions.map((name) => JSON.stringify(name)).join(' or ')}?`;
 }
 
-/** Names that the name is only a part of, as `timeout` is of `requestTimeoutMs`, or that are a part of it. */
-function namesAround(name: string, known: readonly string[]): readonly string[] {
+/** Names that contain the name, as `requestTimeoutMs` contains `timeout`, or that the name contains. */
+function namesAround(name: string, names: readonly string[]): readonly string[] {
   if (name.length < 3) return [];
   const part = name.toLowerCase();
-  return known.filter((candidate) => {
+  return names.filter((candidate) => {
     const whole = candidate.toLowerCase();
     return whole.includes(part) || (whole.length >= 4 && part.includes(whole));
   });

@@ -12,45 +12,45 @@ const MAX_LEVELS = 1000;
 
 /** The first value that JSON cannot carry, or undefined. */
 export function jsonProblem(value: unknown): JsonProblem | undefined {
-  return look(value, '', new Map()) ?? nothingOf(value);
+  return search(value, '', new Map()) ?? emptyProblem(value);
 }
 
 // Inside of an object undefined is left out, as everybody expects. Alone, it is not JSON.
-function nothingOf(value: unknown): JsonProblem | undefined {
+function emptyProblem(value: unknown): JsonProblem | undefined {
   if (typeof value !== 'object' || value === null || JSON.stringify(value) !== undefined) return undefined;
   return problem('', 'has a toJSON() that returns nothing. Return what it stands for.');
 }
 
-function look(value: unknown, path: string, ancestors: Map<object, string>): JsonProblem | undefined {
+function search(value: unknown, path: string, ancestors: Map<object, string>): JsonProblem | undefined {
   const found = advice(value);
   if (found !== undefined) return problem(path, found, value);
   if (typeof value !== 'object' || value === null) return undefined;
-  const seen = ancestors.get(value);
-  if (seen !== undefined)
+  const ancestorPath = ancestors.get(value);
+  if (ancestorPath !== undefined)
     return problem(
       path,
-      `refers back to ${seen === '' ? 'the value itself' : seen}. Return a copy without it.`,
+      `refers back to ${ancestorPath === '' ? 'the value itself' : ancestorPath}. Return a copy without it.`,
     );
   if (ancestors.size >= MAX_LEVELS)
     return problem(path, `is nested deeper than ${MAX_LEVELS} levels. Return less of it.`);
   ancestors.set(value, path);
-  const inner = lookInside(value, path, ancestors);
+  const inner = searchInside(value, path, ancestors);
   ancestors.delete(value);
   return inner;
 }
 
-function lookInside(value: object, path: string, ancestors: Map<object, string>): JsonProblem | undefined {
+function searchInside(value: object, path: string, ancestors: Map<object, string>): JsonProblem | undefined {
   const own = value as { readonly toJSON?: unknown } & Record<string, unknown>;
-  if (typeof own.toJSON === 'function') return look(own.toJSON(), path, ancestors);
+  if (typeof own.toJSON === 'function') return search(own.toJSON(), path, ancestors);
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
-      const found = look(item, `${path}[${index}]`, ancestors);
+      const found = search(item, `${path}[${index}]`, ancestors);
       if (found !== undefined) return found;
     }
     return undefined;
   }
   for (const key of Object.keys(value)) {
-    const found = look(own[key], pathTo(path, key), ancestors);
+    const found = search(own[key], pathTo(path, key), ancestors);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -124,8 +124,8 @@ function adviceOnObject(value: object): string | undefined {
   if (isDate(value)) return Number.isNaN(value.getTime()) ? 'is an invalid Date.' : undefined;
   if (ArrayBuffer.isView(value)) return `is a ${tagOf(value)}, which holds bytes. ${BYTES}`;
   if (value instanceof Error) return byTag['Error'];
-  const known = byTag[tagOf(value)];
-  if (known !== undefined && Object.hasOwn(byTag, tagOf(value))) return known;
+  const tagAdvice = byTag[tagOf(value)];
+  if (tagAdvice !== undefined && Object.hasOwn(byTag, tagOf(value))) return tagAdvice;
   const { then, next, toJSON, pipe } = value as Record<string, unknown>;
   if (typeof toJSON === 'function') return undefined;
   if (typeof then === 'function') return byTag['Promise'];

@@ -7,10 +7,10 @@ import { jsonProblem } from './json-problem.js';
 const LEVELS = 64;
 
 /** Throws a TypeError that begins with `what` and says which value JSON cannot carry, where it is, and what to do. */
-export function assertJson(value: unknown, what: string): void {
+export function assertJson(value: unknown, subject: string): void {
   if (isScalar(value) || (typeof value === 'object' && value !== null && isPlain(value, LEVELS))) return;
   const problem = jsonProblem(value);
-  if (problem !== undefined) throw new TypeError(`${what}: ${problem.sentence}`, { cause: problem.cause });
+  if (problem !== undefined) throw new TypeError(`${subject}: ${problem.sentence}`, { cause: problem.cause });
 }
 
 function isScalar(value: unknown): boolean {

@@ -1,12 +1,12 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { decodeHeaderValue, encodeHeaderValue } from './header-value.js';
 
-// Spec 2026-07-28, Streamable HTTP, Custom Headers from Tool Parameters: what something in front of the server
-// may route by, and the check that it was not told otherwise than the server.
+// Parameter headers: copies of tool arguments in HTTP headers, for proxies that route by them, and the check that headers and
+// body agree. Spec 2026-07-28, Streamable HTTP, Custom Headers from Tool Parameters.
 
 /** A parameter that is repeated in a header. */
-export interface Mirror {
-  /** As the schema has it. */
+export interface ParamHeader {
+  /** The name as the schema has it. */
   readonly name: string;
   /** The whole header's name, in lower case: `mcp-param-region`. */
   readonly header: string;
@@ -15,18 +15,18 @@ export interface Mirror {
   readonly type: 'string' | 'integer' | 'boolean';
 }
 
-export interface Mirrors {
-  readonly mirrors: readonly Mirror[];
+export interface ParamHeaders {
+  readonly paramHeaders: readonly ParamHeader[];
   /** Why the tool's definition is invalid: a sentence for each reason. */
   readonly problems: readonly string[];
 }
 
 const ANNOTATION = 'x-mcp-header';
-/** Levels of schemas that are searched. Deeper ones make the definition invalid, as what they hold is unknown. */
+/** The number of schema levels that are searched. A deeper schema makes the definition invalid: it might hold annotations. */
 const MAX_DEPTH = 64;
 
-// Keywords that hold schemas where the value's place cannot be told from the schema alone. Other keywords hold
-// data (`default`, `examples`), in which the annotation is a word like any other.
+// Keywords whose subschemas apply to values that cannot be located from the schema alone. Other keywords hold data
+// (`default`, `examples`), in which the annotation has no meaning.
 const singles = [
   'items',
   'additionalItems',
@@ -44,63 +44,63 @@ const singles = [
 const lists = ['prefixItems', 'items', 'oneOf', 'anyOf', 'allOf'];
 const maps = ['patternProperties', 'dependentSchemas', 'dependencies', '$defs', 'definitions'];
 
-/** Finds the parameters that a tool's schema wants in headers, and what is wrong with how it says so. */
-export function findMirrors(inputSchema: object): Mirrors {
-  const mirrors: Mirror[] = [];
+/** Finds the parameters that a tool's schema wants in headers, and the mistakes in its annotations. */
+export function findParamHeaders(inputSchema: object): ParamHeaders {
+  const paramHeaders: ParamHeader[] = [];
   const problems: string[] = [];
   const owners = new Map<string, string>();
   visit(inputSchema as JsonObject, [], { reachable: true, depth: 0, at: 'The schema' });
-  return { mirrors, problems };
+  return { paramHeaders, problems };
 
-  function visit(schema: unknown, path: readonly string[], place: Place): void {
+  function visit(schema: unknown, path: readonly string[], position: HeaderPosition): void {
     if (!isObject(schema)) return;
-    if (place.depth > MAX_DEPTH) {
+    if (position.depth > MAX_DEPTH) {
       problems.push(
-        `${place.at} nests deeper than ${MAX_DEPTH} levels and cannot be searched for ${ANNOTATION}.`,
+        `${position.at} nests deeper than ${MAX_DEPTH} levels and cannot be searched for ${ANNOTATION}.`,
       );
       return;
     }
-    if (Object.hasOwn(schema, ANNOTATION)) annotate(schema, path, place);
-    const below = { reachable: false, depth: place.depth + 1 };
-    const properties = own(schema, 'properties');
+    if (Object.hasOwn(schema, ANNOTATION)) annotate(schema, path, position);
+    const below = { reachable: false, depth: position.depth + 1 };
+    const properties = ownValue(schema, 'properties');
     if (isObject(properties)) {
       for (const key of Object.keys(properties)) {
         const inner = [...path, key];
-        const at = place.reachable ? `Property ${printPath(inner)}` : `${place.at}.properties.${key}`;
-        visit(properties[key], inner, { reachable: place.reachable, depth: place.depth + 1, at });
+        const at = position.reachable ? `Property ${printPath(inner)}` : `${position.at}.properties.${key}`;
+        visit(properties[key], inner, { reachable: position.reachable, depth: position.depth + 1, at });
       }
     }
     for (const keyword of singles)
-      visit(own(schema, keyword), path, { ...below, at: `${place.at}.${keyword}` });
+      visit(ownValue(schema, keyword), path, { ...below, at: `${position.at}.${keyword}` });
     for (const keyword of lists) {
-      const list = own(schema, keyword);
+      const list = ownValue(schema, keyword);
       if (!Array.isArray(list)) continue;
       for (const [index, item] of list.entries()) {
-        visit(item, path, { ...below, at: `${place.at}.${keyword}[${index}]` });
+        visit(item, path, { ...below, at: `${position.at}.${keyword}[${index}]` });
       }
     }
     for (const keyword of maps) {
-      const map = own(schema, keyword);
+      const map = ownValue(schema, keyword);
       if (!isObject(map)) continue;
       for (const key of Object.keys(map))
-        visit(map[key], path, { ...below, at: `${place.at}.${keyword}.${key}` });
+        visit(map[key], path, { ...below, at: `${position.at}.${keyword}.${key}` });
     }
   }
 
-  function annotate(schema: JsonObject, path: readonly string[], { reachable, at }: Place): void {
+  function annotate(schema: JsonObject, path: readonly string[], { reachable, at }: HeaderPosition): void {
     const name = schema[ANNOTATION];
-    const type = primitive(own(schema, 'type'));
+    const type = primitive(ownValue(schema, 'type'));
     const problem =
       !reachable || path.length === 0
-        ? 'must stand on a property that is reached from the root through "properties" alone'
-        : (nameProblem(name) ?? typeProblem(own(schema, 'type')));
+        ? 'must be on a property that is reached from the root through "properties" alone'
+        : (nameProblem(name) ?? typeProblem(ownValue(schema, 'type')));
     if (problem !== undefined) problems.push(`${at}: ${ANNOTATION} ${problem}.`);
     if (problem !== undefined || typeof name !== 'string' || type === undefined) return;
     const header = `mcp-param-${name.toLowerCase()}`;
     const owner = owners.get(header);
     if (owner === undefined) {
       owners.set(header, printPath(path));
-      mirrors.push({ name, header, path, type });
+      paramHeaders.push({ name, header, path, type });
     } else {
       problems.push(
         `${at}: ${ANNOTATION} '${name}' is taken by property ${owner}; case makes no difference.`,
@@ -109,13 +109,13 @@ export function findMirrors(inputSchema: object): Mirrors {
   }
 }
 
-interface Place {
+interface HeaderPosition {
   readonly reachable: boolean;
   readonly depth: number;
   readonly at: string;
 }
 
-function own(object: JsonObject, key: string): unknown {
+function ownValue(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
@@ -136,53 +136,55 @@ function typeProblem(type: unknown): string | undefined {
   return 'needs a property whose "type" is "string", "integer" or "boolean"';
 }
 
-/** A type that may also be null still is one: a null is not mirrored. */
-function primitive(type: unknown): Mirror['type'] | undefined {
+/** The type, also when null is allowed beside it: null is not copied into a header. */
+function primitive(type: unknown): ParamHeader['type'] | undefined {
   if (Array.isArray(type) && type.length === 2 && type.includes('null')) {
     return primitive(type.find((item) => item !== 'null'));
   }
   return type === 'string' || type === 'integer' || type === 'boolean' ? type : undefined;
 }
 
-/** The value that belongs into a mirror's header; `undefined` where the arguments have none, or null. */
-export function mirroredValue(mirror: Mirror, args: unknown): unknown {
+/** The value that belongs in a parameter's header; `undefined` if the arguments have none, or have null. */
+export function paramHeaderValue(paramHeader: ParamHeader, args: unknown): unknown {
   let value = args;
-  for (const key of mirror.path) value = isObject(value) ? own(value, key) : undefined;
+  for (const key of paramHeader.path) value = isObject(value) ? ownValue(value, key) : undefined;
   return value ?? undefined;
 }
 
-/** Compares the headers with the arguments. Gives the first problem as a sentence, or `undefined`. */
-export function checkMirrors(
-  mirrors: readonly Mirror[],
+/** Compares the headers with the arguments. Returns the first problem as a sentence, or `undefined`. */
+export function checkParamHeaders(
+  paramHeaders: readonly ParamHeader[],
   args: unknown,
   header: (name: string) => string | undefined,
 ): string | undefined {
-  for (const mirror of mirrors) {
-    const problem = checkMirror(
-      `Mcp-Param-${mirror.name}`,
-      mirroredValue(mirror, args),
-      header(mirror.header),
+  for (const paramHeader of paramHeaders) {
+    const problem = checkParamHeader(
+      `Mcp-Param-${paramHeader.name}`,
+      paramHeaderValue(paramHeader, args),
+      header(paramHeader.header),
     );
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-function checkMirror(name: string, value: unknown, sent: string | undefined): string | undefined {
+function checkParamHeader(name: string, value: unknown, header: string | undefined): string | undefined {
   if (value === undefined) {
-    // The server cannot tell what was decided by a header that the body says nothing about.
-    return sent === undefined ? undefined : `${name} header value ${quote(sent)} has no value in the body`;
+    // A proxy may have routed by this header, and the body does not confirm it.
+    return header === undefined
+      ? undefined
+      : `${name} header value ${quote(header)} has no value in the body`;
   }
-  if (sent === undefined) return `${name} header is missing but the body has a value for it`;
-  const text = decodeHeaderValue(sent);
-  if (text === undefined) return `${name} header value ${quote(sent)} is malformed`;
+  if (header === undefined) return `${name} header is missing but the body has a value for it`;
+  const text = decodeHeaderValue(header);
+  if (text === undefined) return `${name} header value ${quote(header)} is malformed`;
   if (matches(text, value)) return undefined;
   return `${name} header value ${quote(text)} does not match body value ${quote(value)}`;
 }
 
-/** Compares with what the body has, whatever the schema wants there: that the body is wrong is said elsewhere. */
+/** Compares with the value in the body, even if that does not fit the schema: the schema is checked elsewhere. */
 function matches(text: string, value: unknown): boolean {
-  // Other decimals than zeros would be lost in the conversion, and so would digits outside of the safe range.
+  // `Number` would round other decimals, and integers outside the safe range.
   if (Number.isSafeInteger(value)) return /^-?[0-9]+(?:\.0+)?$/.test(text) && Number(text) === value;
   return typeof value !== 'object' && text === String(value);
 }

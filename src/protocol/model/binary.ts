@@ -4,34 +4,36 @@ import { encodeBase64 } from '../encoding/base64.js';
 export type Binary = Uint8Array | ArrayBuffer | string;
 
 /** How much of each end of a string is looked at: all of a path or URL, and little of a large image. */
-const LOOKED_AT = 4096;
+const CHECKED_LENGTH = 4096;
 
 /** Base64 of whatever `what`, the function that takes it, was given. Throws an error that says what to give instead. */
-export function toBase64(data: Binary, what: string): string {
-  if (typeof data === 'string') return checkedBase64(data, what);
+export function toBase64(data: Binary, functionName: string): string {
+  if (typeof data === 'string') return checkedBase64(data, functionName);
   if (ArrayBuffer.isView(data))
     return encodeBase64(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
   if (isBuffer(data)) return encodeBase64(new Uint8Array(data));
-  throw new TypeError(`${what} needs bytes or a base64 string, not ${nameOf(data)}`);
+  throw new TypeError(`${functionName} needs bytes or a base64 string, not ${nameOf(data)}`);
 }
 
-function checkedBase64(text: string, what: string): string {
-  if (/^data:/i.test(text)) return ofDataUrl(text, what);
-  const ends = text.length <= 2 * LOOKED_AT ? text : text.slice(0, LOOKED_AT) + text.slice(-LOOKED_AT);
+function checkedBase64(text: string, functionName: string): string {
+  if (/^data:/i.test(text)) return ofDataUrl(text, functionName);
+  const ends =
+    text.length <= 2 * CHECKED_LENGTH ? text : text.slice(0, CHECKED_LENGTH) + text.slice(-CHECKED_LENGTH);
   if (/^[A-Za-z0-9+/]*={0,2}$/.test(ends) && text.length % 4 === 0) return text;
   // Lines, as a command prints them. The first break is within the first hundred characters.
   if (/\s/.test(ends) && /^[A-Za-z0-9+/\s]*[=\s]*$/.test(ends))
-    return checkedBase64(text.replaceAll(/\s+/g, ''), what);
+    return checkedBase64(text.replaceAll(/\s+/g, ''), functionName);
   const start = JSON.stringify(text.slice(0, 40));
   throw new TypeError(
-    `${what} needs bytes or a base64 string, and ${start} is not base64. For a file: ${what.replace('()', '')}(await readFile(path), …).`,
+    `${functionName} needs bytes or a base64 string, and ${start} is not base64. For a file: ${functionName.replace('()', '')}(await readFile(path), …).`,
   );
 }
 
-function ofDataUrl(url: string, what: string): string {
+function ofDataUrl(url: string, functionName: string): string {
   const comma = url.indexOf(',');
-  if (comma !== -1 && /;base64$/i.test(url.slice(0, comma))) return checkedBase64(url.slice(comma + 1), what);
-  throw new TypeError(`${what} needs bytes or a base64 string, and this data: URL is not base64`);
+  if (comma !== -1 && /;base64$/i.test(url.slice(0, comma)))
+    return checkedBase64(url.slice(comma + 1), functionName);
+  throw new TypeError(`${functionName} needs bytes or a base64 string, and this data: URL is not base64`);
 }
 
 // Also of another realm, such as a test runner's.

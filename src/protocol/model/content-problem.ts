@@ -20,8 +20,9 @@ export function contentProblem(value: unknown): string | undefined {
   const { type } = value;
   if (typeof type !== 'string') return `has no "type". Make a content block with ${makers}.`;
   if (isBlockType(type)) return fieldProblem(type, value);
-  const meant = closestName(type, Object.keys(required));
-  const hint = meant === undefined ? `Make a content block with ${makers}.` : `Did you mean "${meant}"?`;
+  const suggestion = closestName(type, Object.keys(required));
+  const hint =
+    suggestion === undefined ? `Make a content block with ${makers}.` : `Did you mean "${suggestion}"?`;
   return `has the type ${JSON.stringify(type.slice(0, 40))}. ${hint}`;
 }
 

@@ -2,7 +2,7 @@ import { type Revision, revisions } from './revisions.js';
 
 // The one place where revisions are compared. Everything else asks `has(revision, feature)`.
 
-export interface Span {
+export interface RevisionSpan {
   /** The first revision that has it. */
   readonly since: Revision;
   /** The first revision that no longer has it. */
@@ -21,7 +21,7 @@ export type Feature =
   | 'urlElicitation'
   | 'coreTasks';
 
-const features: Readonly<Record<Feature, Span>> = {
+const features: Readonly<Record<Feature, RevisionSpan>> = {
   handshake: { since: '2024-11-05', until: '2026-07-28' },
   audio: { since: '2025-03-26' },
   batching: { since: '2025-03-26', until: '2025-06-18' },
@@ -38,7 +38,7 @@ export function has(revision: Revision, feature: Feature): boolean {
   return within(revision, features[feature]);
 }
 
-export function within(revision: Revision, span: Span): boolean {
+export function within(revision: Revision, span: RevisionSpan): boolean {
   const at = revisions.indexOf(revision);
   return (
     at >= revisions.indexOf(span.since) && (span.until === undefined || at < revisions.indexOf(span.until))

@@ -1,8 +1,8 @@
-import { type Span, within } from './features.js';
+import { type RevisionSpan, within } from './features.js';
 import type { Revision } from './revisions.js';
 
 /** A method of the protocol: who has it, and which parameter HTTP mirrors into `Mcp-Name`. */
-interface Method extends Span {
+interface Method extends RevisionSpan {
   readonly nameParam?: string;
 }
 

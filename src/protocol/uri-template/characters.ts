@@ -87,9 +87,9 @@ function encode(text: string, keepReserved: boolean): string {
   for (let at = 0; at < text.length; ) {
     const code = text.charCodeAt(at);
     if (code < 128) {
-      const kept =
+      const keep =
         isUnreserved[code] === 1 || (keepReserved && (isDelimiter[code] === 1 || tripletAt(text, at) >= 0));
-      encoded += kept ? text[at] : percent(code);
+      encoded += keep ? text[at] : percent(code);
       at += 1;
     } else {
       const end = at + Math.max(1, unitLength(text, at));

@@ -138,6 +138,6 @@ function isWordCharacter(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || (lower >= 0x61 && lower <= 0x7a) || code === 0x5f;
 }
 
-function wrong(text: string, at: number, what: string): RangeError {
-  return new RangeError(`The URI template ${JSON.stringify(text)} is invalid at position ${at}: ${what}.`);
+function wrong(text: string, at: number, problem: string): RangeError {
+  return new RangeError(`The URI template ${JSON.stringify(text)} is invalid at position ${at}: ${problem}.`);
 }

@@ -1,7 +1,7 @@
 import { MAX_URI_LENGTH } from '../tables/limits.js';
 import { classOf, RESERVED, SEGMENT, unitLength } from './characters.js';
 import type { Part, Variable } from './grammar.js';
-import { literalForms, partMatcher, type Span, type Subject, type Table } from './positions.js';
+import { type CharSpan, literalForms, type MatchTarget, partMatcher, type Table } from './positions.js';
 
 // From a URI back to the values. A URI whose values could lead out of the place that the template names (path
 // traversal) does not match: values are decoded once, and then checked.
@@ -20,24 +20,24 @@ export function createMatcher(parts: readonly Part[]): (uri: string) => Template
     if (uri.length > MAX_URI_LENGTH) return undefined;
     // Most URIs belong to another template and are told apart here, before there is a table.
     if (heads !== undefined && !heads.some((head) => uri.startsWith(head))) return undefined;
-    const subject = prepare(uri);
+    const target = prepare(uri);
     const tables: Table[] = [];
     let after: Uint8Array = new Uint8Array(uri.length + 1);
     after[uri.length] = 1;
     for (const matcher of fromTheRight) {
-      const rows = matcher.reach(subject, after);
+      const rows = matcher.reachable(target, after);
       tables.push({ rows, after });
       after = rows[0];
     }
     if (after[0] !== 1) return undefined;
-    const spans: Span[] = [];
+    const spans: CharSpan[] = [];
     let at = 0;
-    for (const matcher of matchers) at = matcher.take(subject, at, tables.pop() as Table, spans);
+    for (const matcher of matchers) at = matcher.consume(target, at, tables.pop() as Table, spans);
     return readValues(uri, spans);
   };
 }
 
-function prepare(uri: string): Subject {
+function prepare(uri: string): MatchTarget {
   const segmentSteps = new Uint8Array(uri.length + 1);
   const reservedSteps = new Uint8Array(uri.length + 1);
   for (let at = 0; at < uri.length; at++) {
@@ -48,7 +48,7 @@ function prepare(uri: string): Subject {
   return { uri, segmentSteps, reservedSteps };
 }
 
-function readValues(uri: string, spans: readonly Span[]): TemplateMatch | undefined {
+function readValues(uri: string, spans: readonly CharSpan[]): TemplateMatch | undefined {
   const byVariable = new Map<Variable, string | string[]>();
   for (const { variable, reserved, from, to } of spans) {
     const value = decode(uri.slice(from, to));
@@ -89,10 +89,10 @@ function staysBelow(value: string): boolean {
 }
 
 /** A variable that stands in the template more than once must have one value, or prefixes of it. */
-function mergeByName(found: ReadonlyMap<Variable, string | string[]>): TemplateMatch | undefined {
+function mergeByName(byVariable: ReadonlyMap<Variable, string | string[]>): TemplateMatch | undefined {
   const values: Record<string, string | string[]> = Object.create(null);
   const prefixes: [name: string, value: string][] = [];
-  for (const [{ name, prefix }, value] of found) {
+  for (const [{ name, prefix }, value] of byVariable) {
     if (prefix !== undefined && typeof value === 'string') {
       if (codePoints(value) > prefix) return undefined;
       prefixes.push([name, value]);

@@ -6,14 +6,14 @@ import type { Expression, Part, Variable } from './grammar.js';
 // back. Both are linear in the URI.
 
 /** A URI under match. A step is the length of the code point at a position, 0 where no value may hold it. */
-export interface Subject {
+export interface MatchTarget {
   readonly uri: string;
   readonly segmentSteps: Uint8Array;
   readonly reservedSteps: Uint8Array;
 }
 
 /** A stretch of the URI that is (one item of) a variable's value, still encoded. */
-export interface Span {
+export interface CharSpan {
   readonly variable: Variable;
   readonly reserved: boolean;
   readonly from: number;
@@ -25,9 +25,9 @@ type Rows = readonly [Uint8Array, ...Uint8Array[]];
 
 export interface PartMatcher {
   /** `after` is the first row of the next part. */
-  readonly reach: (subject: Subject, after: Uint8Array) => Rows;
+  readonly reachable: (target: MatchTarget, after: Uint8Array) => Rows;
   /** Takes this part from a position where it may begin, adds its spans, and gives the position after it. */
-  readonly take: (subject: Subject, at: number, table: Table, spans: Span[]) => number;
+  readonly consume: (target: MatchTarget, at: number, table: Table, spans: CharSpan[]) => number;
 }
 
 export interface Table {
@@ -47,7 +47,7 @@ export function literalForms(text: string): readonly string[] {
 
 function literalMatcher(forms: readonly string[]): PartMatcher {
   return {
-    reach: function reachLiteral({ uri }, after) {
+    reachable: function reachableLiteral({ uri }, after) {
       const row = new Uint8Array(uri.length + 1);
       for (const form of forms) {
         for (let at = uri.indexOf(form); at !== -1; at = uri.indexOf(form, at + 1)) {
@@ -56,7 +56,7 @@ function literalMatcher(forms: readonly string[]): PartMatcher {
       }
       return [row];
     },
-    take: function takeLiteral({ uri }, at, { after }) {
+    consume: function consumeLiteral({ uri }, at, { after }) {
       const form = forms.find((form) => uri.startsWith(form, at) && after[at + form.length] === 1);
       return at + (form?.length ?? 0);
     },
@@ -73,66 +73,75 @@ function positionalMatcher({ operator, variables }: Expression): PartMatcher {
   const required = first === '';
 
   /** A list's items cannot hold what separates them; a single value may, as a list that is not exploded does. */
-  function stepAt({ uri, segmentSteps, reservedSteps }: Subject, v: number, at: number): number {
+  function stepAt({ uri, segmentSteps, reservedSteps }: MatchTarget, v: number, at: number): number {
     if (exploded[v] && uri.charCodeAt(at) === separator) return 0;
     return (reserved ? reservedSteps : segmentSteps)[at] ?? 0;
   }
 
-  function starts(subject: Subject, rows: Rows, v: number, at: number): boolean {
-    const step = required ? stepAt(subject, v, at) : 0;
+  function canStart(target: MatchTarget, rows: Rows, v: number, at: number): boolean {
+    const step = required ? stepAt(target, v, at) : 0;
     return (!required || step > 0) && rows[1 + v]?.[at + step] === 1;
   }
 
   /** Where a separator leads to: the next variable if that can be, else the next item, else nowhere. */
-  function following(subject: Subject, rows: Rows, v: number, at: number): number | undefined {
-    if (subject.uri.charCodeAt(at) !== separator) return undefined;
-    if (v < last && starts(subject, rows, v + 1, at + 1)) return v + 1;
-    return exploded[v] && starts(subject, rows, v, at + 1) ? v : undefined;
+  function nextVariable(target: MatchTarget, rows: Rows, v: number, at: number): number | undefined {
+    if (target.uri.charCodeAt(at) !== separator) return undefined;
+    if (v < last && canStart(target, rows, v + 1, at + 1)) return v + 1;
+    return exploded[v] && canStart(target, rows, v, at + 1) ? v : undefined;
   }
 
-  function reachPositional(subject: Subject, after: Uint8Array): Rows {
-    const { uri } = subject;
+  function reachablePositional(target: MatchTarget, after: Uint8Array): Rows {
+    const { uri } = target;
     const row = (): Uint8Array => new Uint8Array(uri.length + 1);
     const rows: Rows = [row(), ...variables.map(row)];
     for (let at = uri.length; at >= 0; at--) {
       for (let v = last; v >= 0; v--) {
         const inside = rows[1 + v] as Uint8Array;
         const stops = after[at] === 1 && (!required || v === last);
-        const step = stepAt(subject, v, at);
-        if (stops || (step > 0 && inside[at + step] === 1) || following(subject, rows, v, at) !== undefined) {
+        const step = stepAt(target, v, at);
+        if (
+          stops ||
+          (step > 0 && inside[at + step] === 1) ||
+          nextVariable(target, rows, v, at) !== undefined
+        ) {
           inside[at] = 1;
         }
       }
       const begins = required
-        ? starts(subject, rows, 0, at)
-        : after[at] === 1 || (uri[at] === first && starts(subject, rows, 0, at + 1));
+        ? canStart(target, rows, 0, at)
+        : after[at] === 1 || (uri[at] === first && canStart(target, rows, 0, at + 1));
       if (begins) rows[0][at] = 1;
     }
     return rows;
   }
 
-  function takePositional(subject: Subject, begin: number, { rows, after }: Table, spans: Span[]): number {
-    const present = required || (subject.uri[begin] === first && starts(subject, rows, 0, begin + 1));
+  function consumePositional(
+    target: MatchTarget,
+    begin: number,
+    { rows, after }: Table,
+    spans: CharSpan[],
+  ): number {
+    const present = required || (target.uri[begin] === first && canStart(target, rows, 0, begin + 1));
     if (!present) return begin;
     let v = 0;
     let from = begin + first.length;
-    let at = required ? from + stepAt(subject, v, from) : from;
+    let at = required ? from + stepAt(target, v, from) : from;
     for (;;) {
       const stops = after[at] === 1 && (!required || v === last);
-      const next = stops ? undefined : following(subject, rows, v, at);
+      const next = stops ? undefined : nextVariable(target, rows, v, at);
       if (!stops && next === undefined) {
-        at += stepAt(subject, v, at);
+        at += stepAt(target, v, at);
         continue;
       }
       spans.push({ variable: variables[v] as Variable, reserved, from, to: at });
       if (next === undefined) return at;
       v = next;
       from = at + 1;
-      at = required ? from + stepAt(subject, v, from) : from;
+      at = required ? from + stepAt(target, v, from) : from;
     }
   }
 
-  return { reach: reachPositional, take: takePositional };
+  return { reachable: reachablePositional, consume: consumePositional };
 }
 
 /** `{?a,b}`, `{&a}` and `{;a}`. Rows: where it may begin, where a value may go on, where a pair may end. */
@@ -148,7 +157,7 @@ function namedMatcher({ operator, variables }: Expression): PartMatcher {
     });
   }
 
-  function reachNamed({ uri, segmentSteps }: Subject, after: Uint8Array): Rows {
+  function reachableNamed({ uri, segmentSteps }: MatchTarget, after: Uint8Array): Rows {
     const begins = new Uint8Array(uri.length + 1);
     const value = new Uint8Array(uri.length + 1);
     const ends = new Uint8Array(uri.length + 1);
@@ -163,8 +172,13 @@ function namedMatcher({ operator, variables }: Expression): PartMatcher {
     return [begins, value, ends];
   }
 
-  function takeNamed(subject: Subject, begin: number, { rows, after }: Table, spans: Span[]): number {
-    const { uri, segmentSteps } = subject;
+  function consumeNamed(
+    target: MatchTarget,
+    begin: number,
+    { rows, after }: Table,
+    spans: CharSpan[],
+  ): number {
+    const { uri, segmentSteps } = target;
     const [, value, ends] = rows as readonly [Uint8Array, Uint8Array, Uint8Array];
     let at = begin;
     let variable = uri[at] === first ? pairAt(uri, at + 1, value, ends) : undefined;
@@ -179,5 +193,5 @@ function namedMatcher({ operator, variables }: Expression): PartMatcher {
     return at;
   }
 
-  return { reach: reachNamed, take: takeNamed };
+  return { reachable: reachableNamed, consume: consumeNamed };
 }

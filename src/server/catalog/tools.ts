@@ -1,7 +1,11 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call } from '../../protocol/call.js';
 import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
-import { checkMirrors, findMirrors, type Mirror } from '../../protocol/encoding/param-headers.js';
+import {
+  checkParamHeaders,
+  findParamHeaders,
+  type ParamHeader,
+} from '../../protocol/encoding/param-headers.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ListedTool, ToolAnnotations } from '../../protocol/model/model.js';
 import { KEEPS_KEYS } from '../../protocol/tables/idempotency.js';
@@ -34,7 +38,7 @@ export interface CompiledTool {
   readonly listed: ListedTool;
   readonly input: CompiledSchema;
   readonly output: CompiledSchema | undefined;
-  readonly mirrors: readonly Mirror[];
+  readonly paramHeaders: readonly ParamHeader[];
   readonly handler: HandlerRun<unknown, ToolValue>;
   readonly task: TaskOptions | undefined;
   /** How long outcomes are kept for calls that are sent again; undefined where they are not. */
@@ -61,7 +65,7 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
   const { options } = tool;
   const input = compileSchema(options.input ?? noInput, { io: 'input', requireObject: true });
   const output = options.output && compileSchema(options.output, { io: 'output' });
-  const { mirrors, problems } = findMirrors(input.json);
+  const { paramHeaders, problems } = findParamHeaders(input.json);
   if (problems.length > 0) throw new TypeError(problems.join('; '));
   const run = (tool.run as Run | undefined) ?? (tool.load && loadOnce(tool.load as () => Promise<object>));
   if (run === undefined) throw new TypeError('it has neither "run" nor "load"');
@@ -76,7 +80,7 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
     listed: withExecution(withIdempotency(listTool(name, tool, { input, output }), idempotencyMs), task),
     input,
     output,
-    mirrors,
+    paramHeaders,
     handler: {
       target: ({ params }) => ({ name, args: params['arguments'] }),
       run: timeoutMs === undefined ? runTool : inTime(name, timerMs('timeoutMs', timeoutMs), runTool),
@@ -149,15 +153,15 @@ export type ToolInput =
 export function readArguments(tool: CompiledTool, call: Call): ToolInput | Promise<ToolInput> {
   const args = call.params['arguments'] ?? {};
   if (!isObject(args)) throw new McpError('invalid_params', 'params.arguments must be an object');
-  if (tool.mirrors.length > 0) checkMirrored(tool, args, call);
+  if (tool.paramHeaders.length > 0) checkHeaders(tool, args, call);
   const checked = tool.input.validate(args);
   return checked instanceof Promise
     ? checked.then((result) => toInput(tool, args, result))
     : toInput(tool, args, checked);
 }
 
-function checkMirrored({ mirrors }: CompiledTool, args: JsonObject, { http }: Call): void {
-  const mismatch = http?.mirrored && checkMirrors(mirrors, args, http.mirrored);
+function checkHeaders({ paramHeaders }: CompiledTool, args: JsonObject, { http }: Call): void {
+  const mismatch = http?.mirrored && checkParamHeaders(paramHeaders, args, http.mirrored);
   if (mismatch) throw new McpError('header_mismatch', `Header mismatch: ${mismatch}`);
 }
 

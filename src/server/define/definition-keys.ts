@@ -222,7 +222,7 @@ function problem({ key, hint }: UnknownKey, path: string): string {
 
 function correct<T extends object>(definition: T, unknown: readonly UnknownKey[]): T {
   const meant = { ...definition } as Record<string, unknown>;
-  for (const { key, meant: name } of unknown) {
+  for (const { key, suggestion: name } of unknown) {
     if (name !== undefined && meant[name] === undefined) meant[name] = meant[key];
     delete meant[key];
   }

@@ -111,7 +111,7 @@ function readWithoutContent(value: object): ToolResult | undefined {
     const item = (value as Readonly<Record<string, unknown>>)[key];
     if (!Array.isArray(item) || item.length === 0 || !item.every(isContentBlock)) continue;
     const [unknown] = unknownKeys({ [key]: item }, resultKeys);
-    if (unknown?.meant === 'content')
+    if (unknown?.suggestion === 'content')
       throw new TypeError(`${UNSENDABLE}: "${key}" holds content blocks. ${unknown.hint}`);
   }
   return undefined;

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import type { Outcome } from '../../../protocol/call.js';
 import { encodeHeaderValue } from '../../../protocol/encoding/header-value.js';
-import type { Mirror } from '../../../protocol/encoding/param-headers.js';
+import type { ParamHeader } from '../../../protocol/encoding/param-headers.js';
 
 type Mirroring = typeof import('../../../protocol/encoding/param-headers.js');
 
@@ -9,7 +9,7 @@ const MAX_TOOLS = 10_000;
 
 /** Which parameters of which tools go into headers, as learnt from the lists that came by. */
 export class ToolHeaders {
-  readonly #mirrors = new Map<string, readonly Mirror[]>();
+  readonly #paramHeaders = new Map<string, readonly ParamHeader[]>();
   readonly #leftOut = new Set<string>();
   readonly #problem: (message: string) => void;
   /** Few servers want headers, and what that takes is loaded for the first that does. */
@@ -36,16 +36,16 @@ export class ToolHeaders {
     if (!isObject(tool)) return true;
     const { name, inputSchema } = tool;
     if (typeof name !== 'string' || !isObject(inputSchema)) return true;
-    this.#mirrors.delete(name);
+    this.#paramHeaders.delete(name);
     if (this.#mirroring === undefined || !wantsHeaders(tool)) return true;
-    const { mirrors, problems } = this.#mirroring.findMirrors(inputSchema);
+    const { paramHeaders, problems } = this.#mirroring.findParamHeaders(inputSchema);
     if (problems.length > 0) {
       this.#report(name.slice(0, 128), problems.join(' ').slice(0, 1000));
       return false;
     }
-    const [oldest] = this.#mirrors.size >= MAX_TOOLS ? this.#mirrors.keys() : [];
-    if (oldest !== undefined) this.#mirrors.delete(oldest);
-    this.#mirrors.set(name, mirrors);
+    const [oldest] = this.#paramHeaders.size >= MAX_TOOLS ? this.#paramHeaders.keys() : [];
+    if (oldest !== undefined) this.#paramHeaders.delete(oldest);
+    this.#paramHeaders.set(name, paramHeaders);
     return true;
   }
 
@@ -58,14 +58,14 @@ export class ToolHeaders {
 
   /** The headers that a call of this tool must carry. */
   headers({ name, arguments: args }: JsonObject): Record<string, string> | undefined {
-    const mirrors = this.#mirrors.get(name as string);
-    if (mirrors === undefined || this.#mirroring === undefined) return undefined;
+    const paramHeaders = this.#paramHeaders.get(name as string);
+    if (paramHeaders === undefined || this.#mirroring === undefined) return undefined;
     const headers: Record<string, string> = {};
-    for (const mirror of mirrors) {
-      const value = this.#mirroring.mirroredValue(mirror, args);
+    for (const paramHeader of paramHeaders) {
+      const value = this.#mirroring.paramHeaderValue(paramHeader, args);
       // What has another type than the schema says is for the server to refuse.
       if (value !== undefined && typeof value !== 'object') {
-        headers[`Mcp-Param-${mirror.name}`] = encodeHeaderValue(value as string | number | boolean);
+        headers[`Mcp-Param-${paramHeader.name}`] = encodeHeaderValue(value as string | number | boolean);
       }
     }
     return headers;

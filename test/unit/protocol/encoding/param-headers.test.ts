@@ -1,22 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  checkMirrors,
+  checkParamHeaders,
   decodeHeaderValue,
   encodeHeaderValue,
-  findMirrors,
-  mirroredValue,
+  findParamHeaders,
+  paramHeaderValue,
 } from '../../../../src/protocol/encoding/param-headers.js';
 
 const region = { type: 'string', 'x-mcp-header': 'Region' };
 const object = (properties: object): object => ({ type: 'object', properties });
-const problems = (schema: object): readonly string[] => findMirrors(schema).problems;
+const problems = (schema: object): readonly string[] => findParamHeaders(schema).problems;
 
-describe('findMirrors', () => {
+describe('findParamHeaders', () => {
   it('finds the annotated property of the example', () => {
     const schema = { ...object({ region, query: { type: 'string' } }), required: ['region', 'query'] };
-    expect(findMirrors(schema)).toEqual({
-      mirrors: [{ name: 'Region', header: 'mcp-param-region', path: ['region'], type: 'string' }],
+    expect(findParamHeaders(schema)).toEqual({
+      paramHeaders: [{ name: 'Region', header: 'mcp-param-region', path: ['region'], type: 'string' }],
       problems: [],
     });
   });
@@ -29,8 +29,8 @@ describe('findMirrors', () => {
       }),
       method: { type: 'string', 'x-mcp-header': 'Method' },
     });
-    expect(findMirrors(schema)).toEqual({
-      mirrors: [
+    expect(findParamHeaders(schema)).toEqual({
+      paramHeaders: [
         { name: 'Flag', header: 'mcp-param-flag', path: ['deep', 'flag'], type: 'boolean' },
         { name: 'count!', header: 'mcp-param-count!', path: ['deep', 'deeper', 'count'], type: 'integer' },
         { name: 'Method', header: 'mcp-param-method', path: ['method'], type: 'string' },
@@ -48,8 +48,8 @@ describe('findMirrors', () => {
       examples: [{ properties: { a: { 'x-mcp-header': '' } } }],
       additionalProperties: false,
     };
-    expect(findMirrors(schema)).toEqual({ mirrors: [], problems: [] });
-    expect(findMirrors({})).toEqual({ mirrors: [], problems: [] });
+    expect(findParamHeaders(schema)).toEqual({ paramHeaders: [], problems: [] });
+    expect(findParamHeaders({})).toEqual({ paramHeaders: [], problems: [] });
   });
 
   it.each([
@@ -63,15 +63,17 @@ describe('findMirrors', () => {
     ['Region\r\nX: y', /not a header name/],
     ['Region\n', /not a header name/],
   ])('refuses the name %j', (name, why) => {
-    const found = findMirrors(object({ outer: object({ inner: { type: 'string', 'x-mcp-header': name } }) }));
-    expect(found.mirrors).toEqual([]);
+    const found = findParamHeaders(
+      object({ outer: object({ inner: { type: 'string', 'x-mcp-header': name } }) }),
+    );
+    expect(found.paramHeaders).toEqual([]);
     expect(found.problems).toEqual([expect.stringMatching(why)]);
     expect(found.problems[0]).toContain("'outer.inner'");
   });
 
   it.each(['Region', 'REGION'])('refuses Region and %s together, and says where each is', (second) => {
     const schema = object({ a: region, b: object({ c: { type: 'string', 'x-mcp-header': second } }) });
-    expect(findMirrors(schema).mirrors).toHaveLength(1);
+    expect(findParamHeaders(schema).paramHeaders).toHaveLength(1);
     expect(problems(schema)).toEqual([expect.stringMatching(/'b\.c'.*taken by property 'a'/)]);
   });
 
@@ -85,7 +87,7 @@ describe('findMirrors', () => {
     [['null', 'null'], /needs a property whose "type"/],
   ])('refuses the type %j', (type, why) => {
     const schema = object({ a: { type, 'x-mcp-header': 'A' } });
-    expect(findMirrors(schema)).toEqual({ mirrors: [], problems: [expect.stringMatching(why)] });
+    expect(findParamHeaders(schema)).toEqual({ paramHeaders: [], problems: [expect.stringMatching(why)] });
   });
 
   it.each([
@@ -107,8 +109,8 @@ describe('findMirrors', () => {
     ['dependentSchemas', { dependentSchemas: { a: object({ region }) } }],
     ['the root', { ...object({}), ...region }],
   ])('refuses an annotation in %s', (_, schema) => {
-    const found = findMirrors(schema);
-    expect(found.mirrors).toEqual([]);
+    const found = findParamHeaders(schema);
+    expect(found.paramHeaders).toEqual([]);
     expect(found.problems).toEqual([
       expect.stringMatching(/reached from the root through "properties" alone/),
     ]);
@@ -117,14 +119,14 @@ describe('findMirrors', () => {
   it('names the place of what it refuses', () => {
     const schema = object({ list: { items: { properties: { region } } } });
     expect(problems(schema)[0]).toMatch(
-      /^Property 'list'\.items\.properties\.region: x-mcp-header must stand/,
+      /^Property 'list'\.items\.properties\.region: x-mcp-header must be on/,
     );
   });
 
   it('reports every problem, not the first', () => {
     const schema = object({ a: { type: 'number', 'x-mcp-header': 'A' }, b: { items: region }, c: region });
     expect(problems(schema)).toHaveLength(2);
-    expect(findMirrors(schema).mirrors).toHaveLength(1);
+    expect(findParamHeaders(schema).paramHeaders).toHaveLength(1);
   });
 
   it('stops at a depth, and says so', () => {
@@ -133,15 +135,15 @@ describe('findMirrors', () => {
     expect(problems(deep)).toEqual([expect.stringMatching(/deeper than 64 levels/)]);
     let fine: object = region;
     for (let level = 0; level < 64; level++) fine = object({ a: fine });
-    expect(findMirrors(fine).mirrors).toHaveLength(1);
+    expect(findParamHeaders(fine).paramHeaders).toHaveLength(1);
   });
 
   it('takes the names that every object inherits for names', () => {
     const schema = JSON.parse('{"properties":{"__proto__":{"type":"string","x-mcp-header":"P"}}}');
-    const { mirrors } = findMirrors(schema);
-    expect(mirrors.map(({ path }) => path)).toEqual([['__proto__']]);
-    expect(checkMirrors(mirrors, {}, () => undefined)).toBeUndefined();
-    expect(checkMirrors(mirrors, JSON.parse('{"__proto__":"x"}'), () => 'x')).toBeUndefined();
+    const { paramHeaders } = findParamHeaders(schema);
+    expect(paramHeaders.map(({ path }) => path)).toEqual([['__proto__']]);
+    expect(checkParamHeaders(paramHeaders, {}, () => undefined)).toBeUndefined();
+    expect(checkParamHeaders(paramHeaders, JSON.parse('{"__proto__":"x"}'), () => 'x')).toBeUndefined();
   });
 });
 
@@ -228,8 +230,8 @@ describe('decodeHeaderValue', () => {
   });
 });
 
-describe('checkMirrors', () => {
-  const { mirrors } = findMirrors(
+describe('checkParamHeaders', () => {
+  const { paramHeaders } = findParamHeaders(
     object({
       region,
       count: { type: 'integer', 'x-mcp-header': 'Count' },
@@ -237,7 +239,7 @@ describe('checkMirrors', () => {
     }),
   );
   const check = (args: unknown, headers: Record<string, string>): string | undefined =>
-    checkMirrors(mirrors, args, (name) => headers[name]);
+    checkParamHeaders(paramHeaders, args, (name) => headers[name]);
 
   it('passes where each header says what the body says', () => {
     const args = { region: 'us-west1', count: 42, deep: { flag: false }, other: 1 };
@@ -334,9 +336,9 @@ describe('checkMirrors', () => {
     fc.assert(
       fc.property(value, value, (region, flag) => {
         const args = { region, deep: { flag } };
-        const sent = mirrors.flatMap((mirror) => {
-          const value = mirroredValue(mirror, args);
-          return value === undefined ? [] : [[mirror.header, encodeHeaderValue(value as string)]];
+        const sent = paramHeaders.flatMap((paramHeader) => {
+          const value = paramHeaderValue(paramHeader, args);
+          return value === undefined ? [] : [[paramHeader.header, encodeHeaderValue(value as string)]];
         });
         expect(sent).toHaveLength(2);
         expect(check(args, Object.fromEntries(sent))).toBeUndefined();

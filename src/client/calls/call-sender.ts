@@ -21,7 +21,7 @@ import type { KnownTools } from '../checks/known-tools.js';
 import { callKeys, hasUnknown, isLimit } from '../checks/option-keys.js';
 import type { EventHub } from '../connection/event-hub.js';
 import type { PendingCall, ToolCallOptions } from '../model/client.js';
-import type { Answer } from '../model/handlers.js';
+import type { AnswerQuestion } from '../model/handlers.js';
 import type { CallOptions, ClientOptions, LogMessage, Progress } from '../model/options.js';
 import { type CachingParts, caching } from './caching.js';
 import { toCallError } from './call-error.js';
@@ -30,40 +30,40 @@ import { OpenCall } from './open-call.js';
 import { toProgress } from './progress.js';
 import { retrying } from './retrying.js';
 
-export interface CallerParts {
+export interface CallSenderParts {
   readonly options: ClientOptions;
   readonly dispatch: Dispatch;
   readonly peer: Pick<Peer, 'client' | 'capabilities'>;
   readonly hub: EventHub;
-  readonly known: KnownTools;
+  readonly knownTools: KnownTools;
   readonly caching: CachingParts | undefined;
-  readonly answer: Answer;
+  readonly answer: AnswerQuestion;
 }
 
 export interface SendOptions extends CallOptions {
   /** Goes as it is: nothing is answered, kept or repeated. */
-  readonly bare?: boolean;
+  readonly skipMiddleware?: boolean;
   /** It may take for ever. */
-  readonly endless?: boolean;
+  readonly noTimeout?: boolean;
   /** Hears what is neither progress nor a log message. */
-  readonly notified?: Call['notify'];
+  readonly onNotification?: Call['notify'];
 }
 
 const noOptions: SendOptions = {};
 const sendKeys: KeysOf<SendOptions & ToolCallOptions> = {
   ...callKeys,
-  bare: true,
-  endless: true,
-  notified: true,
+  skipMiddleware: true,
+  noTimeout: true,
+  onNotification: true,
 };
 
 /** Makes calls: gives each its time and its place among the open ones, and lets it through the middleware. */
-export class Caller {
-  readonly #parts: CallerParts;
+export class CallSender {
+  readonly #parts: CallSenderParts;
   readonly #auth: Auth | undefined;
   readonly #open = new ByNumber<OpenCall>();
-  readonly #all: Dispatch;
-  readonly #bare: Dispatch;
+  readonly #full: Dispatch;
+  readonly #plain: Dispatch;
   readonly #renewing: Dispatch;
   readonly #timeoutMs: number;
   readonly #maxTimeoutMs: number;
@@ -72,17 +72,17 @@ export class Caller {
   #asking = 0;
   #peer: Peer;
 
-  constructor(parts: CallerParts) {
+  constructor(parts: CallSenderParts) {
     this.#parts = parts;
-    const { options, dispatch, answer, known } = parts;
+    const { options, dispatch, answer, knownTools } = parts;
     this.#auth = toAuth(options.as);
     const { timeoutMs = 60_000, maxTimeoutMs = 600_000 } = options;
     this.#timeoutMs = timeoutMs;
     this.#maxTimeoutMs = maxTimeoutMs;
     const { use = [], maxRounds = 10, maxRetries = 2, logLevel = options.log && 'info' } = options;
     this.#peer = { revision: newestRevision, ...parts.peer, logLevel };
-    const isRepeatable = (name: unknown): boolean => known.isRepeatable(name);
-    const keepsKeys = (name: unknown): boolean => known.keepsKeys(name);
+    const isRepeatable = (name: unknown): boolean => knownTools.isRepeatable(name);
+    const keepsKeys = (name: unknown): boolean => knownTools.keepsKeys(name);
     const asking = answering({
       answer: (request, asked) => this.whileAsking(() => answer(request, asked)),
       maxRounds,
@@ -97,8 +97,8 @@ export class Caller {
         ],
         dispatch,
       );
-    this.#bare = compose(use, dispatch);
-    this.#all = through(false);
+    this.#plain = compose(use, dispatch);
+    this.#full = through(false);
     this.#renewing = through(true);
   }
 
@@ -121,9 +121,9 @@ export class Caller {
   }
 
   /** Sends what the program gave, which stays as it is. */
-  send(method: string, given: JsonObject, options: SendOptions = noOptions): Promise<Outcome> {
-    const { _meta, ...params } = given;
-    return this.sendOwn(
+  send(method: string, input: JsonObject, options: SendOptions = noOptions): Promise<Outcome> {
+    const { _meta, ...params } = input;
+    return this.sendFresh(
       method,
       params,
       isObject(_meta) ? { ...options, meta: { ..._meta, ...options.meta } } : options,
@@ -131,22 +131,24 @@ export class Caller {
   }
 
   /** Sends parameters that were made for this call and have no `_meta` yet: it is put there. A copy of them would cost as much as all the rest. */
-  async sendOwn(method: string, params: JsonObject, options: SendOptions = noOptions): Promise<Outcome> {
+  async sendFresh(method: string, params: JsonObject, options: SendOptions = noOptions): Promise<Outcome> {
     const { timeoutMs = this.#timeoutMs, maxTimeoutMs = this.#maxTimeoutMs } = options;
     if (hasUnknown(options, sendKeys) || !isLimit(timeoutMs) || !isLimit(maxTimeoutMs))
       throw (await import('../checks/option-mistakes.js')).callMistake(method, options);
-    const { signal, fresh = false, bare = false, endless = false } = options;
+    const { signal, fresh = false, skipMiddleware = false, noTimeout = false } = options;
     if (signal?.aborted) throw cancelledBy(signal.reason);
     const id = this.#open.next();
     const name = nameOf(method, params);
-    const limits = endless ? undefined : { timeoutMs, maxTimeoutMs };
+    const limits = noTimeout ? undefined : { timeoutMs, maxTimeoutMs };
     const open = new OpenCall(id, { method, name, limits, clock: this.#clock, hub: this.#parts.hub });
     this.#open.add(open);
     const forget = signal && onAbort(signal, () => open.end(cancelledBy(signal.reason)));
     try {
       const call = this.#callOf(id, open, { method, name, params, options });
-      const outcome = await open.run(() => (bare ? this.#bare : fresh ? this.#renewing : this.#all)(call));
-      if (method === 'tools/list') this.#parts.known.learn(outcome['tools']);
+      const outcome = await open.run(() =>
+        (skipMiddleware ? this.#plain : fresh ? this.#renewing : this.#full)(call),
+      );
+      if (method === 'tools/list') this.#parts.knownTools.learn(outcome['tools']);
       return outcome;
     } catch (error) {
       throw toCallError(method, error);
@@ -170,37 +172,36 @@ export class Caller {
   }
 
   /** Tells the program how far a call is. */
-  progressed(progress: Progress, { method, name, onProgress }: Progressing): void {
+  reportProgress(progress: Progress, { method, name, onProgress }: ProgressTarget): void {
     const { hub, options } = this.#parts;
     const { progress: all } = options;
     if (onProgress) hub.safely('onProgress', () => onProgress(progress));
     if (all) hub.safely('progress', () => all(progress, { method, ...(name !== undefined && { name }) }));
   }
 
-  #callOf(id: number, open: OpenCall, what: What): Call {
-    const { method, name, params, options } = what;
+  #callOf(id: number, open: OpenCall, { method, name, params, options }: SentCall): Call {
     const { options: defaults, hub } = this.#parts;
     const {
       meta,
       onProgress,
       onLog,
-      notified,
+      onNotification,
       logLevel = onLog && (this.#peer.logLevel ?? 'info'),
     } = options;
     const wantsProgress =
       method === 'tools/call' || onProgress !== undefined || defaults.progress !== undefined;
-    const notify: Call['notify'] = (said, about) => {
-      if (said === 'notifications/progress') {
-        const progress = toProgress(about);
+    const notify: Call['notify'] = (notification, payload) => {
+      if (notification === 'notifications/progress') {
+        const progress = toProgress(payload);
         if (progress === undefined) return;
         open.alive(progress.progress);
-        this.progressed(progress, { method, name, onProgress });
-      } else if (said === 'notifications/message') {
-        const message = toLogMessage(about);
+        this.reportProgress(progress, { method, name, onProgress });
+      } else if (notification === 'notifications/message') {
+        const message = toLogMessage(payload);
         if (message && onLog) hub.safely('onLog', () => onLog(message));
         if (message) hub.emit('log', message);
-      } else if (notified) notified(said, about);
-      else hub.emit('notification', { method: said, params: about });
+      } else if (onNotification) onNotification(notification, payload);
+      else hub.emit('notification', { method: notification, params: payload });
     };
     if (wantsProgress) params['_meta'] = { ...meta, progressToken: id };
     else if (meta) params['_meta'] = meta;
@@ -209,13 +210,13 @@ export class Caller {
   }
 }
 
-interface Progressing {
+interface ProgressTarget {
   readonly method: string;
   readonly name: string | undefined;
   readonly onProgress: CallOptions['onProgress'];
 }
 
-interface What {
+interface SentCall {
   readonly method: string;
   readonly name: string | undefined;
   readonly params: JsonObject;
