@@ -11,7 +11,7 @@ function added(table: ByNumber<One>): One {
   return one;
 }
 
-describe('a table of what is open', () => {
+describe('a table of open entries by number', () => {
   it('finds each entry under its own number, however many are open', () => {
     const table = new ByNumber<One>();
     const open = Array.from({ length: 1000 }, () => added(table));
@@ -20,7 +20,7 @@ describe('a table of what is open', () => {
     expect(table.all()).toEqual(open);
   });
 
-  it('never gives a number twice while some entries stay open for long', () => {
+  it('never issues a number twice while some entries stay open for long', () => {
     const table = new ByNumber<One>();
     const long = [added(table), added(table)];
     const given = new Set(long.map(({ id }) => id));
@@ -35,7 +35,7 @@ describe('a table of what is open', () => {
     expect(table.all()).toEqual(long);
   });
 
-  it('does not take an entry for another one that has, or had, the same place', () => {
+  it('does not mistake an entry for another one that has, or had, the same slot', () => {
     const table = new ByNumber<One>();
     const first = added(table);
     for (const id of [first.id + 64, first.id + 2 ** 32, -first.id, first.id + 0.5, Number.NaN]) {
@@ -47,7 +47,7 @@ describe('a table of what is open', () => {
     expect(table.all()).toEqual([]);
   });
 
-  it('lists what is open with the oldest first', () => {
+  it('lists open entries with the oldest first', () => {
     const table = new ByNumber<One>();
     const open = Array.from({ length: 100 }, () => {
       const one = added(table);

@@ -9,13 +9,13 @@ describe('isDeeperThan', () => {
     ['[[],[[]],[]]', 3],
     ['{"a":{"b":[{"c":null}]}}', 4],
     ['{"__proto__":{"a":{}}}', 3],
-  ])('%s has depth %i', (json, depth) => {
+  ])('finds that %s has depth %i', (json, depth) => {
     const value: unknown = JSON.parse(json);
     expect(isDeeperThan(value, depth)).toBe(false);
     expect(isDeeperThan(value, depth - 1)).toBe(true);
   });
 
-  it('does not take a scalar for a level', () => {
+  it('does not count a scalar as a level', () => {
     for (const scalar of [1, null, 'text', true]) expect(isDeeperThan(scalar, 0)).toBe(false);
   });
 
@@ -50,13 +50,13 @@ describe('faultOf', () => {
   });
 
   it.each(['1e308', '1e-400', '"1e400"', `"${'1'.repeat(400)}"`, '1'.repeat(300), `0.${'1'.repeat(500)}`])(
-    'lets %s pass',
+    'accepts %s',
     (text) => {
       expect(found(text)).toBe(false);
     },
   );
 
-  it('finds a number wherever it stands among others', () => {
+  it('finds an infinite number wherever it stands among others', () => {
     for (let before = 0; before < 450; before += 7) {
       expect(found(`["${'x'.repeat(before)}",${'3'.repeat(310)}]`)).toBe(true);
       expect(found(`["${'x'.repeat(before)}",${'3'.repeat(190)},${'4'.repeat(190)}]`)).toBe(false);

@@ -33,7 +33,7 @@ describe('printEvent', () => {
     );
   });
 
-  it('prints the event that only gives an id', () => {
+  it('prints an event that only has an id', () => {
     expect(printEvent({ id: 'x', data: '' })).toBe('id: x\ndata: \n\n');
   });
 
@@ -41,16 +41,16 @@ describe('printEvent', () => {
     expect(printEvent({ data: 'a\nb\rc\r\nd\n' })).toBe('data: a\ndata: b\ndata: c\ndata: d\ndata: \n\n');
   });
 
-  it.each(['a\nb', 'a\rb', 'a\0b'])('refuses %j as id or event', (value) => {
+  it.each(['a\nb', 'a\rb', 'a\0b'])('rejects %j as id or event', (value) => {
     expect(() => printEvent({ data: '', id: value })).toThrow(RangeError);
     expect(() => printEvent({ data: '', event: value })).toThrow(RangeError);
   });
 
-  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('refuses %d as retry', (retry) => {
+  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('rejects %d as retry', (retry) => {
     expect(() => printEvent({ data: '', retry })).toThrow(RangeError);
   });
 
-  it('is read back as it was, with line breaks made one kind', () => {
+  it('is reversed by the reader, with line breaks normalized', () => {
     const line = fc.string({ unit: 'grapheme' });
     const name = fc.string({ minLength: 1 }).filter((text) => !/[\r\n\0]/.test(text));
     fc.assert(
@@ -63,7 +63,7 @@ describe('printEvent', () => {
 });
 
 describe('printComment', () => {
-  it('is skipped by a reader, whatever it says', () => {
+  it('prints comments that a reader skips, whatever they contain', () => {
     expect(printComment('ping')).toBe(': ping\n\n');
     expect(printComment('a\ndata: b')).toBe(': a\n: data: b\n\n');
     expect(data(read(`${printComment('x\r\ndata: y')}data: real\n\n`))).toEqual(['real']);
@@ -71,7 +71,7 @@ describe('printComment', () => {
 });
 
 describe('EventStreamReader', () => {
-  it('gives the same events however the bytes are cut and whichever line break is used', () => {
+  it('yields the same events however the bytes are cut and whichever line break is used', () => {
     const value = fc.string({ unit: fc.constantFrom('a', ' ', ':', 'é', '😀', '\uFEFF') });
     const field = fc.oneof(
       fc.tuple(fc.constantFrom('data', 'data: ', 'data:', 'id:', 'event: ', ': note', 'other: '), value),
@@ -94,7 +94,7 @@ describe('EventStreamReader', () => {
     );
   });
 
-  it('gives the same events byte by byte', () => {
+  it('yields the same events byte by byte', () => {
     const input = '\uFEFFid: 1\r\ndata: é😀\r\n\r\n: c\rdata: b\r\rdata: c\n\n';
     const everywhere = [...encoder.encode(input).keys()];
     const expected = [
@@ -111,7 +111,7 @@ describe('EventStreamReader', () => {
     expect(data(read('data: YHOO\ndata: +2\ndata: 10\n\n'))).toEqual(['YHOO\n+2\n10']);
   });
 
-  it('reads comments, ids and an id that is taken back', () => {
+  it('reads comments, ids and an id that is reset', () => {
     const input =
       ': test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n';
     expect(read(input)).toEqual([
@@ -121,7 +121,7 @@ describe('EventStreamReader', () => {
     ]);
   });
 
-  it('reads data without a colon, and drops the event that the end cuts off', () => {
+  it('reads data without a colon, and drops an event that is cut off by the end', () => {
     expect(data(read('data\n\ndata\ndata\n\ndata:'))).toEqual(['', '\n']);
   });
 
@@ -129,13 +129,13 @@ describe('EventStreamReader', () => {
     expect(data(read('data:test\n\ndata: test\n\ndata:  test\n\n'))).toEqual(['test', 'test', ' test']);
   });
 
-  it('reports the event that only gives an id to resume from', () => {
+  it('reports an event that only has an id to resume from', () => {
     expect(read('id: x\nretry: 3000\ndata: \n\n')).toEqual([
       { event: 'message', data: '', id: 'x', retry: 3000 },
     ]);
   });
 
-  it('reports nothing without a data line, but keeps its id and its retry, and drops its name', () => {
+  it('reports no event without a data line, but keeps its id and its retry, and drops its name', () => {
     const reader = new EventStreamReader({ maxBytes: 100 });
     expect([...reader.push(encoder.encode('event: lost\nid: 5\nretry: 40\n\n'))]).toEqual([]);
     expect(reader.lastEventId).toBe('5');
@@ -144,7 +144,7 @@ describe('EventStreamReader', () => {
     expect(next).toEqual([{ event: 'message', data: 'x', id: '5' }]);
   });
 
-  it('counts an id only from the end of its event', () => {
+  it('applies an id only at the end of its event', () => {
     const reader = new EventStreamReader({ maxBytes: 100 });
     expect([...reader.push(encoder.encode('id: 1\ndata: a\n'))]).toEqual([]);
     expect(reader.lastEventId).toBeUndefined();
@@ -158,7 +158,7 @@ describe('EventStreamReader', () => {
     expect(event).toEqual({ event: 'message', data: 'x', id: 'good', retry: 10 });
   });
 
-  it('knows field names exactly', () => {
+  it('matches field names exactly', () => {
     expect(data(read('Data: a\n data: b\ndata : c\ndatax: d\n\ndata: e\n\n'))).toEqual(['e']);
   });
 
@@ -176,7 +176,7 @@ describe('EventStreamReader', () => {
     expect(push('\n\n')).toEqual([]);
   });
 
-  it('allows an event of maxBytes, throws on a larger one, and stays failed', () => {
+  it('accepts an event of maxBytes, throws on a larger one, and stays failed', () => {
     const fits = new EventStreamReader({ maxBytes: 16 });
     expect([...fits.push(encoder.encode('data: 1\ndata: 234\n\ndata: 0123456789\n\n'))]).toHaveLength(2);
     const reader = new EventStreamReader({ maxBytes: 16 });
@@ -187,7 +187,7 @@ describe('EventStreamReader', () => {
     expect(reader.lastEventId).toBe('1');
   });
 
-  it('throws on a line without end as soon as the cap is passed, comments too', () => {
+  it('throws on an endless line as soon as the limit is exceeded, also in comments', () => {
     for (const start of ['data: ', ': ', '']) {
       const reader = new EventStreamReader({ maxBytes: 64 });
       expect([...reader.push(encoder.encode(start + 'x'.repeat(50)))]).toEqual([]);
@@ -195,7 +195,7 @@ describe('EventStreamReader', () => {
     }
   });
 
-  it('does not add up what it need not hold', () => {
+  it('does not count bytes that it need not keep', () => {
     const reader = new EventStreamReader({ maxBytes: 64 });
     for (let count = 0; count < 100; count++) {
       expect([...reader.push(encoder.encode(': ping\nevent: a\nid: 1\n'))]).toEqual([]);

@@ -38,34 +38,37 @@ describe('readMessage', () => {
   });
 
   it.each([null, 1, 'text', [], [{ jsonrpc: '2.0', id: 1, method: 'ping' }], undefined])(
-    'does not take %j for a message',
+    'does not accept %j as a message',
     (value) => {
       expect(readMessage(value)).toEqual(invalid(undefined, /JSON object/));
     },
   );
 
-  it.each([undefined, '1.0', 2, null])('refuses jsonrpc %j, and gives the id to answer under', (jsonrpc) => {
-    expect(readMessage({ jsonrpc, id: 7, method: 'ping' })).toEqual(invalid(7, /jsonrpc/));
-  });
+  it.each([undefined, '1.0', 2, null])(
+    'rejects jsonrpc %j, and returns the id for the response',
+    (jsonrpc) => {
+      expect(readMessage({ jsonrpc, id: 7, method: 'ping' })).toEqual(invalid(7, /jsonrpc/));
+    },
+  );
 
-  it.each([null, 1.5, true, {}, [], 2 ** 53])('refuses the id %j', (id) => {
+  it.each([null, 1.5, true, {}, [], 2 ** 53])('rejects the id %j', (id) => {
     expect(read({ id, method: 'ping' })).toEqual(invalid(undefined, /"id"/));
     expect(read({ id, result: {} })).toEqual(invalid(undefined, /"id"/));
   });
 
-  it.each([0, -1, '', 'a', Number.MAX_SAFE_INTEGER])('takes the id %j', (id) => {
+  it.each([0, -1, '', 'a', Number.MAX_SAFE_INTEGER])('accepts the id %j', (id) => {
     expect(read({ id, method: 'ping' })).toMatchObject({ kind: 'request', id });
   });
 
-  it.each([1, '', null, {}])('refuses the method %j', (method) => {
+  it.each([1, '', null, {}])('rejects the method %j', (method) => {
     expect(read({ id: 1, method })).toEqual(invalid(1, /"method"/));
   });
 
-  it.each([null, [], 'x', 1])('refuses params %j', (params) => {
+  it.each([null, [], 'x', 1])('rejects params %j', (params) => {
     expect(read({ id: 1, method: 'ping', params })).toEqual(invalid(1, /"params"/));
   });
 
-  it('refuses a message that is several kinds at once, or none', () => {
+  it('rejects a message that is of several kinds at once, or of none', () => {
     expect(read({ id: 1, method: 'a', result: {} })).toEqual(invalid(1, /either/));
     expect(read({ id: 1, method: 'a', error: { code: 1, message: '' } })).toEqual(invalid(1, /either/));
     expect(read({ id: 1, result: {}, error: { code: 1, message: '' } })).toEqual(invalid(1, /either/));
@@ -74,25 +77,25 @@ describe('readMessage', () => {
     expect(read({})).toEqual(invalid(undefined, /must have/));
   });
 
-  it('refuses a result that is no object or has no id', () => {
+  it('rejects a result that is not an object or has no id', () => {
     for (const result of [null, 1, [], 'x']) expect(read({ id: 1, result })).toEqual(invalid(1, /"result"/));
     expect(read({ result: {} })).toEqual(invalid(undefined, /must have an "id"/));
   });
 
-  it('takes an error without an id: its sender could not read one', () => {
+  it('accepts an error without an id, whose sender could not read one', () => {
     const error = { code: -32700, message: 'Parse error' };
     expect(read({ error })).toEqual({ kind: 'error', id: undefined, error });
     expect(read({ id: null, error })).toEqual({ kind: 'error', id: undefined, error });
   });
 
   it.each([null, 'x', [], {}, { code: 1.5, message: 'm' }, { code: '1', message: 'm' }, { code: 1 }])(
-    'refuses the error %j',
+    'rejects the error %j',
     (error) => {
       expect(read({ id: 1, error })).toMatchObject({ kind: 'invalid', id: 1 });
     },
   );
 
-  it('keeps of an error only what is named', () => {
+  it('keeps only the specified fields of an error', () => {
     expect(read({ id: 1, error: { code: 1, message: 'm', stack: 'secret' } })).toEqual({
       kind: 'error',
       id: 1,
@@ -101,10 +104,10 @@ describe('readMessage', () => {
   });
 });
 
-describe('printing', () => {
+describe('the printer of messages', () => {
   const roundTrip = (json: string): unknown => readMessage(JSON.parse(json));
 
-  it('prints what it reads', () => {
+  it('reverses readMessage', () => {
     expect(roundTrip(printRequest(1, 'a"b', { x: [1] }))).toEqual({
       kind: 'request',
       id: 1,
@@ -119,18 +122,18 @@ describe('printing', () => {
     expect(roundTrip(printError(5, error))).toEqual({ kind: 'error', id: 5, error });
   });
 
-  it('leaves the id of an error out where it is not known', () => {
+  it('omits the id of an error if it is not known', () => {
     expect(JSON.parse(printError(undefined, { code: 1, message: 'm' }))).not.toHaveProperty('id');
   });
 });
 
-describe('the guards', () => {
-  it('tell objects from the rest', () => {
+describe('the type guards', () => {
+  it('recognize objects', () => {
     expect([{}, Object.create(null)].every(isObject)).toBe(true);
     expect([null, [], 'x', 1, undefined].some(isObject)).toBe(false);
   });
 
-  it('tell ids from the rest', () => {
+  it('recognize ids', () => {
     expect(['', 'a', 0, -5].every(isRequestId)).toBe(true);
     expect(['x'.repeat(1024)].every(isRequestId)).toBe(true);
     expect(['x'.repeat(1025), null, 0.5, Number.NaN, true, undefined, {}].some(isRequestId)).toBe(false);

@@ -6,7 +6,7 @@ import { PendingBytes } from '../../../src/jsonrpc/pending-bytes.js';
 const encoder = new TextEncoder();
 const bytes = (text: string): Uint8Array => encoder.encode(text);
 
-/** Feeds `input` cut at the given places and gives all lines. */
+/** Feeds `input` cut at the given places and returns all lines. */
 function read(input: Uint8Array, cuts: readonly number[] = [], maxBytes = 1_000_000): Line[] {
   const reader = new LineReader({ maxBytes });
   const lines: Line[] = [];
@@ -28,11 +28,11 @@ afterEach(() => {
 });
 
 describe('LineReader', () => {
-  it('gives each line of a chunk', () => {
+  it('yields each line of a chunk', () => {
     expect(texts(read(bytes('{"a":1}\n{"b":2}\n')))).toEqual(['{"a":1}', '{"b":2}']);
   });
 
-  it('gives the same lines however the bytes are cut', () => {
+  it('yields the same lines however the bytes are cut', () => {
     const line = fc.string({ unit: 'binary' }).filter((text) => !/[\r\n]/.test(text));
     const newline = fc.constantFrom('\n', '\r\n');
     const cuts = fc.array(fc.nat(), { maxLength: 20 });
@@ -41,14 +41,14 @@ describe('LineReader', () => {
         const start = mark ? '\uFEFF' : '';
         const input = bytes(start + lines.flat().join('') + last);
         const all = [...lines.map(([text]) => text), last].map(wellFormed);
-        // Without a mark of our own, one that the first line begins with is dropped.
+        // Without a byte order mark in front, one at the start of the first line would be dropped.
         if (!mark) all[0] = all[0]?.replace(/^\uFEFF/, '') ?? '';
         expect(texts(read(input, cuts))).toEqual(all.filter((text) => text !== ''));
       }),
     );
   });
 
-  it('gives the same lines byte by byte', () => {
+  it('yields the same lines byte by byte', () => {
     const input = bytes('\uFEFF{"é":"😀"}\r\n\r\n\n"日本"\nlast');
     const everywhere = [...input.keys()];
     expect(texts(read(input, everywhere))).toEqual(['{"é":"😀"}', '"日本"', 'last']);
@@ -64,19 +64,19 @@ describe('LineReader', () => {
     expect(texts(read(bytes('\uFEFF\nb\n')))).toEqual(['b']);
   });
 
-  it('replaces invalid UTF-8, and a sequence that the newline cuts off does not reach into the next line', () => {
+  it('replaces invalid UTF-8, and a sequence that the newline cuts off does not affect the next line', () => {
     const input = new Uint8Array([0x61, 0xff, 0x62, 0x0a, 0xe2, 0x82, 0x0a, 0x63, 0x0a]);
     expect(texts(read(input))).toEqual(['a\uFFFDb', '\uFFFD', 'c']);
   });
 
-  it('gives a last line without newline at the end, once', () => {
+  it('yields a last line without a newline at the end, once', () => {
     const reader = new LineReader({ maxBytes: 100 });
     expect(reader.push(bytes('tail\r'))).toEqual([]);
     expect(reader.end()).toEqual({ tooLong: false, text: 'tail' });
     expect(reader.end()).toBeUndefined();
   });
 
-  it('allows a line of exactly maxBytes and no more', () => {
+  it('accepts a line of exactly maxBytes and no more', () => {
     expect(texts(read(bytes('12345\n'), [], 5))).toEqual(['12345']);
     expect(texts(read(bytes('123456\n12345\n'), [], 5))).toEqual(['too long', '12345']);
   });
@@ -106,7 +106,7 @@ describe('LineReader', () => {
     ['an id in the middle', `{"result":{"a":"${long}"},"id":7,"more":"${long}"}`, undefined],
     ['an id that is a fraction', `{"jsonrpc":"2.0","id":7.5,"result":{"a":"${long}"}}`, undefined],
     ['something else', long, undefined],
-  ])('tells which message was too long where its ends show that: %s', (_, line, ends) => {
+  ])('identifies a message that was too long if its ends show the id: %s', (_, line, ends) => {
     for (const cuts of [[], [10], [100], [3000], [line.length - 1], [line.length - 3, line.length - 2]])
       expect(read(bytes(`${line}\nnext\n`), cuts, 2000)).toEqual([
         { tooLong: true, bytes: expect.any(Number), ends },
@@ -114,7 +114,7 @@ describe('LineReader', () => {
       ]);
   });
 
-  it('reports a line that is too long as soon as the cap is passed, once, and serves the next', () => {
+  it('reports a line that is too long as soon as the limit is exceeded, once, and yields the next', () => {
     const reader = new LineReader({ maxBytes: 10 });
     expect(reader.push(bytes('12345678'))).toEqual([]);
     expect(reader.push(bytes('9012'))).toEqual([{ tooLong: true, bytes: 12, ends: undefined }]);
@@ -123,7 +123,7 @@ describe('LineReader', () => {
     expect(reader.end()).toBeUndefined();
   });
 
-  it('reports nothing more where a line that is too long has no end', () => {
+  it('reports nothing more if a line that is too long never ends', () => {
     const reader = new LineReader({ maxBytes: 3 });
     expect(reader.push(bytes('abcdef'))).toHaveLength(1);
     expect(reader.end()).toBeUndefined();
@@ -142,7 +142,7 @@ describe('LineReader', () => {
     );
   });
 
-  it('copies no line that lies within one chunk', () => {
+  it('does not copy a line that lies within one chunk', () => {
     const add = vi.spyOn(PendingBytes.prototype, 'add');
     const take = vi.spyOn(PendingBytes.prototype, 'take');
     const reader = new LineReader({ maxBytes: 100 });
@@ -153,7 +153,7 @@ describe('LineReader', () => {
 });
 
 describe('PendingBytes', () => {
-  it('joins what was added, whatever the sizes', () => {
+  it('joins the added chunks, whatever their sizes', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(0, 1, 100, 4095, 4096, 10_000)), (sizes) => {
         const pending = new PendingBytes();
@@ -177,7 +177,7 @@ describe('PendingBytes', () => {
     expect(pending.take(new Uint8Array(0)).every((byte) => byte === 1)).toBe(true);
   });
 
-  it('does not copy a chunk that is wholly part of the line', () => {
+  it('does not copy a chunk that belongs entirely to the line', () => {
     const chunk = new Uint8Array(100_000).fill(1);
     const pending = new PendingBytes();
     pending.add(chunk);
@@ -186,13 +186,13 @@ describe('PendingBytes', () => {
   });
 });
 
-/** What UTF-8 makes of text: a surrogate alone becomes U+FFFD. */
+/** The string after UTF-8 encoding: a lone surrogate becomes U+FFFD. */
 function wellFormed(text: string): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes(text));
 }
 
 describe('printLine', () => {
-  it('leaves nothing in a line that any reader takes for its end', () => {
+  it('escapes every character that a reader could take for the end of a line', () => {
     const message = { text: 'a\u2028b\u2029c\n\r é' };
     const line = printLine(JSON.stringify(message));
     expect(line.split(/[\n\r\u2028\u2029]/)).toEqual([line.slice(0, -1), '']);

@@ -11,7 +11,7 @@ import { jsonSchema, type Schema, withJsonSchema } from '../../../src/schema/sch
 const input = (schema: unknown) => compileSchema(schema as Schema, { io: 'input' });
 const toolInput = (schema: unknown) => compileSchema(schema as Schema, { io: 'input', requireObject: true });
 
-/** The sentence a definition fails with. */
+/** The message that a definition fails with. */
 function refusal(define: () => unknown): string {
   try {
     define();
@@ -22,34 +22,34 @@ function refusal(define: () => unknown): string {
   throw new Error('was accepted');
 }
 
-describe('a library that cannot give JSON Schema is named, with what to do', () => {
-  it('zod 3', () => {
+describe('a library without JSON Schema is named, with the remedy:', () => {
+  it('it is zod 3', () => {
     const text = refusal(() => input(z3.object({ a: z3.number() })));
     expect(text).toContain('zod schema cannot convert itself to JSON Schema');
     expect(text).toContain('withJsonSchema(schema, zodToJsonSchema(schema))');
   });
-  it('zod 4 before 4.2', () => {
+  it('it is zod 4 before 4.2', () => {
     const old = { _zod: {}, '~standard': { version: 1, vendor: 'zod', validate: () => ({ value: 1 }) } };
     expect(refusal(() => input(old))).toContain('upgrade zod to 4.2 or later');
   });
-  it('plain valibot', () => {
+  it('it is plain valibot', () => {
     expect(refusal(() => input(v.object({ a: v.number() })))).toContain(
       'toStandardJsonSchema(schema) from @valibot/to-json-schema',
     );
   });
-  it('any other', () => {
+  it('it is any other library', () => {
     const other = { '~standard': { version: 1, vendor: 'acme', validate: () => ({ value: 1 }) } };
     expect(refusal(() => input(other))).toMatch(/^The acme schema .* use withJsonSchema\(schema, json\)/);
   });
 });
 
-describe('what a library cannot represent is told in its own words', () => {
-  it('zod dates', () => {
+describe("a type without a JSON Schema is reported in the library's words:", () => {
+  it('it is a date of zod', () => {
     expect(refusal(() => input(z.object({ at: z.date() })))).toMatch(
       /^The zod schema cannot be expressed as JSON Schema \(input\): Date cannot be represented in JSON Schema\. Use types/,
     );
   });
-  it('zod transforms in an output', () => {
+  it('it is a transform of zod in an output', () => {
     const schema = z.object({ n: z.string().transform(Number) });
     expect(refusal(() => compileSchema(schema, { io: 'output' }))).toContain(
       '(output): Transforms cannot be',
@@ -60,17 +60,17 @@ describe('what a library cannot represent is told in its own words', () => {
     ['Date', ark({ at: 'Date' }), 'Date'],
     ['bigint', ark({ n: 'bigint' }), 'bigint or symbol'],
     ['Map', ark({ m: 'Map' }), 'an instance of a class'],
-  ])('arktype %s', (_name, schema, what) => {
+  ])('it is %s of arktype', (_name, schema, what) => {
     expect(refusal(() => input(schema))).toContain(
       `The arktype schema cannot be expressed as JSON Schema (input): ${what} cannot be represented`,
     );
   });
-  it('but arktype refinements are the library’s own business', () => {
+  it('it is not a refinement of arktype, which stays the library’s own business', () => {
     const compiled = input(ark({ odd: ark('number').narrow((n) => n % 2 === 1) }));
     expect(compiled.validate({ odd: 1 })).toMatchObject({ ok: true });
     expect(compiled.validate({ odd: 2 })).toMatchObject({ ok: false });
   });
-  it('something that is not an Error', () => {
+  it('it is a thrown value that is not an Error', () => {
     const fails = () => {
       throw 'nonsense';
     };
@@ -78,7 +78,7 @@ describe('what a library cannot represent is told in its own words', () => {
     const schema = { '~standard': { ...props, jsonSchema: { input: fails, output: fails } } };
     expect(refusal(() => input(schema))).toContain('(input): nonsense.');
   });
-  it('but a library that only knows draft-07 is asked for that', () => {
+  it('it is not a library with draft-07 alone, which is asked for that', () => {
     const convert = ({ target }: { target: string }) => {
       if (target !== 'draft-07') throw new Error('unknown target');
       return { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object' };
@@ -89,7 +89,7 @@ describe('what a library cannot represent is told in its own words', () => {
   });
 });
 
-describe('what is not a schema at all', () => {
+describe('a value that is not a schema is rejected:', () => {
   it.each([
     ['an array', [], 'object, not an array'],
     ['null', null, 'object, not null'],
@@ -104,60 +104,60 @@ describe('what is not a schema at all', () => {
     ],
     ['NaN inside', { minimum: Number.NaN }, 'not JSON at #/minimum: NaN'],
     ['a Map inside', { properties: new Map() }, '#/properties: an instance of Map'],
-  ])('%s', (_name, schema, words) => {
+  ])('it is %s', (_name, schema, words) => {
     expect(refusal(() => input(schema))).toContain(words);
   });
-  it('an object of a nameless class', () => {
+  it('it is an object of a nameless class', () => {
     expect(refusal(() => input({ const: Object.create(Object.create({ constructor: 5 })) }))).toContain(
       'a class',
     );
   });
-  it('a circular object', () => {
+  it('it is a circular object', () => {
     const tree: Record<string, unknown> = { type: 'object' };
     tree['properties'] = { child: tree };
     expect(refusal(() => input(tree))).toMatch(/contains itself at #\/properties\/child.*Use "\$ref"/);
   });
-  it('an object nested without end in a default', () => {
+  it('it is an object nested without end in a default', () => {
     let deep: unknown = 1;
     for (let i = 0; i < 300; i++) deep = [deep];
     expect(refusal(() => input({ default: deep }))).toContain('nested more than 256 levels deep');
   });
-  it('an object that multiplies', () => {
+  it('it is an object that multiplies', () => {
     let wide: unknown = 1;
     for (let i = 0; i < 30; i++) wide = [wide, wide];
     expect(refusal(() => input({ default: wide }))).toContain('too large');
   });
 });
 
-describe('the dialect', () => {
+describe('the dialect of a schema', () => {
   it.each([
     'https://json-schema.org/draft/2020-12/schema',
     'http://json-schema.org/draft/2020-12/schema#',
     'http://json-schema.org/draft-07/schema#',
     'https://json-schema.org/draft-07/schema',
-  ])('%s is known', ($schema) => {
+  ])('may be %s', ($schema) => {
     expect(input({ $schema, type: 'object' }).json).toEqual({ $schema, type: 'object' });
   });
   it.each(['http://json-schema.org/draft-04/schema#', 'json-schema.org/draft-07/schema', 7])(
-    '%s is not',
+    'may not be %s',
     ($schema) => {
       expect(refusal(() => input({ $schema }))).toMatch(
         /^The dialect .* is not supported; use "https:.*2020-12/,
       );
     },
   );
-  it('is one for the whole schema', () => {
+  it('is the same for the whole schema', () => {
     const schema = { properties: { a: { $schema: 'http://json-schema.org/draft-07/schema#' } } };
     expect(refusal(() => input(schema))).toContain('"$schema" at #/properties/a differs');
   });
 });
 
-describe('references', () => {
+describe('references in a schema', () => {
   it.each([
     ['another host', { $ref: 'https://example.com/s.json' }],
     ['another file', { properties: { a: { $ref: 'other.json#/x' } } }],
     ['a dynamic one', { $dynamicRef: 'https://example.com/s#node' }],
-  ])('to %s are refused, never fetched', (_name, schema) => {
+  ])('to %s are rejected, never fetched', (_name, schema) => {
     expect(refusal(() => input(schema))).toMatch(/is to another document, and references are never fetched/);
   });
   it.each([
@@ -165,7 +165,7 @@ describe('references', () => {
     ['an anchor', { $ref: '#none', $defs: { some: { $anchor: 'some' } } }],
     ['a pointer through a scalar', { type: 'object', properties: { a: { $ref: '#/type/x' } } }],
     ['an inherited name', { $ref: '#/$defs/constructor', $defs: {} }],
-  ])('to nothing are refused: %s', (_name, schema) => {
+  ])('without a target are rejected: %s', (_name, schema) => {
     expect(refusal(() => input(schema))).toMatch(/The reference ".*" at #.* has no target in the schema/);
   });
   it.each([
@@ -198,7 +198,7 @@ describe('references', () => {
       },
       'dynamic scope across "$id" is not supported',
     ],
-  ])('wrong: %s', (_name, schema, words) => {
+  ])('that are wrong are rejected: %s', (_name, schema, words) => {
     expect(refusal(() => input(schema))).toContain(words);
   });
 
@@ -255,13 +255,13 @@ describe('references', () => {
       },
     ],
     ['the same definition twice', { properties: { a: { $id: 'n', ...leaf }, b: { $id: 'n', ...leaf } } }],
-  ])('that resolve: %s', (_name, schema) => {
+  ])('that resolve are accepted: %s', (_name, schema) => {
     const compiled = input(schema);
     expect(compiled.json).toBe(schema);
     expect(compiled.validate({ a: 1 })).toMatchObject({ ok: true });
     expect(compiled.validate({ a: 'x' })).toMatchObject({ ok: false, issues: [{ path: ['a'] }] });
   });
-  it('a declared name that appears at one place only once is no conflict', () => {
+  it('do not conflict if a declared name appears only once in one place', () => {
     const Node = Type.Recursive((This) => Type.Object({ children: Type.Array(This), n: Type.Integer() }), {
       $id: 'Node',
     });
@@ -275,7 +275,7 @@ describe('references', () => {
       issues: [{ path: ['right', 'children', 0, 'children'] }],
     });
   });
-  it('in draft-07 stand alone, in 2020-12 do not', () => {
+  it('stand alone in draft-07, but not in 2020-12', () => {
     const schema = {
       properties: { a: { $id: 'https://a.example/', $ref: '#/definitions/n', minimum: 5 } },
       definitions: { n: leaf },
@@ -288,36 +288,36 @@ describe('references', () => {
   });
 });
 
-describe('bounds', () => {
+describe('the limits of a schema', () => {
   function nested(levels: number): object {
     return levels === 0 ? {} : { properties: { a: nested(levels - 1) } };
   }
-  it('64 levels are fine, 65 are not', () => {
+  it('accept 64 levels, and reject 65', () => {
     expect(() => input(nested(63))).not.toThrow();
     expect(refusal(() => input(nested(64)))).toContain('more than 64 levels deep');
   });
-  it('10,000 subschemas are fine, more are not', () => {
+  it('accept 10,000 subschemas, and reject more', () => {
     const many = (count: number) => ({
       $defs: Object.fromEntries(Array.from({ length: count }, (_, i) => [`d${i}`, {}])),
     });
     expect(() => input(many(9_999))).not.toThrow();
     expect(refusal(() => input(many(10_000)))).toContain('more than 10000 subschemas');
   });
-  it('references that multiply are refused', () => {
+  it('reject references that multiply', () => {
     const $defs: Record<string, unknown> = { d30: {} };
     for (let i = 0; i < 30; i++) {
       $defs[`d${i}`] = { allOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] };
     }
     expect(refusal(() => input({ $ref: '#/$defs/d0', $defs }))).toContain('multiply to more than 10000');
   });
-  it('a long row of references is refused', () => {
+  it('reject a long chain of references', () => {
     const $defs: Record<string, unknown> = { d100: {} };
     for (let i = 0; i < 100; i++) $defs[`d${i}`] = { $ref: `#/$defs/d${i + 1}` };
     expect(refusal(() => input({ $ref: '#/$defs/d0', $defs }))).toContain('more than 64 references');
   });
 });
 
-describe('keywords with the wrong kind of value', () => {
+describe('a keyword with the wrong kind of value', () => {
   it.each([
     [
       { type: 'float' },
@@ -340,25 +340,25 @@ describe('keywords with the wrong kind of value', () => {
     [{ dependentRequired: { a: 'b' } }, '#/dependentRequired must be an object of arrays of strings'],
     [{ dependencies: { a: [5] } }, '#/dependencies/a must be a schema or an array of strings'],
     [{ items: 5 }, '#/items is neither'],
-  ])('%j', (schema, words) => {
+  ])('is rejected: %j', (schema, words) => {
     expect(refusal(() => input(schema))).toContain(words);
   });
-  it('TypeBox’s own types are no JSON types', () => {
+  it('is rejected if it is a type of TypeBox that JSON lacks', () => {
     expect(refusal(() => input(Type.Object({ at: Type.Date() })))).toContain('The type "Date"');
   });
-  it('also in jsonSchema() and withJsonSchema()', () => {
+  it('is rejected in jsonSchema() and withJsonSchema() too', () => {
     expect(refusal(() => jsonSchema({ type: 'float' }))).toContain('The type "float"');
     expect(refusal(() => input(withJsonSchema(z.string(), { type: 'float' })))).toContain('The type "float"');
   });
 });
 
-describe('patterns written without the u flag are understood', () => {
+describe('a pattern without the u flag', () => {
   it.each([
     ['^a\\-b\\_c$', 'a-b_c', 'a+b_c'],
     ['^[\\w-.]+$', 'a-b.c', 'a b'],
     ['^[.-\\w]+$', 'a-b.c', 'a b'],
     ['^\\"[a\\-z]\\/$', '"-/', '"b/'],
-  ])('%s', (pattern, right, wrong) => {
+  ])('is understood: %s', (pattern, right, wrong) => {
     const compiled = input({ type: 'string', pattern });
     expect(compiled.json['pattern']).toBe(pattern);
     expect(compiled.validate(right)).toMatchObject({ ok: true });
@@ -386,7 +386,7 @@ describe('requireObject', () => {
     expect(compiled.validate([])).toMatchObject({ ok: false });
     expect(input(schema).json).toBe(schema);
   });
-  it('for a discriminated union of zod', () => {
+  it('adds the type to a discriminated union of zod', () => {
     const schema = z.discriminatedUnion('k', [
       z.object({ k: z.literal('a') }),
       z.object({ k: z.literal('b') }),
@@ -403,10 +403,10 @@ describe('requireObject', () => {
     ['an empty union', { anyOf: [] }, '"type": "object" at its root);'],
     ['anything', {}, '("type": "object" at its root); wrap it'],
     ['a union with anything', { oneOf: [a, true] }, 'at its root); wrap it'],
-  ])('refuses %s', (_name, schema, words) => {
+  ])('rejects %s', (_name, schema, words) => {
     expect(refusal(() => toolInput(schema))).toContain(words);
   });
-  it('keeps what is right exactly as given', () => {
+  it('keeps a correct schema exactly as given', () => {
     const schema = Object.freeze({
       type: 'object',
       'x-mcp-header': 1,
@@ -417,6 +417,6 @@ describe('requireObject', () => {
   });
 });
 
-it('has a name and a code', () => {
+it('a schema error has a name and a code', () => {
   expect(new SchemaError('x')).toMatchObject({ name: 'SchemaError', code: 'schema', message: 'x' });
 });

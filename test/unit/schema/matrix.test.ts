@@ -87,10 +87,10 @@ const matrix: readonly (readonly [string, Schema])[] = [
 
 const good = { item: 'tea', count: 2, gift: true, tags: ['hot'], size: 'small' };
 
-describe.each(matrix)('%s', (_name, schema) => {
+describe.each(matrix)('the schema library %s', (_name, schema) => {
   const compiled = compileSchema(schema, { io: 'input', requireObject: true });
 
-  it('gives a JSON Schema with nothing dropped', () => {
+  it('produces a JSON Schema with nothing dropped', () => {
     const properties = compiled.json['properties'] as Record<string, Record<string, unknown>>;
     expect(compiled.json['type']).toBe('object');
     expect(Object.keys(properties).sort()).toEqual(['count', 'gift', 'item', 'size', 'tags']);
@@ -99,7 +99,7 @@ describe.each(matrix)('%s', (_name, schema) => {
     expect(properties['tags']).toMatchObject({ type: 'array', items: { type: 'string' } });
   });
 
-  it('accepts what is right, at once and unchanged', () => {
+  it('accepts valid values, synchronously and unchanged', () => {
     expect(now(compiled, good)).toEqual({ ok: true, value: good });
     expect(now(compiled, { item: 'tea', count: 1, size: 'large' }).ok).toBe(true);
   });
@@ -112,7 +112,7 @@ describe.each(matrix)('%s', (_name, schema) => {
     ['a wrong item', { ...good, tags: ['a', 7] }, ['tags', 1]],
     ['no object', null, []],
     ['an array', [], []],
-  ])('rejects %s, with its path', (_what, value, path) => {
+  ])('rejects %s, with the path', (_what, value, path) => {
     const checked = now(compiled, value);
     if (checked.ok) throw new Error('was accepted');
     const paths = checked.issues.map((issue) => issue.path);
@@ -122,7 +122,7 @@ describe.each(matrix)('%s', (_name, schema) => {
     expect(checked.issues.every((issue) => issue.message.length > 0)).toBe(true);
   });
 
-  it('coerces what models send as text', () => {
+  it('coerces values that models send as strings', () => {
     const sent = { item: '12', count: '2', gift: 'false', tags: '["1"]', size: 'small' };
     const frozen = structuredClone(sent);
     expect(now(compiled, sent)).toEqual({
@@ -133,7 +133,7 @@ describe.each(matrix)('%s', (_name, schema) => {
     expect(now(compiled, { ...sent, count: '2.5' }).ok).toBe(false);
   });
 
-  it('explains in the same words', () => {
+  it('explains problems in the same words as the others', () => {
     const value = { item: 'tea', count: 'many', size: 'huge' };
     const checked = now(compiled, value);
     if (checked.ok) throw new Error('was accepted');
@@ -146,14 +146,14 @@ describe.each(matrix)('%s', (_name, schema) => {
     expect(text).not.toContain('tea');
   });
 
-  it('never throws on what is not JSON', () => {
+  it('never throws on values that are not JSON', () => {
     for (const value of [undefined, Number.NaN, () => 0, 5n, Symbol('x')]) {
       expect(now(compiled, value).ok).toBe(false);
     }
   });
 });
 
-it('infers the types', () => {
+it('a definition infers the types of its schema', () => {
   expectTypeOf<Infer<typeof zod4>>().toEqualTypeOf<z.output<typeof zod4>>();
   expectTypeOf<Infer<typeof zod3Paired>>().toEqualTypeOf<z3.output<typeof zod3>>();
   expectTypeOf<Infer<typeof valibotSpeaking>>().toEqualTypeOf<v.InferOutput<typeof valibot>>();
@@ -168,7 +168,7 @@ it('infers the types', () => {
   expect(now(compiled, { n: '5' })).toEqual({ ok: true, value: { n: 5 } });
 });
 
-it('awaits a library that is asynchronous', async () => {
+it('a validator awaits an asynchronous library', async () => {
   const schema = z.object({ n: z.number().refine(async (n) => n > 1, 'must be lucky') });
   const compiled = compileSchema(schema, { io: 'input' });
   const pending = compiled.validate({ n: 2 });
@@ -181,21 +181,21 @@ it('awaits a library that is asynchronous', async () => {
   });
 });
 
-it('holds outputs to their word, without coercion', () => {
+it('an output is validated without coercion', () => {
   const compiled = compileSchema(z.object({ n: z.number() }), { io: 'output' });
   expect(now(compiled, { n: '5' }).ok).toBe(false);
   expect(compiled.json['additionalProperties']).toBe(false);
   expect(now(compileSchema(json, { io: 'output' }), { ...good, count: '2' }).ok).toBe(false);
 });
 
-it('checks a handler’s value as it will be on the wire', () => {
+it('a handler’s value is validated as it will be on the wire', () => {
   const compiled = compileSchema(json, { io: 'output' });
   const value = { ...good, gift: undefined };
   expect(now(compiled, value)).toEqual({ ok: true, value });
   expect(now(compiled, { ...good, count: undefined }).ok).toBe(false);
 });
 
-it('keeps the path of a symbol or an object segment readable', () => {
+it('the path of a problem stays readable with a symbol or an object segment', () => {
   const compiled = compileSchema(
     withJsonSchema(
       {

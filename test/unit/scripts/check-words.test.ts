@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test('the check of words finds phrases in pages, also where a line ends inside of one', async () => {
+test('the check of words finds phrases in pages, even across the end of a line', async () => {
   const page = [
     '# What a heading says is not a sentence',
     'What is no entry is left out. It belongs',

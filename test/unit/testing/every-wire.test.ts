@@ -10,7 +10,7 @@ const server = createServer({
   tools: { hello: tool({ run: (_, ctx) => `Hello, ${ctx.auth?.subject ?? 'you'}` }) },
 });
 
-test('a test runs over every wire, one after another', async () => {
+test('everyWire runs a test over every wire, one after another', async () => {
   const seen: string[] = [];
   await everyWire(
     server,
@@ -24,7 +24,7 @@ test('a test runs over every wire, one after another', async () => {
   expect(seen).toEqual(wires.map(({ name }) => name));
 });
 
-test('what fails says over which wire', async () => {
+test('everyWire names the wire of a failure', async () => {
   const failing = everyWire(server, (client, { over, revision }) => {
     expect(`${client.info().transport} ${revision}`).not.toBe('stdio 2025-06-18');
     expect(over).not.toBe('websocket');
@@ -37,7 +37,7 @@ test('what fails says over which wire', async () => {
   ).rejects.toThrow('in-process 2026-07-28: no error');
 });
 
-test('each wire has a server of its own where a function makes them, and it is closed', async () => {
+test('everyWire gives each wire a server of its own if a function creates them, and closes it', async () => {
   let made = 0;
   let closed = 0;
   await everyWire(
@@ -61,14 +61,14 @@ test('each wire has a server of its own where a function makes them, and it is c
   expect(closed).toBe(wires.length);
 });
 
-test('with faults, in-process is left out', async () => {
+test('everyWire leaves out in-process with faults', async () => {
   const seen: string[] = [];
   await everyWire(server, (_, { over }) => void seen.push(over), { faults: { seed: 1 } });
   expect(seen).toHaveLength(wires.length - 1);
   expect(seen).not.toContain('in-process');
 });
 
-test('what a client recorded over a wire is replayed to another', async () => {
+test('a recording over one wire can be replayed to another', async () => {
   const tape = recorder();
   const mock = mockServer({ tools: { add: ({ a, b }) => a + b } });
   {
@@ -83,7 +83,7 @@ test('what a client recorded over a wire is replayed to another', async () => {
   });
 });
 
-test('large and odd texts arrive as they were', async () => {
+test('large and odd strings arrive unchanged over every wire', async () => {
   const odd = `${'ä🦆\u2028\r\n"\\'.repeat(20_000)}end`;
   const mock = mockServer({ tools: { echo: ({ text }) => text } });
   await everyWire(mock, async (client) => {
@@ -91,7 +91,7 @@ test('large and odd texts arrive as they were', async () => {
   });
 });
 
-test('nothing is left running', async () => {
+test('everyWire leaves nothing running', async () => {
   const timers = (): number =>
     process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout' || kind === 'MessagePort').length;
   const before = timers();

@@ -1,4 +1,4 @@
-// What docs/testing.md shows, run: these files are tests themselves.
+// Runs the code that docs/testing.md shows: these files are tests themselves.
 import '../../../examples/testing/cheapest.test.js';
 import '../../../examples/testing/matchers.test.js';
 import '../../../examples/testing/middleware.test.js';

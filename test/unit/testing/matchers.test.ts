@@ -11,7 +11,7 @@ expect.extend(matchers);
 
 const failsWith = (message: string, check: () => void): void => expect(check).toThrow(message);
 
-test('toBeToolError', () => {
+test('toBeToolError matches failed results, by message', () => {
   const failed = toolResult(new Error('No such order'));
   expect(failed).toBeToolError();
   expect(failed).toBeToolError('such order');
@@ -25,7 +25,7 @@ test('toBeToolError', () => {
   failsWith('expected anything but a tool error', () => expect(failed).not.toBeToolError());
 });
 
-test('toHaveText', () => {
+test('toHaveText matches the text of a result', () => {
   expect(toolResult('fine')).toHaveText('fine');
   expect(toolResult('fine')).toHaveText(/^f/);
   expect({ text: 'as a client gives it' }).toHaveText(/client/);
@@ -34,7 +34,7 @@ test('toHaveText', () => {
   failsWith('expected the text "bad", but got "fine"', () => expect(toolResult('fine')).toHaveText('bad'));
 });
 
-test('toHaveData', () => {
+test('toHaveData matches the data of a result', () => {
   expect(toolResult({ a: [1] })).toHaveData({ a: [1] });
   expect({ data: { a: 1, b: 2 } }).toHaveData(expect.objectContaining({ a: 1 }));
   failsWith('expected the data {"a":2}, but got {"a":1}', () =>
@@ -42,14 +42,14 @@ test('toHaveData', () => {
   );
 });
 
-test('toHaveTool', () => {
+test('toHaveTool matches a client with the tool', () => {
   const tools = [listedTool('add'), listedTool('sub', { description: 'Subtracts' })];
   expect(tools).toHaveTool('add');
   expect({ tools }).toHaveTool('sub');
   failsWith('expected a tool named "mul", but got add, sub', () => expect(tools).toHaveTool('mul'));
 });
 
-test('toBeMcpError', async () => {
+test('toBeMcpError matches an error by its code', async () => {
   const error = new McpError('timeout', 'Too late');
   expect(error).toBeMcpError();
   expect(error).toBeMcpError('timeout');
@@ -60,7 +60,7 @@ test('toBeMcpError', async () => {
   failsWith('expected an McpError, but got Error: other', () => expect(new Error('other')).toBeMcpError());
 });
 
-test('callOf makes a whole call, which keeps what is notified in it', () => {
+test('callOf makes a complete call, which records its notifications', () => {
   const call = callOf('tools/call', { name: 'add' }, { auth: { subject: 'ada', scopes: [], claims: {} } });
   call.notify('notifications/progress', { progress: 1 });
   expect(call).toMatchObject({

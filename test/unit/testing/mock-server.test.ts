@@ -45,13 +45,13 @@ describe('a mock server', () => {
     expect(await ask('shop/open')).toMatchObject({ open: true });
   });
 
-  test('lists what it has', async () => {
+  test('lists its definitions', async () => {
     const { tools } = (await inProcess(mock())('tools/list')) as unknown as { tools: { name: string }[] };
     expect(tools.map(({ name }) => name)).toEqual(['add', 'motd', 'stock', 'broken', 'priced']);
     expect(tools[4]).toMatchObject({ description: 'Gives a price', inputSchema: { required: ['item'] } });
   });
 
-  test('knows what it was asked', async () => {
+  test('records its requests', async () => {
     const server = mock();
     const ask = inProcess(server);
     await ask('tools/call', { name: 'add', arguments: { a: 1, b: 2 } });
@@ -63,7 +63,7 @@ describe('a mock server', () => {
     expect(server.callsTo('add')).toMatchObject([{ args: { a: 1, b: 2 } }]);
   });
 
-  test('fails when told to, once or until it is healed', async () => {
+  test('fails on demand, once or until it is healed', async () => {
     const server = mock();
     const ask = inProcess(server);
     const motd = () => ask('tools/call', { name: 'motd', arguments: {} });
@@ -81,7 +81,7 @@ describe('a mock server', () => {
     await expect(ask('tools/list')).rejects.toThrow('No list');
   });
 
-  test('hangs when told to, until the call is cancelled', async () => {
+  test('hangs on demand, until the call is cancelled', async () => {
     const server = mock();
     server.hang('motd');
     const controller = new AbortController();

@@ -71,7 +71,7 @@ function server() {
   };
 }
 
-test('every wire and revision is in the list', () => {
+test('the list of wires has every wire and revision', () => {
   expect(wires.map(({ name }) => name)).toEqual([
     'in-process 2026-07-28',
     'http 2026-07-28',
@@ -83,10 +83,10 @@ test('every wire and revision is in the list', () => {
   ]);
 });
 
-describe.each(wires)('over $name', ({ over, revision }) => {
+describe.each(wires)('a test client over $name', ({ over, revision }) => {
   const asks = revision === '2026-07-28' || revision === '2025-11-25' || revision === '2025-06-18';
 
-  test('a client calls tools, through that revision', async () => {
+  test('calls tools through that revision', async () => {
     await using client = await testClient(server(), { over, revision });
     expect((await client.callTool('add', { a: 1, b: 2 })).unwrap()).toBe(3);
     expect((await client.callTool('spoken')).text).toBe(revision);
@@ -94,7 +94,7 @@ describe.each(wires)('over $name', ({ over, revision }) => {
     expect((await client.tools().all()).map(({ name }) => name)).toContain('add');
   });
 
-  test('the server sees who calls', async () => {
+  test('identifies its caller to the server', async () => {
     await using client = await testClient(server(), {
       over,
       revision,
@@ -103,7 +103,7 @@ describe.each(wires)('over $name', ({ over, revision }) => {
     expect((await client.callTool('who')).text).toBe('ada admin read');
   });
 
-  test('progress comes', async () => {
+  test('receives progress', async () => {
     await using client = await testClient(server(), { over, revision });
     const heard: unknown[] = [];
     const { text } = await client.callTool(
@@ -115,7 +115,7 @@ describe.each(wires)('over $name', ({ over, revision }) => {
     expect(heard).toEqual([1, 2]);
   });
 
-  test.runIf(asks)('questions are answered by key', async () => {
+  test.runIf(asks)('answers questions by key', async () => {
     await using client = await testClient(server(), {
       over,
       revision,
@@ -124,12 +124,12 @@ describe.each(wires)('over $name', ({ over, revision }) => {
     expect((await client.callTool('order')).text).toBe('Ada decline');
   });
 
-  test.runIf(revision === '2026-07-28' || revision === '2025-11-25')('pages are visited', async () => {
+  test.runIf(revision === '2026-07-28' || revision === '2025-11-25')('visits URLs', async () => {
     await using client = await testClient(server(), { over, revision, answers: { login: true } });
     expect((await client.callTool('login')).text).toBe('accept');
   });
 
-  test('a model answers, and roots are told', async () => {
+  test('answers as a model, and has roots', async () => {
     await using client = await testClient(server(), {
       over,
       revision,
@@ -140,7 +140,7 @@ describe.each(wires)('over $name', ({ over, revision }) => {
     expect((await client.callTool('folders')).text).toBe('file:///work');
   });
 
-  test.runIf(asks)('a question without an answer is an error that names it', async () => {
+  test.runIf(asks)('reports a question without an answer by its key', async () => {
     await using client = await testClient(server(), { over, revision, answers: { sure: { ok: true } } });
     const failure = await client.callTool('order').then(
       ({ text, isError }) => ({ text, isError }),
@@ -152,7 +152,7 @@ describe.each(wires)('over $name', ({ over, revision }) => {
     });
   });
 
-  test('a change is heard', async () => {
+  test('receives a change', async () => {
     const tested = server();
     await using client = await testClient(tested, { over, revision });
     const heard: unknown[] = [];
@@ -163,7 +163,7 @@ describe.each(wires)('over $name', ({ over, revision }) => {
     expect((await client.readResource('test://version')).text).toBe('v2');
   });
 
-  test('a call that is cancelled ends on the server too', async () => {
+  test('ends a cancelled call on the server too', async () => {
     const tested = server();
     await using client = await testClient(tested, { over, revision });
     const controller = new AbortController();
@@ -174,7 +174,7 @@ describe.each(wires)('over $name', ({ over, revision }) => {
     await until('the handler is told', () => tested.signals.every(({ aborted }) => aborted));
   });
 
-  test('closing the client ends what is open, on both sides', async () => {
+  test('ends everything that is open, on both sides, when it closes', async () => {
     const tested = server();
     const client = await testClient(tested, { over, revision });
     const call = client.callTool('wait');
@@ -188,7 +188,7 @@ describe.each(wires)('over $name', ({ over, revision }) => {
 });
 
 describe('testClient', () => {
-  test('is in-process unless told, and a revision leads to a wire that has it', async () => {
+  test('is in-process by default, and a revision selects a wire that supports it', async () => {
     await using plain = await testClient(server());
     expect(plain.info().transport).toBe('in-process');
     await using older = await testClient(server(), { revision: '2025-11-25' });
@@ -197,7 +197,7 @@ describe('testClient', () => {
     expect(oldest.info().transport).toBe('http+sse');
   });
 
-  test('says which wires there are', async () => {
+  test('lists the wires in its error for an unknown one', async () => {
     await expect(testClient(server(), { over: 'http', revision: '2024-11-05' })).rejects.toThrow(
       'There is no 2024-11-05 over http. Over http there is: 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26.',
     );
@@ -212,7 +212,7 @@ describe('testClient', () => {
   });
 
   test.each(['http', 'stdio', 'websocket'] as const)(
-    'faults happen over %s, the same for a seed',
+    'causes the same faults over %s for the same seed',
     async (over) => {
       const run = async (): Promise<readonly [string[], readonly FaultEvent[]]> => {
         const faults = startFaults({ seed: 1, after: 2, drop: 0.1, garble: 0.1, duplicate: 0.1 });
@@ -247,7 +247,7 @@ describe('the caller of a test client', () => {
       tools: { me: tool({ run: (_, ctx) => (ctx.user as { name: string }).name }) },
     });
 
-  test('is whoever `headers` say it is, over HTTP where nothing else is said', async () => {
+  test('comes from `headers`, over HTTP by default', async () => {
     await using client = await testClient(asked(), { headers: { 'X-User': 'ada' } });
     expect(client.info().transport).toBe('http');
     expect((await client.callTool('me')).text).toBe('ada');
@@ -266,7 +266,7 @@ describe('the caller of a test client', () => {
     expect([...over].sort()).toEqual(['http', 'http+sse', 'websocket']);
   });
 
-  test.each(['stdio', 'in-process'] as const)('cannot be in headers over %s', async (over) => {
+  test.each(['stdio', 'in-process'] as const)('cannot come from headers over %s', async (over) => {
     await expect(testClient(asked(), { over, headers: { 'x-user': 'ada' } })).rejects.toThrow(
       `There are no headers over ${over}: choose \`over: 'http'\`, or give \`auth\`.`,
     );

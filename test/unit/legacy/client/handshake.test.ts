@@ -33,7 +33,7 @@ describe('the handshake', () => {
       { extensions: { 'io.modelcontextprotocol/ui': { a: 1 } } },
     ],
     ['2025-11-25', { extensions: { 'io.modelcontextprotocol/tasks': {} } }, {}],
-  ])('says in the words of %s what the client can: %j', async (revision, capabilities, said) => {
+  ])('declares the capabilities in the form of %s: %j', async (revision, capabilities, said) => {
     let params: Message = {};
     const initialize = (given: Message): object => {
       params = given;
@@ -47,7 +47,7 @@ describe('the handshake', () => {
     });
   });
 
-  it('gives the client a name where it has none', async () => {
+  it('uses a default name if the client has none', async () => {
     let params: Message = {};
     const exchange: Exchange = {
       listen: () => undefined,
@@ -64,7 +64,7 @@ describe('the handshake', () => {
   });
 
   it.each(['2024-11-05', '2025-03-26', '2025-06-18'])(
-    'takes what the server answers: %s',
+    "accepts the server's version: %s",
     async (protocolVersion) => {
       const { link } = await linkToScript({ initialize: { ...serverAnswer, protocolVersion } });
       expect(link.revision).toBe(protocolVersion);
@@ -72,7 +72,7 @@ describe('the handshake', () => {
     },
   );
 
-  it('asks again where the server refuses with a list of what it has', async () => {
+  it('asks again if the server rejects the version with a list of its own', async () => {
     const asked: unknown[] = [];
     const { link } = await linkToScript({
       initialize({ protocolVersion }) {
@@ -85,7 +85,7 @@ describe('the handshake', () => {
     expect(link.revision).toBe('2025-03-26');
   });
 
-  it('gives up where the server refuses even what it says it has', async () => {
+  it('gives up if the server rejects even a version that it lists', async () => {
     const asked: unknown[] = [];
     const opening = linkToScript({
       initialize({ protocolVersion }) {
@@ -102,7 +102,7 @@ describe('the handshake', () => {
     ['2026-07-28', '2026-07-28'],
     [undefined, 'none'],
     [7, 'none'],
-  ])('names the version that the server wants and nobody has: %s', async (protocolVersion, named) => {
+  ])('reports an unsupported version that the server requires: %s', async (protocolVersion, named) => {
     const opening = linkToScript({ initialize: { ...serverAnswer, protocolVersion } });
     await expect(opening).rejects.toMatchObject({
       code: 'unsupported_version',
@@ -110,7 +110,7 @@ describe('the handshake', () => {
     });
   });
 
-  it("gives the server's error", async () => {
+  it("fails with the server's error", async () => {
     const opening = linkToScript({
       initialize() {
         throw { code: -32099, message: 'Licence expired', data: { until: 'yesterday' } };
@@ -124,7 +124,7 @@ describe('the handshake', () => {
     });
   });
 
-  it('closes what it was to open a session on, where it fails', async () => {
+  it('closes its connection if it fails', async () => {
     let closed = 0;
     const exchange: Exchange = {
       listen: () => undefined,
@@ -136,7 +136,7 @@ describe('the handshake', () => {
     expect(closed).toBe(1);
   });
 
-  it('fails where the server goes away with its answer, and nothing is told to be lost', async () => {
+  it('fails if the server disconnects with its response, and reports no lost connection', async () => {
     let hung: ((reason: McpError) => void) | undefined;
     const exchange: Exchange = {
       listen: ({ closed }) => {
@@ -158,19 +158,19 @@ describe('the handshake', () => {
     expect(lost).toEqual([]);
   });
 
-  it('puts up with a server that says next to nothing', async () => {
+  it('accepts a server that sends the bare minimum', async () => {
     const { link } = await linkToScript({ initialize: { protocolVersion: '2025-06-18', capabilities: 3 } });
     expect(link.discovered).toEqual({ supportedVersions: ['2025-06-18'], capabilities: {} });
   });
 
-  it('is given up with its signal', async () => {
+  it('ends with its signal', async () => {
     const controller = new AbortController();
     const opening = linkToScript({ initialize: () => undefined }, { signal: controller.signal });
     controller.abort(new McpError('timeout', 'Too slow'));
     await expect(opening).rejects.toMatchObject({ code: 'timeout', message: 'Too slow' });
   });
 
-  it('says that tasks can be had where the server of 2025-11-25 says so, and only there', async () => {
+  it('declares tasks only if a server of 2025-11-25 does', async () => {
     const capabilities = { tasks: { requests: { tools: { call: {} } } }, extensions: { 'a/b': {} } };
     const { link } = await linkToScript({ initialize: { ...serverAnswer, capabilities } });
     expect(link.discovered.capabilities).toEqual({

@@ -8,7 +8,7 @@ afterEach(closeLinks);
 
 type Answer = (request: OutgoingRequest) => object | Promise<object>;
 
-/** An exchange as HTTP has it: requests are refused once their session is lost, until there is another. */
+/** An exchange like that of HTTP: requests are rejected once their session is lost, until there is a new one. */
 function forgetful(more: Readonly<Record<string, Answer>> = {}) {
   const said: string[] = [];
   let session = 0;
@@ -55,7 +55,7 @@ function forgetful(more: Readonly<Record<string, Answer>> = {}) {
 const handshake = ['initialize', 'notifications/initialized'];
 
 describe('a session that the server has lost', () => {
-  it('is opened again, and the request is sent again', async () => {
+  it('is reopened, and the request is sent again', async () => {
     const { exchange, said, lose } = forgetful({ 'tools/call': () => ({ content: [] }) });
     const { call } = await linkOver(exchange);
     lose();
@@ -63,7 +63,7 @@ describe('a session that the server has lost', () => {
     expect(said).toEqual(['tools/call in a lost session', ...handshake, 'tools/call x']);
   });
 
-  it('is opened once for all calls that miss it', async () => {
+  it('is reopened once for all calls that need it', async () => {
     const { exchange, sessions, lose } = forgetful();
     const { call } = await linkOver(exchange);
     lose();
@@ -71,7 +71,7 @@ describe('a session that the server has lost', () => {
     expect(sessions()).toBe(2);
   });
 
-  it('is not opened again for a call that learns of it late', async () => {
+  it('is not reopened for a call that learns of the loss late', async () => {
     let refuse: ((error: McpError) => void) | undefined;
     const { exchange, answers, sessions, lose } = forgetful({
       'tools/call': () =>
@@ -90,7 +90,7 @@ describe('a session that the server has lost', () => {
     expect(sessions()).toBe(2);
   });
 
-  it('knows again what was subscribed to and which log messages are wanted, before the request', async () => {
+  it('gets its subscriptions and its log level again before the request', async () => {
     const { exchange, said, lose } = forgetful();
     const { call } = await linkOver(exchange);
     await call('tools/list', {}, { logLevel: 'warning' });
@@ -120,7 +120,7 @@ describe('a session that the server has lost', () => {
     await listening;
   });
 
-  it('may be of another revision then', async () => {
+  it('may have another revision after it is reopened', async () => {
     const { exchange, answers, lose } = forgetful();
     const { call, link } = await linkOver(exchange);
     answers['initialize'] = () => ({ ...serverAnswer, protocolVersion: '2025-06-18', instructions: 'New' });
@@ -130,7 +130,7 @@ describe('a session that the server has lost', () => {
     expect(link.discovered).toMatchObject({ supportedVersions: ['2025-06-18'], instructions: 'New' });
   });
 
-  it('fails the call where it is lost again at once', async () => {
+  it('fails the call if it is lost again at once', async () => {
     const lost = new McpError('connection_closed', 'Lost', { data: { sessionLost: true } });
     const { exchange, sessions } = forgetful({ 'tools/list': () => Promise.reject(lost) });
     const { call } = await linkOver(exchange);
@@ -138,7 +138,7 @@ describe('a session that the server has lost', () => {
     expect(sessions()).toBe(2);
   });
 
-  it('fails the call where there is no other, and the next call tries again', async () => {
+  it('fails the call if it cannot be reopened, and the next call tries again', async () => {
     const { exchange, answers, lose } = forgetful();
     const { call } = await linkOver(exchange);
     const initialize = answers['initialize'] as Answer;
@@ -151,7 +151,7 @@ describe('a session that the server has lost', () => {
     expect(await call('tools/list')).toMatchObject({ resultType: 'complete' });
   });
 
-  it('does not hold a call that is given up', async () => {
+  it('does not delay a call that is aborted', async () => {
     const { exchange, answers, lose, said } = forgetful();
     const { call } = await linkOver(exchange);
     let answer: ((result: object) => void) | undefined;
@@ -169,8 +169,8 @@ describe('a session that the server has lost', () => {
   });
 });
 
-describe('on the stream of a call', () => {
-  it('comes what is of the call, and what is of the session', async () => {
+describe('the stream of a call', () => {
+  it('carries messages of the call and of the session', async () => {
     const { exchange } = forgetful({
       'tools/call': ({ onNotification: notified }) => {
         notified?.('notifications/message', { level: 'info', data: 'a' });

@@ -70,11 +70,11 @@ const server = createServer({
   prompts: { sound: prompt({ run: () => [user(audio('YXVk', 'audio/wav'))] }) },
 });
 
-describe.each(sessionRevisions)('a session of %s with a server of ours', (revision) => {
+describe.each(sessionRevisions)('a session of %s with a fullmcp server', (revision) => {
   const link = (options: Parameters<typeof linkTo>[1] = {}) =>
     linkTo(server.dispatch, { revision, ...options });
 
-  it('opens with a handshake and says what the server said', async () => {
+  it("opens with a handshake and reports the server's description", async () => {
     const { link: opened, sent } = await link({ capabilities: { roots: {} } });
     expect(opened.revision).toBe(revision);
     expect(opened.transport).toBe('memory');
@@ -95,7 +95,7 @@ describe.each(sessionRevisions)('a session of %s with a server of ours', (revisi
     });
   });
 
-  it('is pinged where it is asked who it is', async () => {
+  it('answers server/discover with a ping', async () => {
     const { call, link: opened, sent } = await link();
     expect(await call('server/discover')).toEqual({ ...opened.discovered, resultType: 'complete' });
     expect(sent.at(-1)).toMatchObject({ method: 'ping' });
@@ -124,7 +124,7 @@ describe.each(sessionRevisions)('a session of %s with a server of ours', (revisi
     ).toMatchObject({ completion: { values: ['1', '2'] } });
   });
 
-  it('gives results as they were before the server put them into the words of the time', async () => {
+  it('returns results as they were before the server translated them', async () => {
     const { call } = await link();
     const result = async (name: string, args: object = {}): Promise<Message> =>
       call('tools/call', { name, arguments: args });
@@ -151,7 +151,7 @@ describe.each(sessionRevisions)('a session of %s with a server of ours', (revisi
     });
   });
 
-  it("gives the server's errors", async () => {
+  it("throws the server's errors", async () => {
     const { call } = await link();
     await expect(call('tools/call', { name: 'fails' })).rejects.toMatchObject({
       code: 'invalid_params',
@@ -162,7 +162,7 @@ describe.each(sessionRevisions)('a session of %s with a server of ours', (revisi
     });
   });
 
-  it('reports progress to the call that it is of', async () => {
+  it('reports progress to its call', async () => {
     const { call } = await link();
     const heard: unknown[] = [];
     await call(
@@ -175,7 +175,7 @@ describe.each(sessionRevisions)('a session of %s with a server of ours', (revisi
     ]);
   });
 
-  it('cancels', async () => {
+  it('cancels calls', async () => {
     const { call, sent } = await link();
     const controller = new AbortController();
     const hanging = call('tools/call', { name: 'hangs' }, { signal: controller.signal });
@@ -185,7 +185,7 @@ describe.each(sessionRevisions)('a session of %s with a server of ours', (revisi
     await until('the server is told', () => sent.at(-1)?.['method'] === 'notifications/cancelled');
   });
 
-  it('is asked by real requests and answers them', async () => {
+  it('receives real requests from the server and answers them', async () => {
     const { call, asked } = await link({
       capabilities: { elicitation: { form: {} }, sampling: {}, roots: {} },
       async answer({ method }) {
@@ -203,7 +203,7 @@ describe.each(sessionRevisions)('a session of %s with a server of ours', (revisi
     ]);
   });
 
-  it("forwards methods that are the server's own, and has none that are newer", async () => {
+  it('forwards custom methods of the server, and rejects newer ones', async () => {
     const { call } = await link();
     expect(await call('acme/echo', { said: 'a' })).toMatchObject({ resultType: 'complete', said: 'a' });
     await expect(call('acme/none')).rejects.toMatchObject({ code: 'method_not_found' });
@@ -218,7 +218,7 @@ describe.each(sessionRevisions)('a session of %s with a server of ours', (revisi
     expect(sent.at(-1)).toEqual({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' });
   });
 
-  it('fails its calls when the server goes away, and says so once', async () => {
+  it('fails its calls when the server disconnects, and reports that once', async () => {
     const { call, far, lost, sent } = await link();
     const hanging = call('tools/call', { name: 'hangs' });
     await until('it is called', () => sent.some(({ params }) => params?.name === 'hangs'));
@@ -228,7 +228,7 @@ describe.each(sessionRevisions)('a session of %s with a server of ours', (revisi
     await expect(call('tools/list')).rejects.toMatchObject({ code: 'connection_closed' });
   });
 
-  it('ends what is open when it is closed, and says nothing of it', async () => {
+  it('ends open calls when it is closed, without a report', async () => {
     const { call, link: opened, far, lost, sent } = await link();
     const hanging = call('tools/call', { name: 'hangs' });
     await until('it is called', () => sent.some(({ params }) => params?.name === 'hangs'));
@@ -239,11 +239,11 @@ describe.each(sessionRevisions)('a session of %s with a server of ours', (revisi
   });
 });
 
-describe('log levels', () => {
+describe('the log level of a session', () => {
   const levels = (sent: readonly Message[]): unknown[] =>
     sent.filter(({ method }) => method === 'logging/setLevel').map(({ params }) => params.level);
 
-  it('are set before the call that wants another, once for calls at the same time', async () => {
+  it('is set before a call that needs another, once for concurrent calls', async () => {
     const { call, sent, notifications } = await linkTo(server.dispatch);
     const logs = (logLevel?: 'debug' | 'error') => call('tools/call', { name: 'logs' }, { logLevel });
     await Promise.all([logs('error'), logs('error'), logs()]);
@@ -257,7 +257,7 @@ describe('log levels', () => {
     );
   });
 
-  test('that a server refuses are a problem, and no more', async () => {
+  test('is a reported problem, and no more, if the server rejects it', async () => {
     const { call, problems, sent } = await linkToScript({
       initialize: { ...serverAnswer, capabilities: { logging: {}, tools: {} } },
       answer({ method }) {
@@ -270,7 +270,7 @@ describe('log levels', () => {
     expect(levels(sent)).toEqual(['info']);
   });
 
-  test('are nothing to a server that does not log, and a call need not wait for one that is silent', async () => {
+  test('is not sent to a server without logging, and a call does not wait for a silent server', async () => {
     const silent = await linkToScript({ answer: () => ({ content: [] }) });
     await silent.call('tools/call', { name: 'x' }, { logLevel: 'info' });
     expect(levels(silent.sent)).toEqual([]);
@@ -287,7 +287,7 @@ describe('log levels', () => {
 });
 
 describe('a server of the session era', () => {
-  it('is not asked for lists that it does not have, and says itself what else it cannot', async () => {
+  it('is not asked for lists that it lacks, and reports its other limits itself', async () => {
     const { call, sent } = await linkToScript({
       answer() {
         throw { code: -32601, message: 'No such thing' };
@@ -297,14 +297,14 @@ describe('a server of the session era', () => {
     expect(await call('resources/list')).toEqual({ resultType: 'complete', resources: [] });
     expect(await call('resources/templates/list')).toEqual({ resultType: 'complete', resourceTemplates: [] });
     await until('the handshake is over', () => sent.length === 2);
-    // Tools it may have without saying so.
+    // The server may have tools without declaring them.
     await expect(call('tools/list')).rejects.toMatchObject({ code: 'method_not_found' });
     await expect(call('prompts/get', { name: 'x' })).rejects.toMatchObject({ message: 'No such thing' });
-    // One that refuses to be pinged is alive.
+    // A server that rejects a ping is alive.
     expect(await call('server/discover')).toMatchObject({ resultType: 'complete' });
   });
 
-  it('may leave out the content of a result', async () => {
+  it('may omit the content of a result', async () => {
     const { call } = await linkToScript({ answer: () => ({ structuredContent: { a: 1 } }) });
     expect(await call('tools/call', { name: 'x' })).toEqual({
       resultType: 'complete',
@@ -313,7 +313,7 @@ describe('a server of the session era', () => {
     });
   });
 
-  it('is answered when it asks: a ping, a question, and nothing else', async () => {
+  it('gets answers to a ping and a question, and to nothing else', async () => {
     const { far, sent, asked } = await linkToScript(
       {},
       { answer: () => Promise.reject(new McpError('invalid_params', 'Not now')) },
@@ -333,7 +333,7 @@ describe('a server of the session era', () => {
     expect(asked).toEqual([{ method: 'roots/list' }]);
   });
 
-  it('tells what belongs to no call', async () => {
+  it('delivers notifications that belong to no call', async () => {
     const { far, notifications } = await linkToScript({});
     for (const method of ['notifications/elicitation/complete', 'notifications/message', 'acme/news'])
       far.send(JSON.stringify({ jsonrpc: '2.0', method, params: { a: 1 } }));

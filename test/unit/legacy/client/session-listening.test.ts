@@ -25,7 +25,7 @@ function newServer() {
   });
 }
 
-/** Listens, and is ready when that is acknowledged. */
+/** Listens, and resolves when that is acknowledged. */
 async function listen({ call }: Pick<TestLink, 'call'>, notifications: Message, id: string | number = 'l1') {
   const heard: Message[] = [];
   const controller = new AbortController();
@@ -57,7 +57,7 @@ const methods = (sent: readonly Message[]): unknown[] =>
     .map(({ method, params }) => `${method} ${params.uri}`);
 
 describe.each(sessionRevisions)('listening in a session of %s', (revision) => {
-  it('acknowledges, hears, and ends with the call', async () => {
+  it('acknowledges, receives changes, and ends with the call', async () => {
     const server = newServer();
     const link = await linkTo(server.dispatch, { revision });
     const _meta = { [SUBSCRIPTION_ID]: 'l1' };
@@ -88,8 +88,8 @@ describe.each(sessionRevisions)('listening in a session of %s', (revision) => {
   });
 });
 
-describe('what changes', () => {
-  it('is told to whoever listens for it, and to the link always', async () => {
+describe('a change in a session', () => {
+  it('is delivered to its listeners, and always to the link', async () => {
     const server = newServer();
     const link = await linkTo(server.dispatch);
     const tools = await listen(link, { toolsListChanged: true }, 1);
@@ -108,7 +108,7 @@ describe('what changes', () => {
     expect(link.notifications[0]).toEqual({ method: 'notifications/tools/list_changed', params: undefined });
   });
 
-  it('is subscribed to once, and until nobody listens', async () => {
+  it('is subscribed to once, for as long as somebody listens', async () => {
     const link = await linkTo(newServer().dispatch);
     const first = await listen(link, { resourceSubscriptions: ['doc://1', 'doc://1'] }, 1);
     const second = await listen(link, { resourceSubscriptions: ['doc://1', 'doc://2'] }, 2);
@@ -125,7 +125,7 @@ describe('what changes', () => {
     expect(methods(link.sent)).toHaveLength(5);
   });
 
-  it('may be a part of what was subscribed to, and waits for the acknowledgement', async () => {
+  it('may concern a part of the subscribed resource, and waits for the acknowledgement', async () => {
     const updated = (uri: string): object => ({ method: 'notifications/resources/updated', params: { uri } });
     const link = await linkToScript({
       initialize: { ...serverAnswer, capabilities: { resources: { subscribe: true } } },
@@ -143,7 +143,7 @@ describe('what changes', () => {
     ]);
   });
 
-  it('is not promised where the server does not say so', async () => {
+  it('is not acknowledged if the server does not declare it', async () => {
     const { call, sent } = await linkToScript({
       initialize: { ...serverAnswer, capabilities: { tools: {}, prompts: {}, resources: {} } },
     });
@@ -160,7 +160,7 @@ describe('what changes', () => {
     await expect(call('subscriptions/listen')).rejects.toMatchObject({ code: 'invalid_params' });
   });
 
-  it('is not promised where the server refuses it, and that is a problem', async () => {
+  it('is not acknowledged if the server rejects the subscription, which is a reported problem', async () => {
     const { call, problems, sent } = await linkToScript({
       initialize: { ...serverAnswer, capabilities: { resources: { subscribe: true } } },
       answer({ params }) {
@@ -177,8 +177,8 @@ describe('what changes', () => {
   });
 });
 
-describe('a listening that is open', () => {
-  it('fails when the server goes away', async () => {
+describe('an open listen call', () => {
+  it('fails when the server disconnects', async () => {
     const { call, far } = await linkTo(newServer().dispatch);
     const { outcome } = await listen({ call }, { toolsListChanged: true });
     far.drop('It crashed');
@@ -192,7 +192,7 @@ describe('a listening that is open', () => {
     await expect(outcome).rejects.toMatchObject({ code: 'connection_closed' });
   });
 
-  it('ends with its call also where the server never answers', async () => {
+  it('ends with its signal even if the server never answers', async () => {
     const { call, sent } = await linkToScript({
       initialize: { ...serverAnswer, capabilities: { resources: { subscribe: true } } },
     });

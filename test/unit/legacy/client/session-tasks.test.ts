@@ -55,8 +55,8 @@ async function ended({ call }: Pick<TestLink, 'call'>, { taskId }: Message): Pro
   return state;
 }
 
-describe('tasks of a server of ours, in a session of 2025-11-25', () => {
-  it('are what a tool becomes that runs only so', async () => {
+describe('tasks of a fullmcp server in a session of 2025-11-25', () => {
+  it('are made for a tool that requires them', async () => {
     const link = await linkTo(server.dispatch, { capabilities });
     const made = await start(link, 'must');
     expect(made).toEqual({
@@ -77,12 +77,12 @@ describe('tasks of a server of ours, in a session of 2025-11-25', () => {
     });
   });
 
-  it('are found out where the tool was not listed', async () => {
+  it('are detected if the tool was not listed', async () => {
     const { call } = await linkTo(server.dispatch, { capabilities });
     expect(await call('tools/call', { name: 'must' })).toMatchObject({ resultType: 'task' });
   });
 
-  it('are not made of other tools, nor for those who do not know them', async () => {
+  it('are not made for other tools, nor for clients that do not support them', async () => {
     const link = await linkTo(server.dispatch, { capabilities });
     expect(await start(link, 'plain')).toMatchObject({ resultType: 'complete' });
     expect(await start(link, 'maybe')).toMatchObject({ resultType: 'complete' });
@@ -90,7 +90,7 @@ describe('tasks of a server of ours, in a session of 2025-11-25', () => {
     await expect(start(ignorant, 'must')).rejects.toMatchObject({ code: 'method_not_found' });
   });
 
-  it('have failed by an error, and are completed by a result that is one', async () => {
+  it('fail with an error, and complete with a result, even one of a failed tool', async () => {
     const link = await linkTo(server.dispatch, { capabilities });
     const failed = await ended(link, await start(link, 'fails'));
     expect(failed).toMatchObject({ status: 'failed', error: { code: -32602, message: 'no' } });
@@ -100,7 +100,7 @@ describe('tasks of a server of ours, in a session of 2025-11-25', () => {
     expect(erred).not.toHaveProperty('error');
   });
 
-  it('ask while their result is waited for, which happens once', async () => {
+  it('ask while their result is awaited, which happens once', async () => {
     let answer: ((answer: Message) => void) | undefined;
     const link = await linkTo(server.dispatch, {
       capabilities,
@@ -129,7 +129,7 @@ describe('tasks of a server of ours, in a session of 2025-11-25', () => {
     expect(link.asked).toHaveLength(1);
   });
 
-  it('are cancelled, also when they have ended already', async () => {
+  it('can be cancelled, even after they have ended', async () => {
     const link = await linkTo(server.dispatch, { capabilities });
     const { taskId } = await start(link, 'hangs');
     for (let i = 0; i < 2; i++)
@@ -141,7 +141,7 @@ describe('tasks of a server of ours, in a session of 2025-11-25', () => {
     });
   });
 
-  it('are not there in older sessions', async () => {
+  it('do not exist in older sessions', async () => {
     const { call } = await linkTo(server.dispatch, { capabilities, revision: '2025-06-18' });
     for (const method of ['tasks/get', 'tasks/cancel', 'tasks/update'])
       await expect(call(method, { taskId: 'x' })).rejects.toMatchObject({ code: 'method_not_found' });
@@ -156,7 +156,7 @@ describe('tasks of another server', () => {
   const open = (answer: NonNullable<Script['answer']>) =>
     linkToScript({ initialize, answer }, { capabilities });
 
-  it('may be refused by it all the same', async () => {
+  it('may still be rejected by the server', async () => {
     const link = await open(({ method }) =>
       method === 'tools/list'
         ? { tools: [{ name: 'x', execution: { taskSupport: 'required' } }, null] }
@@ -166,7 +166,7 @@ describe('tasks of another server', () => {
     expect(link.sent.at(-1)).toMatchObject({ method: 'tools/call', params: { name: 'x', task: {} } });
   });
 
-  it('are not tried on a tool that is known to be none', async () => {
+  it('are not tried on a tool that is known not to support them', async () => {
     const link = await open(({ method }) => {
       if (method === 'tools/list') return { tools: [{ name: 'x' }] };
       throw { code: -32601, message: 'Gone' };
@@ -175,7 +175,7 @@ describe('tasks of another server', () => {
     expect(link.sent.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
   });
 
-  it('are announced to whoever listens for them', async () => {
+  it('are announced to their listeners', async () => {
     const { call, far, notifications } = await open(() => ({}));
     const heard: Message[] = [];
     const controller = new AbortController();
@@ -205,7 +205,7 @@ describe('tasks of another server', () => {
     await outcome;
   });
 
-  it('are no longer waited for once they are cancelled', async () => {
+  it('are no longer awaited once they are cancelled', async () => {
     const { call, sent } = await open(({ method }) => {
       if (method === 'tasks/get') return { taskId: 't1', status: 'input_required' };
       return method === 'tasks/cancel' ? { taskId: 't1', status: 'cancelled' } : undefined;

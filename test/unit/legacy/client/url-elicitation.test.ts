@@ -19,7 +19,7 @@ const required = { code: -32042, message: 'Sign in first', data: { elicitations:
 const able = { capabilities: { elicitation: { url: {} } } };
 const initialize = { ...serverAnswer, capabilities: { tools: {}, prompts: {} } };
 
-/** Needs a visit before it answers. */
+/** Requires a visit before it answers. */
 function gated(): { answer: (request: Message) => object; open: () => void; calls: Message[] } {
   let open = false;
   const calls: Message[] = [];
@@ -38,8 +38,8 @@ function gated(): { answer: (request: Message) => object; open: () => void; call
   };
 }
 
-describe('a call that needs the user to visit a page first', () => {
-  test('asks, and is made again when the server has seen the user', async () => {
+describe('a call that requires a visit to a URL', () => {
+  test('asks, and is sent again after the server has seen the user', async () => {
     const gate = gated();
     const { call, far } = await linkToScript({ answer: gate.answer, initialize }, able);
     const params = { name: 'files', arguments: { a: 1 } };
@@ -63,7 +63,7 @@ describe('a call that needs the user to visit a page first', () => {
     expect(gate.calls).toEqual([params, params]);
   });
 
-  test('does not wait where the page was done before', async () => {
+  test('does not wait if the visit was completed before', async () => {
     const gate = gated();
     const { call, far, notifications } = await linkToScript({ answer: gate.answer, initialize }, able);
     const asked = await call('prompts/get', { name: 'p' });
@@ -83,7 +83,7 @@ describe('a call that needs the user to visit a page first', () => {
     });
   });
 
-  test("fails with the server's own error where the user declines", async () => {
+  test("fails with the server's own error if the user declines", async () => {
     const gate = gated();
     const { call } = await linkToScript({ answer: gate.answer, initialize }, able);
     const { requestState } = await call('tools/call', { name: 'files' });
@@ -92,7 +92,7 @@ describe('a call that needs the user to visit a page first', () => {
       number: -32042,
       message: 'Sign in first',
     });
-    // The state was for one answer.
+    // The state was valid for one answer.
     await expect(call('tools/call', { name: 'files', inputResponses, requestState })).rejects.toMatchObject({
       code: 'invalid_params',
     });
@@ -114,7 +114,7 @@ describe('a call that needs the user to visit a page first', () => {
     expect(gate.calls).toHaveLength(1);
   });
 
-  test('fails where the client cannot send anybody anywhere, and where the error says nothing', async () => {
+  test('fails if the client cannot open URLs, or if the error has no URL', async () => {
     const gate = gated();
     const unable = await linkToScript({ answer: gate.answer, initialize });
     await expect(unable.call('tools/call', { name: 'files' })).rejects.toMatchObject({ number: -32042 });

@@ -30,7 +30,7 @@ const call = (id: unknown, name: string, args: object = {}, meta: object = {}): 
 });
 
 describe('a batch over HTTP', () => {
-  test('of 2025-03-26 is answered as one, each to its own', async () => {
+  test('of 2025-03-26 gets one reply, with a response to each request', async () => {
     const session = await openSession(url, '2025-03-26');
     const reply = await session.post([
       call(1, 'echo', { text: 'one' }),
@@ -52,13 +52,13 @@ describe('a batch over HTTP', () => {
     expect(answers.find(({ id }) => id === 'init')).toMatchObject({ error: { code: -32600 } });
   });
 
-  test('of notifications alone is 202', async () => {
+  test('of notifications alone gets status 202', async () => {
     const session = await openSession(url, '2025-03-26');
     const reply = await session.post([{ jsonrpc: '2.0', method: 'notifications/unknown' }]);
     expect([reply.status, reply.text]).toEqual([202, '']);
   });
 
-  test('with an id twice answers both, one of them with an error', async () => {
+  test('with a duplicate id gets both responses, one of them an error', async () => {
     const session = await openSession(url, '2025-03-26');
     const reply = await session.post([call(1, 'hang'), call(1, 'echo', { text: 'x' }), ping(2)].slice(1));
     expect(JSON.parse(reply.text)).toHaveLength(2);
@@ -70,7 +70,7 @@ describe('a batch over HTTP', () => {
     expect(answers.filter(({ error }) => error?.code === -32600)).toHaveLength(1);
   });
 
-  test('with progress streams it, and ends with all answers in one event', async () => {
+  test('with progress streams it, and ends with all responses in one event', async () => {
     const session = await openSession(url, '2025-03-26');
     const reply = await session.post([call(1, 'count', { to: 2 }, { progressToken: 'p' }), ping(2)]);
     expect(reply.headers['content-type']).toBe('text/event-stream');
@@ -82,7 +82,7 @@ describe('a batch over HTTP', () => {
   test.each<[what: string, batch: unknown[]]>([
     ['empty', []],
     ['of 101', Array.from({ length: 101 }, (_, id) => ping(id))],
-  ])('that is %s is 400', async (_what, batch) => {
+  ])('that is %s gets status 400', async (_what, batch) => {
     const session = await openSession(url, '2025-03-26');
     const reply = await session.post(batch);
     expect(reply.status).toBe(400);
@@ -90,20 +90,20 @@ describe('a batch over HTTP', () => {
     expect((await session.request('ping')).status).toBe(200);
   });
 
-  test('of 100 is served', async () => {
+  test('of 100 messages is served', async () => {
     const session = await openSession(url, '2025-03-26');
     const reply = await session.post(Array.from({ length: 100 }, (_, id) => ping(id)));
     expect(JSON.parse(reply.text)).toHaveLength(100);
   });
 
-  test.each(['2024-11-05', '2025-06-18', '2025-11-25'])('is refused in %s', async (revision) => {
+  test.each(['2024-11-05', '2025-06-18', '2025-11-25'])('is rejected in %s', async (revision) => {
     const session = await openSession(url, revision);
     const reply = await session.post([ping(1)]);
     expect(reply.status).toBe(400);
     expect(JSON.parse(reply.text).error.code).toBe(-32600);
   });
 
-  test('is refused without a session, also where its messages are modern', async () => {
+  test('is rejected without a session, even if its messages are modern', async () => {
     for (const batch of [[ping(1)], [modernMessage('tools/list')], []]) {
       const reply = await send(url, { headers: jsonHeaders, body: JSON.stringify(batch) });
       expect(reply.status).toBe(400);
@@ -112,7 +112,7 @@ describe('a batch over HTTP', () => {
   });
 });
 
-test('a call of a batch that takes too long is answered for once, and the others are answered too', async () => {
+test('a call of a batch that takes too long gets an error once, and the other calls get their responses', async () => {
   let finish: (() => void) | undefined;
   const server = createServer({
     name: 'late',
@@ -137,7 +137,7 @@ test('a call of a batch that takes too long is answered for once, and the others
   await late.close();
 });
 
-test('a batch on a connection of its own does not open a session either', async () => {
+test('a batch on its own connection does not open a session either', async () => {
   const received: { id?: unknown; error?: { code: number } }[] = [];
   const send = (text: string): void => void received.push(JSON.parse(text));
   const channel = openChannel({

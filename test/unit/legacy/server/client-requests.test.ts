@@ -83,7 +83,7 @@ describe('an answer in a session', () => {
     expect(done).toEqual(['Delete everything?']);
   });
 
-  test('to a question that nobody asked here is refused, and the operator is told once', async () => {
+  test('to a question that was not asked there is rejected, and the operator is told once', async () => {
     const serving = await start();
     const session = await openSession(serving.url, '2025-11-25', can);
     for (const id of ['ask-1', 'ask-2', '__proto__']) {
@@ -95,7 +95,7 @@ describe('an answer in a session', () => {
     expect((await session.request('ping')).status).toBe(200);
   });
 
-  test('to a question that was withdrawn meanwhile is taken and dropped', async () => {
+  test('to a question that was withdrawn meanwhile is accepted and dropped', async () => {
     const serving = await start();
     const session = await openSession(serving.url, '2025-11-25', can);
     const events = await session.stream('tools/call', { name: 'erase' }, 7);
@@ -108,9 +108,9 @@ describe('an answer in a session', () => {
   });
 });
 
-describe('a client of a session that cannot be asked', () => {
+describe('a session client that cannot be asked', () => {
   test.each(['2024-11-05', '2025-06-18', '2025-11-25'])(
-    'is told so by a failed tool, which its model can read (%s)',
+    'gets a failed tool result, which its model can read (%s)',
     async (revision) => {
       const serving = await start();
       const session = await openSession(serving.url, revision);
@@ -151,8 +151,8 @@ describe('the caller of a session', () => {
   });
 });
 
-describe('what a session may subscribe to', () => {
-  test('has a limit on all characters, and what is unsubscribed makes room', async () => {
+describe('the subscriptions of a session', () => {
+  test('have a limit on all characters, and unsubscribing makes room', async () => {
     const serving = await start();
     const session = await openSession(serving.url);
     const subscribe = (uri: string, method = 'resources/subscribe') => session.request(method, { uri });

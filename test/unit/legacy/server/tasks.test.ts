@@ -5,7 +5,7 @@ import { channelSession } from '../../../../src/legacy/server/channel-session.js
 import { openChannel } from '../../../../src/transports/server/channel.js';
 import { until } from '../../../support/until.js';
 
-// The tasks of 2025-11-25 on a connection of their own.
+// The tasks of 2025-11-25 on a separate connection.
 
 interface Answer {
   id?: unknown;
@@ -15,7 +15,7 @@ interface Answer {
   error?: { code: number; message: string };
 }
 
-// Names the caller as middleware does; `user` is who calls at the moment.
+// Sets the caller as middleware does; `user` is the current caller.
 let user: string | undefined;
 const gets: string[] = [];
 const names: Middleware = (call, next) => {
@@ -115,7 +115,7 @@ describe('tasks in a session of 2025-11-25', () => {
     ]);
   });
 
-  it('are not there before', async () => {
+  it('do not exist in older revisions', async () => {
     const { request, capabilities } = await connect('2025-06-18');
     expect(capabilities).not.toHaveProperty('tasks');
     expect(JSON.stringify(await request('tools/list'))).not.toContain('taskSupport');
@@ -125,7 +125,7 @@ describe('tasks in a session of 2025-11-25', () => {
     });
   });
 
-  it('give their result when it is asked for', async () => {
+  it('return their result on request', async () => {
     const { request } = await connect();
     const task = taskOf(
       await request('tools/call', { name: 'slow', arguments: { n: 2 }, task: { ttl: 60_000 } }),
@@ -141,7 +141,7 @@ describe('tasks in a session of 2025-11-25', () => {
     expect(await request('tasks/get', { taskId })).toMatchObject({ result: { taskId, status: 'completed' } });
   });
 
-  it('are failed whoever failed', async () => {
+  it('fail in the same way for errors of the tool and of the protocol', async () => {
     const { request } = await connect();
     const failed = taskOf(await request('tools/call', { name: 'fails', task: {} }));
     expect(await request('tasks/result', { taskId: failed['taskId'] })).toMatchObject({
@@ -177,19 +177,19 @@ describe('tasks in a session of 2025-11-25', () => {
     expect(await result).toMatchObject({ result: { content: [{ text: 'Ann' }] } });
   });
 
-  it('are waited for in the name of their caller, without taking the process for itself', async () => {
+  it('are awaited in the name of their caller, without blocking the process', async () => {
     user = 'ada';
     const { request } = await connect();
     const { taskId } = taskOf(await request('tools/call', { name: 'hangs', task: {} }));
     const result = request('tasks/result', { taskId });
-    // Timers run meanwhile, and the store is asked a few times, not thousands.
+    // Timers run meanwhile, and the store is read a few times, not thousands.
     await new Promise((resolve) => setImmediate(() => setTimeout(resolve, 0)));
     expect(gets.length).toBeLessThan(10);
     expect(await request('tasks/cancel', { taskId })).toMatchObject({ result: { status: 'cancelled' } });
     expect(await result).toMatchObject({ error: { code: -32602 } });
   });
 
-  it('of somebody else are unknown, and are not waited for', async () => {
+  it('of another caller are unknown, and are not awaited', async () => {
     user = 'ada';
     const { request } = await connect();
     const { taskId } = taskOf(await request('tools/call', { name: 'hangs', task: {} }));
@@ -201,7 +201,7 @@ describe('tasks in a session of 2025-11-25', () => {
     await request('tasks/cancel', { taskId });
   });
 
-  it('that are cancelled while the user is asked give their result at once, and the question is withdrawn', async () => {
+  it('return their result at once and withdraw the question if they are cancelled while the user is asked', async () => {
     const { request, received } = await connect();
     const { taskId } = taskOf(await request('tools/call', { name: 'asks', task: {} }));
     const result = request('tasks/result', { taskId });
@@ -214,7 +214,7 @@ describe('tasks in a session of 2025-11-25', () => {
     });
   });
 
-  it('that two requests wait for need one answer only', async () => {
+  it('need only one answer if two requests wait for them', async () => {
     const { request, received, channel } = await connect();
     const { taskId } = taskOf(await request('tools/call', { name: 'asks', task: {} }));
     const results = [request('tasks/result', { taskId }), request('tasks/result', { taskId })];
@@ -226,7 +226,7 @@ describe('tasks in a session of 2025-11-25', () => {
       expect(result).toMatchObject({ result: { content: [{ text: 'Ann' }] } });
   });
 
-  it('stop asking a client that only answers nonsense', async () => {
+  it('stop asking a client that only sends invalid answers', async () => {
     const { request, received, channel } = await connect();
     const { taskId } = taskOf(await request('tools/call', { name: 'picky', task: {} }));
     const result = request('tasks/result', { taskId });
@@ -249,14 +249,14 @@ describe('tasks in a session of 2025-11-25', () => {
     await request('tasks/cancel', { taskId });
   });
 
-  it('with an id that is not a string are refused', async () => {
+  it('with an id that is not a string are rejected', async () => {
     const { request } = await connect();
     for (const taskId of [5, null, undefined])
       for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel'])
         expect(await request(method, { taskId }), method).toMatchObject({ error: { code: -32602 } });
   });
 
-  it('are cancelled once', async () => {
+  it('can be cancelled once', async () => {
     const { request } = await connect();
     const { taskId } = taskOf(await request('tools/call', { name: 'hangs', task: {} }));
     expect(await request('tasks/cancel', { taskId })).toMatchObject({
@@ -266,7 +266,7 @@ describe('tasks in a session of 2025-11-25', () => {
     expect(await request('tasks/result', { taskId })).toMatchObject({ error: { code: -32602 } });
   });
 
-  it('are refused where a tool has none, and demanded where it has nothing else', async () => {
+  it('are rejected for a tool without them, and required for a tool with nothing else', async () => {
     const { request } = await connect();
     expect(await request('tools/call', { name: 'plain', task: {} })).toMatchObject({
       error: { code: -32601 },

@@ -16,12 +16,12 @@ describe('structured content', () => {
       { structuredContent: { result: null }, _meta: { own: 1, 'fullmcp/structured': 'wrapped' } },
     ],
     ['none', {}, {}],
-  ])('that is %s is an object then', (_, given, older) => {
+  ])('that is %s becomes an object', (_, given, older) => {
     const content = [{ type: 'text', text: 'a' }];
     expect(withObject({ content, ...given })).toEqual({ content, ...older });
   });
 
-  it('is made of a text that parses', () => {
+  it('is made from text that parses as JSON', () => {
     const content = [{ type: 'text', text: '7' }];
     expect(withObject({ content })).toEqual({
       content,
@@ -30,7 +30,7 @@ describe('structured content', () => {
     });
   });
 
-  it('comes back as it was, whatever it was', () => {
+  it('is restored to any original value', () => {
     const text = fc.oneof(fc.string(), fc.json(), fc.integer().map(String));
     const result = fc.record(
       {
@@ -52,7 +52,7 @@ describe('structured content', () => {
     );
   });
 
-  it('is taken from a peer that says odd things without harm', () => {
+  it('is read safely from a peer that sends odd values', () => {
     for (const structuredContent of [undefined, null, 3, 'x', []])
       expect(withoutObject({ structuredContent, _meta: { 'fullmcp/structured': 'wrapped' } })).toEqual({});
     expect(withoutObject({ structuredContent: { a: 1 }, _meta: 7 })).toEqual({

@@ -5,7 +5,7 @@ import { type Serving, serve } from '../../../../src/node.js';
 import { modern } from '../../../support/http/modern.js';
 import { openSession } from '../../../support/http/sessions.js';
 
-// One server, asked in the words of every revision.
+// One server, called in every revision.
 
 const revisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const;
 const link = resourceLink('config://app', { name: 'config', description: 'The configuration' });
@@ -43,10 +43,10 @@ async function ask(revision: string, method: string, params: object = {}): Promi
   return answer.result ?? answer.error;
 }
 
-describe.each(revisions)('in %s', (revision) => {
+describe.each(revisions)('a session of %s', (revision) => {
   const atLeast = (since: string): boolean => revision >= since;
 
-  test('no result carries what only the newest revision has', async () => {
+  test('has no result with fields of the newest revision', async () => {
     for (const [method, params] of [
       ['tools/list', {}],
       ['resources/list', {}],
@@ -67,11 +67,11 @@ describe.each(revisions)('in %s', (revision) => {
     }
   });
 
-  test("a result keeps the handler's own metadata", async () => {
+  test("keeps the handler's own metadata", async () => {
     expect((await ask(revision, 'tools/call', { name: 'meta' }))._meta).toEqual({ 'com.example/own': 1 });
   });
 
-  test('content that it does not know becomes content that it does', async () => {
+  test('translates content that it does not know', async () => {
     const { content } = await ask(revision, 'tools/call', { name: 'blocks' });
     expect(content[0]).toEqual({ type: 'text', text: 'a' });
     expect(content[1]).toEqual({ type: 'image', data: 'aW1n', mimeType: 'image/png' });
@@ -90,7 +90,7 @@ describe.each(revisions)('in %s', (revision) => {
     expect(messages[1].content.type).toBe(atLeast('2025-06-18') ? 'resource_link' : 'text');
   });
 
-  test('structured content is an object where there is any, and the text says the same', async () => {
+  test('has structured content only as an object, and the text says the same', async () => {
     const expected = (value: object): object | undefined => (atLeast('2025-06-18') ? value : undefined);
     for (const [name, said, structured] of [
       ['object', '{"a":1}', { a: 1 }],
@@ -104,7 +104,7 @@ describe.each(revisions)('in %s', (revision) => {
     }
   });
 
-  test('an output schema that is no object is not listed', async () => {
+  test('does not list an output schema that is not an object', async () => {
     const { tools } = await ask(revision, 'tools/list');
     const schema = (name: string): unknown =>
       tools.find((t: { name: string }) => t.name === name).outputSchema;
@@ -112,14 +112,14 @@ describe.each(revisions)('in %s', (revision) => {
     expect(schema('list')).toBeUndefined();
   });
 
-  test('a resource that is not there is -32002', async () => {
+  test('reports a missing resource as -32002', async () => {
     expect(await ask(revision, 'resources/read', { uri: 'no://such' })).toMatchObject({
       code: -32002,
       data: { uri: 'no://such' },
     });
   });
 
-  test('the handshake says what the server has, in its words', async () => {
+  test('describes the server in its handshake', async () => {
     const { initialized } = await openSession(serving.url, revision);
     expect(initialized).toMatchObject({
       protocolVersion: revision,
@@ -131,13 +131,13 @@ describe.each(revisions)('in %s', (revision) => {
   });
 });
 
-describe('in 2026-07-28', () => {
-  test('a resource that is not there is -32602', async () => {
+describe('the revision 2026-07-28', () => {
+  test('reports a missing resource as -32602', async () => {
     const reply = await modern(serving.url, 'resources/read', { uri: 'no://such' });
     expect(JSON.parse(reply.text).error).toMatchObject({ code: -32602, data: { uri: 'no://such' } });
   });
 
-  test('nothing is translated', async () => {
+  test('has nothing translated', async () => {
     const read = JSON.parse(
       (await modern(serving.url, 'resources/read', { uri: 'config://app' })).text,
     ).result;
@@ -147,7 +147,7 @@ describe('in 2026-07-28', () => {
   });
 
   test.each(['ping', 'initialize', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'])(
-    '%s is unknown',
+    'does not know %s',
     async (method) => {
       const reply = await modern(
         serving.url,
@@ -163,7 +163,7 @@ describe('in 2026-07-28', () => {
   );
 });
 
-describe('a text that looks like JSON', () => {
+describe('text that looks like JSON', () => {
   test.each<[text: string, structured: unknown]>([
     ['42', { result: 42 }],
     ['[1]', { result: [1] }],
@@ -174,7 +174,7 @@ describe('a text that looks like JSON', () => {
     ['null and void', undefined],
     ['{"a":1}', undefined],
     ['', undefined],
-  ])('%j gets structured content that some clients need', async (is, structured) => {
+  ])('comes with structured content that some clients need: %j', async (is, structured) => {
     const result = await ask('2025-11-25', 'tools/call', { name: 'texts', arguments: { is } });
     expect(result.content).toEqual([{ type: 'text', text: is }]);
     expect(result.structuredContent).toEqual(structured);

@@ -16,7 +16,7 @@ describe('base64', () => {
     ['fo', 'Zm8='],
     ['foo', 'Zm9v'],
     ['foobar', 'Zm9vYmFy'],
-  ])('%j is %j (RFC 4648, section 10)', (text, encoded) => {
+  ])('encodes %j as %j (RFC 4648, section 10)', (text, encoded) => {
     expect(encodeBase64(new TextEncoder().encode(text))).toBe(encoded);
     expect(new TextDecoder().decode(decodeBase64(encoded))).toBe(text);
   });
@@ -30,7 +30,7 @@ describe('base64', () => {
     );
   });
 
-  it('agrees with Node across its chunks, and on a view into a larger buffer', () => {
+  it('agrees with Node across chunk boundaries, and on a view into a larger buffer', () => {
     const large = Uint8Array.from({ length: 100_003 }, (_, at) => (at * 31) % 256);
     expect(encodeBase64(large)).toBe(Buffer.from(large).toString('base64'));
     expect(Buffer.from(decodeBase64(encodeBase64(large)) ?? []).equals(large)).toBe(true);
@@ -52,7 +52,7 @@ describe('base64', () => {
     'AA-_',
     'AAAé',
     'Zm9v\n',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(decodeBase64(text)).toBeUndefined();
   });
 });
@@ -67,7 +67,7 @@ describe('base64url', () => {
     );
   });
 
-  it.each(['A', 'AAAAA', 'AA==', 'Zm8=', 'AA+/', 'A.AA', 'AA\n'])('refuses %j', (text) => {
+  it.each(['A', 'AAAAA', 'AA==', 'Zm8=', 'AA+/', 'A.AA', 'AA\n'])('rejects %j', (text) => {
     expect(decodeBase64Url(text)).toBeUndefined();
   });
 });

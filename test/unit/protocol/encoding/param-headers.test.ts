@@ -39,7 +39,7 @@ describe('findParamHeaders', () => {
     });
   });
 
-  it('finds nothing in a schema without annotations, or with the word in data', () => {
+  it('finds nothing in a schema without annotations, or with the keyword in data', () => {
     const schema = {
       ...object({
         'x-mcp-header': { type: 'string' },
@@ -62,7 +62,7 @@ describe('findParamHeaders', () => {
     ['Region\t1', /not a header name/],
     ['Region\r\nX: y', /not a header name/],
     ['Region\n', /not a header name/],
-  ])('refuses the name %j', (name, why) => {
+  ])('rejects the name %j', (name, why) => {
     const found = findParamHeaders(
       object({ outer: object({ inner: { type: 'string', 'x-mcp-header': name } }) }),
     );
@@ -71,7 +71,7 @@ describe('findParamHeaders', () => {
     expect(found.problems[0]).toContain("'outer.inner'");
   });
 
-  it.each(['Region', 'REGION'])('refuses Region and %s together, and says where each is', (second) => {
+  it.each(['Region', 'REGION'])('rejects Region and %s together, with the place of each', (second) => {
     const schema = object({ a: region, b: object({ c: { type: 'string', 'x-mcp-header': second } }) });
     expect(findParamHeaders(schema).paramHeaders).toHaveLength(1);
     expect(problems(schema)).toEqual([expect.stringMatching(/'b\.c'.*taken by property 'a'/)]);
@@ -85,7 +85,7 @@ describe('findParamHeaders', () => {
     [undefined, /needs a property whose "type"/],
     [['string', 'integer'], /needs a property whose "type"/],
     [['null', 'null'], /needs a property whose "type"/],
-  ])('refuses the type %j', (type, why) => {
+  ])('rejects the type %j', (type, why) => {
     const schema = object({ a: { type, 'x-mcp-header': 'A' } });
     expect(findParamHeaders(schema)).toEqual({ paramHeaders: [], problems: [expect.stringMatching(why)] });
   });
@@ -108,7 +108,7 @@ describe('findParamHeaders', () => {
     ['patternProperties', { patternProperties: { '^a': region } }],
     ['dependentSchemas', { dependentSchemas: { a: object({ region }) } }],
     ['the root', { ...object({}), ...region }],
-  ])('refuses an annotation in %s', (_, schema) => {
+  ])('rejects an annotation in %s', (_, schema) => {
     const found = findParamHeaders(schema);
     expect(found.paramHeaders).toEqual([]);
     expect(found.problems).toEqual([
@@ -116,20 +116,20 @@ describe('findParamHeaders', () => {
     ]);
   });
 
-  it('names the place of what it refuses', () => {
+  it('names the place of a rejected annotation', () => {
     const schema = object({ list: { items: { properties: { region } } } });
     expect(problems(schema)[0]).toMatch(
       /^Property 'list'\.items\.properties\.region: x-mcp-header must be on/,
     );
   });
 
-  it('reports every problem, not the first', () => {
+  it('reports every problem, not only the first', () => {
     const schema = object({ a: { type: 'number', 'x-mcp-header': 'A' }, b: { items: region }, c: region });
     expect(problems(schema)).toHaveLength(2);
     expect(findParamHeaders(schema).paramHeaders).toHaveLength(1);
   });
 
-  it('stops at a depth, and says so', () => {
+  it('stops at the maximum depth, and reports that', () => {
     let deep: object = region;
     for (let level = 0; level < 100_000; level++) deep = object({ a: deep });
     expect(problems(deep)).toEqual([expect.stringMatching(/deeper than 64 levels/)]);
@@ -138,7 +138,7 @@ describe('findParamHeaders', () => {
     expect(findParamHeaders(fine).paramHeaders).toHaveLength(1);
   });
 
-  it('takes the names that every object inherits for names', () => {
+  it('treats names that every object inherits as ordinary names', () => {
     const schema = JSON.parse('{"properties":{"__proto__":{"type":"string","x-mcp-header":"P"}}}');
     const { paramHeaders } = findParamHeaders(schema);
     expect(paramHeaders.map(({ path }) => path)).toEqual([['__proto__']]);
@@ -176,11 +176,11 @@ const encodings: [value: string | number | boolean, header: string][] = [
 ];
 
 describe('encodeHeaderValue', () => {
-  it.each(encodings)('%j is sent as %j', (value, header) => {
+  it.each(encodings)('encodes %j as %j', (value, header) => {
     expect(encodeHeaderValue(value)).toBe(header);
   });
 
-  it('makes of any text what a header can carry and what is read back', () => {
+  it('makes of any string a valid header that can be read back', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const header = encodeHeaderValue(text);
@@ -196,7 +196,7 @@ describe('encodeHeaderValue', () => {
 });
 
 describe('decodeHeaderValue', () => {
-  it.each(encodings)('%j is read from %j', (value, header) => {
+  it.each(encodings)('reads %j from %j', (value, header) => {
     expect(decodeHeaderValue(header)).toBe(Object.is(value, -0) ? '0' : String(value));
   });
 
@@ -208,7 +208,7 @@ describe('decodeHeaderValue', () => {
     ['SGVsbG8=?=', 'SGVsbG8=?='],
     ['=?BASE64?SGVsbG8=?=', '=?BASE64?SGVsbG8=?='],
     ['  foo\t', 'foo'],
-  ])('%j says %j', (header, value) => {
+  ])('reads %j as %j', (header, value) => {
     expect(decodeHeaderValue(header)).toBe(value);
   });
 
@@ -225,7 +225,7 @@ describe('decodeHeaderValue', () => {
     'a\0b',
     'a\x7fb',
     '\n',
-  ])('%j is malformed', (header) => {
+  ])('rejects the malformed %j', (header) => {
     expect(decodeHeaderValue(header)).toBeUndefined();
   });
 });
@@ -241,7 +241,7 @@ describe('checkParamHeaders', () => {
   const check = (args: unknown, headers: Record<string, string>): string | undefined =>
     checkParamHeaders(paramHeaders, args, (name) => headers[name]);
 
-  it('passes where each header says what the body says', () => {
+  it('accepts headers that agree with the body', () => {
     const args = { region: 'us-west1', count: 42, deep: { flag: false }, other: 1 };
     const headers = { 'mcp-param-region': 'us-west1', 'mcp-param-count': '42', 'mcp-param-flag': 'false' };
     expect(check(args, headers)).toBeUndefined();
@@ -260,11 +260,11 @@ describe('checkParamHeaders', () => {
     [],
     'text',
     { deep: 'x' },
-  ])('passes where neither has a value: %j', (args) => {
+  ])('accepts a missing value on both sides: %j', (args) => {
     expect(check(args, {})).toBeUndefined();
   });
 
-  it('refuses another value, case included', () => {
+  it('rejects another value, and compares case', () => {
     expect(check({ region: 'y' }, { 'mcp-param-region': 'x' })).toBe(
       "Mcp-Param-Region header value 'x' does not match body value 'y'",
     );
@@ -280,14 +280,14 @@ describe('checkParamHeaders', () => {
     expect(check({ region: 'foo' }, { 'mcp-param-region': sentinel })).toBeUndefined();
   });
 
-  it('refuses a value whose header is missing', () => {
+  it('rejects a value whose header is missing', () => {
     expect(check({ region: 'us-west1' }, {})).toMatch(/^Mcp-Param-Region header is missing/);
     expect(check({ region: '' }, {})).toBeDefined();
     expect(check({ deep: { flag: false } }, {})).toMatch(/^Mcp-Param-Flag/);
     expect(check({ count: 0 }, {})).toMatch(/^Mcp-Param-Count/);
   });
 
-  it('refuses a header that the body has no value for', () => {
+  it('rejects a header without a value in the body', () => {
     for (const args of [{}, { region: null }, undefined]) {
       expect(check(args, { 'mcp-param-region': 'x' })).toMatch(
         /Mcp-Param-Region header value 'x' has no value/,
@@ -295,43 +295,43 @@ describe('checkParamHeaders', () => {
     }
   });
 
-  it('refuses a malformed header', () => {
+  it('rejects a malformed header', () => {
     expect(check({ region: 'Hello' }, { 'mcp-param-region': '=?base64?SGVsbG8?=' })).toMatch(/malformed/);
     expect(check({ region: 'é' }, { 'mcp-param-region': 'é' })).toMatch(/malformed/);
   });
 
-  it.each(['42', '42.0', '042', '42.000'])('takes %s for 42', (text) => {
+  it.each(['42', '42.0', '042', '42.000'])('accepts %s for 42', (text) => {
     expect(check({ count: 42 }, { 'mcp-param-count': text })).toBeUndefined();
   });
 
   it.each(['', '43', '42.5', '42.00000000000000000001', '0x2a', '4.2e1', '+42', '4 2', 'NaN', '٤٢'])(
-    'does not take %j for 42',
+    'does not accept %j for 42',
     (text) => {
       expect(check({ count: 42 }, { 'mcp-param-count': text })).toBeDefined();
     },
   );
 
-  it('does not take digits that are lost for equal', () => {
+  it('does not treat numbers as equal that differ in lost digits', () => {
     expect(check({ count: 2 ** 53 }, { 'mcp-param-count': '9007199254740993' })).toBeDefined();
     expect(check({ count: 2 ** 53 - 1 }, { 'mcp-param-count': '9007199254740991' })).toBeUndefined();
     expect(check({ count: -7 }, { 'mcp-param-count': '-7' })).toBeUndefined();
     expect(check({ count: 0 }, { 'mcp-param-count': '-0' })).toBeUndefined();
   });
 
-  it('leaves a wrong type in the body to the schema, but no object matches', () => {
+  it('leaves a wrong type in the body to the schema, but accepts no object', () => {
     expect(check({ count: '42' }, { 'mcp-param-count': '42' })).toBeUndefined();
     expect(check({ count: 1.5 }, { 'mcp-param-count': '1.5' })).toBeUndefined();
     expect(check({ region: ['a'] }, { 'mcp-param-region': 'a' })).toBeDefined();
     expect(check({ region: {} }, { 'mcp-param-region': '[object Object]' })).toBeDefined();
   });
 
-  it('does not repeat a long value whole', () => {
+  it('does not repeat a long value in full', () => {
     expect(
       check({ region: 'a'.repeat(9999) }, { 'mcp-param-region': 'b'.repeat(9999) })?.length,
     ).toBeLessThan(400);
   });
 
-  it('agrees with what a client sends for any arguments', () => {
+  it('accepts the headers that a client sends for any arguments', () => {
     const value = fc.oneof(fc.string({ unit: 'binary' }), fc.maxSafeInteger(), fc.boolean());
     fc.assert(
       fc.property(value, value, (region, flag) => {

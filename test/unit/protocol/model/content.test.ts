@@ -12,7 +12,7 @@ import {
 
 const bytes = new TextEncoder().encode('foo');
 
-describe('the constructors', () => {
+describe('the content constructors', () => {
   it('make text, image and audio', () => {
     expect(text('hi')).toEqual({ type: 'text', text: 'hi' });
     expect(text('hi', { annotations: { priority: 1 }, _meta: { a: 1 } })).toEqual({
@@ -29,13 +29,13 @@ describe('the constructors', () => {
     });
   });
 
-  it('take text for base64 as it is, and a view for its own bytes only', () => {
+  it('take a string as base64 unchanged, and only the bytes of a view', () => {
     expect(image('Zm9v', 'image/png').data).toBe('Zm9v');
     expect(image(new Uint8Array([0, ...bytes, 0]).subarray(1, 4), 'image/png').data).toBe('Zm9v');
     expect(image(Buffer.from('foo'), 'image/png').data).toBe('Zm9v');
   });
 
-  it('name a link by its URI where it has no name', () => {
+  it('name a link by its URI if it has no name', () => {
     expect(resourceLink('a://b')).toEqual({ type: 'resource_link', uri: 'a://b', name: 'a://b' });
     expect(resourceLink('a://b', { name: 'B', size: 3 })).toEqual({
       type: 'resource_link',
@@ -63,7 +63,7 @@ describe('the constructors', () => {
 });
 
 describe('isContentBlock', () => {
-  it('knows what the constructors make', () => {
+  it('recognizes the results of the constructors', () => {
     const blocks = [
       text(''),
       image('', 'a/b'),
@@ -95,7 +95,7 @@ describe('isContentBlock', () => {
     { type: 'toString' },
     { type: '__proto__' },
     { type: ['text'], text: 'x' },
-  ])('does not take %j for a block', (value) => {
+  ])('does not accept %j as a block', (value) => {
     expect(isContentBlock(value)).toBe(false);
   });
 });

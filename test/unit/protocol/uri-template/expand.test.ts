@@ -173,7 +173,7 @@ const sections: Record<string, Record<string, string>> = {
 };
 
 describe.each(Object.entries(sections))('expand, RFC 6570 section %s', (_, examples) => {
-  it.each(Object.entries(examples))('%s gives %s', (template, expected) => {
+  it.each(Object.entries(examples))('expands %s to %s', (template, expected) => {
     expect(parseTemplate(template).expand(values)).toBe(expected);
   });
 });
@@ -184,7 +184,7 @@ describe('expand', () => {
     values: Parameters<ReturnType<typeof parseTemplate>['expand']>[0],
   ): string => parseTemplate(template).expand(values);
 
-  it('encodes as UTF-8, and a surrogate that stands alone as U+FFFD', () => {
+  it('encodes as UTF-8, and a lone surrogate as U+FFFD', () => {
     expect(expand('{a}', { a: 'é€😀' })).toBe('%C3%A9%E2%82%AC%F0%9F%98%80');
     expect(expand('{a}', { a: 'x\uD83Dy\uDE00' })).toBe('x%EF%BF%BDy%EF%BF%BD');
     expect(expand('/é/{a}', { a: "!*'()" })).toBe('/%C3%A9/%21%2A%27%28%29');
@@ -201,18 +201,18 @@ describe('expand', () => {
     expect(expand('%41/{b}', { b: 'x' })).toBe('%41/x');
   });
 
-  it('leaves an empty list and an empty record out', () => {
+  it('omits an empty list and an empty record', () => {
     expect(expand('a{?b,c*}', { b: [], c: {} })).toBe('a');
     expect(expand('a{?b*}', { b: ['', 'x'] })).toBe('a?b=&b=x');
     expect(expand('a{;b*}', { b: { k: '' } })).toBe('a;k');
   });
 
-  it('refuses a prefix of a list or a record', () => {
+  it('rejects a prefix of a list or a record', () => {
     expect(() => expand('{a:3}', { a: ['x'] })).toThrow(/\{a:3\}/);
     expect(() => expand('{a:3}', { a: { x: 'y' } })).toThrow(RangeError);
   });
 
-  it('finds no value for the names that every object inherits', () => {
+  it('finds no value for names that every object inherits', () => {
     expect(expand('x{toString}{__proto__}{constructor}', {})).toBe('x');
   });
 });
@@ -252,24 +252,24 @@ describe('parseTemplate', () => {
     ['a\n{b}', 1, /percent-encode/],
     ['a<{b}', 1, /percent-encode/],
     ['a\\{b}', 1, /percent-encode/],
-  ])('refuses %j at position %i', (text, position, why) => {
+  ])('rejects %j at position %i', (text, position, why) => {
     expect(() => parseTemplate(text)).toThrow(RangeError);
     expect(() => parseTemplate(text)).toThrow(`at position ${position}:`);
     expect(() => parseTemplate(text)).toThrow(why);
   });
 
-  it('refuses a template of more than 8192 characters', () => {
+  it('rejects a template of more than 8192 characters', () => {
     expect(() => parseTemplate('a'.repeat(8193))).toThrow(RangeError);
     expect(parseTemplate('a'.repeat(8192)).variables).toEqual([]);
   });
 });
 
 describe('isTemplate', () => {
-  it.each(['{a}', 'x://{+y}/z', 'a{?b}', '{'.concat('}')])('%s is one', (text) => {
+  it.each(['{a}', 'x://{+y}/z', 'a{?b}', '{'.concat('}')])('accepts %s', (text) => {
     expect(isTemplate(text)).toBe(true);
   });
 
-  it.each(['', 'file:///a', 'a{b', 'a}b', '}{'])('%s is none', (text) => {
+  it.each(['', 'file:///a', 'a{b', 'a}b', '}{'])('rejects %s', (text) => {
     expect(isTemplate(text)).toBe(false);
   });
 });

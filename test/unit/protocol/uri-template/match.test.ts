@@ -28,7 +28,7 @@ describe('match', () => {
     ['{list*}', 'a,b,c', { list: ['a', 'b', 'c'] }],
     ['{list*}', 'a', { list: ['a'] }],
     ['{list*,last}', 'a,b,c', { list: ['a'], last: 'b,c' }],
-    // The shortest that lets the rest match.
+    // The shortest value that lets the rest match.
     ['{a}.{b}', 'x.y.z', { a: 'x', b: 'y.z' }],
     ['{a}-{b}-c', '1-2-3-c', { a: '1', b: '2-3' }],
     ['{a}{b}', '%C3%A9%C3%A8x', { a: 'é', b: 'èx' }],
@@ -74,7 +74,7 @@ describe('match', () => {
     ['{/var:1,var}', '/v/value', { var: 'value' }],
     ['{a:3}', 'abc', { a: 'abc' }],
     ['{a:1}/{a:3}', 'a/abc', { a: 'abc' }],
-  ])('%s reads %s', (template, uri, expected) => {
+  ])('reads with %s the URI %s', (template, uri, expected) => {
     expect(match(template, uri)).toEqual(expected);
   });
 
@@ -117,7 +117,7 @@ describe('match', () => {
     ['{a:3}', 'abcd'],
     ['plain', 'plain2'],
     ['plain', 'plai'],
-  ])('%s does not read %s', (template, uri) => {
+  ])('does not read with %s the URI %s', (template, uri) => {
     expect(match(template, uri)).toBeUndefined();
   });
 
@@ -153,11 +153,11 @@ describe('match', () => {
   });
 });
 
-describe('path traversal', () => {
+describe('the protection against path traversal', () => {
   const dots = ['..', '.', '%2e%2e', '%2E.', '.%2e', '%2e'];
 
   it.each(['x/{a}', 'x{/a}', 'x{/a*}', 'x{?a}', 'x{;a}', 'x{.a}', 'x/{a,b}', 'x/{+a}', 'x{#a}'])(
-    '%s does not read dots',
+    'keeps %s from reading dots',
     (template) => {
       for (const dot of dots) {
         const uri = parseTemplate(template).expand({ a: 'VALUE', b: 'b' });
@@ -181,7 +181,7 @@ describe('path traversal', () => {
     'a%09b',
     'a%7F',
     'a%C2%85b',
-  ])('no simple value holds %s', (text) => {
+  ])('keeps %s out of simple values', (text) => {
     for (const template of ['x/{a}', 'x{/a}', 'x{/a*}', 'x{.a}']) {
       expect(match(template, `${template.slice(0, template.indexOf('{'))}/${text}`)).toBeUndefined();
     }
@@ -205,23 +205,23 @@ describe('path traversal', () => {
     'a/b%0A',
     '%7f',
     'a%C2%9Fb',
-  ])('no reserved value holds %s', (text) => {
+  ])('keeps %s out of reserved values', (text) => {
     expect(match('file:///{+path}', `file:///${text}`)).toBeUndefined();
     expect(match('doc{#part}', `doc#${text}`)).toBeUndefined();
   });
 
-  it('reads names that only look like dots', () => {
+  it('accepts names that only look like dots', () => {
     expect(match('{+p}', 'a/.../b')).toEqual({ p: 'a/.../b' });
     expect(match('{+p}', '.git/config..old')).toEqual({ p: '.git/config..old' });
     expect(match('{p}', '..a')).toEqual({ p: '..a' });
   });
 
-  it('decodes once', () => {
+  it('decodes a URI only once', () => {
     expect(match('x/{a}', 'x/%252e%252e%252f')).toEqual({ a: '%2e%2e%2f' });
     expect(match('x/{+a}', 'x/%252e%252e/%2541')).toEqual({ a: '%2e%2e/%41' });
   });
 
-  it('holds for whatever URI', () => {
+  it('holds for any URI', () => {
     const piece = fc.constantFrom(
       '.',
       '..',
@@ -272,7 +272,7 @@ describe('path traversal', () => {
 });
 
 describe('names that every object inherits', () => {
-  it('are names like any other, on an object without a prototype', () => {
+  it('are ordinary variable names, on an object without a prototype', () => {
     const found = parseTemplate('{__proto__}/{constructor}{?toString*}').match('a/b?toString=c');
     expect(Object.getPrototypeOf(found)).toBeNull();
     expect(Object.keys(found ?? {})).toEqual(['__proto__', 'constructor', 'toString']);
@@ -280,17 +280,17 @@ describe('names that every object inherits', () => {
     expect(Object.prototype).not.toHaveProperty('a');
   });
 
-  it('have no value where the URI has none', () => {
+  it('have no value if the URI has none', () => {
     expect(parseTemplate('x{?toString}').match('x')?.['toString']).toBeUndefined();
   });
 });
 
-describe('match of what was expanded', () => {
+describe('matching an expanded URI', () => {
   const text = fc
     .string({ unit: 'binary', maxLength: 8 })
     .filter((value) => !/[/\\\p{Cc}]/u.test(value) && value !== '.' && value !== '..');
   const word = text.filter((value) => value !== '');
-  // A triplet in a reserved value is kept as it is, and is then read as the character it stands for.
+  // A triplet in a reserved value is kept as it is, and is then read as the character it encodes.
   const path = fc
     .string({ unit: 'binary', minLength: 1, maxLength: 8 })
     .filter(
@@ -317,7 +317,7 @@ describe('match of what was expanded', () => {
     ['x://{host}{/path*}{?q}{#f}', { host: word, path: words, q: text, f: path }],
   ];
 
-  it.each(cases)('%s gives the values back', (template, values) => {
+  it.each(cases)('restores the values of %s', (template, values) => {
     const parsed = parseTemplate(template);
     fc.assert(
       fc.property(fc.record(values), (given) => {
@@ -327,7 +327,7 @@ describe('match of what was expanded', () => {
     );
   });
 
-  it('takes what a lazy regular expression would', () => {
+  it('accepts what a lazy regular expression would accept', () => {
     const subject = fc.string({ unit: fc.constantFrom('a', 'b', '-', '.'), maxLength: 12 });
     const dots = (value: string | undefined): boolean => value === '.' || value === '..';
     fc.assert(
@@ -343,8 +343,8 @@ describe('match of what was expanded', () => {
 });
 
 describe('the time of a match', () => {
-  // With backtracking each of these takes a power of the length. Ten times the length takes ten times as long
-  // when linear and a hundred times when quadratic. Counted is the processor's time, which other load does not change.
+  // With backtracking each of these takes polynomial time. Ten times the length takes ten times as long
+  // when linear and a hundred times when quadratic. The test measures processor time, which other load does not change.
   it.each([
     ['{a}{b}{c}{d}{e}x', (n: number) => 'a'.repeat(n)],
     ['{+a}/{+b}/{+c}/{+d}!', (n: number) => '/'.repeat(n)],
@@ -352,7 +352,7 @@ describe('the time of a match', () => {
     ['x{?a*,aa*}{&a*}y', (n: number) => `x?a=1${'&a=1'.repeat(n / 4)}`],
     ['{a}aaaaaaaaab', (n: number) => 'a'.repeat(n)],
     ['{+a}', (n: number) => '%C3%A9'.repeat(n / 6)],
-  ])('%s is linear', (template, make) => {
+  ])('is linear in the length of %s', (template, make) => {
     const parsed = parseTemplate(template);
     const best = (uri: string): number => {
       let least = Number.POSITIVE_INFINITY;

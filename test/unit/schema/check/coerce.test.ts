@@ -11,7 +11,7 @@ const field = (schema: unknown, value: unknown) => {
   return (result.value as { x: unknown }).x;
 };
 
-describe('text becomes what it says where a string is forbidden', () => {
+describe('coercion converts a string where the schema forbids strings', () => {
   it.each([
     [{ type: 'number' }, '5', 5],
     [{ type: 'number' }, '-1.5e2', -150],
@@ -30,12 +30,12 @@ describe('text becomes what it says where a string is forbidden', () => {
     [{ oneOf: [{ type: 'object' }, { type: 'array' }] }, '[]', []],
     [{ allOf: [{ type: ['string', 'number'] }, { type: ['number', 'null'] }] }, '5', 5],
     [{ type: 'array', items: { type: 'integer' } }, '["1","2"]', [1, 2]],
-  ])('%j %j', (schema, text, value) => {
+  ])('under the schema %j: %j', (schema, text, value) => {
     expect(field(schema, text)).toEqual(value);
   });
 });
 
-describe('text stays text', () => {
+describe('coercion leaves a string unchanged', () => {
   it.each([
     [{}, '5'],
     [true, '5'],
@@ -67,12 +67,12 @@ describe('text stays text', () => {
     [{ type: 'array' }, `["${'x'.repeat(100_000)}"]`],
     [{ type: 'array' }, '['.repeat(70) + ']'.repeat(70)],
     [{ type: 'array' }, '['.repeat(40_000) + ']'.repeat(40_000)],
-  ])('%j %.30j', (schema, text) => {
+  ])('under the schema %j: %.30j', (schema, text) => {
     expect(field(schema, text)).toBe(text);
   });
 });
 
-describe('it goes where the schema goes', () => {
+describe('coercion follows the schema', () => {
   const number = { type: 'number' };
   it.each([
     ['properties', { properties: { a: number } }, { a: '1', b: '1' }, { a: 1, b: '1' }],
@@ -156,13 +156,13 @@ describe('it goes where the schema goes', () => {
       { a: '1' },
       { a: 1 },
     ],
-  ])('%s', (_name, schema, value, expected) => {
+  ])('through %s', (_name, schema, value, expected) => {
     const before = structuredClone(value);
     expect(run(schema, value).value).toEqual(expected);
     expect(value).toEqual(before);
   });
 
-  it('copies only the way to a change', () => {
+  it('and copies only the path to a change', () => {
     const value = { a: { n: '1' }, b: { n: 1 } };
     const node = { properties: { n: number } };
     const result = run({ properties: { a: node, b: node } }, value).value as typeof value;
@@ -171,7 +171,7 @@ describe('it goes where the schema goes', () => {
     expect(run({ properties: { b: node } }, value)).toEqual({ changed: false, value });
   });
 
-  it('treats __proto__ and constructor as fields', () => {
+  it('and treats __proto__ and constructor as fields', () => {
     const schema = JSON.parse(
       '{"properties":{"__proto__":{"type":"number"},"constructor":{"type":"number"}}}',
     );
@@ -182,7 +182,7 @@ describe('it goes where the schema goes', () => {
     expect(run({ properties: {} }, value).changed).toBe(false);
   });
 
-  it('stops at a depth', () => {
+  it('down to a maximum depth', () => {
     const schema = { type: 'object', properties: { n: number, next: { $ref: '#' } } };
     let value: unknown = { n: '1' };
     for (let i = 0; i < 1000; i++) value = { next: value };
@@ -190,7 +190,7 @@ describe('it goes where the schema goes', () => {
   });
 });
 
-it('is used only after a failure, and reports what is left', () => {
+it('coercion is used only after a failed validation, and the remaining problems are reported', () => {
   const compiled = compileSchema({ properties: { a: { type: 'number', maximum: 5 } } }, { io: 'input' });
   expect(compiled.validate({ a: '5' })).toEqual({ ok: true, value: { a: 5 } });
   expect(compiled.validate({ a: '6' })).toEqual({
@@ -199,7 +199,7 @@ it('is used only after a failure, and reports what is left', () => {
   });
 });
 
-describe('properties', () => {
+describe('for any schema and value', () => {
   const leaf = fc.constantFrom<unknown>(
     {},
     true,
@@ -250,7 +250,7 @@ describe('properties', () => {
       fc.array(tie('value'), { maxLength: 3 }),
     ),
   }));
-  // A random `$ref: "#"` inside a root that only combines would loop; such schemas are refused, not tested here.
+  // A random `$ref: "#"` inside a root that only combines would loop; such schemas are rejected, not tested here.
   function read(json: unknown) {
     try {
       return readDocument(json);
@@ -259,7 +259,7 @@ describe('properties', () => {
     }
   }
 
-  it('a value that validates is never changed', () => {
+  it('coercion never changes a valid value', () => {
     let valid = 0;
     fc.assert(
       fc.property(schema, value, (json, given) => {
@@ -273,7 +273,7 @@ describe('properties', () => {
     expect(valid).toBeGreaterThan(100);
   });
 
-  it('a string is only ever replaced by what it says, and where a string could not be valid', () => {
+  it('coercion replaces a string only by the value it spells, where a string could not be valid', () => {
     let changed = 0;
     fc.assert(
       fc.property(leaf, text, (json, given) => {
@@ -293,7 +293,7 @@ describe('properties', () => {
     expect(changed).toBeGreaterThan(20);
   });
 
-  it('coercion settles: a second time changes nothing', () => {
+  it('coercion is idempotent', () => {
     fc.assert(
       fc.property(schema, value, (json, given) => {
         const document = read(json);
@@ -305,7 +305,7 @@ describe('properties', () => {
     );
   });
 
-  it('neither coercion nor validation throws or mutates on any JSON', () => {
+  it('neither coercion nor validation throws or mutates', () => {
     fc.assert(
       fc.property(schema, fc.jsonValue({ stringUnit: 'binary' }), (json, given) => {
         const document = read(json);

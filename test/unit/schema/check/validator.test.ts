@@ -8,7 +8,7 @@ import { jsonSchema } from '../../../../src/schema/schema.js';
 
 const valid = (schema: unknown, value: unknown): boolean => accepts(readDocument(schema), value);
 
-describe('the schema that was given', () => {
+describe('the schema of a validator', () => {
   it('may be frozen, and is neither changed nor depended on', () => {
     const properties: Record<string, unknown> = { a: Object.freeze({ $ref: '#/$defs/n' }) };
     const schema = {
@@ -23,7 +23,7 @@ describe('the schema that was given', () => {
     properties['a'] = {};
     expect(compiled.validate({ a: 'x' })).toMatchObject({ ok: false });
   });
-  it('may use one object at many places', () => {
+  it('may use one object in many places', () => {
     const n = { type: 'number' };
     expect(valid({ properties: { a: n, b: { items: n } } }, { a: 1, b: [2] })).toBe(true);
   });
@@ -34,17 +34,17 @@ describe('the schema that was given', () => {
   });
 });
 
-describe('names a peer chooses', () => {
+describe("the fields of a peer's value", () => {
   const schema = JSON.parse(
     '{"properties":{"__proto__":{"type":"number"},"constructor":{"type":"number"}},"required":["constructor"],"additionalProperties":false}',
   );
-  it('are only fields', () => {
+  it('may have any names, such as __proto__', () => {
     expect(valid(schema, JSON.parse('{"__proto__":1,"constructor":2}'))).toBe(true);
     expect(valid(schema, JSON.parse('{"__proto__":"1","constructor":2}'))).toBe(false);
     expect(valid(schema, {})).toBe(false);
     expect(valid(schema, { constructor: 1, toString: 1 })).toBe(false);
   });
-  it('may be broken Unicode, which is refused rather than thrown', () => {
+  it('may be broken Unicode, which is rejected without an exception', () => {
     const compiled = compileSchema({ additionalProperties: { type: 'number' } }, { io: 'input' });
     const value = { '\ud800': 'x' };
     const checked = compiled.validate(value);
@@ -90,7 +90,7 @@ function wide(count: number, field: unknown): object {
   return Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, field]));
 }
 
-describe('formats', () => {
+describe('the formats of strings', () => {
   const examples: Readonly<Record<string, readonly [string, string]>> = {
     date: ['2025-01-31', '2025-02-31'],
     time: ['13:45:00Z', '25:00:00Z'],
@@ -110,17 +110,20 @@ describe('formats', () => {
     'json-pointer-uri-fragment': ['#/a', 'a'],
     'relative-json-pointer': ['1/a', 'a'],
   };
-  it('have an example each', () => {
+  it('have one example each in this test', () => {
     expect(Object.keys(examples).sort()).toEqual([...formats.keys()].sort());
   });
-  it.each(Object.entries(examples))('%s', (format, [right, wrong]) => {
+  it.each(Object.entries(examples))('are checked: %s', (format, [right, wrong]) => {
     expect(valid({ format }, right)).toBe(true);
     expect(valid({ format }, wrong)).toBe(false);
   });
-  it.each(['__proto__', 'constructor', 'hasOwnProperty', 'color'])('%s is an annotation', (format) => {
-    expect(valid({ format }, 'x')).toBe(true);
-  });
-  it('url takes no exponential time', () => {
+  it.each(['__proto__', 'constructor', 'hasOwnProperty', 'color'])(
+    'are only annotations if they are unknown: %s',
+    (format) => {
+      expect(valid({ format }, 'x')).toBe(true);
+    },
+  );
+  it('include url, which takes no exponential time', () => {
     const start = performance.now();
     expect(valid({ format: 'url' }, `http://${'a'.repeat(60)}!`)).toBe(true);
     valid({ format: 'url' }, `http://${'a'.repeat(50_000)} `);
@@ -128,7 +131,7 @@ describe('formats', () => {
   });
 });
 
-it('does not compare a hundred thousand items with each other', () => {
+it('uniqueItems does not compare a hundred thousand items with each other', () => {
   const items = Array.from({ length: 100_000 }, (_, i) => i);
   expect(valid({ uniqueItems: true, maxItems: 200_000 }, items.slice(0, 1000))).toBe(true);
   expect(valid({ uniqueItems: true, maxItems: 3 }, [1, 2, 3, 4])).toBe(false);
@@ -138,7 +141,7 @@ it('does not compare a hundred thousand items with each other', () => {
 });
 
 describe('jsonSchema()', () => {
-  it('is a Standard Schema that says itself', () => {
+  it('is a Standard Schema that returns its own JSON Schema', () => {
     const schema = { type: 'object', properties: { a: { type: 'number' } } };
     const props = jsonSchema<{ a?: number }>(schema)['~standard'];
     expect(props).toMatchObject({ version: 1, vendor: 'json-schema' });

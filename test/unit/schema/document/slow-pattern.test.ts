@@ -47,11 +47,11 @@ describe('a pattern that can take exponential time', () => {
     '',
     '^$',
     `(${'a'.repeat(5000)}+)+`,
-  ])('is not seen where there is none: %s', (pattern) => {
+  ])('is not reported for a harmless one: %s', (pattern) => {
     expect(isSlowPattern(pattern)).toBe(false);
   });
 
-  it('is not seen in the formats that schema libraries write', () => {
+  it('is not reported for the formats that schema libraries write', () => {
     const formats = [
       z.email(),
       z.uuid(),
@@ -78,16 +78,16 @@ describe('a pattern that can take exponential time', () => {
     }
   });
 
-  it('takes no long time to look for', () => {
+  it('is searched for in reasonable time', () => {
     const nested = `${'('.repeat(900)}a${'+)'.repeat(900)}`.slice(0, 2000);
     const wide = '(a|b|c|d)*'.repeat(190);
     const start = performance.now();
     for (const pattern of [nested, wide, '[a-z]+'.repeat(300)]) isSlowPattern(pattern);
-    // A search that backtracked would never come to an end.
+    // A search with backtracking would never end.
     expect(performance.now() - start).toBeLessThan(20_000);
   });
 
-  it('is warned of when it is defined, with the tool and the place', () => {
+  it('causes a warning at definition, with the tool and the place', () => {
     const log = vi.fn();
     const slow = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } } as const;
     createServer({
@@ -117,7 +117,7 @@ describe('a value that does not match a slow pattern', () => {
   it.each<[string, Parameters<typeof tool>[0]['input']]>([
     ['JSON Schema', { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } }],
     ['zod', z.object({ a: z.string().regex(/^(a+)+$/) }) as never],
-  ])('is matched once, by %s', async (_, input) => {
+  ])('is tested once, by %s', async (_, input) => {
     const server = createServer({
       name: 'x',
       version: '1',

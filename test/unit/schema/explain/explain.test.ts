@@ -23,19 +23,19 @@ const pair = {
   required: ['a', 'b'],
 };
 
-describe('a line that a model can act on', () => {
-  it('names the field, what was expected, what came and what is valid', () => {
+describe('an explanation for the model', () => {
+  it('names the field, the expected value, the received value and the valid fields', () => {
     expect(told(pair, { a: 'x' })).toBe(
       'a: expected a number, got the string "x"; b: required (a number), missing. Valid fields: a, b.',
     );
   });
-  it('does not report what coercion made right', () => {
+  it('does not report problems that coercion solved', () => {
     expect(told(pair, { a: '5' })).toBe('b: required (a number), missing. Valid fields: a, b.');
     expect(told(pair, { a: '5', b: 1 }, 'output')).toBe(
       'a: expected a number, got the string "5". Valid fields: a, b.',
     );
   });
-  it('names unknown fields, and the one that was meant', () => {
+  it('names unknown fields, and the one that was probably meant', () => {
     const strict = {
       type: 'object',
       properties: { userName: {}, city: {} },
@@ -53,11 +53,11 @@ describe('a line that a model can act on', () => {
       'citi: unknown field, did you mean "city"? Valid fields: city.',
     );
   });
-  it('ignores names too long to be near', () => {
+  it('ignores names that are too long to be similar', () => {
     const schema = { properties: { [`city${'y'.repeat(40)}`]: {} }, additionalProperties: false };
     expect(told(schema, { cityy: 1 })).toContain('cityy: unknown field. ');
   });
-  it('gives nested paths, and the fields of that object', () => {
+  it('shows nested paths, and the fields of that object', () => {
     const schema = { properties: { lines: { items: pair }, 'odd name': pair } };
     expect(
       told(schema, {
@@ -76,7 +76,7 @@ describe('a line that a model can act on', () => {
   });
 });
 
-describe('every keyword in words', () => {
+describe('an explanation of a keyword', () => {
   it.each([
     [{ type: 'integer' }, 1.5, 'expected an integer, got the number 1.5'],
     [{ type: ['number', 'null'] }, 'x', 'expected a number or null, got the string "x"'],
@@ -117,7 +117,7 @@ describe('every keyword in words', () => {
     [{ not: { type: 'number' } }, 5, 'has a value that is not allowed'],
     [false, 5, 'this field is not allowed here'],
     [{ not: {} }, 5, 'this field is not allowed here'],
-  ])('%j', (schema, value, words) => {
+  ])('describes %j', (schema, value, words) => {
     expect(field(schema, value)).toBe(`x: ${words}. Valid fields: x.`);
   });
 
@@ -189,12 +189,12 @@ describe('every keyword in words', () => {
       {},
       'a: required (a string), missing. Valid fields: a.',
     ],
-  ])('%s', (_name, schema, value, words) => {
+  ])('describes %s', (_name, schema, value, words) => {
     expect(told(schema, value)).toBe(words);
   });
 });
 
-describe('unions', () => {
+describe('an explanation of a union', () => {
   const circle = {
     type: 'object',
     properties: { kind: { const: 'circle' }, radius: { type: 'number' } },
@@ -213,7 +213,7 @@ describe('unions', () => {
   it.each([
     ['JSON Schema', shape],
     ['zod', zodShape],
-  ])('say the discriminators, or what is wrong in the branch that was meant (%s)', (_name, schema) => {
+  ])('names the discriminators, or the problem in the branch that was meant (%s)', (_name, schema) => {
     expect(told(schema, { kind: 'star' })).toMatch(
       /^kind: expected one of "circle", "square", got the string "star"\./,
     );
@@ -225,7 +225,7 @@ describe('unions', () => {
       'radius: required (a number), missing. Valid fields: kind, radius.',
     );
   });
-  it('say the alternatives by type', () => {
+  it('names the alternatives by type', () => {
     const schema = { anyOf: [{ type: 'number' }, { type: 'null' }, { type: 'integer' }] };
     expect(field(schema, 'x')).toBe(
       'x: expected a number or null or an integer, got the string "x". Valid fields: x.',
@@ -234,7 +234,7 @@ describe('unions', () => {
       'x: expected one of 2 alternatives, got the number 3',
     );
   });
-  it('say the alternatives by required fields', () => {
+  it('names the alternatives by required fields', () => {
     const schema = { anyOf: [{ required: ['city'] }, { allOf: [{ required: ['lat', 'lon'] }] }] };
     expect(told(schema, {})).toBe('fits none of 2 alternatives: { city } or { lat, lon }.');
     const six = { anyOf: ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ required: [name] })) };
@@ -248,12 +248,12 @@ describe('unions', () => {
       ),
     ).toContain('another shape or another shape or { a }');
   });
-  it('say when too many fit', () => {
+  it('reports that too many alternatives match', () => {
     expect(told({ oneOf: [{ type: 'object' }, {}, { required: ['a'] }] }, {})).toBe(
       'fits 2 of 3 alternatives, must fit exactly one.',
     );
   });
-  it('in each item speak of that item', () => {
+  it('in an array refers to the item', () => {
     const list = { type: 'object', properties: { shapes: { items: { oneOf: [circle, square] } } } };
     const value = {
       shapes: [
@@ -268,8 +268,8 @@ describe('unions', () => {
   });
 });
 
-describe('what only the library sees', () => {
-  it('is told in its words', () => {
+describe('a problem that only the schema library finds', () => {
+  it("is reported in the library's words", () => {
     const schema = z.object({ n: z.number().refine((n) => n !== 13, 'must not be\nunlucky'), m: z.number() });
     expect(told(schema, { n: 13, m: 1 })).toBe('n: must not be unlucky. Valid fields: n, m.');
     expect(told(schema, { n: 13, m: 'x' })).toBe(
@@ -284,20 +284,20 @@ describe('what only the library sees', () => {
     const paired = withJsonSchema(even, toJsonSchema(even, { errorMode: 'ignore' }));
     expect(told(paired, { n: 3 })).toBe('n: must be even! Valid fields: n.');
   });
-  it('also at the root', () => {
+  it('is reported at the root too', () => {
     const schema = z
       .object({ a: z.number(), b: z.number() })
       .refine(({ a, b }) => a < b, 'a must be less than b');
     expect(told(schema, { a: 2, b: 1 })).toBe('a must be less than b. Valid fields: a, b.');
   });
-  it('or nobody', () => {
+  it('is reported without words if the library has none', () => {
     const compiled = compileSchema(pair, { io: 'input' });
     expect(explain([], compiled, { a: 1, b: 2 })).toBe('The value does not match the schema.');
   });
 });
 
-describe('bounds', () => {
-  it('tells at most five problems', () => {
+describe('the limits of an explanation', () => {
+  it('allow at most five problems', () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
     const schema = {
       properties: Object.fromEntries(names.map((name) => [name, { type: 'null' }])),
@@ -308,7 +308,7 @@ describe('bounds', () => {
     expect(text).toContain('; and 2 more problems. Valid fields: a, b, c, d, e, f, g.');
     expect(told(schema, { a: null })).toContain('; and 1 more problem.');
   });
-  it('shows at most 60 characters of a value', () => {
+  it('allow at most 60 characters of a value', () => {
     const secret = 'abc '.repeat(100);
     const shown = /got the string (".*")\. Valid/.exec(field({ type: 'number' }, secret))?.[1] ?? '';
     expect(shown.length).toBeLessThanOrEqual(60);
@@ -316,7 +316,7 @@ describe('bounds', () => {
     const quotes = field({ type: 'number' }, '"'.repeat(500));
     expect(quotes.length).toBeLessThan(120);
   });
-  it('lists the valid fields only as far as there is room', () => {
+  it('allow valid fields only as far as there is room', () => {
     const names = Array.from({ length: 100 }, (_, i) => `field${i}`);
     const schema = {
       properties: Object.fromEntries(names.map((name) => [name, {}])),
@@ -326,7 +326,7 @@ describe('bounds', () => {
       /^other: unknown field\. Valid fields: field0, .* \(and \d+ more\)\.$/,
     );
   });
-  it('stays below 600 characters and free of control characters, whatever comes', () => {
+  it('allow at most 600 characters and no control characters, whatever the input', () => {
     const long = 'n'.repeat(300);
     const strict = {
       type: 'object',
@@ -360,7 +360,7 @@ describe('bounds', () => {
       ),
     );
   });
-  it('treats __proto__ and constructor as any other name', () => {
+  it('apply to __proto__ and constructor as to any other name', () => {
     const schema = JSON.parse(
       '{"properties":{"__proto__":{"type":"number"}},"required":["__proto__","constructor"],"additionalProperties":false}',
     );

@@ -14,7 +14,7 @@ function build(tools: Record<string, Tool>) {
 
 type Requests = Record<string, { params: { message?: string } }>;
 
-/** Calls again with the answers, and tells what is asked then. */
+/** Calls again with the answers, and returns the next questions. */
 async function round(call: InProcess, asked: object, inputResponses: object, name = 't') {
   const { requestState } = asked as { requestState: string };
   const outcome = await call('tools/call', { name, inputResponses, requestState });
@@ -22,8 +22,8 @@ async function round(call: InProcess, asked: object, inputResponses: object, nam
   return { outcome, messages: Object.values(requests).map(({ params }) => params.message) };
 }
 
-describe('an answer counts for the question that was shown', () => {
-  test('a yes to 3 files is not a yes to 3000', async () => {
+describe('an answer counts only for the question that was shown', () => {
+  test('so a yes to 3 files is not a yes to 3000', async () => {
     const deleted: number[] = [];
     let files = 3;
     const { call, log } = build({
@@ -47,7 +47,7 @@ describe('an answer counts for the question that was shown', () => {
     expect(deleted).toEqual([3000]);
   });
 
-  test('also where it was answered rounds ago, and an answer to the new question stays', async () => {
+  test('even if it was given rounds ago, and an answer to the new question stays', async () => {
     let files = 3;
     const { call } = build({
       t: tool({
@@ -75,7 +75,7 @@ describe('an answer counts for the question that was shown', () => {
       { message: 'Pay', schema: ok },
       { message: 'Pay', schema: ok.extend({ tip: z.int().default(0) }) },
     ],
-  ])('the %s is part of the question', async (_, before, after) => {
+  ])('and the %s is part of the question', async (_, before, after) => {
     let question = before;
     const { call } = build({
       t: tool({ run: async (_input, ctx) => (await ctx.elicit('pay', question as never)).action }),
@@ -88,7 +88,7 @@ describe('an answer counts for the question that was shown', () => {
     expect(third.outcome).toMatchObject({ content: [{ text: 'accept' }] });
   });
 
-  test('what the model is asked is a question too', async () => {
+  test('and a prompt for the model is a question too', async () => {
     let text = 'one';
     const { call } = build({
       t: tool({
@@ -104,7 +104,7 @@ describe('an answer counts for the question that was shown', () => {
     expect(third.outcome).toMatchObject({ content: [{ text: 'yes' }] });
   });
 
-  test('a question that says something else in every run ends with an error that names it', async () => {
+  test('so a question that differs in every run ends with an error that names it', async () => {
     let runs = 0;
     const { call } = build({
       t: tool({ run: (_, ctx) => ctx.ask('sure', { message: `It is ${runs++}. Sure?`, schema: ok }) }),
@@ -117,7 +117,7 @@ describe('an answer counts for the question that was shown', () => {
     });
   });
 
-  test('an answer to a question that was not shown is not used: it is asked', async () => {
+  test('so an answer to a question that was not shown is ignored, and the question is asked', async () => {
     const { call } = build({
       t: tool({
         run: async (_, ctx) => {
@@ -135,13 +135,13 @@ describe('an answer counts for the question that was shown', () => {
   });
 });
 
-describe('an answer that no longer fits', () => {
-  test('gives way to the one that was just given', async () => {
+describe('a stored answer that no longer fits', () => {
+  test('is replaced by the one that was just given', async () => {
     let choices: [string, ...string[]] = ['red', 'green'];
     const { call } = build({
       t: tool({
         run: async (_, ctx) => {
-          // The form is the same; only the check that it cannot show has changed.
+          // The form is the same; only a check that is not visible in the form has changed.
           const schema = z.object({ colour: z.string().refine((colour) => choices.includes(colour)) });
           const { colour } = await ctx.ask('colour', { message: 'Which?', schema });
           await ctx.ask('sure', { message: 'Sure?', schema: ok });
@@ -160,7 +160,7 @@ describe('an answer that no longer fits', () => {
     expect(fourth.outcome).toMatchObject({ content: [{ text: 'blue' }] });
   });
 
-  test('is asked for once where old and new answer come together', async () => {
+  test('is asked for once if old and new answer arrive together', async () => {
     let choices = ['red'];
     const { call } = build({
       t: tool({
@@ -181,7 +181,7 @@ describe('an answer that no longer fits', () => {
     expect(third.outcome).toMatchObject({ content: [{ text: 'blue' }] });
   });
 
-  test('does not replace one that fits', async () => {
+  test('does not replace an answer that fits', async () => {
     const { call } = build({
       t: tool({
         run: async (_, ctx) => {
@@ -199,7 +199,7 @@ describe('an answer that no longer fits', () => {
   });
 });
 
-describe('the raw form', () => {
+describe('the raw form of a question', () => {
   const raw = (request: Parameters<typeof inputRequired>[0][string]) =>
     tool({ run: () => inputRequired({ q: request }) });
   const { call } = build({
@@ -213,7 +213,7 @@ describe('the raw form', () => {
     roots: raw({ method: 'roots/list' }),
   });
 
-  test('asks what the client declared', async () => {
+  test('is sent if the client declared the capability', async () => {
     for (const name of ['form', 'link', 'model'])
       expect((await call('tools/call', { name })).resultType).toBe('input_required');
   });
@@ -221,14 +221,14 @@ describe('the raw form', () => {
   test.each([
     ['tools', { sampling: { tools: {} } }],
     ['roots', { roots: {} }],
-  ])('does not ask for %s, which the client did not declare', async (name, requiredCapabilities) => {
+  ])('is not sent for %s, which the client did not declare', async (name, requiredCapabilities) => {
     await expect(call('tools/call', { name })).rejects.toMatchObject({
       code: 'missing_capability',
       data: { requiredCapabilities },
     });
   });
 
-  test('the error says what to do', async () => {
+  test('fails with an error that says what to do', async () => {
     const server = createServer({
       name: 'test',
       version: '1',
@@ -249,7 +249,7 @@ test.each([
   ],
   ['sample', (ctx: never) => (ctx as { sample: (q: object) => unknown }).sample({ messages: '?' })],
   ['step', (ctx: never) => (ctx as { step: (w: unknown) => unknown }).step(() => 1)],
-])('ctx.%s without a key says how it is called', async (_, use) => {
+])('ctx.%s without a key is an error that shows the signature', async (_, use) => {
   const { call } = build({ t: tool({ run: async (_input, ctx) => String(await use(ctx as never)) }) });
   await expect(call('tools/call', { name: 't' })).rejects.toThrow(
     'A question or step needs a key as its first argument',
@@ -261,7 +261,7 @@ test.each([
   ['elicit', 'A question needs an object after its key: ctx.ask('],
   ['sample', 'A question needs an object after its key: ctx.sample('],
   ['step', 'A step needs a function after its key: ctx.step('],
-])('ctx.%s with nothing but a key says how it is called', async (name, sentence) => {
+])('ctx.%s with nothing but a key is an error that shows the signature', async (name, sentence) => {
   const { call, log } = build({
     t: tool({
       run: async (_, ctx) =>

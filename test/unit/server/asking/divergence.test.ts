@@ -21,7 +21,7 @@ async function answer(call: InProcess, asked: object, ...keys: string[]) {
 const keysOf = (outcome: object) =>
   Object.keys((outcome as { inputRequests?: object }).inputRequests ?? {}).sort();
 
-describe('a run that does not come to a key again', () => {
+describe('a run that does not reach a key again', () => {
   test('is stopped before its other question is asked', async () => {
     let run = 0;
     const call = build(async (_, ctx) => {
@@ -36,7 +36,7 @@ describe('a run that does not come to a key again', () => {
     });
   });
 
-  test('is stopped also where the handler catches what its question throws', async () => {
+  test('is stopped even if the handler catches the error of its question', async () => {
     let run = 0;
     const call = build(async (_, ctx) => {
       if (run++ === 0) return ctx.ask('first', question('First?'));
@@ -46,11 +46,11 @@ describe('a run that does not come to a key again', () => {
     await expect(answer(call, first, 'first')).rejects.toThrow('"first"');
   });
 
-  test('is an error when it returns, for a question as for a step, and however many rounds it takes', async () => {
+  test('is an error when it returns, for questions and steps, however many rounds it takes', async () => {
     let run = 0;
     const call = build(async (_, ctx) => {
       run++;
-      // Side by side: what one branch does not come to, the other might still.
+      // In parallel, the other branch might still reach the key.
       const branches = [ctx.ask(`round ${run}`, question('More?')), ctx.ask('again', question('Again?'))];
       if (run === 1) branches.push(ctx.ask('once', question('Once?')));
       await Promise.all(branches);
@@ -60,12 +60,12 @@ describe('a run that does not come to a key again', () => {
     expect(keysOf(first)).toEqual(['again', 'once', 'round 1']);
     const second = await answer(call, first, 'again', 'round 1');
     expect(keysOf(second)).toEqual(['round 2']);
-    // The keys of the first round are not forgotten because the second did not come to them.
+    // The keys of the first round are not forgotten, even if the second round did not reach them.
     run = 1;
     await expect(answer(call, second, 'round 2')).rejects.toThrow(/"round 1"|"once"/);
   });
 
-  test('may end with a failure of its own, which is what the model should read', async () => {
+  test('may end with a failure of its own, which the model should read', async () => {
     let run = 0;
     const call = build(async (_, ctx) => {
       if (run++ > 0) throw new ToolError('The shop is closed');
@@ -79,7 +79,7 @@ describe('a run that does not come to a key again', () => {
     });
   });
 
-  test('is no error where a slow branch comes to its key a round later, and its answer is not asked for again', async () => {
+  test('is not an error if a slow branch reaches its key a round later, and its answer is not asked for again', async () => {
     let run = 0;
     const slow = [Promise.resolve(), new Promise<void>(() => undefined), Promise.resolve()];
     const call = build(async (_, ctx) => {
@@ -98,7 +98,7 @@ describe('a run that does not come to a key again', () => {
     expect(await answer(call, second, 'c')).toMatchObject({ content: [{ text: 'done' }] });
   });
 
-  test('is no error where nothing has told yet that there are branches, and one is slow', async () => {
+  test('is not an error if the branches are not known yet, and one is slow', async () => {
     let run = 0;
     const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
     const call = build(async (_, ctx) => {
@@ -115,14 +115,14 @@ describe('a run that does not come to a key again', () => {
       await Promise.all([asks(), reads()]);
       return 'done';
     });
-    // One after the other in the first run, side by side in the second.
+    // Sequential in the first run, parallel in the second.
     const first = await call('tools/call', { name: 't' });
     const second = await answer(call, first, 'a');
     expect(keysOf(second)).toEqual(['c']);
     expect(await answer(call, second, 'c')).toMatchObject({ content: [{ text: 'done' }] });
   });
 
-  test('questions in parallel may come in another order', async () => {
+  test('is not one whose parallel questions come in another order', async () => {
     let run = 0;
     const call = build(async (_, ctx) => {
       const keys = run++ % 2 === 0 ? ['a', 'b', 'c'] : ['c', 'a', 'b'];
@@ -135,7 +135,7 @@ describe('a run that does not come to a key again', () => {
     expect(await answer(call, second, 'a', 'c')).toMatchObject({ content: [{ text: 'done' }] });
   });
 
-  test('thirty rounds in a straight line come to all their keys', async () => {
+  test('is not one with thirty sequential rounds, which reaches all its keys', async () => {
     const call = build(async (_, ctx) => {
       for (let at = 0; at < 30; at++) {
         await ctx.ask(`question ${at}`, question(`${at}?`));

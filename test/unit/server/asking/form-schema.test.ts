@@ -15,7 +15,7 @@ const accepted = (schema: Schema, content?: object): unknown =>
   question(schema).read({ action: 'accept', ...(content && { content }) });
 
 describe('a form from zod', () => {
-  test('texts, with formats, bounds and defaults', () => {
+  test('has strings, with formats, bounds and defaults', () => {
     const schema = z.object({
       name: z.string().min(2).max(50).meta({ title: 'Name', description: 'In full' }),
       email: z.email(),
@@ -34,14 +34,14 @@ describe('a form from zod', () => {
         day: { type: 'string', format: 'date' },
         at: { type: 'string', format: 'date-time' },
         city: { type: 'string', default: 'Rome' },
-        // A format that forms do not have: the answer is checked all the same.
+        // Forms do not have this format, but the answer is still checked.
         id: { type: 'string' },
       },
       required: ['name', 'email', 'day', 'id'],
     });
   });
 
-  test('numbers and booleans', () => {
+  test('has numbers and booleans', () => {
     const schema = z.object({
       score: z.number().min(0).max(99.5).default(95.5),
       age: z.int(),
@@ -62,7 +62,7 @@ describe('a form from zod', () => {
     });
   });
 
-  test('choices of one and of many', () => {
+  test('has choices of one and of many', () => {
     const titled = z.union([z.literal('r').meta({ title: 'Red' }), z.literal('g').meta({ title: 'Green' })]);
     const schema = z.object({
       plain: z.enum(['a', 'b']).default('a'),
@@ -97,7 +97,7 @@ describe('a form from zod', () => {
   });
 });
 
-test('a form from valibot', () => {
+test('a form can be made from valibot', () => {
   const schema = toStandardJsonSchema(
     v.object({
       email: v.pipe(v.string(), v.email()),
@@ -125,7 +125,7 @@ test('a form from valibot', () => {
   });
 });
 
-test('a form from arktype', () => {
+test('a form can be made from arktype', () => {
   const schema = type({
     email: 'string.email',
     name: '2 <= string <= 50',
@@ -160,7 +160,7 @@ describe('a form from JSON Schema', () => {
   ];
 
   test.each([
-    ['a text', { type: 'string', title: 'T', description: 'D', minLength: 1, maxLength: 2, default: 'x' }],
+    ['a string', { type: 'string', title: 'T', description: 'D', minLength: 1, maxLength: 2, default: 'x' }],
     ['an address', { type: 'string', format: 'email', default: 'a@example.com' }],
     ['a number', { type: 'number', minimum: 0.5, maximum: 1, default: 0.75 }],
     ['an integer', { type: 'integer', minimum: 1, maximum: 3, default: 2 }],
@@ -170,11 +170,11 @@ describe('a form from JSON Schema', () => {
     ['a choice titled as it once was', { type: 'string', enum: ['a', 'b'], enumNames: ['A', 'B'] }],
     ['some of many', { type: 'array', items: { type: 'string', enum: ['a'] }, minItems: 1, maxItems: 1 }],
     ['titled ones of many', { type: 'array', items: { anyOf: titled }, default: ['g'] }],
-  ])('%s stays as it is', (_, json) => {
+  ])('keeps %s unchanged', (_, json) => {
     expect(field(json)).toEqual(json);
   });
 
-  test('what forms do not have is left out where the answer is checked for it anyway', () => {
+  test('omits keywords that forms do not have if the answer is checked for them anyway', () => {
     expect(field({ type: 'number', multipleOf: 2, examples: [4], 'x-own': 1 })).toEqual({ type: 'number' });
     expect(field({ type: 'string', format: 'uuid' })).toEqual({ type: 'string' });
     expect(field({ type: 'array', items: { oneOf: titled } })).toEqual({
@@ -190,7 +190,7 @@ describe('a form from JSON Schema', () => {
       /string, number, boolean or choice/,
     ],
     ['a list of numbers', { type: 'array', items: { type: 'number' } }, /a list must be one of texts/],
-    ['a list of free texts', { type: 'array', items: { type: 'string' } }, /a list must be one of texts/],
+    ['an array of free strings', { type: 'array', items: { type: 'string' } }, /a list must be one of texts/],
     ['a list of anything', { type: 'array' }, /a list must be one of texts/],
     ['a union', { anyOf: [{ type: 'string' }, { type: 'number' }] }, /string, number, boolean or choice/],
     ['a union of one type', { type: 'string', oneOf: [{ minLength: 3 }, { const: '' }] }, /or choice/],
@@ -199,12 +199,12 @@ describe('a form from JSON Schema', () => {
     ['a reference', { $ref: '#' }, /string, number, boolean or choice/],
     ['a pattern', { type: 'string', pattern: '^a' }, /a form cannot say a pattern/],
     ['numbers to choose from', { type: 'number', enum: [1, 2] }, /only texts can be chosen from/],
-  ])('%s is refused at once', (_, json, why) => {
+  ])('rejects %s at once', (_, json, why) => {
     expect(() => field(json)).toThrow(why);
     expect(() => field(json)).toThrow(/^The field "it" does not fit into a form: /);
   });
 
-  test('a form without a field is refused', () => {
+  test('must have a field', () => {
     expect(() => formOfSchema({ type: 'object' })).toThrow('A form needs at least one field');
   });
 });
@@ -217,7 +217,7 @@ test.each([
   ['zod', z.object({ inner: z.string().regex(/a/) })],
   ['valibot', toStandardJsonSchema(v.object({ inner: v.object({ a: v.string() }) }))],
   ['arktype', type({ inner: 'number[]' })],
-])('%s: what no form can show is refused with the name of the field', (_, schema) => {
+])('%s: a type that no form can show is rejected with the name of the field', (_, schema) => {
   expect(() => formOfSchema(schema)).toThrow(/^The field "inner" does not fit into a form/);
 });
 
@@ -234,7 +234,7 @@ describe('an accepted answer', () => {
     required: ['name', 'age'],
   };
 
-  test('is completed with the defaults of what is missing, and only of that', () => {
+  test('is completed with defaults for missing fields only', () => {
     expect(accepted(json, { age: 3, size: 'l' })).toEqual({
       ok: true,
       value: { action: 'accept', content: { name: 'Ada', size: 'l', tags: ['a'], news: false, age: 3 } },
@@ -249,23 +249,23 @@ describe('an accepted answer', () => {
     ['valibot', toStandardJsonSchema(v.object({ n: v.optional(v.number(), 5) }))],
     ['arktype', type({ n: 'number = 5' })],
     ['JSON Schema', { type: 'object', properties: { n: { type: 'number', default: 5 } } }],
-  ])('%s: without content it is all defaults', (_, schema) => {
+  ])('consists of all defaults without content (%s)', (_, schema) => {
     expect(accepted(schema)).toEqual({ ok: true, value: { action: 'accept', content: { n: 5 } } });
   });
 
-  test('that does not fit is none', () => {
+  test('that does not fit the form is ignored', () => {
     for (const content of [{}, { age: 'old' }, { age: 1, size: 'xl' }, { age: 1, tags: ['c'] }])
       expect(accepted(json, content)).toEqual({ ok: false });
     for (const response of [undefined, null, 7, {}, { action: 'perhaps' }, { action: 'accept', content: 7 }])
       expect(question(json).read(response)).toEqual({ ok: false });
   });
 
-  test('is checked for what the form could not say', () => {
+  test('is checked for conditions that the form could not express', () => {
     expect(accepted(z.object({ id: z.uuid() }), { id: 'seven' })).toEqual({ ok: false });
     expect(accepted(z.object({ n: z.number().multipleOf(2) }), { n: 3 })).toEqual({ ok: false });
   });
 
-  test('needs a schema that need not wait', () => {
+  test('needs a synchronous schema', () => {
     const later = z.object({ a: z.string().refine(async () => true) });
     expect(() => accepted(later, { a: 'x' })).toThrow('checks without waiting');
   });

@@ -5,7 +5,7 @@ import { questionDigest, sha256 } from '../../../../src/server/asking/question-d
 const form = (message: string) =>
   ({ method: 'elicitation/create', params: { mode: 'form', message } }) as const;
 
-test('the synchronous SHA-256 is that of FIPS 180-4, for every length around its blocks', () => {
+test('the synchronous SHA-256 follows FIPS 180-4 for every length around its blocks', () => {
   const lengths = [...Array.from({ length: 300 }, (_, length) => length), 4095, 4096, 65_536, 1_000_003];
   for (const length of lengths) {
     const message = randomBytes(length);
@@ -15,7 +15,7 @@ test('the synchronous SHA-256 is that of FIPS 180-4, for every length around its
   }
 });
 
-test('a digest is the same for the same question of a run, in whatever order its fields stand, and for no other', () => {
+test('a digest is the same for the same question of a run, whatever the order of its fields, and for no other', () => {
   const digest = questionDigest('run', form('Sure?'));
   expect(digest).toMatch(/^[A-Za-z0-9_-]{11}$/);
   expect(

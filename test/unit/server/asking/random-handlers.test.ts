@@ -3,8 +3,8 @@ import { type Context, createServer, inProcess, tool } from 'fullmcp';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
-// Handlers that nobody would write by hand: questions, steps and waiting in any order, side by side and inside each other, with
-// `catch` and `finally` around them. Whatever they are, and however the client answers, each step happens once.
+// Generated handlers: questions, steps and waiting in any order, in parallel and nested, with
+// `catch` and `finally` around them. Each step of such a handler runs once, however the client answers.
 
 type Part =
   | { readonly kind: 'ask' | 'step' | 'wait'; readonly turns: number }
@@ -72,7 +72,7 @@ async function play(part: Part, key: string, world: World): Promise<void> {
   }
 }
 
-test('a handler of any shape comes to its end, and each of its steps happens once', async () => {
+test('a handler of any shape reaches its end, and each of its steps runs once', async () => {
   await fc.assert(
     fc.asyncProperty(handler, fc.infiniteStream(fc.nat(3)), async (part, chance) => {
       const effects = new Map<string, number>();
@@ -96,7 +96,7 @@ test('a handler of any shape comes to its end, and each of its steps happens onc
       for (let round = 0; outcome.resultType === 'input_required'; round++) {
         expect(round).toBeLessThan(200);
         const keys = Object.keys(outcome['inputRequests'] as object);
-        // Not every question is answered, and some are answered with nonsense.
+        // Not every question is answered, and some answers are invalid.
         const answered = keys.filter(() => next() > 0);
         const inputResponses = Object.fromEntries(
           answered.map((key) => [key, next() > 0 ? yes : 'nonsense']),
@@ -116,7 +116,7 @@ test('a handler of any shape comes to its end, and each of its steps happens onc
   );
 });
 
-/** How many steps a handler has that nothing goes wrong in. */
+/** How many steps of a handler cannot fail. */
 function stepsOf(part: Part): number {
   if (!('parts' in part)) return part.kind === 'step' ? 1 : 0;
   return part.parts.map(stepsOf).reduce((a, b) => a + b, part.kind === 'finally' ? 1 : 0);

@@ -23,7 +23,7 @@ function gate() {
   return { opened, open };
 }
 
-describe('a run that somebody keeps', () => {
+describe('a run with a journal', () => {
   test('ends for a reason: open questions, later questions and later steps throw it, and the first reason counts', async () => {
     const asking = new Replay(undefined, { suspender: makeSuspender() });
     const open = asking.ask('open', sure());
@@ -40,7 +40,7 @@ describe('a run that somebody keeps', () => {
     expect(asking.refusal).toBe(stop);
   });
 
-  test('also knows nothing any more that it knew', async () => {
+  test('also forgets its recorded steps when it ends', async () => {
     const asking = new Replay(undefined, { suspender: makeSuspender() });
     await asking.step('known', () => 1);
     const again = new Replay(asking.journal({ logged: 0, reached: undefined }));
@@ -48,7 +48,7 @@ describe('a run that somebody keeps', () => {
     await expect(again.step('known', () => 2)).rejects.toBe(stop);
   });
 
-  test('lets the running step end and be recorded, and the handler not go on', async () => {
+  test('lets the running step end and be recorded, but not the handler continue', async () => {
     const recorded = gate();
     const record = vi.fn(() => recorded.opened);
     const working = gate();
@@ -72,7 +72,7 @@ describe('a run that somebody keeps', () => {
     expect(idle).toBe(true);
   });
 
-  test('is idle at once where no step runs, and after a step has failed', async () => {
+  test('is idle at once if no step runs, and after a step has failed', async () => {
     const asking = new Replay(undefined, { suspender: makeSuspender() });
     await asking.idle();
     const failing = asking.step('fails', () => Promise.reject(new Error('no')));
@@ -93,7 +93,7 @@ describe('a run that somebody keeps', () => {
     await asking.idle();
   });
 
-  test('may take an answer back that could not be kept: the question is open again', async () => {
+  test('may take back an answer that could not be stored: the question is open again', async () => {
     const suspender = makeSuspender();
     const asking = new Replay(undefined, { suspender });
     const question = asking.ask('sure', sure());
@@ -107,7 +107,7 @@ describe('a run that somebody keeps', () => {
     expect(await question).toEqual(yes);
   });
 
-  test('an answer that was taken and not handed on throws the reason like an open question', async () => {
+  test('throws the reason for an accepted answer that was not delivered, as for an open question', async () => {
     const asking = new Replay(undefined, { suspender: makeSuspender() });
     const question = asking.ask('sure', sure());
     const taken = asking.open.get('sure')?.answer(yes);
@@ -118,7 +118,7 @@ describe('a run that somebody keeps', () => {
 });
 
 describe('the run of an inner call', () => {
-  test('is over with the outer one, and the outer one is not over with it', async () => {
+  test('ends with the outer one, but the outer one does not end with it', async () => {
     const outer = new Replay(undefined, { suspender: makeSuspender() });
     const make = () => outer;
     const [one, two] = [
@@ -139,7 +139,7 @@ describe('the run of an inner call', () => {
     await expect(two.step('step', () => 1)).rejects.toBe(end);
   });
 
-  test('does not get what its step gave after it was over', async () => {
+  test('does not get the value of its step after it is over', async () => {
     const working = gate();
     const outer = new Replay();
     const inner = new NestedRun({ find: () => outer, make: () => outer }, 'one/');

@@ -28,8 +28,8 @@ async function drive(call: Call, method: string, params: Record<string, unknown>
 
 const accept = (content: unknown) => ({ action: 'accept', content });
 
-describe('asking in a straight line', () => {
-  it('replays the handler; steps happen once, and what was asked together goes out together', async () => {
+describe('a handler that asks', () => {
+  it('is replayed: steps run once, and parallel questions go out together', async () => {
     const created = vi.fn(() => ({ id: 'vm-1' }));
     let runs = 0;
     const server = createServer({
@@ -67,7 +67,7 @@ describe('asking in a straight line', () => {
     expect(runs).toBe(3);
   });
 
-  it('runs `finally`, and a handler that catches the end cannot turn it into a result', async () => {
+  it('runs `finally`, and cannot turn the suspension into a result by catching it', async () => {
     const log = vi.fn();
     const cleaned = vi.fn();
     const server = createServer({
@@ -94,7 +94,7 @@ describe('asking in a straight line', () => {
     expect(log).toHaveBeenCalledWith('warning', expect.stringMatching(/stubborn.*"sure"/));
   });
 
-  it('works in prompts and resources, with sampling and roots', async () => {
+  it('may be a prompt or a resource, with sampling and roots', async () => {
     const server = createServer({
       ...quiet,
       prompts: {
@@ -119,7 +119,7 @@ describe('asking in a straight line', () => {
     });
   });
 
-  it('takes answers by key where no state came back, and ignores others', async () => {
+  it('accepts answers by key without a state, and ignores others', async () => {
     const server = createServer({
       ...quiet,
       tools: {
@@ -144,7 +144,7 @@ describe('asking in a straight line', () => {
     });
   });
 
-  it('asks only what the client can do', async () => {
+  it('asks only what the client supports', async () => {
     const server = createServer({
       ...quiet,
       tools: {
@@ -157,7 +157,7 @@ describe('asking in a straight line', () => {
     });
   });
 
-  it('says nothing twice', async () => {
+  it('sends no message twice', async () => {
     const server = createServer({
       ...quiet,
       tools: {
@@ -184,7 +184,7 @@ describe('asking in a straight line', () => {
     expect(seen).toEqual(['one', 1, 'two', 2]);
   });
 
-  it('names the key of a question that is asked twice or no more', async () => {
+  it('fails with the key of a question that is asked twice or no longer', async () => {
     let round = 0;
     const schema = z.object({ ok: z.boolean() });
     const server = createServer({
@@ -254,7 +254,7 @@ describe('asking in a straight line', () => {
     ]);
   });
 
-  it('lets a nested tool ask through the outer one', async () => {
+  it('asks for a nested tool', async () => {
     const server = createServer({
       ...quiet,
       tools: {
@@ -301,7 +301,7 @@ describe('asking in a straight line', () => {
     });
   });
 
-  it('a user who declines ends the short form with an error that the model sees', async () => {
+  it('ends with an error that the model sees if the user declines the short form', async () => {
     const server = createServer({
       ...quiet,
       tools: {
@@ -314,7 +314,7 @@ describe('asking in a straight line', () => {
     expect(outcome).toMatchObject({ isError: true, content: [{ text: 'The user declined: k' }] });
   });
 
-  it('does not mind questions that are begun together and awaited one by one', async () => {
+  it('may begin questions together and await them one by one', async () => {
     const unhandled = vi.fn();
     process.on('unhandledRejection', unhandled);
     const ok = { message: '?', schema: z.object({ ok: z.boolean() }) };
@@ -343,7 +343,7 @@ describe('asking in a straight line', () => {
         Object.keys(requests).map((key) => [key, key === 'c' ? { roots: [] } : accept({ ok: true })]),
       );
     const { outcome, rounds } = await drive(inProcess(server, able), 'tools/call', { name: 'asks' }, answers);
-    // Rejections that nobody has taken are told after the microtasks of a turn.
+    // Unhandled rejections are reported after the microtasks of a turn.
     await new Promise((resolve) => setImmediate(resolve));
     process.off('unhandledRejection', unhandled);
     expect(unhandled).not.toHaveBeenCalled();
@@ -351,7 +351,7 @@ describe('asking in a straight line', () => {
     expect(outcome).toMatchObject({ content: [{ text: 'done' }] });
   });
 
-  it('asks nothing for a handler that has failed already', async () => {
+  it('asks nothing after it has failed', async () => {
     const ok = { message: '?', schema: z.object({ ok: z.boolean() }) };
     const fail = (error: Error) =>
       tool({ run: (_, ctx) => Promise.all([ctx.ask('a', ok), ctx.step('b', () => Promise.reject(error))]) });
@@ -368,7 +368,7 @@ describe('asking in a straight line', () => {
     await expect(call('tools/call', { name: 'breaks' })).rejects.toMatchObject({ code: 'invalid_params' });
   });
 
-  it('a state that is refused while the server cannot open leaves no rejection behind', async () => {
+  it('leaves no rejection behind if its state is rejected while the server cannot open', async () => {
     const server = createServer({
       ...quiet,
       // biome-ignore lint/correctness/useYield: it fails before it could
@@ -377,7 +377,7 @@ describe('asking in a straight line', () => {
       },
       tools: { t: tool({ run: () => 'x' }) },
     });
-    // Vitest fails the run for a rejection that nobody handles.
+    // Vitest fails the run for an unhandled rejection.
     const call = inProcess(server, able)('tools/call', { name: 't', requestState: 'forged' });
     await expect(call).rejects.toMatchObject({ code: 'internal_error' });
   });

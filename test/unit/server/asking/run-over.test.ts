@@ -30,7 +30,7 @@ function gate(): Gate {
   return { opened, open };
 }
 
-/** Calls until nothing is asked any more; every question is answered with yes. */
+/** Calls until no question is left; every question is answered with yes. */
 async function drive(call: InProcess, name: string) {
   let outcome = await call('tools/call', { name });
   while (outcome.resultType === 'input_required') {
@@ -44,14 +44,14 @@ async function drive(call: InProcess, name: string) {
 const unhandled = vi.fn();
 process.on('unhandledRejection', unhandled);
 afterEach(async () => {
-  // Rejections that nobody has taken are reported after the microtasks of a turn.
+  // Unhandled rejections are reported after the microtasks of a turn.
   await new Promise((resolve) => setImmediate(resolve));
   expect(unhandled).not.toHaveBeenCalled();
   unhandled.mockClear();
 });
 
-describe('a run that waits for an answer begins no step more', () => {
-  test('a step that a slow branch comes to after the question was sent runs once, in the next round', async () => {
+describe('a run that waits for an answer begins no further step:', () => {
+  test('a step that a slow branch reaches after the question was sent runs once, in the next round', async () => {
     const effects: string[] = [];
     const slow = [gate(), gate()];
     let round = 0;
@@ -119,7 +119,7 @@ describe('a run that waits for an answer begins no step more', () => {
     expect(effects).toEqual(['use', 'release']);
   });
 
-  test('an inner tool that wraps what it catches does not make the outer one compensate', async () => {
+  test('an inner tool that wraps the caught error does not make the outer one compensate', async () => {
     const effects: string[] = [];
     const seen: unknown[] = [];
     const server = createServer({
@@ -161,7 +161,7 @@ describe('a run that waits for an answer begins no step more', () => {
   });
 });
 
-describe('a run whose call was cancelled begins no step more', () => {
+describe('a run whose call was cancelled begins no further step:', () => {
   function build() {
     const effects: string[] = [];
     const first = gate();
@@ -204,18 +204,21 @@ describe('a run whose call was cancelled begins no step more', () => {
     return { effects, first, call: inProcess(server, able) };
   }
 
-  test.each(['loops', 'stubborn'])('%s: the running step ends, and the next does not begin', async (name) => {
-    const { effects, first, call } = build();
-    const controller = new AbortController();
-    const calling = call('tools/call', { name }, { signal: controller.signal });
-    await until('the first step runs', () => effects.length === 1);
-    controller.abort();
-    first.open();
-    await expect(calling).rejects.toMatchObject({ code: 'cancelled' });
-    expect(effects).toEqual(['step 0']);
-  });
+  test.each(['loops', 'stubborn'])(
+    'the running step ends, and the next does not begin (%s)',
+    async (name) => {
+      const { effects, first, call } = build();
+      const controller = new AbortController();
+      const calling = call('tools/call', { name }, { signal: controller.signal });
+      await until('the first step runs', () => effects.length === 1);
+      controller.abort();
+      first.open();
+      await expect(calling).rejects.toMatchObject({ code: 'cancelled' });
+      expect(effects).toEqual(['step 0']);
+    },
+  );
 
-  test('also where the handler had not come to a step before', async () => {
+  test('this holds even if the handler had not reached a step before', async () => {
     const { effects, first, call } = build();
     const controller = new AbortController();
     const calling = call('tools/call', { name: 'late' }, { signal: controller.signal });
@@ -225,7 +228,7 @@ describe('a run whose call was cancelled begins no step more', () => {
     expect(effects).toEqual(['begun']);
   });
 
-  test('an open question throws the cancellation, not that the client was asked', async () => {
+  test('an open question throws the cancellation, not the suspension', async () => {
     const seen: unknown[] = [];
     const running = gate();
     const controller = new AbortController();
@@ -250,7 +253,7 @@ describe('a run whose call was cancelled begins no step more', () => {
     expect(seen[0]).toMatchObject({ code: 'cancelled', message: 'The call was cancelled' });
   });
 
-  test('a handler that tries again forever does not keep others from running', async () => {
+  test('a handler that retries forever does not keep others from running', async () => {
     const controller = new AbortController();
     const tries = { outer: 0, inner: 0 };
     let stop = false;
@@ -278,7 +281,7 @@ describe('a run whose call was cancelled begins no step more', () => {
     const call = inProcess(server, able);
     const calling = call('tools/call', { name: 'stubborn' }, { signal: controller.signal });
     expect(await call('tools/call', { name: 'outer' })).toMatchObject({ resultType: 'complete' });
-    // Promises alone would never let the event loop turn again.
+    // Promises alone would block the event loop.
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
     expect(await call('tools/call', { name: 'other' })).toMatchObject({ content: [{ text: 'served' }] });
     expect(Math.min(tries.outer, tries.inner)).toBeGreaterThan(10);
@@ -286,7 +289,7 @@ describe('a run whose call was cancelled begins no step more', () => {
     await expect(calling).rejects.toMatchObject({ code: 'cancelled' });
   });
 
-  test('a handler that had done everything keeps its result', async () => {
+  test('a handler that had finished its work keeps its result', async () => {
     const controller = new AbortController();
     const server = createServer({
       ...quiet,
@@ -318,7 +321,7 @@ describe('a run whose call was cancelled begins no step more', () => {
   });
 });
 
-describe('a run that was stopped by its time limit begins no step more', () => {
+describe('a run that was stopped by its time limit begins no further step:', () => {
   function build() {
     const effects: string[] = [];
     const first = gate();
@@ -350,7 +353,7 @@ describe('a run that was stopped by its time limit begins no step more', () => {
     return { effects, first, ended, call: inProcess(server, able) };
   }
 
-  test('the call has its answer, and what the handler does later is refused', async () => {
+  test('the call has its response, and later work of the handler is rejected', async () => {
     const { effects, first, ended, call } = build();
     expect(await call('tools/call', { name: 'limited' })).toMatchObject({
       isError: true,
@@ -361,13 +364,13 @@ describe('a run that was stopped by its time limit begins no step more', () => {
     expect(effects).toEqual([]);
   });
 
-  test('an inner tool is stopped alone: the outer one may go on', async () => {
+  test('an inner tool is stopped alone, and the outer one may continue', async () => {
     const { effects, call } = build();
     expect(await call('tools/call', { name: 'outer' })).toMatchObject({ content: [{ text: 'true' }] });
     expect(effects).toEqual(['after']);
   });
 
-  test('a question that the stopped tool had open is not asked', async () => {
+  test('an open question of the stopped tool is not asked', async () => {
     const running = gate();
     const server = createServer({
       ...quiet,
@@ -414,7 +417,7 @@ describe('a run that was stopped by its time limit begins no step more', () => {
 });
 
 describe('a handler that has ended', () => {
-  test('leaves nothing behind that can take a step', async () => {
+  test('leaves nothing behind that can run a step', async () => {
     const effects: string[] = [];
     const seen: unknown[] = [];
     const later = gate();
@@ -449,7 +452,7 @@ describe('a handler that has ended', () => {
     expect(effects).toEqual([]);
   });
 
-  test('is waited for by the step that still runs, before its journal is sealed', async () => {
+  test('waits for the step that still runs, before its journal is sealed', async () => {
     const effects: string[] = [];
     const running = gate();
     const server = createServer({
@@ -467,7 +470,7 @@ describe('a handler that has ended', () => {
                 throw new ToolError('no');
               })
               .catch(() => undefined);
-            // Out of here with an open question and a running step.
+            // Leaves with an open question and a running step.
             if (effects.length === 0) return 'early';
             await Promise.all([question, slow]);
             return 'done';
@@ -486,7 +489,7 @@ describe('a handler that has ended', () => {
     expect(effects).toEqual(['slow']);
   });
 
-  test('a key that is used twice is still an error of the handler, and not the end of the run', async () => {
+  test('still fails for a key that is used twice, which does not count as the end of the run', async () => {
     const server = createServer({
       ...quiet,
       tools: {

@@ -25,7 +25,7 @@ function sealed(options: Partial<SealOptions> = {}) {
 
 const seal = sealed();
 
-/** Refused: an error of the protocol, and nothing else. */
+/** Rejected with an error of the protocol, and nothing else. */
 async function refused(opening: Promise<unknown>): Promise<void> {
   const error = await opening.then(
     (content) => expect.unreachable(`opened: ${JSON.stringify(content)}`),
@@ -39,11 +39,11 @@ afterEach(() => void vi.useRealTimers());
 const json = fc.dictionary(fc.string({ minLength: 1 }), fc.jsonValue(), { maxKeys: 5 });
 const bindings = fc.record({ principal: fc.string(), method: fc.string(), name: fc.string(), args: json });
 
-/** What comes back is what went in, as JSON has it. */
+/** The opened value equals the sealed one, after JSON. */
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('a sealed state', () => {
-  test('opens for what it belongs to, and gives what was sealed', async () => {
+  test('opens for its own call, and returns the sealed value', async () => {
     await fc.assert(
       fc.asyncProperty(json, bindings, async (content, where) => {
         const opened = await seal.open(await seal.close({ j: content }, where), where);
@@ -52,7 +52,7 @@ describe('a sealed state', () => {
     );
   });
 
-  test('shows nothing of what is in it, and is never the same twice', async () => {
+  test('reveals nothing of its contents, and is never the same twice', async () => {
     const content = { j: { answer: 'forty-two' } };
     const [one, two] = [await seal.close(content, binding), await seal.close(content, binding)];
     expect(one).not.toBe(two);
@@ -60,7 +60,7 @@ describe('a sealed state', () => {
       expect(Buffer.from(part, 'base64url').toString('latin1')).not.toContain('forty-two');
   });
 
-  test('is refused when any bit of it is flipped', async () => {
+  test('is rejected when any bit of it is flipped', async () => {
     // Contents of three lengths: base64 leaves no, two or four bits unused at the end.
     for (const text of ['', 'x', 'xx']) {
       const state = await seal.close({ j: text }, binding);
@@ -73,7 +73,7 @@ describe('a sealed state', () => {
     }
   });
 
-  test('is refused when it is cut off, drawn out, or mixed from two', async () => {
+  test('is rejected when it is shortened, extended, or mixed from two', async () => {
     const state = await seal.close({ j: 1 }, binding);
     for (let length = 0; length < state.length; length++)
       await refused(seal.open(state.slice(0, length), binding));
@@ -88,12 +88,12 @@ describe('a sealed state', () => {
     await refused(seal.open([version, id, iv, bytes].join('.'), binding));
   });
 
-  test('is refused when it is made up', async () => {
+  test('is rejected when it is made up', async () => {
     await fc.assert(fc.asyncProperty(fc.string(), (state) => refused(seal.open(state, binding))));
     await refused(seal.open('x'.repeat(1_000_000), binding));
   });
 
-  test('is refused for whatever else it is presented for', async () => {
+  test('is rejected for any other call', async () => {
     const different = bindings.filter((where) => JSON.stringify(where) !== JSON.stringify(binding));
     await fc.assert(
       fc.asyncProperty(
@@ -114,14 +114,14 @@ describe('a sealed state', () => {
     );
   });
 
-  test('cannot be moved between fields that read alike when written after each other', async () => {
+  test('cannot be moved between fields that are equal when concatenated', async () => {
     const state = await seal.close({ j: 1 }, { ...binding, method: 'ab', name: 'c' });
     await refused(seal.open(state, { ...binding, method: 'a', name: 'bc' }));
     const quoted = await seal.close({ j: 1 }, { ...binding, principal: 'a","b' });
     await refused(seal.open(quoted, { ...binding, principal: 'a', method: 'b' }));
   });
 
-  test('does not mind in which order the arguments were written', async () => {
+  test('does not depend on the order of the arguments', async () => {
     const shuffled = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(shuffled);
       if (typeof value !== 'object' || value === null) return value;
@@ -141,13 +141,13 @@ describe('a sealed state', () => {
     await refused(seal.open(state, { ...binding, args: { list: [2, 1] } }));
   });
 
-  test('is refused by a server of another name, also where both have one secret', async () => {
+  test('is rejected by a server of another name, even with the same secret', async () => {
     const state = await seal.close({ j: 1 }, binding);
     await refused(sealed({ server: 'staging' }).open(state, binding));
     expect(await sealed().open(state, binding)).toMatchObject({ j: 1 });
   });
 
-  test('tells numbers apart that JSON.stringify writes alike', async () => {
+  test('distinguishes numbers that JSON.stringify prints alike', async () => {
     const state = await seal.close({ j: 1 }, { ...binding, args: { n: 0 } });
     await refused(seal.open(state, { ...binding, args: { n: -0 } }));
     const negative = await seal.close({ j: 1 }, { ...binding, args: { n: -0 } });
@@ -159,7 +159,7 @@ describe('a sealed state', () => {
       });
   });
 
-  test('is refused once it is too old, to the millisecond, with a sentence that says so', async () => {
+  test('is rejected once it is too old, to the millisecond, with an error that says so', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
     const state = await seal.close({ j: 1 }, binding);
     vi.setSystemTime(1_000_000 + hour - 1);
@@ -169,7 +169,7 @@ describe('a sealed state', () => {
     await expect(seal.open(state, binding)).rejects.toThrow(/expired: call again without it/);
   });
 
-  test('has a size limit, with a sentence that says what to do', async () => {
+  test('has a size limit, with an error that says what to do', async () => {
     const small = sealed({ maxBytes: 200 });
     expect(await small.open(await small.close({ j: 'x'.repeat(100) }, binding), binding)).toBeDefined();
     await expect(small.close({ j: 'x'.repeat(200) }, binding)).rejects.toThrow(
@@ -180,19 +180,19 @@ describe('a sealed state', () => {
     });
   });
 
-  test('is used once where there is a memory for it', async () => {
+  test('can be used once if uses are recorded', async () => {
     const once = sealed({ usedStates: memoryStore() });
     const [one, two] = [await once.close({ j: 1 }, binding), await once.close({ j: 2 }, binding)];
     expect(await once.open(one, binding)).toMatchObject({ j: 1 });
     await refused(once.open(one, binding));
     expect(await once.open(two, binding)).toMatchObject({ j: 2 });
-    // Who presents it in the wrong place does not use it up.
+    // Presenting it in the wrong place does not use it up.
     const third = await once.close({ j: 3 }, binding);
     await refused(once.open(third, { ...binding, principal: 'bob' }));
     expect(await once.open(third, binding)).toMatchObject({ j: 3 });
   });
 
-  test('is not used up where its use cannot be recorded, and the client is told to try again', async () => {
+  test('is not used up if its use cannot be recorded, and the client is told to retry', async () => {
     const memory = memoryStore({ maxEntries: 1 });
     await memory.add('somebody else', {});
     const onUnrecorded = vi.fn();
@@ -222,8 +222,8 @@ describe('a sealed state', () => {
   });
 });
 
-describe('secrets', () => {
-  test('an old state opens with the new secret in front; a new state does not open with the old one', async () => {
+describe('the secret of a server', () => {
+  test('can be rotated: the new one in front opens an old state, but the old one does not open a new state', async () => {
     const [before, after] = [sealed({ secrets: [other] }), sealed({ secrets: [secret, other] })];
     const old = await before.close({ j: 'old' }, binding);
     expect(await after.open(old, binding)).toMatchObject({ j: 'old' });
@@ -233,7 +233,7 @@ describe('secrets', () => {
     await refused(seal.open(old, binding));
   });
 
-  test('a short one is refused, wherever it comes from', () => {
+  test('must be long enough, wherever it comes from', () => {
     const short = 'x'.repeat(31);
     expect(() => sealed({ secrets: [short] })).toThrow(/32 characters.*openssl/);
     expect(() => sealed({ secrets: [secret, short] })).toThrow(/32 characters/);
@@ -241,7 +241,7 @@ describe('secrets', () => {
     expect(() => createServer({ name: 'a', version: '1', secret: short })).toThrow(/32 characters/);
   });
 
-  test('without one, one is made and that is said once', async () => {
+  test('is generated if it is missing, with one warning', async () => {
     const onEphemeral = vi.fn();
     const [one, two] = [sealed({ secrets: undefined, onEphemeral }), sealed({ secrets: undefined })];
     const state = await one.close({ j: 1 }, binding);
@@ -251,7 +251,7 @@ describe('secrets', () => {
     await refused(two.open(state, binding));
   });
 
-  test('one that comes after the first question is used from then on, and what is under way is not lost', async () => {
+  test('is used from then on if it is provided after the first question, and open calls are not lost', async () => {
     const open = sealed({ secrets: undefined });
     const early = await open.close({ j: 'early' }, binding);
     open.provide(secret);
@@ -269,11 +269,11 @@ describe('secrets', () => {
     [{ asking: { maxAgeMs: Number.NaN } }, /maxAgeMs/],
     [{ asking: { maxAgeMs: -1 } }, /maxAgeMs/],
     [{ asking: { maxBytes: 0 } }, /"asking\.maxBytes" must be a whole number, 1 or more/],
-  ])('%j is refused when the server is made', (options, why) => {
+  ])('is rejected when the server is created: %j', (options, why) => {
     expect(() => createServer({ name: 'a', version: '1', ...options })).toThrow(why);
   });
 
-  test('one that is provided counts only where none was given', async () => {
+  test('is taken from the environment only if the program sets none', async () => {
     const onEphemeral = vi.fn();
     const open = sealed({ secrets: undefined, onEphemeral });
     open.provide(secret);
@@ -285,7 +285,7 @@ describe('secrets', () => {
   });
 });
 
-describe('over the wire', () => {
+describe('a state over the wire', () => {
   const ask = { message: 'Sure?', schema: z.object({ ok: z.boolean() }) };
   const login: Middleware = (call, next) => {
     const subject = call.http?.header('x-user');
@@ -335,7 +335,7 @@ describe('over the wire', () => {
 
   const refusal = { code: -32602, message: expect.stringContaining('params.requestState') };
 
-  test('a state is good for its call, whatever the order of its arguments', async () => {
+  test('is valid for its call, whatever the order of its arguments', async () => {
     await using server = await served();
     const { result } = await server.call({ args: { b: 2, a: 1 }, state: await server.first() });
     expect(result.content[0].text).toBe('ok: true');
@@ -348,14 +348,14 @@ describe('over the wire', () => {
     ["another principal's", (state) => ({ state, user: 'bob' })],
     ["another tool's", (state) => ({ state, name: 'same' })],
     ["other arguments'", (state) => ({ state, args: { a: 1, b: 3 } })],
-  ])('a state that is %s is an error, not a result', async (_, presented) => {
+  ])('that is %s is an error, not a result', async (_, presented) => {
     await using server = await served();
     const { error, result } = await server.call(presented(await server.first()));
     expect(result).toBeUndefined();
     expect(error).toEqual(refusal);
   });
 
-  test('a state of a foreign secret, of an old one, and one that was used', async () => {
+  test('is rejected if it is of a foreign secret, too old, or used', async () => {
     await using ours = await served();
     await using foreign = await served({ secret: other });
     await using both = await served({ secret: [secret, other], asking: { once: true } });
@@ -367,7 +367,7 @@ describe('over the wire', () => {
     expect((await ours.call({ state: await both.first() })).result.content[0].text).toBe('ok: true');
   });
 
-  test('a state that has expired', async () => {
+  test('is rejected after it has expired', async () => {
     await using server = await served({ secret, asking: { maxAgeMs: 1000 } });
     vi.useFakeTimers({ toFake: ['Date'] });
     const state = await server.first();
@@ -376,7 +376,7 @@ describe('over the wire', () => {
     expect(error).toEqual({ code: -32602, message: expect.stringContaining('has expired') });
   });
 
-  test('a state that would be too large', async () => {
+  test('is an error if it would be too large', async () => {
     await using server = await served();
     const { error } = await server.call({ name: 'big', args: {} });
     expect(error).toEqual({
@@ -387,7 +387,7 @@ describe('over the wire', () => {
     });
   });
 
-  test('without a secret there is one warning, loud and with the remedy', async () => {
+  test('causes one clear warning with the remedy if there is no secret', async () => {
     const log = vi.fn();
     await using server = await served({ log });
     expect(log).not.toHaveBeenCalled();

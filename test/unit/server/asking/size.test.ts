@@ -51,7 +51,7 @@ const tooLarge = {
 };
 
 describe('answers that are too large', () => {
-  test('are refused before the handler runs, with the state and without', async () => {
+  test('are rejected before the handler runs, with a state and without', async () => {
     const { call, effects } = build();
     const { requestState } = await call('tools/call', { name: 'echo' });
     expect(effects.splice(0)).toEqual(['run']);
@@ -80,7 +80,7 @@ describe('answers that are too large', () => {
     expect(done).toMatchObject({ content: [{ text: '1200' }] });
   });
 
-  test('do not use a state up that can be used once', async () => {
+  test('do not use up a state that can be used once', async () => {
     const { call } = build(true);
     const { requestState } = await call('tools/call', { name: 'echo' });
     const answer = (length: number) =>
@@ -91,12 +91,12 @@ describe('answers that are too large', () => {
   });
 });
 
-describe('steps that give too much', () => {
-  test('are no harm where nothing comes after them', async () => {
+describe('steps that return too much', () => {
+  test('do no harm if nothing comes after them', async () => {
     expect(await build().call('tools/call', { name: 'big' })).toMatchObject({ content: [{ text: '3000' }] });
   });
 
-  test('let no other step begin, whose result could not be kept either, whatever the handler catches', async () => {
+  test('let no other step begin, whatever the handler catches', async () => {
     const { call, effects } = build();
     await expect(call('tools/call', { name: 'pays' })).rejects.toMatchObject({
       code: 'internal_error',
@@ -105,7 +105,7 @@ describe('steps that give too much', () => {
     expect(effects).toEqual(['refused', 'refused']);
   });
 
-  test('let no question be asked; bytes count, not characters', async () => {
+  test('let no question be asked, counted in bytes, not characters', async () => {
     await expect(build().call('tools/call', { name: 'asks' })).rejects.toThrow('"what" was not begun');
   });
 });

@@ -19,7 +19,7 @@ async function answer(call: InProcess, asked: object) {
 }
 
 describe('a step', () => {
-  test('gives the run that made it what it gives the next one', async () => {
+  test('returns the same value in the run that executes it and in the next', async () => {
     const seen: unknown[] = [];
     const { call } = build(async (_, ctx) => {
       const made = await ctx.step('when', () => ({ at: new Date(0), gone: undefined, name: 'é' }));
@@ -32,7 +32,7 @@ describe('a step', () => {
     expect(seen).toHaveLength(2);
   });
 
-  test('that throws is not kept, and runs again in the next run with the same key', async () => {
+  test('that throws is not recorded, and runs again in the next run with the same key', async () => {
     const keys: string[] = [];
     const { call } = build(async (_, ctx) => {
       await ctx
@@ -61,7 +61,7 @@ describe('a step', () => {
     expect(keys).toHaveLength(2);
   });
 
-  test('of a call that failed is forgotten: a new call runs it again, under another key', async () => {
+  test('of a failed call is forgotten: a new call runs it again, under another key', async () => {
     const keys: string[] = [];
     const { call } = build(async (_, ctx) => {
       await ctx.step('pay', ({ idempotencyKey }) => keys.push(idempotencyKey));
@@ -74,7 +74,7 @@ describe('a step', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  test('has a key that is its own, and may be named like anything that objects have', async () => {
+  test('has a key of its own, which may be the name of any inherited property', async () => {
     const { call } = build(async (_, ctx) => {
       const first = await ctx.step('__proto__', () => 'a');
       const second = await ctx.step('constructor', () => 'b');
@@ -87,7 +87,7 @@ describe('a step', () => {
 });
 
 describe('a handler that returns although it had asked', () => {
-  test('is named in a warning that says what to do, and the client is asked', async () => {
+  test('causes a warning that says what to do, and the client is asked', async () => {
     const { call, log } = build(async (_, ctx) => {
       void ctx.ask('sure', sure);
       return 'done';
@@ -98,7 +98,7 @@ describe('a handler that returns although it had asked', () => {
     ]);
   });
 
-  test('is not warned of where it rethrows, wrapped or not', async () => {
+  test('causes no warning if it rethrows, wrapped or not', async () => {
     const { call, log } = build((_, ctx) =>
       ctx.ask('sure', sure).catch((cause) => {
         throw new Error('wrapped', { cause });
@@ -109,7 +109,7 @@ describe('a handler that returns although it had asked', () => {
   });
 });
 
-describe('what is begun early and awaited late', () => {
+describe('work that is begun early and awaited late', () => {
   const unhandled = vi.fn();
   beforeEach(() => void process.on('unhandledRejection', unhandled));
   afterEach(() => {
@@ -147,7 +147,7 @@ describe('what is begun early and awaited late', () => {
     expect(await inProcess(server)('tools/call', { name: 'outer' })).toMatchObject({ isError: true });
   });
 
-  test('may be a question that the client cannot be asked', async () => {
+  test('may be a question that the client does not support', async () => {
     const server = createServer({
       name: 'test',
       version: '1.0.0',
@@ -168,7 +168,7 @@ describe('what is begun early and awaited late', () => {
 });
 
 describe('the function of a step', () => {
-  test.each(['step', 'ask'] as const)('cannot begin with ctx.%s, and is told so at once', async (what) => {
+  test.each(['step', 'ask'] as const)('cannot begin with ctx.%s, which is an error at once', async (what) => {
     const { call } = build((_, ctx) =>
       ctx.step('outer', async () => {
         await (what === 'step' ? ctx.step('inner', () => 1) : ctx.ask('inner', sure));
@@ -179,7 +179,7 @@ describe('the function of a step', () => {
     });
   });
 
-  test('may stand beside others that begin in the same moment', async () => {
+  test('may run in parallel with others that begin in the same moment', async () => {
     const { call } = build(async (_, ctx) => {
       const all = ['a', 'b', 'c'].map((key) => ctx.step(key, () => key));
       return (await Promise.all(all)).join('');
@@ -187,7 +187,7 @@ describe('the function of a step', () => {
     expect(await call('tools/call', { name: 't' })).toMatchObject({ content: [{ text: 'abc' }] });
   });
 
-  test('that takes a step later is told what was wrong when its result is known', async () => {
+  test('that runs a step later gets an error when its result is known', async () => {
     const { call } = build(async (_, ctx) => {
       await ctx.step('outer', async () => {
         await null;

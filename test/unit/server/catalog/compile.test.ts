@@ -70,13 +70,13 @@ describe('mistakes in definitions', () => {
     }
   });
 
-  it('are one sentence when there is one', () => {
+  it('make a single sentence if there is only one', () => {
     expect(() => createServer({ ...quiet, tools: { 'a b': tool({ run: () => 1 }) } })).toThrow(
       /^A mistake in the server's definition: tool "a b": a tool name has 1 to 128 characters/,
     );
   });
 
-  it('are found in what is added later, too', () => {
+  it('are found in later additions, too', () => {
     const server = createServer({ ...quiet, tools: { a: tool({ run: () => 1 }) } });
     expect(problemsOf(() => server.tool('a', {}, () => 2))[0]).toMatch(/"a" is defined twice/);
     expect(problemsOf(() => server.tool('b c', {}, () => 2))[0]).toMatch(/^tool "b c"/);
@@ -95,11 +95,11 @@ describe('mistakes in definitions', () => {
     [{ tools: { a: tool({ meta: { 'bad key': 1 }, run: () => 1 }) } }, /"bad key"/],
     [{ tools: { a: tool({ meta: { progressToken: 1 }, run: () => 1 }) } }, /uses this key itself/],
     [{ tools: { a: tool({ icons: [{ src: 'javascript:alert(1)' }], run: () => 1 }) } }, /https: or data:/],
-  ])('%j', (options, expected) => {
+  ])('are rejected: %j', (options, expected) => {
     expect(problemsOf(() => createServer({ ...quiet, ...options } as never)).join()).toMatch(expected);
   });
 
-  it('that only some clients mind are warnings', () => {
+  it('that affect only some clients are warnings', () => {
     const log = vi.fn();
     createServer({
       ...quiet,
@@ -110,8 +110,8 @@ describe('mistakes in definitions', () => {
   });
 });
 
-describe('limits of time', () => {
-  it.each([Number.NaN, -1, '5' as unknown as number])('of %s ms are refused', (timeoutMs) => {
+describe('time limits', () => {
+  it.each([Number.NaN, -1, '5' as unknown as number])('of %s ms are rejected', (timeoutMs) => {
     const tools = { t: tool({ timeoutMs, run: () => 1 }) };
     expect(problemsOf(() => createServer({ ...quiet, tools }))).toEqual([
       'tool "t": "timeoutMs" must be a number of milliseconds, 0 or more.',
@@ -129,7 +129,7 @@ describe('limits of time', () => {
     },
   );
 
-  it.each([Number.NaN, -1, 0, 1.5, Number.POSITIVE_INFINITY])('of tasks of %s are refused', (value) => {
+  it.each([Number.NaN, -1, 0, 1.5, Number.POSITIVE_INFINITY])('of tasks of %s are rejected', (value) => {
     const task = { support: 'optional', ttlMs: value } as const;
     expect(problemsOf(() => createServer({ ...quiet, tools: { t: tool({ task, run: () => 1 }) } }))).toEqual([
       'tool "t": "task.ttlMs" must be a whole number, 1 or more.',

@@ -7,7 +7,7 @@ const base = { name: 'test', version: '1.0.0', log: () => undefined };
 describe('an McpError with a code that does not exist', () => {
   const make = (code: unknown) => () => new McpError(code as never, 'x');
 
-  it('says which name was meant', () => {
+  it('suggests the name that was meant', () => {
     expect(make('not_found')).toThrow(
       'An McpError cannot have the code "not_found". Did you mean "resource_not_found"?',
     );
@@ -17,12 +17,12 @@ describe('an McpError with a code that does not exist', () => {
     expect(make(undefined)).toThrow('cannot have the code a value of type undefined');
   });
 
-  it('says the name of a number, or how to send a number of its own', () => {
+  it('suggests the name of a number, or how to send a custom number', () => {
     expect(make(-32602)).toThrow("not the number -32602: new McpError('invalid_params', message).");
     expect(make(-1)).toThrow("new McpError('remote_error', message, { number: -1 }) sends that number.");
   });
 
-  it('reaches the log, and not the client', async () => {
+  it('reaches the log, but not the client', async () => {
     const log = vi.fn();
     const server = createServer({ ...base, log, tools: { it: tool({ run: make('not_found') }) } });
     expect(await inProcess(server)('tools/call', { name: 'it' })).toMatchObject({ isError: true });
@@ -36,7 +36,7 @@ describe('a lifespan that is not a generator', () => {
   it.each([
     ['returns the state', async () => ({ db: 1 })],
     ['returns nothing', () => undefined],
-  ])('that %s is told how to be written', async (_, lifespan) => {
+  ])('is explained if it %s', async (_, lifespan) => {
     const log = vi.fn();
     const server = createServer({
       ...base,
@@ -54,7 +54,7 @@ describe('a lifespan that is not a generator', () => {
     await server.close();
   });
 
-  it('that ends without a yield is told to yield', async () => {
+  it('must yield before it ends', async () => {
     const server = createServer({ ...base, lifespan: async function* () {} as never });
     await expect(server.start()).rejects.toThrow('The lifespan ended without a yield.');
   });
@@ -69,7 +69,7 @@ describe('two templates that match the same URIs', () => {
     ['a://{+path}', 'a://{+rest}'],
     ['a://{/a,b}', 'a://{/c,d}'],
     ['a://{list*}', 'a://{items*}'],
-  ])('are refused: %s and %s', (first, second) => {
+  ])('are rejected: %s and %s', (first, second) => {
     const resources = { [first]: resource({ read }), [second]: resource({ read }) };
     expect(() => createServer({ ...base, resources })).toThrow(
       `resource "${second}" matches the same URIs as "${first}", which would always be read instead`,
@@ -82,11 +82,11 @@ describe('two templates that match the same URIs', () => {
     ['a://{?x}', 'a://{?y}'],
     ['a://{x}', 'a://{x}/{y}'],
     ['a://{x}', 'a://{x*}'],
-  ])('are not mistaken for others: %s and %s', (first, second) => {
+  ])('are not confused with others: %s and %s', (first, second) => {
     createServer({ ...base, resources: { [first]: resource({ read }), [second]: resource({ read }) } });
   });
 
-  it('may follow each other', () => {
+  it('may replace each other over time', () => {
     const server = createServer(base);
     const handle = server.resource('a://{x}', {}, read);
     expect(() => server.resource('a://{y}', {}, read)).toThrow('matches the same URIs');
@@ -95,7 +95,7 @@ describe('two templates that match the same URIs', () => {
   });
 });
 
-describe('a name that nothing has', () => {
+describe('an unknown name', () => {
   const server = createServer({
     ...base,
     tools: { add: tool({ run: () => 1 }), list_issues: tool({ run: () => 1 }) },
@@ -116,14 +116,14 @@ describe('a name that nothing has', () => {
   });
 
   it.each(['tools/call', 'prompts/get', 'resources/read'])(
-    'and is not a string is the mistake of the client, also where it cannot be printed: %s',
+    "is the client's mistake if it is not a string, even if it cannot be printed: %s",
     async (method) => {
       const name = { toString: 1 };
       await expect(call(method, { name, uri: name })).rejects.toMatchObject({ code: 'invalid_params' });
     },
   );
 
-  it('is not repeated whole', async () => {
+  it('is not repeated in full', async () => {
     const long = 'x'.repeat(100_000);
     const refusals = await Promise.all(
       [
@@ -156,7 +156,7 @@ describe('a typo in arguments', () => {
     return (content as [{ text: string }])[0].text;
   };
 
-  it('is told where a required field is missing, although the schema lets unknown fields pass', async () => {
+  it('is reported if a required field is missing, although the schema allows unknown fields', async () => {
     expect(await told({ titel: 'x' })).toBe(
       'Invalid arguments for it. title: required (a string), missing; titel: unknown field, did you mean "title"? Valid fields: title, body, at.',
     );
@@ -165,7 +165,7 @@ describe('a typo in arguments', () => {
     );
   });
 
-  it('is not seen in fields that are known, or that are far from what is missing', async () => {
+  it('is not suspected in known fields, or in names far from the missing one', async () => {
     expect(await told({ body: 'x', other: 1 })).toBe(
       'Invalid arguments for it. title: required (a string), missing. Valid fields: title, body, at.',
     );

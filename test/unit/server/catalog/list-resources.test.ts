@@ -29,8 +29,8 @@ async function page(server: ReturnType<typeof listing>, cursor?: string): Promis
   };
 }
 
-describe('a template that lists what it has', () => {
-  it('adds its resources to those that have a URI of their own, with its type unless they have another', async () => {
+describe('a template that lists its resources', () => {
+  it('adds them to the resources with their own URI, with its type unless they have another', async () => {
     const server = createServer({
       ...base,
       resources: {
@@ -58,7 +58,7 @@ describe('a template that lists what it has', () => {
     expect((await inProcess(server)('resources/templates/list'))['resourceTemplates']).toHaveLength(2);
   });
 
-  it('is asked anew for each caller', async () => {
+  it('is called again for each caller', async () => {
     const server = createServer({
       ...base,
       user: ({ auth }) => auth?.subject ?? 'nobody',
@@ -70,7 +70,7 @@ describe('a template that lists what it has', () => {
     }
   });
 
-  it('is seen by clients of every revision, over every wire', async () => {
+  it('is visible to clients of every revision, over every wire', async () => {
     await everyWire(
       listing(() => ['a://1', 'a://2']),
       async (client) => {
@@ -79,7 +79,7 @@ describe('a template that lists what it has', () => {
     );
   });
 
-  it('does not list what has a URI of its own, or what another template lists, a second time', async () => {
+  it('does not list a resource twice that has its own definition or that another template lists', async () => {
     const server = createServer({
       ...base,
       resources: {
@@ -91,7 +91,7 @@ describe('a template that lists what it has', () => {
   });
 });
 
-describe('the pages of what templates list', () => {
+describe('the pages of listed resources', () => {
   const paged = (items: string[]) =>
     createServer({
       ...base,
@@ -112,7 +112,7 @@ describe('the pages of what templates list', () => {
     expect(third.nextCursor).toBeUndefined();
   });
 
-  it('skip and repeat nothing where entries come and go before them', async () => {
+  it('skip and repeat nothing if entries come and go before them', async () => {
     const items = ['a://1', 'a://2', 'a://3'];
     const server = paged(items);
     const { nextCursor } = await page(server);
@@ -122,7 +122,7 @@ describe('the pages of what templates list', () => {
     expect((await page(server, nextCursor)).uris).toEqual(['a://3']);
   });
 
-  it('end where everything is gone', async () => {
+  it('end if everything is gone', async () => {
     const items = ['a://1', 'a://2', 'a://3'];
     const server = paged(items);
     const { nextCursor } = await page(server);
@@ -130,12 +130,12 @@ describe('the pages of what templates list', () => {
     expect(await page(server, nextCursor)).toEqual({ uris: [], nextCursor: undefined });
   });
 
-  it.each(['', '!', 'AAAA', 'bm8', 7, null, {}])('have no cursor %o', async (cursor) => {
+  it.each(['', '!', 'AAAA', 'bm8', 7, null, {}])('reject the cursor %o', async (cursor) => {
     await expect(page(paged(['a://1']), cursor as string)).rejects.toMatchObject({ code: 'invalid_params' });
   });
 });
 
-describe('a mistake in what a template lists', () => {
+describe('a mistake in the list of a template', () => {
   it.each<[string, unknown, string]>([
     ['is not an array', { uri: 'a://1' }, 'must return an array of URIs or of { uri, name, … }'],
     ['has no URI', [{ name: 'x' }], 'gave an entry without a string "uri", at [0]'],
@@ -145,7 +145,7 @@ describe('a mistake in what a template lists', () => {
       [{ uri: 'a://1', mime: 'x' }],
       'gave an entry with the unknown key "mime". Did you mean "mimeType"?',
     ],
-  ])('that %s is in the log, and masked for the client', async (_, value, sentence) => {
+  ])('that %s is logged, and masked for the client', async (_, value, sentence) => {
     const log = vi.fn();
     await expect(page(listing(() => value, log))).rejects.toThrow(/^Internal error \(ref /);
     expect(log.mock.calls[0]?.[2]).toMatchObject({
@@ -153,20 +153,20 @@ describe('a mistake in what a template lists', () => {
     });
   });
 
-  it('that is thrown is shown only where it is meant to be', async () => {
+  it('that is thrown is shown only if it is meant for the client', async () => {
     const failing = (error: Error) => page(listing(() => Promise.reject(error)));
     await expect(failing(new ToolError('The disk is away.'))).rejects.toThrow('The disk is away.');
     await expect(failing(new McpError('invalid_request', 'Log in first.'))).rejects.toThrow('Log in first.');
     await expect(failing(new Error('10.0.0.7'))).rejects.toThrow(/^Internal error/);
   });
 
-  it('cannot be made where there is nothing to list', () => {
+  it('cannot be made without anything to list', () => {
     expect(() =>
       createServer({ ...base, resources: { 'a://b': resource({ list: () => [], read }) } }),
     ).toThrow(DefinitionError);
   });
 
-  it('cannot ask the client', async () => {
+  it('may not be a question to the client', async () => {
     const asking = (ctx: { ask: (key: string, message: string) => Promise<unknown> }) =>
       ctx.ask('k', 'Sure?');
     await expect(page(listing(asking))).rejects.toThrow(/^Internal error/);

@@ -29,7 +29,7 @@ describe('lists', () => {
     expect(pages.every((page) => page.length > 0)).toBe(true);
   });
 
-  it('keep a cursor good while the list changes, as long as its entry is there', async () => {
+  it('keep a cursor valid while the list changes, as long as its entry exists', async () => {
     const server = createServer({ ...quiet, tools: many, pageSize: 3 });
     const call = inProcess(server);
     const { nextCursor } = await call('tools/list');
@@ -39,7 +39,7 @@ describe('lists', () => {
     expect(page['nextCursor']).toBeDefined();
   });
 
-  it.each([['unknown'], ['!!'], [''], [7]])('refuse the cursor %j', async (cursor) => {
+  it.each([['unknown'], ['!!'], [''], [7]])('reject the cursor %j', async (cursor) => {
     const call = inProcess(createServer({ ...quiet, tools: many }));
     await expect(call('tools/list', { cursor })).rejects.toMatchObject({ code: 'invalid_params' });
   });
@@ -54,7 +54,7 @@ describe('lists', () => {
     });
   });
 
-  it('that do not exist are no methods', async () => {
+  it('without definitions are unknown methods', async () => {
     const call = inProcess(createServer({ ...quiet }));
     for (const method of [
       'tools/list',
@@ -67,7 +67,7 @@ describe('lists', () => {
     }
   });
 
-  it('show what was defined, whole', async () => {
+  it('show definitions in full', async () => {
     const icons = [{ src: 'data:image/png;base64,AA==', theme: 'dark' as const }];
     const server = createServer({
       ...quiet,
@@ -145,8 +145,8 @@ describe('lists', () => {
   });
 });
 
-describe('discover', () => {
-  it('says what exists and nothing else', async () => {
+describe('server/discover', () => {
+  it('reports existing features and nothing else', async () => {
     const call = inProcess(createServer({ ...quiet, instructions: 'Use it well', tools: many }));
     expect(await call('server/discover')).toMatchObject({
       supportedVersions: ['2026-07-28'],
@@ -158,7 +158,7 @@ describe('discover', () => {
     expect(capabilities).not.toHaveProperty('tools.listChanged');
   });
 
-  it('promises what `changes` says', async () => {
+  it('declares the changes that `changes` promises', async () => {
     const call = inProcess(
       createServer({
         ...quiet,
@@ -173,7 +173,7 @@ describe('discover', () => {
     });
   });
 
-  it('promises a change from the first one on', async () => {
+  it('declares changes from the first one on', async () => {
     const server = createServer({ ...quiet, tools: many });
     const call = inProcess(server);
     await call('server/discover');

@@ -38,7 +38,7 @@ const server = createServer({
 const call = inProcess(server);
 const read = async (uri: unknown) => call('resources/read', { uri });
 
-describe('what a reader returns', () => {
+describe('the value of a resource', () => {
   it.each([
     ['a://text', { uri: 'a://text', mimeType: 'text/plain', text: 'hello' }],
     ['a://json', { uri: 'a://json', mimeType: 'application/json', text: '{"a":1}' }],
@@ -49,7 +49,7 @@ describe('what a reader returns', () => {
     ['users://7/profile', { uri: 'users://7/profile', mimeType: 'text/plain', text: 'user 7' }],
     ['users://a%20b/profile', { uri: 'users://a%20b/profile', mimeType: 'text/plain', text: 'user a b' }],
     ['files:///x/y.txt', { uri: 'files:///x/y.txt', mimeType: 'text/plain', text: 'file x/y.txt' }],
-  ])('%s', async (uri, contents) => {
+  ])('is sent as contents: %s', async (uri, contents) => {
     expect((await read(uri))['contents']).toEqual([contents]);
   });
 
@@ -57,13 +57,13 @@ describe('what a reader returns', () => {
     expect((await read('a://many'))['contents']).toHaveLength(2);
   });
 
-  it('is kept by nobody else unless the definition says so', async () => {
+  it('is private to its caller unless the definition says otherwise', async () => {
     expect(await read('a://text')).toMatchObject({ ttlMs: 1000, cacheScope: 'public' });
     expect(await read('a://json')).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
   });
 });
 
-describe('what is not there', () => {
+describe('a missing resource', () => {
   it.each([
     'a://nope',
     '__proto__',
@@ -75,16 +75,16 @@ describe('what is not there', () => {
     'files:///a/%2e%2e/%2e%2e/etc/passwd',
     'files:///a/..%2f..%2fetc',
     '',
-  ])('%j is not found', async (uri) => {
+  ])('is not found: %j', async (uri) => {
     await expect(read(uri)).rejects.toMatchObject({ code: 'resource_not_found', data: { uri } });
   });
 
-  it('a URI that is no string is refused', async () => {
+  it('is rejected if the URI is not a string', async () => {
     await expect(read(7)).rejects.toMatchObject({ code: 'invalid_params' });
   });
 });
 
-it('a ToolError is shown, any other error is not', async () => {
+it('a ToolError of a resource is shown, any other error is not', async () => {
   await expect(read('a://shown')).rejects.toMatchObject({
     code: 'internal_error',
     message: 'The disk is full',

@@ -12,9 +12,9 @@ function calling(run: () => unknown, output?: z.ZodType) {
   return inProcess(server)('tools/call', { name: 'it' });
 }
 
-describe('what a handler returns', () => {
+describe('the return value of a handler', () => {
   it.each([
-    ['a text', () => 'hello', { content: [{ type: 'text', text: 'hello' }] }],
+    ['a string', () => 'hello', { content: [{ type: 'text', text: 'hello' }] }],
     ['nothing', () => undefined, { content: [] }],
     ['null', () => null, { content: [{ type: 'text', text: 'null' }] }],
     ['a number', () => 42, { content: [{ type: 'text', text: '42' }] }],
@@ -47,11 +47,11 @@ describe('what a handler returns', () => {
       { structuredContent: { title: 'A book', content: ['chapter 1'] } },
     ],
     ['a promise', async () => 'later', { content: [{ type: 'text', text: 'later' }] }],
-  ])('%s', async (_, run, expected) => {
+  ])('becomes a result: %s', async (_, run, expected) => {
     expect(await calling(run)).toMatchObject({ resultType: 'complete', ...expected });
   });
 
-  it('is checked against the output schema and sent as text and as structure', async () => {
+  it('is validated against the output schema and sent as text and as structured content', async () => {
     const output = z.object({ sum: z.number() });
     expect(await calling(() => ({ sum: 3 }), output)).toMatchObject({
       content: [{ type: 'text', text: '{"sum":3}' }],
@@ -59,7 +59,7 @@ describe('what a handler returns', () => {
     });
   });
 
-  it('keeps the content of a full result beside its checked structure', async () => {
+  it('keeps the content of a full result next to its validated structured content', async () => {
     const output = z.object({ sum: z.number() });
     const full = { content: [text('three')], structuredContent: { sum: 3 } };
     expect(await calling(() => full, output)).toMatchObject({
@@ -68,7 +68,7 @@ describe('what a handler returns', () => {
     });
   });
 
-  it('that does not fit the output schema is our mistake, not the model’s', async () => {
+  it('that does not fit the output schema is the server’s mistake, not the model’s', async () => {
     const log = vi.fn();
     const server = createServer({
       ...quiet,
@@ -83,14 +83,14 @@ describe('what a handler returns', () => {
     expect(String(log.mock.calls[0]?.[2])).toMatch(/output schema.*sum/);
   });
 
-  it('a failure needs no structure', async () => {
+  it('needs no structured content if it is a failure', async () => {
     const failed = { content: [text('no')], isError: true };
     expect(await calling(() => failed, z.object({ sum: z.number() }))).toMatchObject(failed);
   });
 });
 
-describe('what a handler throws', () => {
-  it('reaches the model when it is a ToolError', async () => {
+describe('an error of a handler', () => {
+  it('reaches the model if it is a ToolError', async () => {
     const result = await calling(() => {
       throw new ToolError('Order 7 does not exist');
     });
@@ -100,7 +100,7 @@ describe('what a handler throws', () => {
     });
   });
 
-  it('stays on the server otherwise, with a reference to find it by', async () => {
+  it('stays on the server otherwise, with a reference to find it', async () => {
     const log = vi.fn();
     const secret = new Error('connect ECONNREFUSED db.internal:5432 password=hunter2');
     const server = createServer({
@@ -121,7 +121,7 @@ describe('what a handler throws', () => {
     expect(log).toHaveBeenCalledWith('error', `Tool "it" failed (ref ${ref})`, secret);
   });
 
-  it('is a protocol error when it is an McpError', async () => {
+  it('is a protocol error if it is an McpError', async () => {
     const failing = calling(() => {
       throw new McpError('invalid_params', 'no such thing');
     });
@@ -129,7 +129,7 @@ describe('what a handler throws', () => {
   });
 });
 
-describe('arguments', () => {
+describe('the arguments of a tool', () => {
   const server = createServer({
     ...quiet,
     tools: {
@@ -147,7 +147,7 @@ describe('arguments', () => {
   });
   const call = inProcess(server);
 
-  it('that are wrong come back as a text the model can act on', async () => {
+  it('that are wrong lead to text that the model can act on', async () => {
     const result = await call('tools/call', { name: 'add', arguments: { a: 'x' } });
     const [{ text: said }] = result['content'] as [{ text: string }];
     expect(result['isError']).toBe(true);
@@ -156,7 +156,7 @@ describe('arguments', () => {
     );
   });
 
-  it('that came as strings are taken for what the schema says', async () => {
+  it('that came as strings are coerced to the schema', async () => {
     expect(await call('tools/call', { name: 'add', arguments: { a: '1', b: '2' } })).toMatchObject({
       content: [{ type: 'text', text: '3' }],
     });
@@ -170,7 +170,7 @@ describe('arguments', () => {
   });
 
   it.each(['__proto__', 'constructor', 'toString', 'nope', ''])(
-    'a tool named %j is not found',
+    'are not read for an unknown tool: %j',
     async (name) => {
       await expect(call('tools/call', { name })).rejects.toMatchObject({
         code: 'invalid_params',
@@ -179,7 +179,7 @@ describe('arguments', () => {
     },
   );
 
-  it('a name that is no string is refused', async () => {
+  it('are not read if the name is not a string', async () => {
     await expect(call('tools/call', { name: 7 })).rejects.toMatchObject({ code: 'invalid_params' });
     await expect(call('tools/call', { name: 'add', arguments: [] })).rejects.toMatchObject({
       code: 'invalid_params',
@@ -187,8 +187,8 @@ describe('arguments', () => {
   });
 });
 
-describe('lazily loaded tools', () => {
-  it('load with the first call, once', async () => {
+describe('a lazily loaded tool', () => {
+  it('is loaded with the first call, once', async () => {
     const load = vi.fn(async () => ({ run: () => 'loaded' }));
     const call = inProcess(createServer({ ...quiet, tools: { lazy: tool({ load }) } }));
     expect(load).not.toHaveBeenCalled();
@@ -197,7 +197,7 @@ describe('lazily loaded tools', () => {
     expect(load).toHaveBeenCalledOnce();
   });
 
-  it('may be a default export, and a load that failed is tried again', async () => {
+  it('may be a default export, and is loaded again after a failure', async () => {
     const load = vi
       .fn<() => Promise<{ default: () => string }>>()
       .mockRejectedValueOnce(new Error('disk'))
@@ -208,7 +208,7 @@ describe('lazily loaded tools', () => {
   });
 });
 
-describe('time limits', () => {
+describe('time limits of tools', () => {
   it('end the call and abort the handler’s signal', async () => {
     let seen: AbortSignal | undefined;
     const server = createServer({
@@ -232,7 +232,7 @@ describe('time limits', () => {
     expect(seen?.reason).toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('of the server count where the tool has none, and the caller’s signal still reaches the handler', async () => {
+  it('come from the server if the tool has none, and the caller’s signal still reaches the handler', async () => {
     const controller = new AbortController();
     const server = createServer({
       ...quiet,
@@ -251,7 +251,7 @@ describe('time limits', () => {
   });
 });
 
-it('builds nothing after definition', async () => {
+it('a tool compiles nothing after its definition', async () => {
   const shape = z.object({ a: z.number() });
   const convert = vi.spyOn(shape['~standard'].jsonSchema, 'input');
   const server = createServer({ ...quiet, tools: { it: tool({ input: shape, run: ({ a }) => a }) } });

@@ -11,7 +11,7 @@ import { z } from 'zod';
 
 const base = { name: 'test', version: '1.0.0', log: () => undefined };
 
-/** As a program in JavaScript has it: no compiler looks at the keys. */
+/** As in a JavaScript program, where no compiler checks the keys. */
 function unchecked(value: object): never {
   return value as never;
 }
@@ -64,13 +64,13 @@ describe('an unknown key in a definition', () => {
     expect(problemsOfTool(definition)).toEqual([problem]);
   });
 
-  it('is listed with all that is known where nothing is near', () => {
+  it('is reported with all known keys if none is similar', () => {
     expect(problemsOfTool({ run, zzz: 1 })).toEqual([
       'tool "t": "zzz" is unknown. Known: title, description, icons, tags, meta, input, output, annotations, timeoutMs, task, idempotency, run, load.',
     ]);
   });
 
-  it('does not hide what is wrong with the value under its right name', () => {
+  it('does not hide the problem of the value under its right name', () => {
     expect(problemsOfTool({ inputSchema: { a: z.number() }, handler: run })).toEqual([
       'tool "t": "inputSchema" is unknown. Did you mean "input"?',
       'tool "t": "handler" is unknown. Did you mean "run"?',
@@ -78,7 +78,7 @@ describe('an unknown key in a definition', () => {
     ]);
   });
 
-  it('does not replace the key that is there already', () => {
+  it('does not suggest a key that is already present', () => {
     expect(problemsOfTool({ run, handler: run, input: { type: 'object' }, inputSchema: 3 })).toEqual([
       'tool "t": "handler" is unknown. Did you mean "run"?',
       'tool "t": "inputSchema" is unknown. Did you mean "input"?',
@@ -116,7 +116,7 @@ describe('an unknown key in a definition', () => {
     ]);
   });
 
-  it('is refused in a definition that is added later, which leaves nothing behind', async () => {
+  it('is rejected in a later definition, which leaves nothing behind', async () => {
     const server = createServer(base);
     expect(problemsOf(() => server.tool('t', unchecked({ inputSchema: { type: 'object' } }), run))).toEqual([
       'tool "t": "inputSchema" is unknown. Did you mean "input"?',
@@ -132,7 +132,7 @@ describe('an unknown key in a definition', () => {
 });
 
 describe('createServer', () => {
-  it.each([undefined, null, 'name', 5])('says what it needs when it is given %o', (options) => {
+  it.each([undefined, null, 'name', 5])('explains its parameters when it is called with %o', (options) => {
     expect(() => createServer(options as never)).toThrow(
       'createServer needs an object: createServer({ name, version, tools: { … } })',
     );
@@ -181,7 +181,7 @@ describe('an unknown option', () => {
     expect(started).toBe(false);
   });
 
-  it('of testClient is refused, and another name for the caller is recognized', async () => {
+  it('of testClient is rejected, and another name for the caller is recognized', async () => {
     await expect(testClient(server, unchecked({ timeout: 5 }))).rejects.toThrow(
       'testClient has no option "timeout". Did you mean "timeoutMs"?',
     );

@@ -62,14 +62,14 @@ describe('ctx.call', () => {
     expect(result.content).toEqual([{ type: 'text', text: 'ada,ada' }]);
   });
 
-  it('does not check the inner arguments against the headers of the outer call', async () => {
+  it('does not compare the inner arguments with the headers of the outer call', async () => {
     const handle = createHandler(strict());
     const params = { name: 'other', arguments: { region: 'north' } };
     const { result } = await post(handle, 'tools/call', params, north);
     expect(result.content).toEqual([{ type: 'text', text: 'south' }]);
   });
 
-  it('keeps who is calling', async () => {
+  it('keeps the caller', async () => {
     const server = createServer({
       ...quiet,
       tools: {
@@ -124,7 +124,7 @@ describe('a completer', () => {
     expect(outcome['completion']).toMatchObject({ values: ['ada', 'alan', 'red of ann'] });
   });
 
-  it('of a prompt gets who is calling, and a signal', async () => {
+  it('of a prompt gets the caller, and a signal', async () => {
     const outcome = await call('completion/complete', {
       ref: { type: 'ref/prompt', name: 'greet' },
       argument: { name: 'name', value: '' },
@@ -132,7 +132,7 @@ describe('a completer', () => {
     expect(outcome['completion']).toMatchObject({ values: ['ann false'] });
   });
 
-  it('cannot ask', async () => {
+  it('cannot ask the client', async () => {
     await expect(
       call('completion/complete', {
         ref: { type: 'ref/resource', uri: 'people://{team}/{id}' },
@@ -141,7 +141,7 @@ describe('a completer', () => {
     ).rejects.toMatchObject({ code: 'internal_error' });
   });
 
-  it('is not asked, nor is the user made, where an argument has none', async () => {
+  it('is not called, nor is the user created, if an argument has none', async () => {
     const user = vi.fn(() => ({}));
     const plain = createServer({
       ...quiet,
@@ -158,7 +158,7 @@ describe('a completer', () => {
 });
 
 describe('a client that watches a task', () => {
-  it('costs the process nothing but a line in the log when the store cannot be read', async () => {
+  it('costs the process only a line in the log when the store cannot be read', async () => {
     const inner = memoryStore();
     let away = false;
     const store: Store = {
@@ -253,7 +253,7 @@ describe('a server with the option user that does not know who is calling', () =
     return JSON.parse(await response.text());
   };
 
-  it('refuses idempotency keys over HTTP, and says what to set', async () => {
+  it('rejects idempotency keys over HTTP, with the remedy', async () => {
     const { error } = await send(createHandler(build().server), 'pay', 'k');
     expect(error.message).toContain('does not accept idempotency keys from unknown callers');
     expect(error.message).toContain('give the option "auth" to serve, createHandler or createNodeHandler');
@@ -269,7 +269,7 @@ describe('a server with the option user that does not know who is calling', () =
     expect((await send(createHandler(plain), 'pay', 'k')).result.content[0].text).toBe('paid');
   });
 
-  it.each(['asks', 'long'])('tells its log once when "%s" keeps something for later', async (name) => {
+  it.each(['asks', 'long'])('warns in its log once when "%s" stores something for later', async (name) => {
     const { server, logged } = build();
     const handle = createHandler(server);
     await send(handle, 'pay');

@@ -28,12 +28,12 @@ function withTool(run: (ctx: Context) => unknown, options: object = {}) {
   });
 }
 
-describe('progress', () => {
+describe('progress of a tool', () => {
   const server = withTool(({ progress }) => {
     for (const done of [0, 5, 5, 3, 10]) progress(done, 10, `at ${done}`);
   });
 
-  it('goes to who asked, and only forwards', async () => {
+  it('goes to the client that requested it, and only forwards', async () => {
     const { seen, onNotification } = recorder();
     await inProcess(server)('tools/call', { name: 'it', _meta: { progressToken: 0 } }, { onNotification });
     expect(seen).toEqual(
@@ -52,7 +52,7 @@ describe('progress', () => {
 });
 
 describe('progress that is not a number', () => {
-  it('is skipped where it is a quotient that has no value, and the tool goes on', async () => {
+  it('is skipped if it is an undefined quotient, and the tool continues', async () => {
     const { seen, onNotification } = recorder();
     const server = withTool(({ progress }) => {
       progress(0 / 0);
@@ -74,7 +74,7 @@ describe('progress that is not a number', () => {
     ['a BigInt', [5n], 'the first argument must be a number, not a value of type bigint'],
     ['a string as the total', [1, '5'], 'the total must be a number'],
     ['an object as the message', [1, 2, {}], 'the message must be a string'],
-  ])('is a mistake where it is %s, also where nobody listens', async (_, given, sentence) => {
+  ])('is a mistake if it is %s, even if nobody listens', async (_, given, sentence) => {
     const log = vi.fn();
     const server = withTool(({ progress }) => Reflect.apply(progress, undefined, given), { log });
     expect(await inProcess(server)('tools/call', { name: 'it' })).toMatchObject({ isError: true });
@@ -106,7 +106,7 @@ describe('log messages', () => {
       }),
       'Error: not now',
     ],
-  ])('with %s as their data do not end the tool, and say what there was', async (_, data, sent) => {
+  ])('with %s as their data do not end the tool, and describe the data', async (_, data, sent) => {
     const { seen, onNotification } = recorder();
     const server = withTool(({ log }) => {
       log.error(data());
@@ -125,7 +125,7 @@ describe('log messages', () => {
     log.emergency('e');
   });
 
-  it('go out from the level asked for upwards', async () => {
+  it('are sent from the requested level upwards', async () => {
     const { seen, onNotification } = recorder();
     await inProcess(server, { logLevel: 'warning' })('tools/call', { name: 'it' }, { onNotification });
     expect(seen).toEqual([
@@ -134,7 +134,7 @@ describe('log messages', () => {
     ]);
   });
 
-  it('are not sent to who asked for none', async () => {
+  it('are not sent to a client that requested none', async () => {
     const { seen, onNotification } = recorder();
     await inProcess(server)('tools/call', { name: 'it' }, { onNotification });
     expect(seen).toEqual([]);
@@ -173,7 +173,7 @@ describe('lifespan and user', () => {
     await expect(server.start()).rejects.toThrow('closed');
   });
 
-  it('that fails to open fails the call and is tried again', async () => {
+  it('fail the call if the lifespan fails to open, and try again', async () => {
     const log = vi.fn();
     let tries = 0;
     await using server = createServer({
@@ -212,7 +212,7 @@ describe('lifespan and user', () => {
   });
 });
 
-describe('calling and reading inside', () => {
+describe('a handler that calls and reads inside the server', () => {
   it('uses the same definitions', async () => {
     const server = createServer({
       ...quiet,
@@ -268,7 +268,7 @@ describe('middleware', () => {
     expect(order).toEqual(['a tools/list', 'b tools/list', 'b done', 'a done']);
   });
 
-  it('may change the call by a copy', async () => {
+  it('may change the call by making a copy', async () => {
     const renamed: Middleware = (call, next) => next({ ...call, params: { ...call.params, name: 'it' } });
     const server = withTool(({ signal }) => signal.aborted, { use: [renamed] });
     expect(await inProcess(server)('tools/call', { name: 'other' })).toMatchObject({
@@ -276,7 +276,7 @@ describe('middleware', () => {
     });
   });
 
-  it('that throws is masked', async () => {
+  it('that throws has its error masked', async () => {
     const broken: Middleware = () => Promise.reject(new Error('secret'));
     const failing = inProcess(withTool(() => 'x', { use: [broken] }))('tools/list');
     await expect(failing).rejects.toMatchObject({
@@ -290,7 +290,7 @@ describe('prompts', () => {
   const server = createServer({
     ...quiet,
     prompts: {
-      text: prompt({ description: 'A text', run: () => 'hello' }),
+      text: prompt({ description: 'A string', run: () => 'hello' }),
       list: prompt({ run: () => ['hi', user('there'), { type: 'text', text: 'x' }] }),
       full: prompt({ run: () => ({ description: 'own', messages: [user('y')] }) }),
       typed: prompt({ args: z.object({ n: z.number() }), run: ({ n }) => `n is ${n + 1}` }),
@@ -313,9 +313,9 @@ describe('prompts', () => {
   });
   const call = inProcess(server);
 
-  it('return texts, messages, blocks, lists of those, or a full result', async () => {
+  it('return strings, messages, blocks, arrays of those, or a full result', async () => {
     expect(await call('prompts/get', { name: 'text' })).toMatchObject({
-      description: 'A text',
+      description: 'A string',
       messages: [{ role: 'user', content: { type: 'text', text: 'hello' } }],
     });
     expect((await call('prompts/get', { name: 'list' }))['messages']).toHaveLength(3);
@@ -325,7 +325,7 @@ describe('prompts', () => {
     });
   });
 
-  it('take arguments as the strings they come in', async () => {
+  it('receive arguments as strings', async () => {
     expect(await call('prompts/get', { name: 'typed', arguments: { n: '1' } })).toMatchObject({
       messages: [{ content: { text: 'n is 2' } }],
     });
@@ -336,14 +336,14 @@ describe('prompts', () => {
     [{ name: '__proto__' }, 'Unknown prompt: __proto__'],
     [{ name: 'typed', arguments: {} }, /Invalid arguments for prompt typed.*n/],
     [{ name: 'typed', arguments: { n: 'x' } }, /n: expected a number/],
-  ])('%j', async (params, message) => {
+  ])('reject the arguments %j', async (params, message) => {
     await expect(call('prompts/get', params)).rejects.toMatchObject({
       code: 'invalid_params',
       message: typeof message === 'string' ? message : expect.stringMatching(message),
     });
   });
 
-  it('that return something else are our mistake', async () => {
+  it('that return something else are the server’s mistake', async () => {
     await expect(call('prompts/get', { name: 'broken' })).rejects.toMatchObject({ code: 'internal_error' });
   });
 
@@ -384,7 +384,7 @@ describe('prompts', () => {
   });
 });
 
-describe('methods of one’s own', () => {
+describe('custom methods', () => {
   const server = createServer({
     ...quiet,
     methods: {

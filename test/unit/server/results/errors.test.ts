@@ -103,7 +103,7 @@ describe('onError', () => {
     expect(logged).toContain(constraint);
   });
 
-  it('does not see what is written for the peer', async () => {
+  it('does not see errors that are meant for the peer', async () => {
     const onError = vi.fn();
     const { call } = build(onError);
     await call('tools/call', { name: 'blocked' });

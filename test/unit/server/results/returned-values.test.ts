@@ -7,7 +7,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { openSession } from '../../../support/http/sessions.js';
 
-/** Runs a handler once, and gives the outcome and what the operator's log says. */
+/** Runs a handler once, and returns the outcome and the operator's log. */
 async function returning(value: unknown): Promise<{ outcome: Record<string, unknown>; logged: string }> {
   return calling(tool({ run: () => value }));
 }
@@ -56,7 +56,7 @@ function nested(levels: number): unknown {
 
 const bytes = 'Return image(bytes, mimeType), audio(bytes, mimeType) or embed(uri, bytes)';
 
-describe('a value that JSON would change without a word', () => {
+describe('a value that JSON would change silently', () => {
   it.each<[string, unknown, string]>([
     [
       'a Map',
@@ -149,7 +149,7 @@ describe('a value that JSON would change without a word', () => {
       [text('x', { annotations: { priority: Number.NaN } })],
       '[0].annotations.priority is NaN',
     ],
-  ])('%s fails, and the log says where it is and what to write', async (_, value, sentence) => {
+  ])('fails the call, and the log says where it is and what to write: %s', async (_, value, sentence) => {
     const { outcome, logged } = await returning(value);
     expect(outcome).toMatchObject({
       isError: true,
@@ -182,7 +182,7 @@ describe('a value that JSON would change without a word', () => {
       { content: [text('x')], resultType: 'input_required' },
       '"resultType" of a handler\'s result',
     ],
-  ])('%s in a result that was written out fails, and the log says so', async (_, value, sentence) => {
+  ])('fails in a full result, and the log says so: %s', async (_, value, sentence) => {
     const { outcome, logged } = await returning(value);
     expect(outcome).toMatchObject({ isError: true, resultType: 'complete' });
     expect(logged).toContain(sentence);
@@ -213,7 +213,7 @@ describe('a value that JSON would change without a word', () => {
     ]);
   });
 
-  it('is named in the log with its cause where it is an error', async () => {
+  it('is logged with its cause if it is an error', async () => {
     const log = vi.fn();
     const boom = new Error('boom');
     const server = createServer({
@@ -226,7 +226,7 @@ describe('a value that JSON would change without a word', () => {
     expect(log.mock.calls[0]?.[2]).toMatchObject({ cause: boom });
   });
 
-  it('is seen by whoever tests in the same process: the log is stderr by default', async () => {
+  it('is visible in tests in the same process, because the log is stderr by default', async () => {
     const stderr = vi.spyOn(console, 'error').mockImplementation(() => {});
     const server = createServer({ name: 'x', version: '1', tools: { it: tool({ run: () => new Map() }) } });
     await using client = await connect(server);
@@ -284,14 +284,14 @@ describe('a value that JSON carries', () => {
     expect(JSON.parse(JSON.stringify(outcome['structuredContent']))).toEqual(expected);
   });
 
-  it('is awaited where it is a thenable, such as a query builder', async () => {
+  it('is awaited if it is a thenable, such as a query builder', async () => {
     // biome-ignore lint/suspicious/noThenProperty: it is what query builders are
     const query = { then: (done: (rows: unknown) => void) => done({ rows: 2 }) };
     expect((await returning(query)).outcome).toMatchObject({ structuredContent: { rows: 2 } });
   });
 });
 
-describe('content that was written by hand', () => {
+describe('handwritten content', () => {
   const png = image('AA==', 'image/png');
 
   it.each<[string, unknown, readonly unknown[]]>([
@@ -355,18 +355,18 @@ describe('content that was written by hand', () => {
       { rows: [{ photo: png }] },
       'rows[0].photo is a content block inside of data',
     ],
-  ])('fails where it cannot be meant: %s', async (_, value, sentence) => {
+  ])('fails if it cannot be intended: %s', async (_, value, sentence) => {
     const { outcome, logged } = await returning(value);
     expect(outcome).toMatchObject({ isError: true });
     expect(logged).toContain(sentence);
   });
 
-  it('is made of the structured content where there is none', async () => {
+  it('is made from the structured content if it is missing', async () => {
     const { outcome } = await returning({ structuredContent: { a: 1 }, isError: true });
     expect(outcome).toMatchObject({ structuredContent: { a: 1 }, isError: true, content: [text('{"a":1}')] });
   });
 
-  it('is data where the output schema says so', async () => {
+  it('is data if the output schema says so', async () => {
     const output = z.object({ content: z.array(z.object({ type: z.string(), text: z.string() })) });
     const value = { content: [{ type: 'text', text: 'x' }] };
     const { outcome } = await calling(tool({ output, run: () => value }));
@@ -385,7 +385,7 @@ describe('an image', () => {
       new Uint16Array(new Uint8Array([102, 111, 111, 0]).buffer, 0, 1).constructor && Buffer.from('foo'),
     ],
     ['an ArrayBuffer', new Uint8Array([102, 111, 111]).buffer],
-  ])('is made from %s', (_, data) => {
+  ])('can be made from %s', (_, data) => {
     expect(make(data, 'image/png').data).toBe('Zm9v');
   });
 
@@ -406,11 +406,11 @@ describe('an image', () => {
     ['an array', [[1, 2], 'image/png'], 'not an array: give it Uint8Array.from(array)'],
     ['nothing', [undefined, 'image/png'], 'not undefined'],
     ['no type', ['Zm9v'], `image() needs a MIME type as its second argument, such as 'image/png'`],
-  ])('is refused: %s', (_, given, sentence) => {
+  ])('is rejected: %s', (_, given, sentence) => {
     expect(() => Reflect.apply(make, undefined, given)).toThrow(sentence);
   });
 
-  it('is checked at both ends where it is large, and not in between', () => {
+  it('is checked at both ends if it is large, and not in between', () => {
     const large = 'A'.repeat(8_000_000);
     expect(make(large, 'image/png').data).toBe(large);
     expect(() => make(`${large}.png`, 'image/png')).toThrow('is not base64');
@@ -418,7 +418,7 @@ describe('an image', () => {
 });
 
 describe('text() and ToolError', () => {
-  it('want a string', () => {
+  it('require a string', () => {
     expect(() => text(42 as never)).toThrow('text() needs a string, not a value of type number');
     expect(() => text(null as never)).toThrow('text() needs a string, not null');
     expect(() => new ToolError({ code: 1 } as never)).toThrow(
@@ -427,7 +427,7 @@ describe('text() and ToolError', () => {
   });
 });
 
-/** Reads a resource, gets a prompt or calls a method, and gives what came and what was logged. */
+/** Reads a resource, gets a prompt or calls a method, and returns the outcome and the log. */
 async function asking(
   definitions: object,
   method: string,
@@ -440,7 +440,7 @@ async function asking(
   return outcome === undefined ? { logged } : { outcome, logged };
 }
 
-describe('what a resource returns', () => {
+describe('the return value of a resource', () => {
   const reading = (value: unknown): ReturnType<typeof asking> =>
     asking({ resources: { 'a://b': resource({ read: () => value }) } }, 'resources/read', { uri: 'a://b' });
   const part = { uri: 'a://b', text: 'x' };
@@ -452,7 +452,7 @@ describe('what a resource returns', () => {
     ['contents without uri', { text: 'x', mimeType: 'text/html' }, 'has no "uri". Add uri: ctx.uri.'],
     ['bad contents', { contents: 'x' }, '"contents" must be an array'],
     ['an object among contents', [part, { a: 1 }], '[1] is not contents, but others are.'],
-  ])('fails where it cannot be sent: %s', async (_, value, sentence) => {
+  ])('fails if it cannot be sent: %s', async (_, value, sentence) => {
     const { outcome, logged } = await reading(value);
     expect(outcome).toBeUndefined();
     expect(logged).toContain(sentence);
@@ -483,7 +483,7 @@ describe('what a resource returns', () => {
   });
 });
 
-describe('what a prompt returns', () => {
+describe('the return value of a prompt', () => {
   const getting = (value: unknown): ReturnType<typeof asking> =>
     asking({ prompts: { p: prompt({ run: () => value as never }) } }, 'prompts/get', { name: 'p' });
 
@@ -506,19 +506,19 @@ describe('what a prompt returns', () => {
       'the content of it has the type "txt". Did you mean "text"?',
     ],
     ['messages that are not an array', { messages: 'x' }, '"messages" must be an array.'],
-  ])('fails where it cannot be sent: %s', async (_, value, sentence) => {
+  ])('fails if it cannot be sent: %s', async (_, value, sentence) => {
     const { outcome, logged } = await getting(value);
     expect(outcome).toBeUndefined();
     expect(logged).toContain(sentence);
   });
 
-  it('may have its content as a string', async () => {
+  it('may have a string as its content', async () => {
     const { outcome } = await getting({ messages: [{ role: 'assistant', content: 'x' }] });
     expect(outcome).toMatchObject({ messages: [{ role: 'assistant', content: text('x') }] });
   });
 });
 
-describe('what a method of its own returns', () => {
+describe('the return value of a custom method', () => {
   const running = (value: unknown): ReturnType<typeof asking> =>
     asking({ methods: { 'acme/x': { run: () => value } } }, 'acme/x', {});
 
@@ -527,19 +527,19 @@ describe('what a method of its own returns', () => {
     ['a list', [1], 'a method returns an object.'],
     ['a Map', new Map(), 'it is a Map.'],
     ['a Set inside', { a: new Set() }, 'a is a Set.'],
-  ])('fails where it cannot be sent: %s', async (_, value, sentence) => {
+  ])('fails if it cannot be sent: %s', async (_, value, sentence) => {
     const { outcome, logged } = await running(value);
     expect(outcome).toBeUndefined();
     expect(logged).toContain(sentence);
   });
 
-  it('may be nothing', async () => {
+  it('may be undefined', async () => {
     expect((await running(undefined)).outcome).toMatchObject({ resultType: 'complete' });
   });
 });
 
-describe('what a step returns', () => {
-  it('fails where JSON would change it: a later round would get something else', async () => {
+describe('the return value of a step', () => {
+  it('fails if JSON would change it, because a later round would get another value', async () => {
     const { outcome, logged } = await calling(
       tool({ run: async (_, ctx) => ctx.step('load', () => ({ rows: new Map() })) }),
     );
@@ -549,7 +549,7 @@ describe('what a step returns', () => {
     );
   });
 
-  it('may be nothing, or a date, which is a string in every round', async () => {
+  it('may be undefined, or a date, which is a string in every round', async () => {
     const { outcome } = await calling(
       tool({
         run: async (_, ctx) => [await ctx.step('a', () => undefined), await ctx.step('b', () => new Date(0))],
@@ -575,16 +575,13 @@ describe('structured content that is not an object', () => {
   });
   const call = (name: string): Promise<Record<string, unknown>> => inProcess(server)('tools/call', { name });
 
-  it.each(Object.entries(values))(
-    'is not sent where the tool declares no output: %s',
-    async (name, value) => {
-      const outcome = await call(name);
-      expect(outcome).not.toHaveProperty('structuredContent');
-      expect(outcome).toMatchObject({ content: [{ type: 'text', text: JSON.stringify(value) }] });
-    },
-  );
+  it.each(Object.entries(values))('is not sent if the tool declares no output: %s', async (name, value) => {
+    const outcome = await call(name);
+    expect(outcome).not.toHaveProperty('structuredContent');
+    expect(outcome).toMatchObject({ content: [{ type: 'text', text: JSON.stringify(value) }] });
+  });
 
-  it('is sent where the tool declares it, or wrote it out beside another text', async () => {
+  it('is sent if the tool declares it, or writes it next to another text', async () => {
     expect(await call('declared')).toMatchObject({ structuredContent: [1, 2] });
     expect(await call('written')).toMatchObject({
       structuredContent: [1, 2],
@@ -592,7 +589,7 @@ describe('structured content that is not an object', () => {
     });
   });
 
-  it('is there for a handler that calls the tool', async () => {
+  it('is available to a handler that calls the tool', async () => {
     expect(await call('inner')).toMatchObject({ structuredContent: { got: values.list } });
   });
 
@@ -605,7 +602,7 @@ describe('structured content that is not an object', () => {
       { content: [text('see')], structuredContent: new Date(0) },
       '1970-01-01T00:00:00.000Z',
     ],
-  ])('is %s too: what counts is what JSON makes of it', async (_, value, data) => {
+  ])('may also be %s, judged after JSON', async (_, value, data) => {
     const server = createServer({
       name: 'x',
       version: '1',
@@ -613,7 +610,7 @@ describe('structured content that is not an object', () => {
     });
     await everyWire(server, async (client) => {
       const told = await client.callTool('it');
-      // Before 2025-06-18 there is only the text, and a result that was written out has its own.
+      // Before 2025-06-18 there is only the text, and a full result has its own.
       if (told.text !== 'see') expect(told).toMatchObject({ data, isError: false });
     });
     const { outcome } = await returning(value);
@@ -624,7 +621,7 @@ describe('structured content that is not an object', () => {
     expect(JSON.parse(text).result.structuredContent).toEqual({ result: data });
   });
 
-  it('is given to a client of ours as the value, over every wire', async () => {
+  it('is returned to a fullmcp client as the value, over every wire', async () => {
     await everyWire(server, async (client) => {
       for (const [name, value] of Object.entries(values)) {
         expect((await client.callTool(name)).data).toEqual(value);

@@ -23,7 +23,7 @@ function listening(server: ReturnType<typeof createServer>, notifications: objec
 const tag = { 'io.modelcontextprotocol/subscriptionId': 1 };
 
 describe('subscriptions/listen', () => {
-  it('acknowledges first, then forwards what was asked for, tagged', async () => {
+  it('acknowledges first, then forwards the requested changes, tagged', async () => {
     const server = createServer({ ...quiet, changes: true });
     const { seen, answer, stop } = listening(server, {
       toolsListChanged: true,
@@ -46,7 +46,7 @@ describe('subscriptions/listen', () => {
     ]);
   });
 
-  it('grants only what the server announces, and ends at once where that is nothing', async () => {
+  it('grants only changes that the server announces, and ends at once if there are none', async () => {
     const some = listening(createServer({ ...quiet, changes: ['prompts'] }), all);
     expect(some.seen[0]?.params).toEqual({ notifications: { promptsListChanged: true }, _meta: tag });
     some.stop();
@@ -65,13 +65,13 @@ describe('subscriptions/listen', () => {
     [{ notifications: { resourceSubscriptions: ['x'.repeat(8193)] } }],
     [{ notifications: { taskIds: ['x'.repeat(8193)] } }],
     [{ notifications: { resourceSubscriptions: Array.from({ length: 40 }, () => 'x'.repeat(8000)) } }],
-  ])('refuses %j', async (params) => {
+  ])('rejects %j', async (params) => {
     const call = inProcess(createServer({ ...quiet, changes: true }));
     await expect(call('subscriptions/listen', params)).rejects.toMatchObject({ code: 'invalid_params' });
   });
 });
 
-describe('definitions that come and go', () => {
+describe('definitions that are added and removed', () => {
   it('are announced and take effect', async () => {
     const server = createServer({ ...quiet, changes: true, tools: { a: tool({ run: () => 'a' }) } });
     const call = inProcess(server);
@@ -93,7 +93,7 @@ describe('definitions that come and go', () => {
     ]);
   });
 
-  it('an old handle does not remove a new definition', async () => {
+  it('are not removed by an old handle', async () => {
     const server = createServer({ ...quiet });
     const first = server.tool('a', {}, () => 1);
     first.remove();
@@ -102,7 +102,7 @@ describe('definitions that come and go', () => {
     expect(await inProcess(server)('tools/call', { name: 'a' })).toMatchObject({ content: [{ text: '2' }] });
   });
 
-  it('a bus of one’s own carries them', async () => {
+  it('can be carried by a custom bus', async () => {
     const published: unknown[] = [];
     const server = createServer({
       ...quiet,

@@ -75,7 +75,7 @@ const keyed = (name: string, key: unknown, args: object = {}) => ({
   _meta: { [KEY]: key },
 });
 
-describe('a call that is sent again', () => {
+describe('a call that is sent again with the same key', () => {
   it('gets the outcome of the first and does not run again', async () => {
     const { call, ran } = build();
     const first = await call('tools/call', keyed('pay', 'k1', { n: 1 }));
@@ -89,7 +89,7 @@ describe('a call that is sent again', () => {
     expect(ran).toHaveLength(4);
   });
 
-  it('must be the same call: other arguments are refused, in another order they are not other', async () => {
+  it('must be the same call: other arguments are rejected, but another order is not', async () => {
     const { call, ran, server } = build();
     server.tool('two', { idempotency: true, input: z.object({ a: z.number(), b: z.number() }) }, () =>
       ran.push('two'),
@@ -100,7 +100,7 @@ describe('a call that is sent again', () => {
       code: 'invalid_params',
       message: `params._meta["${KEY}"] was used with other arguments`,
     });
-    // The key is the tool's: under another one it is another key.
+    // The key belongs to the tool: for another tool it is another key.
     await call('tools/call', keyed('pay', 'k', { n: 1 }));
     expect(ran).toEqual(['two', 'pay 1']);
   });
@@ -129,7 +129,7 @@ describe('a call that is sent again', () => {
     expect(ran).toEqual(['slow 7']);
   });
 
-  it('runs where the first ended with an error, one after the other', async () => {
+  it('runs if the first ended with an error, one after the other', async () => {
     const { call, ran, gate } = build();
     const open = signal();
     gate.opens = open.promise;
@@ -146,7 +146,7 @@ describe('a call that is sent again', () => {
     expect(ran).toHaveLength(2);
   });
 
-  it('gets the failure of a tool too: it has run', async () => {
+  it('gets the failure of a tool too, because it has run', async () => {
     const { call, ran } = build();
     expect(await call('tools/call', keyed('errs', 'k'))).toMatchObject({ isError: true });
     expect(await call('tools/call', keyed('errs', 'k'))).toMatchObject({ isError: true });
@@ -176,7 +176,7 @@ describe('a call that is sent again', () => {
     await vi.waitFor(() => expect(ran).toEqual(['task']));
   });
 
-  it('runs again when the window is over', async () => {
+  it('runs again after the window', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     try {
       const { call, ran, server } = build();
@@ -198,7 +198,7 @@ describe('a call that is sent again', () => {
     }
   });
 
-  it('gets the outcome that an earlier process kept', async () => {
+  it('gets the outcome that an earlier process stored', async () => {
     const store = { ...memoryStore(), close: async () => undefined };
     const first = build({ store });
     const outcome = await first.call('tools/call', keyed('pay', 'k', { n: 1 }));
@@ -208,7 +208,7 @@ describe('a call that is sent again', () => {
     expect(second.ran).toEqual([]);
   });
 
-  it('does not run where its key cannot be recorded', async () => {
+  it('does not run if its key cannot be recorded', async () => {
     const { call, ran, logged } = build({ store: memoryStore({ maxEntries: 0 }) });
     await expect(call('tools/call', keyed('pay', 'k', { n: 1 }))).rejects.toMatchObject({
       code: 'overloaded',
@@ -221,7 +221,7 @@ describe('a call that is sent again', () => {
     expect(ran).toEqual(['pay 1']);
   });
 
-  it('of one caller cannot fill the store for another', async () => {
+  it('cannot fill the store for other callers', async () => {
     const { as, ran } = build({ store: memoryStore({ maxEntries: 40 }) });
     const [ann, bob] = [as('ann'), as('bob')];
     for (let n = 0; n < 4; n++) await ann('tools/call', keyed('pay', `k${n}`, { n }));
@@ -229,12 +229,12 @@ describe('a call that is sent again', () => {
       code: 'overloaded',
     });
     await bob('tools/call', keyed('pay', 'k', { n: 5 }));
-    // What ann has, she keeps.
+    // The entries of ann are kept.
     await ann('tools/call', keyed('pay', 'k0', { n: 0 }));
     expect(ran).toEqual(['pay 0', 'pay 1', 'pay 2', 'pay 3', 'pay 5']);
   });
 
-  it('does not run again where its outcome could not be kept', async () => {
+  it('does not run again if its outcome could not be stored', async () => {
     const inner = memoryStore();
     const set = vi.fn(async () => {
       throw new Error('full');
@@ -250,7 +250,7 @@ describe('a call that is sent again', () => {
     );
   });
 
-  it('runs where the first ended with an error and its key could not be freed only if it is idempotent', async () => {
+  it('runs, if the first ended with an error and its key could not be freed, only if it is idempotent', async () => {
     const inner = memoryStore();
     let away = true;
     const store = {
@@ -275,7 +275,7 @@ describe('a call that is sent again', () => {
     expect(ran).toEqual(['fails', 'harmless', 'harmless']);
   });
 
-  it('is told that the outcome is not known while another process runs the first, and then gets its outcome', async () => {
+  it('is told that the outcome is unknown while another process runs the first, and then gets its outcome', async () => {
     const store = { ...memoryStore(), close: async () => undefined };
     const [first, second] = [build({ store }), build({ store })];
     const open = signal();
@@ -295,7 +295,7 @@ describe('a call that is sent again', () => {
     expect(second.ran).toEqual([]);
   });
 
-  it('is not known after a cancellation: how far the handler came is not', async () => {
+  it('has an unknown outcome after a cancellation, as the progress of the handler is unknown', async () => {
     const { call, ran } = build();
     const ending = new AbortController();
     const cancelled = call('tools/call', keyed('waits', 'k'), { signal: ending.signal });
@@ -309,7 +309,7 @@ describe('a call that is sent again', () => {
     expect(ran).toEqual(['waits']);
   });
 
-  it('does not begin where it was cancelled before', async () => {
+  it('does not begin if it was cancelled before', async () => {
     const { call, ran } = build();
     const aborted = { signal: AbortSignal.abort() };
     await expect(call('tools/call', keyed('pay', 'k', { n: 1 }), aborted)).rejects.toMatchObject({
@@ -320,7 +320,7 @@ describe('a call that is sent again', () => {
     expect(ran).toEqual(['pay 1']);
   });
 
-  it('gives its steps the same keys in every run, and other calls other keys', async () => {
+  it('has the same step keys in every run, and other calls have other keys', async () => {
     const keys: string[] = [];
     const make = () => {
       const built = build();
@@ -340,7 +340,7 @@ describe('a call that is sent again', () => {
     expect(new Set(keys).size).toBe(4);
   });
 
-  it.each([1, '', null, {}, 'x'.repeat(257)])('is refused with the key %j', async (key) => {
+  it.each([1, '', null, {}, 'x'.repeat(257)])('is rejected with the key %j', async (key) => {
     const { call, ran } = build();
     await expect(call('tools/call', keyed('pay', key, { n: 1 }))).rejects.toMatchObject({
       code: 'invalid_params',
@@ -351,8 +351,8 @@ describe('a call that is sent again', () => {
   });
 });
 
-describe('a caller', () => {
-  it('can have 1,000 keyed calls that run or wait for one that runs, and others are served', async () => {
+describe('a caller with idempotency keys', () => {
+  it('can have 1,000 keyed calls that run or wait, and others are served', async () => {
     const { as, ran, gate } = build();
     const open = signal();
     gate.opens = open.promise;
@@ -370,7 +370,7 @@ describe('a caller', () => {
     expect(ran.filter((call) => call.startsWith('slow'))).toEqual(['slow 0', 'slow 1']);
   });
 
-  it('whose arguments are too deep for a digest is told so', async () => {
+  it('gets an error if its arguments are too deep for a digest', async () => {
     const { server, call } = build();
     server.tool('any', { idempotency: true, input: { type: 'object' } }, () => 'ran');
     let deep: unknown = 1;
@@ -394,12 +394,12 @@ describe('idempotency', () => {
     expect(await twice('plain', { idempotency: true })).toBe(1);
     expect(await twice('plain', { idempotency: { windowMs: 1000 } })).toBe(1);
     expect(await twice('off', { idempotency: true })).toBe(2);
-    // Where it is off, nobody reads the key.
+    // If it is off, the key is not read.
     const { call } = build();
     await call('tools/call', keyed('plain', 17));
   });
 
-  it('needs a window that makes sense', () => {
+  it('needs a valid window', () => {
     const message = 'tool "t": "idempotency.windowMs" must be a whole number, 1 or more';
     for (const windowMs of [0, -1, 1.5, Number.NaN])
       expect(() =>
@@ -408,7 +408,7 @@ describe('idempotency', () => {
   });
 });
 
-it('is declared in the list of tools, on every wire, so that clients know which calls they may repeat', async () => {
+it('idempotency is declared in the list of tools, on every wire, so that clients know which calls they may repeat', async () => {
   const run = () => 1;
   const server = createServer({
     ...quiet,

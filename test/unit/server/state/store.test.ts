@@ -11,7 +11,7 @@ describe('the store in memory', () => {
     vi.useRealTimers();
   });
 
-  it('drops what has expired without being asked, and leaves no timer behind', async () => {
+  it('drops expired entries automatically, and leaves no timer behind', async () => {
     vi.useFakeTimers();
     const store = memoryStore();
     await store.set('forever', { n: 1 });
@@ -21,7 +21,7 @@ describe('the store in memory', () => {
     await store.set('c', { n: 1 }, Date.now() + 90 * 24 * 3_600_000);
     expect(vi.getTimerCount()).toBe(1);
     await vi.advanceTimersByTimeAsync(5001);
-    // Deleting it before it expires takes the timer away only when that fires: it then finds nothing.
+    // The timer of an entry that was deleted early stays until it fires, and then finds nothing.
     await store.delete('c');
     await vi.advanceTimersByTimeAsync(0x7fffffff);
     expect(vi.getTimerCount()).toBe(0);

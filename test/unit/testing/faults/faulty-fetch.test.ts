@@ -51,7 +51,7 @@ async function outcomes(answer: () => Response, plan: FaultPlan, count = 40): Pr
   return all;
 }
 
-test('without faults a request and its answer are as they were', async () => {
+test('a faulty fetch without faults changes neither the request nor the response', async () => {
   const inner = server(json);
   const fetch = faultyFetch(inner.fetch, { seed: 1 });
   const response = await fetch(URL, { ...post, headers: { 'x-test': '1' } });
@@ -62,22 +62,22 @@ test('without faults a request and its answer are as they were', async () => {
   expect(await stream.text()).toBe('data: one\n\ndata: two\r\n\r\ndata: three\n\n');
 });
 
-test('the same seed does the same, another seed something else', async () => {
+test('a faulty fetch does the same for the same seed, and something else for another', async () => {
   const plan = { drop: 0.1, truncate: 0.2, garble: 0.2, close: 0.1, duplicate: 0.1 };
   const first = await outcomes(events, { ...plan, seed: 5 });
   expect(await outcomes(events, { ...plan, seed: 5 })).toEqual(first);
   expect(await outcomes(events, { ...plan, seed: 6 })).not.toEqual(first);
 });
 
-describe('each fault', () => {
-  test('drop: rejected like a failed network, or nothing until it is aborted', async () => {
+describe('a fault of a faulty fetch', () => {
+  test('drop rejects like a failed network, or sends nothing until it is aborted', async () => {
     const seen = new Set(await outcomes(json, { seed: 1, drop: 0.5 }));
     expect(seen).toEqual(new Set(['200 {"answer":"forty-two"}', 'TypeError', 'TimeoutError']));
     const streams = await outcomes(events, { seed: 1, drop: 0.3 });
     expect(streams).toContain('200 data: one\n\ndata: three\n\n');
   });
 
-  test('close: the request may have arrived, but the answer does not', async () => {
+  test('close delivers the request, but not the response', async () => {
     const inner = server(json);
     const fetch = faultyFetch(inner.fetch, { seed: 1, close: 1 });
     expect(await outcome(fetch)).toBe('TypeError');
@@ -85,7 +85,7 @@ describe('each fault', () => {
     expect(await outcomes(events, { seed: 1, close: 0.3 })).toContain('TypeError');
   });
 
-  test('duplicate: the request is sent twice, an event comes twice', async () => {
+  test('duplicate sends the request twice, or an event twice', async () => {
     const inner = server(json);
     expect(await outcome(faultyFetch(inner.fetch, { seed: 1, duplicate: 1 }))).toBe(
       '200 {"answer":"forty-two"}',
@@ -95,7 +95,7 @@ describe('each fault', () => {
     expect(doubled[0]?.match(/three/g)).toHaveLength(2);
   });
 
-  test('truncate: the request is cut, or the answer ends early, cleanly or not', async () => {
+  test('truncate cuts the request, or ends the response early, cleanly or not', async () => {
     const inner = server(json);
     const fetch = faultyFetch(inner.fetch, { seed: 1, truncate: 0.5 });
     const seen: string[] = [];
@@ -106,13 +106,13 @@ describe('each fault', () => {
     expect(seen.some((text) => text.startsWith('200') && text.length < 20)).toBe(true);
   });
 
-  test('garble: characters change, the length does not', async () => {
+  test('garble changes characters, but not the length', async () => {
     const seen = await outcomes(json, { seed: 1, garble: 1 });
     expect(seen.every((text) => text.length === '200 {"answer":"forty-two"}'.length)).toBe(true);
     expect(new Set(seen).size).toBeGreaterThan(20);
   });
 
-  test('stall: an answer does not go on until it is aborted, or until the calm', async () => {
+  test('stall pauses a response until it is aborted, or until the calm', async () => {
     const faults = startFaults({ seed: 4, stall: 0.4 });
     const fetch = faultyFetch(server(events).fetch, faults);
     const open: Promise<string>[] = [];
@@ -126,14 +126,14 @@ describe('each fault', () => {
     );
   });
 
-  test('delay: it comes, later', async () => {
+  test('delay delivers the response later', async () => {
     const faults = startFaults({ seed: 1, delay: 1, maxDelayMs: 2 });
     expect(await outcome(faultyFetch(server(events).fetch, faults))).toContain('three');
     expect(faults.happened.map(({ fault }) => fault)).toEqual(['delay', 'delay', 'delay', 'delay']);
   });
 });
 
-test('who leaves a stream that is stalled lets the stream under it go', async () => {
+test('leaving a stalled stream closes the stream below it', async () => {
   let cancelled = false;
   const endless = (): Response =>
     new Response(
@@ -153,7 +153,7 @@ test('who leaves a stream that is stalled lets the stream under it go', async ()
 });
 
 test.each(['2026-07-28', '2025-11-25'] as const)(
-  'a client of %s on a real socket lives through it',
+  'a client of %s on a real socket survives the faults of a faulty fetch',
   async (revision) => {
     const mock = mockServer({ tools: { hello: 'Hello' } });
     await using serving = await serve(mock, { port: 0, signals: false });

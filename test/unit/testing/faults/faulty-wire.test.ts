@@ -5,7 +5,7 @@ import { faultyWire } from '../../../../src/testing/faults/faulty-wire.js';
 import type { Wire, WireEvents } from '../../../../src/transports/client/wire.js';
 import { until } from '../../../support/until.js';
 
-/** A wire that gives back what it is sent. */
+/** A wire that echoes its messages. */
 function echo(): { wire: Wire; sent: string[]; closes: () => number; events: () => WireEvents } {
   let events: WireEvents | undefined;
   let closes = 0;
@@ -47,13 +47,13 @@ function run(plan: FaultPlan, messages = 200) {
 
 const texts = (count: number): string[] => Array.from({ length: count }, (_, i) => `message ${i}`);
 
-test('without faults everything arrives as it was', () => {
+test('a faulty wire without faults delivers everything unchanged', () => {
   const { sent, received } = run({ seed: 1 });
   expect(sent).toEqual(texts(200));
   expect(received).toEqual(texts(200));
 });
 
-test('the same seed does the same, another seed something else', () => {
+test('a faulty wire does the same for the same seed, and something else for another', () => {
   const plan = { drop: 0.1, duplicate: 0.1, truncate: 0.1, garble: 0.1 };
   const [first, second, third] = [
     run({ ...plan, seed: 7 }),
@@ -66,27 +66,27 @@ test('the same seed does the same, another seed something else', () => {
   expect(first.faults.happened.length).toBeGreaterThan(50);
 });
 
-test('one fault is not moved by the rate of another', () => {
+test('a fault of a faulty wire does not depend on the rate of another', () => {
   const drops = (plan: FaultPlan) =>
     run(plan).faults.happened.filter(({ fault, direction }) => fault === 'drop' && direction === 'sent');
   expect(drops({ seed: 3, drop: 0.1, garble: 0.5 })).toEqual(drops({ seed: 3, drop: 0.1 }));
 });
 
-describe('each fault', () => {
-  test('drop: some never arrive, the others in order', () => {
+describe('a fault of a faulty wire', () => {
+  test('drop loses some messages, and delivers the others in order', () => {
     const { received } = run({ seed: 1, drop: 0.3 });
     expect(received.length).toBeGreaterThan(50);
     expect(received.length).toBeLessThan(150);
     expect(received).toEqual(texts(200).filter((text) => received.includes(text)));
   });
 
-  test('duplicate: nothing is lost, some come twice', () => {
+  test('duplicate loses nothing, and delivers some messages twice', () => {
     const { received } = run({ seed: 1, duplicate: 0.2 });
     expect(received.length).toBeGreaterThan(250);
     expect([...new Set(received)]).toEqual(texts(200));
   });
 
-  test('truncate and garble: as many messages, some of them cut or changed', () => {
+  test('truncate and garble deliver as many messages, some of them cut or changed', () => {
     const cut = run({ seed: 1, truncate: 0.2 }).received;
     expect(cut).toHaveLength(200);
     expect(cut.every((text, i) => `message ${i}`.startsWith(text))).toBe(true);
@@ -97,7 +97,7 @@ describe('each fault', () => {
     expect(changed).not.toEqual(texts(200));
   });
 
-  test('delay: all arrive, in order', async () => {
+  test('delay delivers all messages in order', async () => {
     const { received, faults } = run({ seed: 1, delay: 0.2, maxDelayMs: 2 });
     expect(received.length).toBeLessThan(200);
     await until('all have arrived', () => received.length === 200);
@@ -105,7 +105,7 @@ describe('each fault', () => {
     expect(faults.happened.length).toBeGreaterThan(50);
   });
 
-  test('close: the connection breaks once, and the wire under it is closed', async () => {
+  test('close breaks the connection once, and closes the wire below it', async () => {
     const { received, lost, closes, faulty } = run({ seed: 1, close: 0.05 });
     expect(lost.map(({ code }) => code)).toEqual(['connection_closed']);
     expect(received.length).toBeLessThan(200);
@@ -113,7 +113,7 @@ describe('each fault', () => {
     expect(closes()).toBe(1);
   });
 
-  test('stall: nothing comes any more, and nobody is told; with the calm all comes', async () => {
+  test('stall delivers nothing, silently, until the calm delivers everything', async () => {
     const { received, sent, lost, faults } = run({ seed: 1, stall: 0.02 });
     const before = sent.length;
     expect(before).toBeLessThan(200);
@@ -133,7 +133,7 @@ test('a message that is delayed arrives before the end of its connection is repo
   expect(received).toEqual(['late']);
 });
 
-test('nothing is delivered after close', async () => {
+test('a faulty wire delivers nothing after close', async () => {
   const { received, faulty, faults } = run({ seed: 1, delay: 1, maxDelayMs: 2 }, 5);
   await faulty.close();
   const before = received.length;

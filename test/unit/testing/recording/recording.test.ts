@@ -44,7 +44,7 @@ async function recorded(): Promise<string> {
 }
 
 describe('a recording', () => {
-  test('is a line of JSON for each thing that happened', async () => {
+  test('has a line of JSON for each event', async () => {
     const lines = (await recorded()).trimEnd().split('\n');
     expect(JSON.parse(lines[0] ?? '')).toEqual({ fullmcp: 'recording', version: 1 });
     const entries = lines.slice(1).map((line) => JSON.parse(line));
@@ -55,7 +55,7 @@ describe('a recording', () => {
     expect(entries[10]).toMatchObject({ call: 5, error: { code: 'resource_not_found' } });
   });
 
-  test('has no secrets, nor what the client says of itself', async () => {
+  test("contains neither secrets nor the client's description", async () => {
     const text = await recorded();
     for (const secret of ['correct horse', 'k-123', 'private', '"token":"abc"']) {
       expect(text).not.toContain(secret);
@@ -71,7 +71,7 @@ describe('a recording', () => {
     ).resolves.toMatchObject({ resultType: 'complete' });
   });
 
-  test('is told line by line', async () => {
+  test('is delivered line by line', async () => {
     const lines: string[] = [];
     const tape = recorder({ onLine: (line) => lines.push(line) });
     await inProcess(counting(tape))('tools/call', count);
@@ -80,7 +80,7 @@ describe('a recording', () => {
 });
 
 describe('a replay', () => {
-  test('gives what was recorded, in order, and then the last again', async () => {
+  test('returns the recorded responses in order, and then the last one again', async () => {
     const ask = inProcess({ dispatch: replay(await recorded()) });
     const values: unknown[] = [];
     for (let i = 0; i < 3; i++) values.push((await ask('tools/call', count))['content']);
@@ -108,7 +108,7 @@ describe('a replay', () => {
     expect(notified).toEqual([['notifications/progress', { progressToken: 7, progress: 1, total: 2 }]]);
   });
 
-  test('says what it has when it is asked for something else, without secrets', async () => {
+  test('lists its calls when it is asked for something else, without secrets', async () => {
     const dispatch = replay(await recorded());
     const call = callOf('tools/call', { name: 'login', arguments: { token: 'tell nobody' } });
     const error = await dispatch(call).catch((thrown) => thrown);
@@ -120,12 +120,12 @@ describe('a replay', () => {
     });
   });
 
-  test('says what the server can do, from what was recorded', async () => {
+  test('reports the recorded capabilities of the server', async () => {
     const ask = inProcess({ dispatch: replay(await recorded()) });
     expect(await ask('server/discover')).toMatchObject({ capabilities: { tools: {}, resources: {} } });
   });
 
-  test('holds a subscription open, and says what was said in it', async () => {
+  test('holds a subscription open, and sends its recorded notifications', async () => {
     const tape = recorder();
     const server = counting(tape);
     const listen = { notifications: { toolsListChanged: true } };
@@ -165,7 +165,7 @@ describe('a replay', () => {
       '{"fullmcp":"recording","version":1}\n{"call":1,"method":"x"}\n{"call":1}',
       'line 3 has neither "method" nor',
     ],
-  ])('of what is no recording names the line: %j', (text, message) => {
+  ])('of an invalid recording names the line: %j', (text, message) => {
     expect(() => replay(text)).toThrow(message);
   });
 });

@@ -38,7 +38,7 @@ function call(method: string, params: JsonObject = {}, rest: Partial<Call> = {})
   return { id: 'mine', method, params, peer, signal, notify: () => undefined, ...rest };
 }
 
-describe('on a wire', () => {
+describe('a link on a wire', () => {
   function setUp() {
     const wire = memoryWire();
     const exchange = wireExchange(wire);
@@ -46,7 +46,7 @@ describe('on a wire', () => {
     return { wire, link: exchangeLink(exchange, parts) };
   }
 
-  test('a call says who is calling, and keeps its own metadata', async () => {
+  test("identifies the client in a call, and keeps the call's own metadata", async () => {
     const { wire, link } = setUp();
     const asked = link.dispatch(
       call('tools/call', { name: 'x', _meta: { mine: 1 } }, { peer: { ...peer, logLevel: 'debug' } }),
@@ -72,7 +72,7 @@ describe('on a wire', () => {
     expect(await asked).toEqual({ resultType: 'input_required', inputRequests: {} });
   });
 
-  test('a result without a type is complete; one with an odd type is refused', async () => {
+  test('accepts a result without a type as complete, and rejects an odd type', async () => {
     const { wire, link } = setUp();
     const asked = [link.dispatch(call('a')), link.dispatch(call('b'))] as const;
     wire.arrive({ jsonrpc: '2.0', id: 1, result: { content: [] } });
@@ -81,7 +81,7 @@ describe('on a wire', () => {
     await expect(asked[1]).rejects.toMatchObject({ code: 'bad_response' });
   });
 
-  test('a subscription goes by the name that the caller gave it', async () => {
+  test('names a subscription as its caller does', async () => {
     const { wire, link } = setUp();
     const heard: unknown[] = [];
     const notify: Call['notify'] = (method, params) => heard.push([method, params]);
@@ -95,7 +95,7 @@ describe('on a wire', () => {
     expect(await asked).toEqual({ resultType: 'complete', _meta: { [SUBSCRIPTION]: 'mine' } });
   });
 
-  test('closing the link closes the wire', async () => {
+  test('closes the wire when it is closed', async () => {
     const { wire, link } = setUp();
     await link.close();
     expect(wire.closes()).toBe(1);
@@ -103,7 +103,7 @@ describe('on a wire', () => {
   });
 });
 
-describe('with a real server as a process', () => {
+describe('a link to a real server process', () => {
   const server = fileURLToPath(new URL('../stdio/fixtures/server.mjs', import.meta.url));
   const folder = mkdtempSync(join(tmpdir(), 'fullmcp-link-'));
   const notes = join(folder, 'notes');
@@ -126,7 +126,7 @@ describe('with a real server as a process', () => {
     expect([events.problems, events.ends]).toEqual([[], []]);
   });
 
-  test('discovers, calls, hears progress, listens, cancels', async () => {
+  test('discovers, calls, receives progress, listens and cancels', async () => {
     expect(link.discovered).toMatchObject({
       supportedVersions: ['2026-07-28'],
       capabilities: { tools: {}, resources: {} },

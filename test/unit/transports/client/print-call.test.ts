@@ -31,29 +31,29 @@ const paramsOfUsers: Readonly<Record<string, JsonObject>> = {
   'keys that must be escaped': { 'a"b': 1, 'c\nd': { 'e\\f': 2 }, '': 3, 'ä\u2028': 4 },
 };
 
-describe('a request that says who is calling', () => {
+describe('a request that identifies the client', () => {
   const self = printPeer(peer, revision, undefined);
 
-  it.each(Object.entries(paramsOfUsers))('says the same however it is printed: %s', (_, params) => {
+  it.each(Object.entries(paramsOfUsers))('is the same however it is printed: %s', (_, params) => {
     const plain = printCall(1, { method: 'm', params: withPeer(params, peer, revision) });
     expect(JSON.parse(printCall(1, { method: 'm', params, self }))).toEqual(JSON.parse(plain));
     const other = printCall(1, { method: 'm', params: withToken(withPeer(params, peer, revision), 99) });
     expect(JSON.parse(printCall(1, { method: 'm', params, self }, 99))).toEqual(JSON.parse(other));
   });
 
-  it.each(Object.entries(paramsOfUsers))('has no field twice: %s', (_, params) => {
+  it.each(Object.entries(paramsOfUsers))('has no duplicate field: %s', (_, params) => {
     const text = printCall(1, { method: 'm', params, self }, 99);
     expect(JSON.stringify(JSON.parse(text)).length).toBe(text.length);
   });
 
-  it('leaves the parameters that the program gave as they were', () => {
+  it("leaves the program's parameters unchanged", () => {
     const params = Object.freeze({ name: 'echo', _meta: Object.freeze({ progressToken: 7 }) });
     printCall(1, { method: 'm', params, self }, 99);
     expect(params).toEqual({ name: 'echo', _meta: { progressToken: 7 } });
   });
 
   it.each([{ big: 1n }, { _meta: { mine: 1n } }])(
-    'fails with a clear error for what JSON cannot say',
+    'fails with a clear error for values that JSON cannot express',
     (params) => {
       expect(() => printCall(1, { method: 'm', params, self })).toThrow(
         'The parameters of m cannot be written as JSON',
@@ -61,7 +61,7 @@ describe('a request that says who is calling', () => {
     },
   );
 
-  it('is printed anew when the client says something else of itself', () => {
+  it("is printed again when the client's description changes", () => {
     expect(printPeer(peer, revision, self)).toBe(self);
     const louder = printPeer({ ...peer, logLevel: 'debug' }, revision, self);
     expect(JSON.parse(printCall(1, { method: 'm', params: {}, self: louder }))).toMatchObject({

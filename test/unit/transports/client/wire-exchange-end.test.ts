@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { McpError } from '../../../../src/protocol/errors.js';
 import { exchangeOnMemory, note, result, turn } from '../../../support/wires/memory-wire.js';
 
-// How requests end otherwise than by an answer, and what the peer asks.
+// Requests that end without a response, and requests of the peer.
 
-describe('cancelling', () => {
-  test('tells the peer, rejects, and puts up with a late answer', async () => {
+describe('cancelling a request', () => {
+  test('notifies the peer, rejects, and ignores a late response', async () => {
     const { wire, ask, events } = exchangeOnMemory();
     const controller = new AbortController();
     const asked = ask('tools/call', { signal: controller.signal });
@@ -23,7 +23,7 @@ describe('cancelling', () => {
     expect(events.problems).toHaveLength(1);
   });
 
-  test('gives the reason where it is an error of ours', async () => {
+  test('rejects with the reason if it is an McpError', async () => {
     const { wire, ask } = exchangeOnMemory();
     const controller = new AbortController();
     const asked = ask('tools/call', { signal: controller.signal });
@@ -33,7 +33,7 @@ describe('cancelling', () => {
     expect(wire.sent[1]?.['params']).toEqual({ requestId: 1, reason: 'No answer within 5 s' });
   });
 
-  test('before it was sent, sends nothing; of the handshake, tells nothing', async () => {
+  test('sends nothing before the request was sent, and nothing for the handshake', async () => {
     const { wire, ask } = exchangeOnMemory();
     await expect(ask('a', { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'cancelled' });
     expect(wire.sent).toEqual([]);
@@ -44,7 +44,7 @@ describe('cancelling', () => {
     expect(wire.sent).toHaveLength(1);
   });
 
-  test('after the answer does nothing', async () => {
+  test('does nothing after the response', async () => {
     const { wire, ask } = exchangeOnMemory();
     const controller = new AbortController();
     const asked = ask('a', { signal: controller.signal });
@@ -98,7 +98,7 @@ describe('requests of the peer', () => {
     );
   });
 
-  test('that cannot be read are refused, and are no answers to ours', async () => {
+  test('that cannot be read are rejected, and are not taken for responses', async () => {
     const { wire, ask, events } = exchangeOnMemory();
     const asked = ask('a');
     wire.arrive({ ...request(1), params: [1] });
@@ -108,7 +108,7 @@ describe('requests of the peer', () => {
     expect(events.problems).toHaveLength(1);
   });
 
-  test('that are cancelled get no answer, and one that is not open harms nothing', async () => {
+  test('that are cancelled get no response, and an unknown cancellation does no harm', async () => {
     const signals: AbortSignal[] = [];
     const { wire } = exchangeOnMemory((_method, _params, signal) => {
       signals.push(signal);
@@ -121,7 +121,7 @@ describe('requests of the peer', () => {
     expect(wire.sent).toEqual([]);
   });
 
-  test('that come twice are answered once: an error would be taken for the answer', async () => {
+  test('that come twice are answered once, because an error would be taken for the response', async () => {
     let answer!: (value: object) => void;
     let asked = 0;
     const { wire } = exchangeOnMemory(() => {
@@ -141,7 +141,7 @@ describe('requests of the peer', () => {
 
   test('are at most a hundred at once, each with its own id', async () => {
     const { wire } = exchangeOnMemory(() => new Promise(() => undefined));
-    // One that came twice is answered once, when its answer is there.
+    // A duplicate is answered once, when the response is ready.
     wire.arrive(request(0), request(0));
     expect(wire.sent).toEqual([]);
     for (let id = 1; id <= 100; id++) wire.arrive(request(id));
@@ -165,8 +165,8 @@ describe('requests of the peer', () => {
   });
 });
 
-describe('the end', () => {
-  test('of the wire rejects what is open, and then is told', async () => {
+describe('the end of an exchange', () => {
+  test('by the wire rejects open requests, and then is reported', async () => {
     const { wire, ask, events, exchange } = exchangeOnMemory();
     const order: string[] = [];
     const reason = new McpError('connection_closed', 'The server has ended with exit code 1');
@@ -183,7 +183,7 @@ describe('the end', () => {
     expect(wire.sent).toHaveLength(2);
   });
 
-  test('by closing rejects what is open, and is not told', async () => {
+  test('by closing rejects open requests, and is not reported', async () => {
     const { wire, ask, events, exchange } = exchangeOnMemory();
     const asked = ask('a');
     const closing = exchange.close();

@@ -13,8 +13,8 @@ import {
 
 const messages = ({ problems }: HeardExchange): string[] => problems.map(({ message }) => message);
 
-describe('requests', () => {
-  test('get ids of their own, from 1 on, and the answers find them in any order', async () => {
+describe('requests over a wire', () => {
+  test('get ids of their own, from 1 on, and responses find them in any order', async () => {
     const { wire, ask, events } = exchangeOnMemory();
     const answers = Promise.all([ask('a', { params: { x: 1 } }), ask('b'), ask('c')]);
     expect(wire.sent).toEqual([
@@ -27,7 +27,7 @@ describe('requests', () => {
     expect(events.problems).toEqual([]);
   });
 
-  test('fail with the error that the peer gives', async () => {
+  test('fail with the error of the peer', async () => {
     const { wire, ask } = exchangeOnMemory();
     const answer = ask('a');
     wire.arrive({
@@ -44,7 +44,7 @@ describe('requests', () => {
   });
 
   test.each([
-    ['a result that is no object', result(1, 'text'), /"result" must be an object/],
+    ['a result that is not an object', result(1, 'text'), /"result" must be an object/],
     ['no version', { id: 1, result: {} }, /"jsonrpc" must be "2.0"/],
     ['an error without a code', { jsonrpc: '2.0', id: 1, error: {} }, /integer "code"/],
     [
@@ -52,7 +52,7 @@ describe('requests', () => {
       `{"jsonrpc":"2.0","id":1,"result":{"a":${'['.repeat(500)}${']'.repeat(500)}}}`,
       /nests deeper/,
     ],
-  ])('whose answer cannot be read end: %s', async (_, answer, why) => {
+  ])('end if their response cannot be read: %s', async (_, answer, why) => {
     const { wire, ask, events } = exchangeOnMemory();
     const asked = ask('a');
     wire.arrive(answer);
@@ -60,14 +60,14 @@ describe('requests', () => {
     expect(events.problems).toEqual([]);
   });
 
-  test('whose parameters are no JSON fail with an error of ours', async () => {
+  test('whose parameters are not JSON fail with an error of ours', async () => {
     const { ask, wire } = exchangeOnMemory();
     await expect(ask('a', { params: { big: 1n } })).rejects.toMatchObject({ code: 'invalid_params' });
     expect(wire.sent).toEqual([]);
   });
 });
 
-describe('what nobody waits for is reported and does no harm', () => {
+describe('an unexpected message is reported and does no harm:', () => {
   test.each([
     ['no JSON', '{"jsonrpc":', /not valid JSON: "\{\\"jsonrpc/],
     ['an unknown id', result(7), /not open, or answered it twice: id "7"/],
@@ -79,7 +79,7 @@ describe('what nobody waits for is reported and does no harm', () => {
     ],
     ['nonsense', 'null', /must be a JSON object/],
     ['nonsense in a batch', [1], /must be a JSON object/],
-  ])('%s', async (_, message, report) => {
+  ])('it is %s', async (_, message, report) => {
     const { wire, ask, events } = exchangeOnMemory();
     const asked = ask('a');
     wire.arrive(message, result(1));
@@ -87,7 +87,7 @@ describe('what nobody waits for is reported and does no harm', () => {
     expect(messages(events)).toEqual([expect.stringMatching(report)]);
   });
 
-  test('an answer that comes twice', async () => {
+  test('it is a duplicate response', async () => {
     const { wire, ask, events } = exchangeOnMemory();
     const asked = ask('a');
     wire.arrive(result(1, { first: true }), result(1, { first: false }));
@@ -95,13 +95,13 @@ describe('what nobody waits for is reported and does no harm', () => {
     expect(messages(events)).toEqual([expect.stringContaining('answered it twice')]);
   });
 
-  test('and is not reported without end', () => {
+  test('it is not reported without limit', () => {
     const { wire, events } = exchangeOnMemory();
     for (let id = 0; id < 1000; id++) wire.arrive(result(id));
     expect(events.problems).toHaveLength(11);
   });
 
-  test('a listener that throws', async () => {
+  test('it reaches a listener that throws', async () => {
     const { wire, ask, events } = exchangeOnMemory();
     const failure = new Error('a listener fails');
     const asked = ask('a', {
@@ -116,8 +116,8 @@ describe('what nobody waits for is reported and does no harm', () => {
   });
 });
 
-describe('notifications', () => {
-  test('of progress go to their request, under the token that it chose', async () => {
+describe('notifications over a wire', () => {
+  test('of progress reach their request, under the token that it chose', async () => {
     const { wire, ask, events } = exchangeOnMemory();
     const heard: unknown[] = [];
     const notified = (method: string, params: unknown): unknown => heard.push([method, params]);
@@ -138,7 +138,7 @@ describe('notifications', () => {
     expect(events.notifications).toEqual([]);
   });
 
-  test('of a subscription go to its request, all others to whoever hears', async () => {
+  test('of a subscription reach its request, all others the listener', async () => {
     const { wire, ask, events } = exchangeOnMemory();
     const heard: unknown[] = [];
     const asked = ask('subscriptions/listen', { onNotification: (method) => heard.push(method) });
@@ -169,7 +169,7 @@ describe('notifications', () => {
     ]);
   });
 
-  test('go to whoever has taken over', () => {
+  test('reach the listener that has taken over', () => {
     const { wire, exchange, events } = exchangeOnMemory();
     const later = exchangeEvents();
     wire.arrive(note('one'));
@@ -179,7 +179,7 @@ describe('notifications', () => {
   });
 });
 
-test('whatever comes in whatever order, every request settles exactly once', async () => {
+test('every request settles exactly once, whatever arrives in whatever order', async () => {
   const id = fc.integer({ min: 0, max: 12 });
   const step = fc.oneof(
     { weight: 4, arbitrary: fc.record({ do: fc.constant('ask' as const), cancelled: fc.boolean() }) },

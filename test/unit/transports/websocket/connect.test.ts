@@ -45,7 +45,7 @@ async function accepted(): Promise<WebSocket> {
   return [...sockets.clients][0] as WebSocket;
 }
 
-test('messages go both ways; those that were sent before it was open wait', async () => {
+test('messages over a WebSocket go both ways, and wait until it is open', async () => {
   sockets.on('connection', (socket) => socket.on('message', (data) => socket.send(String(data))));
   const { wire, next, problems } = open();
   wire.send('{"first":1}');
@@ -58,7 +58,7 @@ test('messages go both ways; those that were sent before it was open wait', asyn
   expect((await accepted()).protocol).toBe('mcp');
 });
 
-test('what is binary or too long is skipped and reported', async () => {
+test('binary or overlong messages over a WebSocket are skipped and reported', async () => {
   const { problems, next } = open(url, { WebSocket, maxMessageBytes: 100 });
   const socket = await accepted();
   socket.send(Buffer.from('{"binary":true}'));
@@ -71,17 +71,17 @@ test('what is binary or too long is skipped and reported', async () => {
   ]);
 });
 
-test('the runtime’s own WebSocket is used where none is given', async () => {
+test('the runtime’s own WebSocket is used by default', async () => {
   vi.stubGlobal('WebSocket', WebSocket);
   const { next } = open(url, {});
   (await accepted()).send('{"a":1}');
   expect(await next()).toEqual({ a: 1 });
 });
 
-describe('what cannot be opened', () => {
+describe('opening a WebSocket fails with the reason', () => {
   const secretly = (to: string): string => `${to.replace('ws://', 'ws://user:password@')}?token=secret`;
 
-  test('because nobody listens', async () => {
+  test('if nothing listens', async () => {
     const closedPort = createTcpServer().listen(0, '127.0.0.1');
     await once(closedPort, 'listening');
     const free = (closedPort.address() as AddressInfo).port;
@@ -94,7 +94,7 @@ describe('what cannot be opened', () => {
     );
   });
 
-  test('because the server refuses', async () => {
+  test('if the server rejects it', async () => {
     const { wire, end, closed } = open(secretly(url.replace('/mcp', '/refused')));
     wire.send('{}');
     const error = await end();
@@ -106,13 +106,13 @@ describe('what cannot be opened', () => {
     expect(closed).toHaveLength(1);
   });
 
-  test('because the URL is none', async () => {
+  test('if the URL is invalid', async () => {
     const error = await open('ws://user:password@').end();
     expect(error).toMatchObject({ code: 'connect_failed' });
     expect(error.message).not.toContain('password');
   });
 
-  test('because the runtime has no WebSocket', async () => {
+  test('if the runtime has no WebSocket', async () => {
     vi.stubGlobal('WebSocket', undefined);
     const { wire, end } = open(url, {});
     expect((await end()).message).toContain('has no WebSocket');
@@ -120,8 +120,8 @@ describe('what cannot be opened', () => {
   });
 });
 
-describe('the end', () => {
-  test('by the server, with its code and reason', async () => {
+describe('the end of a WebSocket', () => {
+  test('by the server is reported with its code and reason', async () => {
     const { end, closed, wire } = open(`${url}?token=secret`);
     (await accepted()).close(1001, 'The server is shutting down');
     const error = await end();
@@ -132,7 +132,7 @@ describe('the end', () => {
     expect(closed).toHaveLength(1);
   });
 
-  test('without a goodbye', async () => {
+  test('without a close frame is reported', async () => {
     const { end, next } = open();
     const socket = await accepted();
     socket.send('{}');
@@ -141,7 +141,7 @@ describe('the end', () => {
     expect((await end()).message).toContain('(1006)');
   });
 
-  test('by closing, with a goodbye, is not told', async () => {
+  test('by closing sends a close frame, and is not reported', async () => {
     const { wire, next, closed } = open();
     const socket = await accepted();
     socket.send('{}');
@@ -152,7 +152,7 @@ describe('the end', () => {
     expect(closed).toEqual([]);
   });
 
-  test('by closing before it is open', async () => {
+  test('may come by closing before it is open', async () => {
     const { wire, closed } = open();
     await wire.close();
     expect(closed).toEqual([]);
@@ -162,7 +162,7 @@ describe('the end', () => {
     await until('no client is left', () => sockets.clients.size === 0);
   });
 
-  test('by closing comes after a second where the server says no goodbye', async () => {
+  test('comes a second after closing if the server sends no close frame', async () => {
     const { wire, next } = open();
     const socket = await accepted();
     socket.send('{}');
@@ -177,7 +177,7 @@ describe('the end', () => {
     await until('the socket is gone', () => sockets.clients.size === 0);
   });
 
-  test('by a server that does not read', async () => {
+  test('comes if the server does not read', async () => {
     const raw = new Set<Socket>();
     http.on('connection', (socket) => raw.add(socket));
     const { wire, closed, end, next } = open(url, { WebSocket, maxBufferedBytes: 1000 });
@@ -193,14 +193,14 @@ describe('the end', () => {
     await wire.close();
   });
 
-  test('by a server that does not answer pings', async () => {
+  test('comes if the server does not answer pings', async () => {
     const { end } = open(url, { WebSocket, pingMs: 50 });
     const socket = await accepted();
     socket.pause();
     expect((await end()).message).toContain('does not answer pings');
   });
 
-  test('not by a server that answers pings', async () => {
+  test('does not come if the server answers pings', async () => {
     const { closed, next } = open(url, { WebSocket, pingMs: 30 });
     const socket = await accepted();
     let pings = 0;
@@ -213,7 +213,7 @@ describe('the end', () => {
     expect(await next()).toEqual({ still: 'here' });
   });
 
-  test('a server that pings and does not read is held back, and heard again when it reads', async () => {
+  test('does not come for a server that pings and does not read, which is held back until it reads', async () => {
     const kept: WebSocket[] = [];
     class Kept extends WebSocket {
       constructor(...args: ConstructorParameters<typeof WebSocket>) {
@@ -241,7 +241,7 @@ describe('the end', () => {
     await until('the client reads again', () => handled > held + 5000, 15_000);
   }, 30_000);
 
-  test('what waits for the opening is bounded', async () => {
+  test('comes if too much waits for the opening', async () => {
     const silent = createTcpServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;

@@ -69,7 +69,7 @@ async function shakeHands({ ask, exchange }: Opened): Promise<void> {
   exchange.notify('notifications/initialized');
 }
 
-/** A server of the session era; what it does with anything else is the test's. */
+/** A server of the session era; the test decides about everything else. */
 function sessions(rest: Reply): Reply {
   let count = 0;
   return (request, response) => {
@@ -101,7 +101,7 @@ async function failure(promise: Promise<unknown>): Promise<McpError> {
   return thrown;
 }
 
-test('the session and its version go along; goodbye is said', async () => {
+test('an exchange sends the session and its version, and ends the session at the close', async () => {
   await using server = await scriptedServer(sessions(noStream));
   const opened = open(server.url, { auth: 'abc' });
   await shakeHands(opened);
@@ -145,7 +145,7 @@ test('no request overtakes the end of the handshake', async () => {
   await opened.exchange.close();
 });
 
-test('what comes on a stream goes where it belongs, and questions are answered', async () => {
+test('messages of a stream reach their destination, and questions are answered', async () => {
   await using server = await scriptedServer(
     sessions((request, response) => {
       if (request.method === 'GET') return status(response, 405);
@@ -197,7 +197,7 @@ test('what comes on a stream goes where it belongs, and questions are answered',
   await opened.exchange.close();
 });
 
-test('a question whose call has ended, or that is taken back, is not wanted any more', async () => {
+test('a question is aborted if its call has ended or the server withdraws it', async () => {
   await using server = await scriptedServer(
     sessions((request, response) => {
       if (request.method === 'GET') return status(response, 405);
@@ -218,7 +218,7 @@ test('a question whose call has ended, or that is taken back, is not wanted any 
   await server.quiet();
 });
 
-test('the stream of the session is taken up again when the server says, where it ended', async () => {
+test('the stream of the session is resumed where it ended, at the time that the server requests', async () => {
   const ended: number[] = [];
   await using server = await scriptedServer(
     sessions((request, response) => {
@@ -244,7 +244,7 @@ test('the stream of the session is taken up again when the server says, where it
   await server.quiet();
 });
 
-test('a stream that cannot be opened now is tried again; one that does not exist is not', async () => {
+test('a stream that cannot be opened now is retried, and one that does not exist is not', async () => {
   let tries = 0;
   await using server = await scriptedServer(
     sessions((request, response) => {
@@ -267,7 +267,7 @@ test.each([
   ['in any script is sent back in UTF-8', 'größe-日本', 'größe-日本'],
   ['that no header can carry is not sent back', 'a\u0001b', undefined],
   ['that is longer than servers read is not sent back', 'x'.repeat(100_000), undefined],
-])('an event id %s, and the stream is opened again', async (_, id, sentBack) => {
+])('a stream is reopened with an event id %s', async (_, id, sentBack) => {
   let streams = 0;
   await using server = await scriptedServer(
     sessions((request, response) => {
@@ -287,7 +287,7 @@ test.each([
   await opened.exchange.close();
 });
 
-test('an answer is waited for across streams: retry is kept exactly, and a break resumes too', async () => {
+test('a response is awaited across streams: retry is followed exactly, and a broken stream is resumed too', async () => {
   let closedAt = 0;
   await using server = await scriptedServer(
     sessions((request, response) => {
@@ -328,7 +328,7 @@ test('an answer is waited for across streams: retry is kept exactly, and a break
 test.each<[string, string, number]>([
   ['no event id to resume after', '', 0],
   ['nothing to resume with', 'id: x\nretry: 1\ndata: \n\n', 1],
-])('an answer that does not come: %s', async (_, text, gets) => {
+])('a missing response is reported: %s', async (_, text, gets) => {
   await using server = await scriptedServer(
     sessions((request, response) => {
       if (request.method === 'GET') return status(response, 405);
@@ -368,7 +368,7 @@ test.each<[string, Reply]>([
         400,
       ),
   ],
-])('a lost session is told, and a new one begins without the old id: %s', async (_, lost) => {
+])('a lost session is reported, and a new one begins without the old id: %s', async (_, lost) => {
   await using server = await scriptedServer(
     sessions((request, response) => {
       if (request.method === 'GET') return void stream(response);
@@ -399,7 +399,7 @@ test.each<[string, Reply]>([
   expect(opened.closed).toEqual([]);
 });
 
-test('a session whose stream cannot be taken up again because it is gone is closed', async () => {
+test('a session is closed if its stream cannot be resumed because the session is gone', async () => {
   let opens = 0;
   await using server = await scriptedServer(
     sessions((request, response) => {
@@ -429,7 +429,7 @@ test('an error of the method is not a lost session', async () => {
   await opened.exchange.close();
 });
 
-test('a cancelled request is told to the server, and let go; the handshake is not', async () => {
+test('a cancelled request is cancelled at the server and closed, but the handshake is not', async () => {
   await using server = await scriptedServer((request, response) => {
     if (
       request.body?.id !== undefined &&
@@ -459,7 +459,7 @@ test('a cancelled request is told to the server, and let go; the handshake is no
   await server.quiet();
 });
 
-test('close does not wait for a server that does not say goodbye', async () => {
+test('close does not wait for a server that does not answer the DELETE', async () => {
   await using server = await scriptedServer((request, response) => {
     if (request.method !== 'DELETE') sessions(noStream)(request, response);
   });
@@ -469,7 +469,7 @@ test('close does not wait for a server that does not say goodbye', async () => {
   await server.quiet();
 });
 
-test('our own server, in its session era', async () => {
+test('an exchange works with a fullmcp server in its session era', async () => {
   let finish = (): void => {};
   const own = createServer({
     name: 'own',

@@ -34,7 +34,7 @@ async function end({ closed }: Started): Promise<McpError> {
   return closed[0] as McpError;
 }
 
-/** A server whose stream names `endpoint`; what it does with messages is the test's. */
+/** A server whose stream names `endpoint`; the test decides what it does with messages. */
 function sse(endpoint: string, post: Reply = (_, response) => status(response, 202)): Reply {
   return (request, response) => {
     if (request.method !== 'GET') return post(request, response);
@@ -45,7 +45,7 @@ function sse(endpoint: string, post: Reply = (_, response) => status(response, 2
 
 const request = (id: number): string => JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' });
 
-test('messages wait for the endpoint, go there in order, and come back on the stream', async () => {
+test('messages wait for the endpoint, are posted in order, and are answered on the stream', async () => {
   await using server = await scriptedServer((received, response) => {
     if (received.method === 'POST') {
       setTimeout(() => status(response, 202), received.body?.id === 1 ? 30 : 0);
@@ -80,7 +80,7 @@ test('messages wait for the endpoint, go there in order, and come back on the st
   expect(started.problems).toEqual([]);
 });
 
-test('a redirection is followed, and the endpoint is beside where it led', async () => {
+test('a redirect of the stream is followed, and the endpoint is resolved against its target', async () => {
   await using server = await scriptedServer((received, response) => {
     if (received.path === '/mcp') response.writeHead(301, { location: '/v1/sse' }).end();
     else sse('messages')(received, response);
@@ -93,7 +93,7 @@ test('a redirection is followed, and the endpoint is beside where it led', async
   await server.quiet();
 });
 
-test('a server that answers a POST only when all is done does not hold up the others', async () => {
+test('a server that answers a POST late does not delay other messages', async () => {
   await using server = await scriptedServer(
     sse('/post', ({ body }, response) => {
       if (body?.id !== 1) status(response, 200);
@@ -142,7 +142,7 @@ test.each<[string, Reply, string, RegExp]>([
     'connection_closed',
     /has ended/,
   ],
-])('closed with a reason: %s', async (_, reply, code, words) => {
+])('a wire over HTTP+SSE is closed with a reason: %s', async (_, reply, code, words) => {
   await using server = await scriptedServer(reply);
   const started = start(new URL(`${server.url}?key=s3cret`), { auth: 's3cret-token' });
   started.wire.send(request(1));
@@ -155,7 +155,7 @@ test.each<[string, Reply, string, RegExp]>([
   expect(started.closed).toHaveLength(1);
 });
 
-test('an endpoint that does not come within ten seconds', async () => {
+test('a wire over HTTP+SSE is closed if no endpoint arrives within ten seconds', async () => {
   await using server = await scriptedServer((_, response) => void stream(response));
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
@@ -171,7 +171,7 @@ test('an endpoint that does not come within ten seconds', async () => {
   await server.quiet();
 });
 
-test('a request that is refused is answered, and a session that is unknown is closed', async () => {
+test('a rejected request gets an error response, and an unknown session closes the wire', async () => {
   await using server = await scriptedServer(
     sse('/post', ({ body }, response) => status(response, body?.id === 3 ? 404 : 413)),
   );
@@ -188,7 +188,7 @@ test('a request that is refused is answered, and a session that is unknown is cl
   await server.quiet();
 });
 
-test('our own server', async () => {
+test('a wire over HTTP+SSE works with a fullmcp server', async () => {
   const own = createServer({
     name: 'own',
     version: '1.0.0',

@@ -63,8 +63,8 @@ const ways: readonly Way[] = [
   ],
 ];
 
-describe.each(ways)('over %s', (_, revision, exchange) => {
-  it('a session calls, is asked, logs and listens', async () => {
+describe.each(ways)('a session link over %s', (_, revision, exchange) => {
+  it('calls, answers questions, receives logs and listens', async () => {
     const server = newServer();
     const { url } = await start(server);
     const { call, link, asked, lost, notifications } = await linkOver(exchange(url), {
@@ -99,8 +99,8 @@ describe.each(ways)('over %s', (_, revision, exchange) => {
   });
 });
 
-describe('over HTTP', () => {
-  it('nothing is missed that changes after the acknowledgement, however early that is', async () => {
+describe('a session link over HTTP', () => {
+  it('misses no change after the acknowledgement, however early it comes', async () => {
     const server = newServer();
     const { url } = await start(server);
     const { call } = await linkOver(httpSessionExchange(new URL(url), {}));
@@ -122,7 +122,7 @@ describe('over HTTP', () => {
     await listening;
   });
 
-  it('a task asks on the wait for its result', async () => {
+  it("answers a task's question while it waits for the result", async () => {
     const { url } = await start(newServer());
     const { call, asked } = await linkOver(httpSessionExchange(new URL(url), {}), {
       capabilities,
@@ -137,7 +137,7 @@ describe('over HTTP', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('a session goes on with another server that knows nothing of it', async () => {
+  it('continues with another server that does not know the session', async () => {
     const [first, second] = [await start(newServer()), await start(newServer('y'.repeat(32)))];
     let url = first.url;
     const moving: typeof fetch = (_input, init) => fetch(url, init);

@@ -4,7 +4,7 @@ import { EndedSessions } from '../../../../../src/legacy/server/http/ended-sessi
 
 const span = (issuedAt: number, expiresAt = Number.MAX_SAFE_INTEGER) => ({ issuedAt, expiresAt });
 
-describe('sessions that were ended', () => {
+describe('ended sessions', () => {
   test('are never served again, however many are ended and in whatever order', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(50), { maxLength: 200 }), (times) => {
@@ -18,14 +18,14 @@ describe('sessions that were ended', () => {
     );
   });
 
-  test('do not end sessions that are younger than the forgotten ones', () => {
+  test('do not affect sessions that are younger than the forgotten ones', () => {
     const ended = new EndedSessions(10);
     for (let at = 0; at < 100; at++) ended.add(`p.${at}`, span(at));
     expect(ended.has('p.other', span(100))).toBe(false);
     expect(ended.has('p.other', span(0))).toBe(true);
   });
 
-  test('are forgotten without harm once their ids are too old', () => {
+  test('can be forgotten once their ids are too old', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1000 });
     const ended = new EndedSessions(10);
     for (let at = 0; at < 10; at++) ended.add(`old.${at}`, span(at, 999));

@@ -9,8 +9,8 @@ afterEach(() => {
 
 eventLogContract('memory', () => memoryEventLog());
 
-describe('the caps of the log in memory', () => {
-  test('by count: the newest of a stream stay', () => {
+describe('the event log in memory', () => {
+  test('keeps the newest events of a stream, by count', () => {
     const log = memoryEventLog({ maxEventsPerStream: 3 });
     const first = log.append('one', '0');
     for (let at = 1; at <= 10; at++) log.append('one', `${at}`);
@@ -18,7 +18,7 @@ describe('the caps of the log in memory', () => {
     expect(log.after(first)?.gap).toBe(true);
   });
 
-  test('by bytes: of one session, the stream that was quiet for longest goes first', () => {
+  test('first drops the stream of a session that was idle for longest, by bytes', () => {
     const log = memoryEventLog({ maxBytes: 10_000 });
     const quiet = log.append('s.quiet', 'x'.repeat(3000));
     const busy = log.append('s.busy', 'x'.repeat(3000));
@@ -29,7 +29,7 @@ describe('the caps of the log in memory', () => {
     expect(log.after(last)).toBeDefined();
   });
 
-  test('by bytes: a noisy session loses its own events, however many streams it has', () => {
+  test('drops the events of the noisy session itself, however many streams it has', () => {
     const log = memoryEventLog({ maxBytes: 100_000 });
     const quiet = log.append('quiet.p1', '');
     log.append('quiet.p1', 'the result'.repeat(500));
@@ -39,7 +39,7 @@ describe('the caps of the log in memory', () => {
     expect(kept?.events.map(({ data }) => data)).toEqual(['the result'.repeat(500)]);
   });
 
-  test('by bytes: many noisy sessions cost a small one nothing', () => {
+  test('keeps the events of a small session next to many noisy ones', () => {
     const log = memoryEventLog({ maxBytes: 100_000 });
     const quiet = log.append('quiet.p1', '');
     log.append('quiet.p1', 'the result');
@@ -47,7 +47,7 @@ describe('the caps of the log in memory', () => {
     expect(log.after(quiet)?.events.map(({ data }) => data)).toEqual(['the result']);
   });
 
-  test('by bytes: an event that would fill half of the log is not kept, and leaves a gap', () => {
+  test('does not keep an event that would fill half of the log, and leaves a gap', () => {
     const log = memoryEventLog({ maxBytes: 10_000 });
     const quiet = log.append('quiet.p1', 'a');
     log.append('quiet.p1', 'b');
@@ -58,21 +58,21 @@ describe('the caps of the log in memory', () => {
     expect(log.after(quiet)?.events).toHaveLength(1);
   });
 
-  test('by bytes: a stream alone loses its oldest events', () => {
+  test('drops the oldest events of a single stream', () => {
     const log = memoryEventLog({ maxBytes: 10_000 });
     const first = log.append('one', 'x'.repeat(4000));
     for (const letter of ['a', 'b', 'c', 'd']) log.append('one', letter.repeat(4000));
     expect(log.after(first)?.events.map(({ data }) => data[0])).toEqual(['c', 'd']);
   });
 
-  test('by bytes: an event without data takes room too', () => {
+  test('counts an event without data too', () => {
     const log = memoryEventLog({ maxBytes: 100_000 });
     const first = log.append('stream 0', '');
     for (let at = 1; at < 10_000; at++) log.append(`stream ${at}`, '');
     expect(log.after(first)).toBeUndefined();
   });
 
-  test('by bytes: what was dropped makes room again', () => {
+  test('has room again after a drop', () => {
     const log = memoryEventLog({ maxBytes: 10_000 });
     const kept = log.append('kept', 'x'.repeat(1000));
     for (let at = 0; at < 100; at++) {
@@ -82,7 +82,7 @@ describe('the caps of the log in memory', () => {
     expect(log.after(kept)).toBeDefined();
   });
 
-  test('by age: a stream is known while it is young', () => {
+  test('knows a stream while it is young', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 0 });
     const log = memoryEventLog({ maxAgeMs: 1000 });
     const id = log.append('one', 'a');
@@ -92,7 +92,7 @@ describe('the caps of the log in memory', () => {
     expect(log.after(id)).toBeUndefined();
   });
 
-  test('by age: each event makes its stream young again', () => {
+  test('makes a stream young again with each event', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 0 });
     const log = memoryEventLog({ maxAgeMs: 1000 });
     const id = log.append('one', 'a');
@@ -102,7 +102,7 @@ describe('the caps of the log in memory', () => {
     expect(log.after(id)?.events.map(({ data }) => data)).toEqual(['b']);
   });
 
-  test('ids go on counting where the oldest events are gone', () => {
+  test('continues its ids after the oldest events are gone', () => {
     const log = memoryEventLog({ maxEventsPerStream: 1 });
     const ids = Array.from({ length: 50 }, (_, at) => log.append('one', `${at}`));
     expect(new Set(ids).size).toBe(50);
@@ -110,7 +110,7 @@ describe('the caps of the log in memory', () => {
     expect(log.after(String(ids[49]))?.events).toEqual([]);
   });
 
-  test('a stream that lost its events goes on in order, and gives what comes after', () => {
+  test('continues a stream that lost its events in order, and returns later ones', () => {
     const log = memoryEventLog({ maxBytes: 5000 });
     const ids = Array.from({ length: 5 }, () => log.append('a.one', 'early'));
     for (let at = 0; at < 5; at++) log.append('a.noise', 'x'.repeat(2000));
@@ -119,7 +119,7 @@ describe('the caps of the log in memory', () => {
     expect(log.after(String(ids[4]))).toMatchObject({ events: [{ data: 'late' }], gap: true });
   });
 
-  test('whatever is appended, what is kept stays within the cap and in order', () => {
+  test('stays within its limits and in order, whatever is appended', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.constantFrom('a.1', 'a.2', 'b', 'c.3'), fc.nat(3000)), { maxLength: 60 }),

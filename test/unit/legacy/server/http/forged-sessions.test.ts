@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => serving.close());
 
-describe('a session id that is not ours', () => {
+describe('a foreign session id', () => {
   const flip = (id: string, at: number): string =>
     id.slice(0, at) + (id[at] === 'A' ? 'B' : 'A') + id.slice(at + 1);
   const neighbour = (letter: string): string => {
@@ -39,7 +39,7 @@ describe('a session id that is not ours', () => {
     ],
     ['twice', (id) => `${id}${id}`],
     ['very long', () => `${'a'.repeat(6000)}.b`],
-  ])('%s is 404 for every method', async (_what, forge) => {
+  ])('gets 404 for every method: %s', async (_what, forge) => {
     const { id } = await openSession(url);
     const forged = sessionClient(url, forge(id));
     const post = await forged.request('tools/list');
@@ -51,7 +51,7 @@ describe('a session id that is not ours', () => {
     expect((await sessionClient(url, id).request('ping')).status).toBe(200);
   });
 
-  test('of another secret is 404', async () => {
+  test('of another secret gets 404', async () => {
     const other = await serve(attackedServer().server, {
       port: 0,
       signals: false,
@@ -63,7 +63,7 @@ describe('a session id that is not ours', () => {
     await other.close();
   });
 
-  test('of the same secret is ours, and so it survives a restart', async () => {
+  test('of the same secret is accepted, so that it survives a restart', async () => {
     const before = await serve(attackedServer().server, { port: 0, signals: false, secret });
     const session = await openSession(before.url, '2025-06-18');
     expect((await session.request('ping')).status).toBe(200);
@@ -71,7 +71,7 @@ describe('a session id that is not ours', () => {
     const after = await serve(attackedServer().server, { port: 0, signals: false, secret });
     const reply = await sessionClient(after.url, session.id).request('resources/read', { uri: 'no://such' });
     expect(reply.status).toBe(200);
-    // And still in the words of its revision.
+    // The responses still have the form of its revision.
     expect(JSON.parse(reply.text).error.code).toBe(-32002);
     const standing = await sessionClient(after.url, session.id).get();
     expect(standing.status).toBe(200);
@@ -79,7 +79,7 @@ describe('a session id that is not ours', () => {
     await after.close();
   });
 
-  test('that has expired is 404, also while it is in use', async () => {
+  test('that has expired gets 404, even while it is in use', async () => {
     const brief = await serve(attackedServer().server, { port: 0, signals: false, sessionMaxAgeMs: 1000 });
     const session = await openSession(brief.url);
     const standing = await session.get();
@@ -98,7 +98,7 @@ describe('a session id that is not ours', () => {
     await brief.close();
   });
 
-  test('that was ended with DELETE is 404', async () => {
+  test('that was ended with DELETE gets 404', async () => {
     const session = await openSession(url);
     expect((await session.request('ping')).status).toBe(200);
     expect((await session.end()).status).toBe(200);
@@ -108,8 +108,8 @@ describe('a session id that is not ours', () => {
   });
 });
 
-describe('without a session', () => {
-  test('a call of the session era is 400 and says what to do', async () => {
+describe('a request without a session', () => {
+  test('gets 400 and a hint if it is a call of the session era', async () => {
     const body = '{"jsonrpc":"2.0","id":3,"method":"tools/list"}';
     const reply = await send(url, { headers: jsonHeaders, body });
     expect(reply.status).toBe(400);
@@ -123,19 +123,19 @@ describe('without a session', () => {
     ['no parameters', undefined],
     ['no version', {}],
     ['a version that is a number', { protocolVersion: 20251125 }],
-  ])('an initialize with %s is -32602', async (_what, params) => {
+  ])('gets -32602 if it is an initialize with %s', async (_what, params) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 3, method: 'initialize', params });
     const reply = await send(url, { headers: jsonHeaders, body });
     expect(JSON.parse(reply.text)).toMatchObject({ id: 3, error: { code: -32602 } });
     expect(reply.headers['mcp-session-id']).toBeUndefined();
   });
 
-  test('an initialize with a version nobody knows gets the newest that a session can have', async () => {
+  test('gets the newest session revision if it is an initialize with an unknown version', async () => {
     const session = await openSession(url, '1999-01-01');
     expect(session.initialized['protocolVersion']).toBe('2025-11-25');
   });
 
-  test('the server serves on', async () => {
+  test('does not keep the server from serving others', async () => {
     expect(await callText(url, 'echo', { text: 'ok' })).toBe('ok');
   });
 });

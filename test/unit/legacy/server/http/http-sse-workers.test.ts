@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { initializeMessage } from '../../../../support/http/sessions.js';
 import { until } from '../../../../support/until.js';
 
-// Workers end what a request does when it is answered, unless they are told to wait. Over HTTP+SSE the answer to a call goes
+// Workers stop the work of a request once it is answered, unless they are told to wait. Over HTTP+SSE the response to a call goes
 // out on another request's stream, after the POST that brought it was answered.
 
-test('a runtime that ends requests with their answers is told to wait for a call over HTTP+SSE', async () => {
+test('a runtime that stops requests after their replies is told to wait for a call over HTTP+SSE', async () => {
   let finish: ((value: string) => void) | undefined;
   const server = createServer({
     name: 'slow',

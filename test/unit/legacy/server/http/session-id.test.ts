@@ -25,14 +25,14 @@ describe('a session id', () => {
     expect((await elsewhere.read(id))?.handshake).toEqual(plain);
   });
 
-  test('is given to a client whose name is not a string', async () => {
+  test('is issued to a client whose name is not a string', async () => {
     for (const name of [{ toString: 1 }, null, 5, ['a']]) {
       const client = { name, version: name } as unknown as Handshake['client'];
       expect((await ids.read(await ids.issue({ ...plain, client })))?.handshake.client).toBeUndefined();
     }
   });
 
-  test('is only visible ASCII, and never twice the same', async () => {
+  test('is visible ASCII only, and never the same twice', async () => {
     const issued = await Promise.all(Array.from({ length: 100 }, () => ids.issue(plain)));
     expect(new Set(issued).size).toBe(100);
     for (const id of issued) expect(id).toMatch(/^[\x21-\x7e]+$/);
@@ -75,7 +75,7 @@ describe('a session id', () => {
     );
   });
 
-  test('can always be read by who issued it, however much the client says of itself', async () => {
+  test("can always be read by its issuer, however long the client's description is", async () => {
     const worst = '\u0001'.repeat(1000);
     const names = (letter: string): Record<string, object> =>
       Object.fromEntries(
@@ -100,7 +100,7 @@ describe('a session id', () => {
   });
 });
 
-describe('an id is refused', () => {
+describe('a session id is rejected', () => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ ';
 
   test('with any single character changed', async () => {
@@ -116,7 +116,7 @@ describe('an id is refused', () => {
     }
   });
 
-  test('cut off anywhere, or with anything added', async () => {
+  test('if it is cut off anywhere, or has anything added', async () => {
     const id = await ids.issue(plain);
     await fc.assert(
       fc.asyncProperty(fc.nat(id.length - 1), fc.string({ minLength: 1 }), async (end, more) => {
@@ -128,7 +128,7 @@ describe('an id is refused', () => {
     );
   });
 
-  test('of another secret', async () => {
+  test('if it is of another secret', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ minLength: 32 }), async (other) => {
         fc.pre(other !== secret);
@@ -139,7 +139,7 @@ describe('an id is refused', () => {
     );
   });
 
-  test('of another process, where no secret was given', async () => {
+  test('if it is of another process without a secret', async () => {
     const one = sessionIds({ secret: undefined, maxAgeMs: hour });
     const two = sessionIds({ secret: undefined, maxAgeMs: hour });
     const id = await one.issue(plain);
@@ -147,7 +147,7 @@ describe('an id is refused', () => {
     expect(await two.read(id)).toBeUndefined();
   });
 
-  test('made up of anything', async () => {
+  test('if it is made up', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), async (text) => {
         expect(await ids.read(text)).toBeUndefined();
@@ -167,7 +167,7 @@ describe('an id is refused', () => {
   });
 });
 
-test('a short secret is a mistake that names the remedy', () => {
+test('a short secret is an error that names the remedy', () => {
   expect(() => checkSecret('x'.repeat(31))).toThrow(/32 characters.*openssl/);
   expect(() => checkSecret('x'.repeat(32))).not.toThrow();
 });

@@ -19,8 +19,8 @@ beforeEach(async () => {
 
 afterEach(() => serving.close());
 
-describe('maxSessions', () => {
-  test('busy sessions are kept, and one too many is 503', async () => {
+describe('the limit of sessions', () => {
+  test('keeps busy sessions, and rejects another with 503', async () => {
     const busy = [await openSession(url), await openSession(url)];
     const calls = busy.map((session) => session.request('tools/call', { name: 'hang' }));
     await until('both calls have begun', () => attacked.begun('hang') === 2);
@@ -31,7 +31,7 @@ describe('maxSessions', () => {
       code: -32603,
       message: expect.stringContaining('sessions'),
     });
-    // The modern era has no sessions and goes on.
+    // The modern era has no sessions and is still served.
     expect(await callText(url, 'echo', { text: 'modern' })).toBe('modern');
     for (const session of busy)
       await session.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
@@ -40,7 +40,7 @@ describe('maxSessions', () => {
     for (const session of busy) expect((await session.request('ping')).status).toBe(200);
   });
 
-  test('an open stream makes a session busy', async () => {
+  test('counts a session with an open stream as busy', async () => {
     const busy = [await openSession(url), await openSession(url)];
     const standing = [await busy[0]?.get(), await busy[1]?.get()];
     const third = await openSession(url);
@@ -50,7 +50,7 @@ describe('maxSessions', () => {
     standing[1]?.drop();
   });
 
-  test('idle sessions make room, and still work: their ids carry all that is needed', async () => {
+  test('drops idle sessions, whose ids still work because they carry the handshake', async () => {
     const sessions = await Promise.all(
       ['2025-11-25', '2025-06-18', '2025-03-26', '2025-11-25'].map((revision) => openSession(url, revision)),
     );
@@ -58,12 +58,12 @@ describe('maxSessions', () => {
       for (const session of sessions) expect((await session.request('ping')).status).toBe(200);
     const missing = await sessions[1]?.request('resources/read', { uri: 'no://such' });
     expect(JSON.parse(String(missing?.text)).error.code).toBe(-32002);
-    // Batches are a matter of the revision: it was not forgotten either.
+    // Batches depend on the revision, which was not forgotten either.
     expect((await sessions[2]?.post([{ jsonrpc: '2.0', id: 1, method: 'ping' }]))?.status).toBe(200);
     expect((await sessions[3]?.post([{ jsonrpc: '2.0', id: 1, method: 'ping' }]))?.status).toBe(400);
   });
 
-  test('one that was ended stays ended, although it is not kept', async () => {
+  test('does not revive a session that was ended', async () => {
     const first = await openSession(url);
     await first.request('ping');
     await first.end();
@@ -75,7 +75,7 @@ describe('maxSessions', () => {
     expect((await first.request('ping')).status).toBe(404);
   });
 
-  test('counts the connections of the oldest transport too', async () => {
+  test('counts the connections of HTTP+SSE too', async () => {
     const sse = url.replace('/mcp', '/sse');
     const open = [await openEvents(sse, { method: 'GET' }), await openEvents(sse, { method: 'GET' })];
     expect((await openEvents(sse, { method: 'GET' })).status).toBe(503);
@@ -107,8 +107,8 @@ describe('two processes with one secret', () => {
   });
 });
 
-describe('what a session says once', () => {
-  test('logging/setLevel filters from then on, for this session alone', async () => {
+describe('a session', () => {
+  test('applies logging/setLevel from then on, and to itself alone', async () => {
     const server = createServer({
       name: 'logs',
       version: '1',
@@ -142,7 +142,7 @@ describe('what a session says once', () => {
     await logs.close();
   });
 
-  test('its capabilities reach the handler', async () => {
+  test('passes its capabilities to the handler', async () => {
     const server = createServer({
       name: 'facts',
       version: '1',
@@ -160,7 +160,7 @@ describe('what a session says once', () => {
     const session = await openSession(facts.url, '2025-06-18');
     expect((await session.request('tools/call', { name: 'facts' })).text).toContain('test 2025-06-18');
     const refused = await session.request('tools/call', { name: 'needs' });
-    // That revision has no error for it; the model can read a tool's failure.
+    // That revision has no error code for this; the model can read a tool's failure.
     expect([refused.status, JSON.parse(refused.text).result]).toEqual([
       200,
       { isError: true, content: [{ type: 'text', text: expect.stringContaining('sampling') }] },

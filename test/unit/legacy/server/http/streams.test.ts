@@ -23,7 +23,7 @@ const message = (
   data: string | undefined,
 ): { method?: string; params?: never; id?: unknown } & Record<string, never> => JSON.parse(String(data));
 
-/** The next event that carries a message: not the one that only gives an id to come back with. */
+/** The next event that carries a message: not the one that only has an id to resume from. */
 async function nextMessage(events: Events): Promise<ReturnType<typeof message>> {
   for (;;) {
     const event = await events.next();
@@ -42,7 +42,7 @@ function gated(session: SessionClient, to: number, more: object = {}): Promise<E
 
 describe('a stream that breaks off', () => {
   test.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
-    'is replayed: every event once and in order (%s)',
+    'is replayed with every event once and in order (%s)',
     async (revision) => {
       const session = await openSession(url, revision);
       const seen: string[] = [];
@@ -62,7 +62,7 @@ describe('a stream that breaks off', () => {
       let events = await gated(session, 6);
       await take(events, 2);
       events.drop();
-      // Two more happen while nobody is there.
+      // Two more events happen while nobody is connected.
       attacked.open();
       attacked.open();
       events = await session.resume(String(ids.at(-1)));
@@ -84,7 +84,7 @@ describe('a stream that breaks off', () => {
     },
   );
 
-  test('can be asked for again from any of its events', async () => {
+  test('can be resumed from any of its events', async () => {
     const session = await openSession(url);
     const params = { name: 'count', arguments: { to: 5 }, _meta: { progressToken: 'p' } };
     const all = await (await session.stream('tools/call', params)).rest();
@@ -95,7 +95,7 @@ describe('a stream that breaks off', () => {
     }
   });
 
-  test('gives a second connection what is to come, and ends the first', async () => {
+  test('continues on a second connection, and ends the first', async () => {
     const session = await openSession(url);
     attacked.open();
     const first = await gated(session, 2);
@@ -109,7 +109,7 @@ describe('a stream that breaks off', () => {
     expect(await nextMessage(second)).toMatchObject({ id: 1 });
   });
 
-  test('of another session is 404, and so is an event that never was', async () => {
+  test('gets 404 in another session, and so does an event that never existed', async () => {
     const [one, two] = [await openSession(url), await openSession(url)];
     const params = { name: 'count', arguments: { to: 1 }, _meta: { progressToken: 'p' } };
     const [first] = await (await one.stream('tools/call', params)).rest();
@@ -123,7 +123,7 @@ describe('a stream that breaks off', () => {
     expect((await one.resume(String(first?.id))).status).toBe(200);
   });
 
-  test('comes back although the log has lost its events while the call runs', async () => {
+  test('can be resumed although the log has lost its events while the call runs', async () => {
     const brief = await serve(attacked.server, {
       port: 0,
       signals: false,
@@ -150,7 +150,7 @@ describe('a stream that breaks off', () => {
 });
 
 describe('polling with ctx.release()', () => {
-  test('lets the connection go at once, with a hint when to come back; the answer waits', async () => {
+  test('closes the connection at once with a retry hint, and the response waits', async () => {
     const session = await openSession(url);
     const events = await gated(session, 1, { release: true });
     const all = await events.rest();
@@ -174,7 +174,7 @@ describe('polling with ctx.release()', () => {
   });
 });
 
-describe('the stream for what belongs to no call', () => {
+describe('the stream of a session', () => {
   function changing(): Server {
     return createServer({
       name: 'changing',
@@ -188,7 +188,7 @@ describe('the stream for what belongs to no call', () => {
     });
   }
 
-  test('tells of changes to what is subscribed, until it is not', async () => {
+  test('announces changes of subscribed resources, until they are unsubscribed', async () => {
     const server = changing();
     const other = await serve(server, { port: 0, signals: false });
     const session = await openSession(other.url);
@@ -214,7 +214,7 @@ describe('the stream for what belongs to no call', () => {
     await other.close();
   });
 
-  test('a subscription that was made without a stream counts once there is one', async () => {
+  test('serves a subscription that was made before the stream existed', async () => {
     const server = changing();
     const other = await serve(server, { port: 0, signals: false });
     const session = await openSession(other.url);
@@ -227,7 +227,7 @@ describe('the stream for what belongs to no call', () => {
     await other.close();
   });
 
-  test('a newer one takes the place of an older', async () => {
+  test('replaces an older one', async () => {
     const server = changing();
     const other = await serve(server, { port: 0, signals: false });
     const session = await openSession(other.url);
@@ -242,7 +242,7 @@ describe('the stream for what belongs to no call', () => {
     await other.close();
   });
 
-  test('one session hears nothing of the subscriptions of another', async () => {
+  test("carries nothing of another session's subscriptions", async () => {
     const server = changing();
     const other = await serve(server, { port: 0, signals: false });
     const [one, two] = [await openSession(other.url), await openSession(other.url)];
@@ -261,7 +261,7 @@ describe('the stream for what belongs to no call', () => {
     await other.close();
   });
 
-  test('is resumed with its last event id, also when nothing is known of it any more', async () => {
+  test('is resumed with its last event id, even if nothing is known of it any more', async () => {
     const server = changing();
     const secret = 'a secret that outlives the process it is in';
     const other = await serve(server, { port: 0, signals: false, secret });
@@ -277,7 +277,7 @@ describe('the stream for what belongs to no call', () => {
     const fresh = await session.resume(String(told?.id));
     expect(fresh.status).toBe(200);
     await fresh.next();
-    // Nobody listened while there was no stream, so whatever may have changed is announced once.
+    // Nobody listened while there was no stream, so every possible change is announced once.
     const announced = [await nextMessage(fresh), await nextMessage(fresh), await nextMessage(fresh)];
     expect(announced.map(({ method }) => method)).toEqual([
       'notifications/tools/list_changed',
@@ -291,7 +291,7 @@ describe('the stream for what belongs to no call', () => {
   });
 });
 
-test('a stream that is too old is ended, and what it still has to say waits', async () => {
+test('a stream that is too old is ended, and its remaining events wait', async () => {
   const brief = await serve(attacked.server, { port: 0, signals: false, maxAgeMs: 50, keepAliveMs: 20 });
   for (const revision of ['2025-11-25', '2025-03-26']) {
     const session = await openSession(brief.url, revision);
@@ -301,7 +301,7 @@ test('a stream that is too old is ended, and what it still has to say waits', as
     expect(seen.at(-1)?.data).toContain('"progress":1');
     attacked.open();
     let all: { data: string; id: string | undefined }[] = seen;
-    // It may take several connections, each of them as short.
+    // It may take several connections, each of them equally short.
     for (let at = 0; at < 50 && !all.some(({ data }) => data.includes('through')); at++)
       all = all.concat(await (await session.resume(String(all.at(-1)?.id))).rest());
     expect(all.at(-1)?.data).toContain('through');

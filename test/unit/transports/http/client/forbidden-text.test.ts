@@ -21,7 +21,7 @@ async function failure(reply: Parameters<typeof scriptedServer>[0]): Promise<str
   return thrown.message.replace(server.url.href, 'URL');
 }
 
-test('a server that says why it forbids a request is quoted, without a guess and with one full stop', async () => {
+test("a server's reason for a 403 is quoted, without a guess and with one full stop", async () => {
   const why = 'Host "x" is not allowed. Add it to allowedHosts if it is yours.';
   expect(await failure((request, response) => json(response, error(request, -32600, why), 403))).toBe(
     `URL answered 403: ${why}`,
@@ -30,7 +30,7 @@ test('a server that says why it forbids a request is quoted, without a guess and
   expect(short).toBe('URL answered 403: No.');
 });
 
-test('a server that does not say why it forbids a request is explained', async () => {
+test('a 403 without a reason is explained', async () => {
   const guess = await failure((_request, response) => status(response, 403));
   expect(guess).toMatch(
     /^URL answered 403\. What was passed as `auth` or `headers` does not permit this, or/,

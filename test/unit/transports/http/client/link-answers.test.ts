@@ -12,8 +12,8 @@ import {
 } from '../../../../support/http/http-server.js';
 import { until } from '../../../../support/until.js';
 
-describe('what comes back', () => {
-  test('a stream: notifications, junk and a request before the answer', async () => {
+describe('the HTTP link', () => {
+  test('reads notifications, garbage and a request on a stream before the response', async () => {
     await using server = await scriptedServer((request, response) => {
       const { say } = stream(response);
       response.write(': hello\n\ndata: \n\nevent: ping\ndata: {}\n\ndata: not json\n\ndata: {"a":1}\n\n');
@@ -33,7 +33,7 @@ describe('what comes back', () => {
     await server.quiet();
   });
 
-  test('a connection is used again after a stream', async () => {
+  test('reuses a connection after a stream', async () => {
     await using server = await scriptedServer((request, response) => {
       stream(response).say(result(request, { port: response.socket?.remotePort }));
       response.end();
@@ -41,11 +41,11 @@ describe('what comes back', () => {
     const { link } = await open(server.url);
     const ports = [];
     for (let i = 0; i < 5; i++) ports.push((await call(link, 'x/y'))['port']);
-    // The end of a stream may come a moment after its answer.
+    // The end of a stream may come a moment after its response.
     expect(new Set(ports).size).toBeLessThanOrEqual(2);
   });
 
-  test('a stream that stays open after the answer is let go', async () => {
+  test('closes a stream that stays open after the response', async () => {
     await using server = await scriptedServer((request, response) =>
       stream(response).say(result(request, {})),
     );
@@ -70,7 +70,7 @@ describe('what comes back', () => {
         response.write('data: {"js', () => response.destroy());
       },
     ],
-  ])('a stream that %s is incomplete', async (_, reply) => {
+  ])('reports a stream that %s as incomplete', async (_, reply) => {
     const thrown = await failing(reply);
     expect(thrown.code).toBe('connection_closed');
     expect(thrown.data).toEqual({ incomplete: true });
@@ -91,7 +91,7 @@ describe('what comes back', () => {
       },
     ],
     ['an endless event', (_, response) => void flood(response, 'text/event-stream', 'data: x')],
-  ])('what is too large is not read: %s', async (_, reply) => {
+  ])('does not read a response that is too large: %s', async (_, reply) => {
     const thrown = await failing(reply, { maxMessageBytes: 100_000 });
     expect(thrown.code).toBe('bad_response');
     expect(thrown.message).toContain('larger than 100000 bytes');
@@ -153,7 +153,7 @@ describe('what comes back', () => {
       /500: a web page titled "Oh no"$/,
     ],
     [
-      '502 with a text that tells too much',
+      '502 with a body that reveals too much',
       text(502, `token ${SECRET} ${'y'.repeat(999)}`),
       { code: 'bad_response', status: 502 },
       /^.{80,300}$/,
@@ -204,20 +204,20 @@ describe('what comes back', () => {
       { code: 'connect_failed' },
       /\((UND_ERR_SOCKET|ECONNRESET)\): the connection broke before an answer came/,
     ],
-  ])('%s', async (_, reply, expected, words) => {
+  ])('reports %s', async (_, reply, expected, words) => {
     const thrown = await failing(reply);
     expect(thrown).toMatchObject(expected);
     expect(thrown.message).toMatch(words);
   });
 
-  test('Retry-After may be a date', async () => {
+  test('accepts a date in Retry-After', async () => {
     const at = new Date(Date.now() + 60_000).toUTCString();
     const { data } = await failing(text(503, '', { 'retry-after': at }));
     expect((data as { retryAfterMs: number }).retryAfterMs).toBeGreaterThan(55_000);
     expect((data as { retryAfterMs: number }).retryAfterMs).toBeLessThanOrEqual(60_000);
   });
 
-  test('nobody listens', async () => {
+  test('reports that nothing listens', async () => {
     let port = '';
     {
       await using server = await scriptedServer(() => {});
@@ -232,7 +232,7 @@ describe('what comes back', () => {
   });
 });
 
-test("a fetch of the user's own may throw what it likes", async () => {
+test('a custom fetch may throw anything', async () => {
   const first = await open(new URL('https://example.com/mcp'), {
     fetch: () => {
       throw new McpError('unauthorized', 'Log in first');
@@ -246,7 +246,7 @@ test("a fetch of the user's own may throw what it likes", async () => {
 });
 
 test.each(['application/json', 'text/event-stream'])(
-  'an id that comes back as a string is the same: %s',
+  'an id that is returned as a string is the same: %s',
   async (type) => {
     await using server = await scriptedServer((request, response) => {
       const answer = JSON.stringify({ ...result(request, { ok: true }), id: String(request.body?.id) });
@@ -259,7 +259,7 @@ test.each(['application/json', 'text/event-stream'])(
   },
 );
 
-test('a redirection whose body never comes is followed', async () => {
+test('a redirect whose body never arrives is followed', async () => {
   await using server = await scriptedServer((request, response) =>
     request.path === '/mcp'
       ? response.writeHead(307, { location: '/other', 'content-length': 10 }).write('x')
@@ -269,7 +269,7 @@ test('a redirection whose body never comes is followed', async () => {
   expect(await call(link, 'tools/list')).toMatchObject({ ok: true });
 });
 
-test('a compressed answer is read', async () => {
+test('a compressed response is read', async () => {
   await using server = await scriptedServer((request, response) => {
     response.writeHead(200, {
       'content-type': 'application/json; charset=utf-8',
@@ -281,10 +281,10 @@ test('a compressed answer is read', async () => {
   expect(await call(link, 'tools/list')).toMatchObject({ text: 'größe' });
 });
 
-describe('redirections', () => {
+describe('a redirect', () => {
   const to = (status: number, location: string): Reply => text(status, 'moved', { location });
 
-  test('307 and 308 to the same origin are followed, with everything', async () => {
+  test('with 307 or 308 to the same origin is followed, with method, body and headers', async () => {
     await using server = await scriptedServer((request, response) =>
       request.path === '/mcp'
         ? to(307, '/mcp/')(request, response)
@@ -310,13 +310,13 @@ describe('redirections', () => {
     ['to nowhere', text(301, ''), /Where to is not said/],
     ['to nonsense', to(307, 'http://['), /cannot be read/],
     ['to a script', to(307, 'javascript:alert(1)'), /not one of HTTP\.$/],
-  ])('refused: %s', async (_, reply, words) => {
+  ])('is rejected: %s', async (_, reply, words) => {
     const thrown = await failing(reply);
     expect(thrown.code).toBe('bad_response');
     expect(thrown.message).toMatch(words);
   });
 
-  test('a browser hides where one leads', async () => {
+  test('has a target that a browser hides', async () => {
     const fetch = (async () => ({
       type: 'opaqueredirect',
       status: 0,
@@ -328,8 +328,8 @@ describe('redirections', () => {
   });
 });
 
-describe('ending', () => {
-  test('an aborted call lets go of its stream and throws its reason', async () => {
+describe('ending a call of the HTTP link', () => {
+  test('by its signal closes its stream and throws the reason', async () => {
     await using server = await scriptedServer((_, response) => void stream(response));
     const { link } = await open(server.url);
     const [own, plain] = [new AbortController(), new AbortController()];
@@ -345,7 +345,7 @@ describe('ending', () => {
     expect(server.received).toHaveLength(2);
   });
 
-  test('close ends what is open, also where fetch does not listen', async () => {
+  test('by closing the link works even if fetch ignores its signal', async () => {
     await using server = await scriptedServer((_, response) => void stream(response));
     const { link } = await open(server.url);
     const deaf = await open(server.url, { fetch: () => new Promise(() => {}) });

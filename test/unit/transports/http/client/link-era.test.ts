@@ -18,7 +18,7 @@ import {
   scriptedServer,
 } from '../../../../support/http/http-server.js';
 
-describe('what kind of server it is', () => {
+describe('the error of a first request', () => {
   async function opening(reply: Reply): Promise<Opened & { server: ScriptedServer }> {
     const server = await scriptedServer(reply);
     try {
@@ -28,7 +28,7 @@ describe('what kind of server it is', () => {
     }
   }
 
-  test('one that wants another try is given it, once', async () => {
+  test('leads to one more attempt if the server asks for it', async () => {
     let refused = 0;
     const { link, server } = await opening((request, response) =>
       refused++ === 0
@@ -66,7 +66,7 @@ describe('what kind of server it is', () => {
     ['a page', text(200, '<html>')],
     ['a result that is none', (request, response) => json(response, result(request, { tools: [] }))],
     ['a stream without an answer', empty],
-  ])('not modern: %s', async (name, reply) => {
+  ])('shows a server that is not modern: %s', async (name, reply) => {
     const thrown = await failure(opening(reply));
     expect(thrown.code).toBe('unsupported_version');
     if (name === 'other versions') expect(thrown.message).toContain('It speaks 2025-11-25.');
@@ -90,7 +90,7 @@ describe('what kind of server it is', () => {
       (request, response) => json(response, error(request, -32021, 'No'), 400),
       'missing_capability',
     ],
-  ])('says nothing of it: %s', async (_, reply, code) => {
+  ])('says nothing about the era: %s', async (_, reply, code) => {
     expect((await failure(opening(reply))).code).toBe(code);
   });
 });

@@ -7,8 +7,8 @@ import { call, failing, failure, open, SECRET, text } from '../../../../support/
 import { error, json, type Received, result, scriptedServer } from '../../../../support/http/http-server.js';
 import { until } from '../../../../support/until.js';
 
-describe('what is sent', () => {
-  test('headers say what the body says', async () => {
+describe('a request of the HTTP link', () => {
+  test('repeats the body in its headers', async () => {
     await using server = await scriptedServer((request, response) => json(response, result(request, {})));
     const { link } = await open(server.url);
     const names: [string, JsonObject][] = [
@@ -34,7 +34,7 @@ describe('what is sent', () => {
     expect(new Set(server.received.map(({ body }) => body?.id)).size).toBe(3);
   });
 
-  test('auth and headers are asked for each request, and cannot replace what the protocol says', async () => {
+  test("calls auth and headers each time, which cannot replace the protocol's headers", async () => {
     await using server = await scriptedServer((request, response) => json(response, result(request, {})));
     let asked = 0;
     const { link } = await open(server.url, {
@@ -60,7 +60,7 @@ describe('what is sent', () => {
     expect(server.received[1]?.headers['mcp-name']).toBeUndefined();
   });
 
-  test('credentials in the address become a header', async () => {
+  test('sends credentials of the address as a header', async () => {
     await using server = await scriptedServer((request, response) => json(response, result(request, {})));
     const url = new URL(server.url);
     url.username = 'me@here';
@@ -83,13 +83,13 @@ describe('what is sent', () => {
       'unauthorized',
       '`auth` failed',
     ],
-  ])('%s is a clear error', async (_, http, code, words) => {
+  ])('fails with a clear error for %s', async (_, http, code, words) => {
     const thrown = await failing(text(200, ''), http);
     expect(thrown.code).toBe(code);
     expect(thrown.message).toContain(words);
   });
 
-  test('parameters that are no JSON are refused', async () => {
+  test('is rejected if its parameters are not JSON', async () => {
     const { link } = await open(new URL('http://127.0.0.1:9/'));
     expect((await failure(call(link, 'tools/call', { name: 'x', arguments: { big: 1n } }))).code).toBe(
       'invalid_params',
@@ -103,7 +103,7 @@ describe('parameters in headers', () => {
     properties: { region: { type: 'string', 'x-mcp-header': name } },
   });
 
-  test('a tool with invalid annotations is left out and reported once; the rest is untouched', async () => {
+  test('leave out a tool with invalid annotations, which is reported once, and no other tool', async () => {
     const tools = [
       { name: 'good', inputSchema: region('Region'), x: 1 },
       { name: 'bad', inputSchema: region('') },
@@ -133,7 +133,7 @@ describe('parameters in headers', () => {
     ]);
   });
 
-  test('a mismatch leads to a fresh list, and one more try', async () => {
+  test('are sent again after a mismatch, with a fresh list', async () => {
     await using server = await scriptedServer((request, response) => {
       const { method, params } = request.body ?? {};
       if (method === 'tools/list') {
@@ -171,7 +171,7 @@ describe('parameters in headers', () => {
   });
 });
 
-test('our own server', async () => {
+test('the HTTP link works with a fullmcp server', async () => {
   const server = createServer({
     name: 'own',
     version: '1.0.0',

@@ -20,12 +20,12 @@ const refused = (options: GuardOptions, ...requests: Asked[]): boolean[] => {
 };
 
 describe('the host that was allowed last', () => {
-  test('is judged again for a connection on another interface', () => {
+  test('is checked again for a connection on another interface', () => {
     const host = '203.0.113.5:3000';
     expect(refused({}, { host }, { host, local: true }, { host })).toEqual([false, true, false]);
   });
 
-  test('is judged again for a connection without TLS', () => {
+  test('is checked again for a connection without TLS', () => {
     const host = 'api.example.com';
     expect(refused({}, { host, secure: true }, { host }, { host, secure: true })).toEqual([
       false,
@@ -36,12 +36,12 @@ describe('the host that was allowed last', () => {
 });
 
 describe('an empty host', () => {
-  test('is refused, also as the first', () => {
+  test('is rejected, also as the first', () => {
     expect(refused({}, { host: '' }, { host: ' ' })).toEqual([true, true]);
   });
 });
 
-describe('an allowed origin with a scheme of its own', () => {
+describe('an allowed origin with a custom scheme', () => {
   const options = { allowedOrigins: ['vscode-webview://abc', 'https://app.example.com/'] };
 
   test('allows that origin and not the origin "null"', () => {

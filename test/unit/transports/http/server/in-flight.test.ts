@@ -54,8 +54,8 @@ describe('the time limit of calls', () => {
     expect(await aborted.promise).toMatchObject({ code: 'timeout' });
   });
 
-  // Where timers are numbers they may end with the request that made them.
-  it('is a timer for each call where timers are not the process’s', async () => {
+  // If timers are numbers, they may end with the request that created them.
+  it('uses a timer for each call if timers do not belong to the process', async () => {
     const { setTimeout: nodeTimeout, setInterval: nodeInterval } = globalThis;
     const intervals = vi.fn((work: () => void, ms: number) => Number(nodeInterval(work, ms)));
     vi.stubGlobal('setInterval', intervals);
@@ -73,7 +73,7 @@ describe('the time limit of calls', () => {
   });
 });
 
-it('a port that is taken leaves nothing open', async () => {
+it('a port that is already in use leaves nothing open', async () => {
   const quiet = { name: 'test', version: '1.0.0', log: () => undefined };
   await using first = await serve(createServer(quiet), { port: 0, signals: false });
   const closed = vi.fn();

@@ -12,7 +12,7 @@ import { soon } from '../../../../support/until.js';
 const info = { name: 'test', version: '1.0.0', log: () => undefined };
 const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const;
 
-describe('a call that came as a POST', () => {
+describe('a call that arrived as a POST', () => {
   it('can be spread by middleware, which keeps its signal, its request and its notifications', async () => {
     const seen: Call[] = [];
     const server = createServer({
@@ -38,7 +38,7 @@ describe('a call that came as a POST', () => {
     expect(seen[0]?.notify).toBeTypeOf('function');
   });
 
-  it('can be spread by onError, also where there is no middleware', async () => {
+  it('can be spread by onError, even without middleware', async () => {
     const seen: Call[] = [];
     const server = createServer({
       ...info,
@@ -58,7 +58,7 @@ describe('a call that came as a POST', () => {
     expect(seen[0]?.http?.header('mcp-name')).toBe('fails');
   });
 
-  it.each(['plain', 'é', '漢字 😀', ''])('is answered with all bytes of %j', async (value) => {
+  it.each(['plain', 'é', '漢字 😀', ''])('gets a response with all bytes of %j', async (value) => {
     const server = createServer({
       ...info,
       tools: {
@@ -75,11 +75,11 @@ describe('a call that came as a POST', () => {
   });
 });
 
-describe('a body that does not come at once', () => {
+describe('a body that arrives late', () => {
   const server = createServer({ ...info, tools: { echo: tool({ input: text, run: ({ text }) => text }) } });
 
   it.each([0, 60_000])(
-    'ends the request when its client goes away in the middle of it, with a bodyTimeoutMs of %d',
+    'ends the request if its client disconnects in the middle of it, with a bodyTimeoutMs of %d',
     async (bodyTimeoutMs) => {
       const handler = createNodeHandler(server, { bodyTimeoutMs });
       const begun = signal();
@@ -101,7 +101,7 @@ describe('a body that does not come at once', () => {
     },
   );
 
-  it('is read in as many parts as it comes in', async () => {
+  it('is read in as many parts as it arrives in', async () => {
     await using serving = await serve(server, { port: 0 });
     const body = JSON.stringify(
       modernMessage('tools/call', { name: 'echo', arguments: { text: 'é'.repeat(20) } }),

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { modernExchange } from '../../../../support/http/modern.js';
 
-// A mounted handler's secret is the server's too: what one process asks, another one can be answered.
+// A mounted handler's secret is the server's too: one process asks, and another can take the answer.
 
 const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
 const inputResponses = { name: { action: 'accept', content: { name: 'Ada' } } };
@@ -41,11 +41,11 @@ describe('the secret of a mounted handler', () => {
   test.each([
     ['none', [undefined, undefined]],
     ['another', ['x'.repeat(32), 'y'.repeat(32)]],
-  ])('with %s it cannot', async (_, secrets) => {
+  ])('does not let another process take the answer with %s', async (_, secrets) => {
     expect(await across(secrets)).toMatchObject({ error: { code: -32602 } });
   });
 
-  test('is not needed of a server that cannot ask, and reaches one that can', () => {
+  test('is not required for a server that cannot ask, and reaches one that can', () => {
     const { dispatch } = build();
     const provideSecret = vi.fn();
     const secret = 'x'.repeat(32);

@@ -10,7 +10,7 @@ const url = 'http://localhost/mcp';
 const quiet = createServer({ name: 'quiet', version: '1.0.0', changes: true });
 const listen = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
 
-/** Reads a stream to its end, as far as it has come. */
+/** Reads the available part of a stream. */
 function reading(response: Response): { text: string; ended: Promise<void> } {
   const seen = { text: '', ended: Promise.resolve() };
   seen.ended = (async () => {
@@ -20,7 +20,7 @@ function reading(response: Response): { text: string; ended: Promise<void> } {
   return seen;
 }
 
-test('each stream is kept alive by a timer of its own, which ends with it', async () => {
+test('each stream is kept alive by its own timer, which ends with it', async () => {
   const handle = createHandler(quiet, { keepAliveMs: 1000, requestTimeoutMs: 0 });
   const leave = new AbortController();
   const first = await handle(new Request(post(url, listen.body, listen.headers), { signal: leave.signal }));
@@ -72,7 +72,7 @@ test('a stream of a session that is too old is ended, whatever its revision', as
   await handle.close();
 });
 
-test('a clock that is set forward ends neither streams nor calls', async () => {
+test('a clock that jumps forward ends neither streams nor calls', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance', 'Date'] });
   let finish: ((value: string) => void) | undefined;
   const server = createServer({

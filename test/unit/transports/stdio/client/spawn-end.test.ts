@@ -18,15 +18,15 @@ function start(what: string[], options = quick) {
   return { wire, ...hear(wire) };
 }
 
-/** Closes and says how long that took. */
+/** Closes, and returns how long that took. */
 async function timed(close: () => Promise<void>): Promise<number> {
   const from = performance.now();
   await close();
   return performance.now() - from;
 }
 
-describe('closing leaves nothing', () => {
-  test('of a server that heeds the end of its input, at once and without a signal', async () => {
+describe('closing a wire to a process', () => {
+  test('ends a server that exits at the end of its input, at once and without a signal', async () => {
     const { wire, next, closed } = start(['echo'], { exitMs: 5000, termMs: 5000 });
     wire.send('{"a":1}');
     await next();
@@ -34,7 +34,7 @@ describe('closing leaves nothing', () => {
     expect(closed).toEqual([]);
   });
 
-  test('and what was sent last has left', async () => {
+  test('flushes the last message first', async () => {
     const told: string[] = [];
     const wire = spawnWire({
       command: process.execPath,
@@ -48,7 +48,7 @@ describe('closing leaves nothing', () => {
     expect(told).toEqual(['{"a":1}', '{"b":2}']);
   });
 
-  test('of a server that does not', async () => {
+  test('ends a server that ignores the end of its input', async () => {
     const { wire, next, closed } = start(['ignore the end']);
     const { ready } = await next();
     expect(isAlive(ready as number)).toBe(true);
@@ -57,7 +57,7 @@ describe('closing leaves nothing', () => {
     expect(closed).toEqual([]);
   });
 
-  test('of a server that ignores SIGTERM too', async () => {
+  test('ends a server that ignores SIGTERM too', async () => {
     const { wire, next } = start(['ignore SIGTERM']);
     const { ready } = await next();
     const [took] = await Promise.all([timed(wire.close), wire.close()]);
@@ -65,7 +65,7 @@ describe('closing leaves nothing', () => {
     expect(isAlive(ready as number)).toBe(false);
   });
 
-  test('of what the server has started, which holds its pipes and ignores SIGTERM', async () => {
+  test('ends the children of the server, which hold its pipes and ignore SIGTERM', async () => {
     const { wire, next } = start(['leave a child behind']);
     const { ready } = await next();
     expect(isAlive(ready as number)).toBe(true);
@@ -73,7 +73,7 @@ describe('closing leaves nothing', () => {
     expect(isAlive(ready as number)).toBe(false);
   });
 
-  test('no listener, no timer, no pipe', async () => {
+  test('leaves no listener, no timer and no pipe', async () => {
     const before = { exit: process.listenerCount('exit'), resources: resources() };
     const running = Array.from({ length: 12 }, () => start(['echo']));
     for (const { wire } of running) wire.send('{}');
@@ -85,22 +85,22 @@ describe('closing leaves nothing', () => {
   });
 });
 
-// The timer of `until` is none of what is counted.
+// The timer of `until` does not count.
 function resources(): number {
   const ours = ['PipeWrap', 'ProcessWrap', 'Timeout'];
   return process.getActiveResourcesInfo().filter((name) => ours.includes(name)).length;
 }
 
-test('a server that ends leaves nothing of what it has started, unasked', async () => {
+test('a server that exits leaves none of its children running', async () => {
   const { next, end, wire } = start(['leave a child behind', 'exit']);
   const { ready } = await next();
-  // The pipes are still held open: the end is told all the same.
+  // The pipes are still open, but the end is reported.
   expect((await end()).message).toContain('exit code 5');
   await until('the grandchild is gone', () => !isAlive(ready as number));
   await wire.close();
 });
 
-describe('the end of this process, without closing', () => {
+describe('the end of this process without closing', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fullmcp-exit-'));
   const module = join(folder, 'spawn.mjs');
   const client = fileURLToPath(new URL('../fixtures/exiting-client.mjs', import.meta.url));
@@ -118,10 +118,10 @@ describe('the end of this process, without closing', () => {
   test.each([
     ['by exit', 'leave a child behind', 'exit'],
     ['by an error', 'leave a child behind', 'throw'],
-    // Then there is nobody to end it, but the end of its input is heard.
+    // Then nothing can stop the server, but it sees the end of its input.
     ['by SIGKILL', 'say its pid', 'SIGKILL'],
     ['by SIGINT', 'say its pid', 'SIGINT'],
-  ])('%s ends the whole tree', async (_, what, how) => {
+  ])('ends the whole process tree: %s', async (_, what, how) => {
     const child = spawn(process.execPath, [client, module, oddServer, what, how], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });

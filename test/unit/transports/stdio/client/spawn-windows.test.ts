@@ -6,9 +6,9 @@ import {
   windowsStart,
 } from '../../../../../src/transports/stdio/client/windows-command.js';
 
-// What only Windows does, as far as it can be shown anywhere.
+// Behaviour of Windows, as far as it can be tested on any system.
 
-describe('a command is found', () => {
+describe('a command on Windows', () => {
   const files = new Set(
     [
       'C:\\nodejs\\npx',
@@ -40,14 +40,14 @@ describe('a command is found', () => {
     ['.\\bin\\local', 'C:\\work\\bin\\local.bat'],
     ['bin/local.bat', 'C:\\work\\bin\\local.bat'],
     ['C:\\nodejs\\node', 'C:\\nodejs\\node.exe'],
-  ])('%s', (command, path) => expect(find(command)).toBe(path));
+  ])('is found %s', (command, path) => expect(find(command)).toBe(path));
 
-  test('but not in the current folder, unless it says so', () => {
+  test('is not found in the current folder, unless it has a path', () => {
     expect(find('planted')).toBeUndefined();
     expect(find('.\\planted')).toBe('C:\\work\\planted.exe');
   });
 
-  test('with the endings that PATHEXT names, and the usual ones without it', () => {
+  test('is found with the extensions of PATHEXT, or with the usual ones', () => {
     expect(find('npx', { PathExt: '.EXE' })).toBeUndefined();
     expect(find('npx', { PathExt: '' })).toBe('C:\\nodejs\\npx.cmd');
     expect(find('node', { Path: '' })).toBeUndefined();
@@ -57,7 +57,7 @@ describe('a command is found', () => {
 describe('a batch file', () => {
   const environment = { SystemRoot: 'C:\\Windows' };
 
-  test('is run by the command interpreter, a program is not', () => {
+  test('is run by the command interpreter, but a program is not', () => {
     expect(windowsStart('C:\\a\\node.EXE', ['a b'], environment)).toEqual({
       file: 'C:\\a\\node.EXE',
       args: ['a b'],
@@ -79,7 +79,7 @@ describe('a batch file', () => {
     });
   });
 
-  test('gets any arguments as they were, and none of them is a command', () => {
+  test('gets any arguments unchanged, and none of them is run as a command', () => {
     const piece = fc.constantFrom(
       '"',
       '\\',
@@ -102,7 +102,7 @@ describe('a batch file', () => {
       fc.property(fc.array(argument, { maxLength: 4 }), (args) => {
         const { args: line } = windowsStart('x.cmd', args, environment);
         const inner = (line.at(-1) as string).slice(1, -1);
-        // Every percent sign is one of ours, and what they enclose is nothing.
+        // Every percent sign is one of ours, and the variable between them is empty.
         const expanded = inner.replaceAll('%cd:~,%', '');
         expect(inner.split('%').length - 1).toBe(3 * (expanded.split('%').length - 1));
         expect(commandsIn(expanded)).toEqual([]);
@@ -111,12 +111,12 @@ describe('a batch file', () => {
     );
   });
 
-  test('cannot be given a line break', () => {
+  test('cannot get a line break', () => {
     expect(() => windowsStart('x.cmd', ['a\nb'], environment)).toThrow('a batch file cannot be given one');
   });
 });
 
-/** What the interpreter would take for its own: these characters outside quotes. */
+/** The characters that the interpreter would treat as special outside quotes. */
 function commandsIn(line: string): string[] {
   let inQuotes = false;
   return [...line].filter((character) => {
@@ -125,7 +125,7 @@ function commandsIn(line: string): string[] {
   });
 }
 
-/** How a program's runtime takes its command line apart. */
+/** Splits a command line as a program's runtime does. */
 function argumentsIn(line: string): string[] {
   const found: string[] = [];
   let at = 0;
@@ -154,8 +154,8 @@ function argumentsIn(line: string): string[] {
   return found;
 }
 
-describe('the environment', () => {
-  test('of Windows has names in any case; what is given replaces', () => {
+describe('the environment of a process', () => {
+  test('has case-insensitive names on Windows, and given values replace others', () => {
     const inherited = {
       Path: 'C:\\a',
       SystemRoot: 'C:\\Windows',
@@ -170,7 +170,7 @@ describe('the environment', () => {
     });
   });
 
-  test('elsewhere has names in one case', () => {
+  test('has case-sensitive names elsewhere', () => {
     const inherited = {
       PATH: '/bin',
       Path: 'x',

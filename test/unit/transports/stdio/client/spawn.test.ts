@@ -24,8 +24,8 @@ function start(what: string, { options, ...server }: Given = {}): HeardWire & { 
   return { wire, ...hear(wire) };
 }
 
-describe('messages', () => {
-  test('go both ways, as lines, whatever is in them', async () => {
+describe("messages over a process's pipes", () => {
+  test('go both ways as lines, whatever they contain', async () => {
     const { wire, next, problems } = start('echo');
     const value = { text: 'héllo\n\u2028\u2029 😀', number: 1 };
     wire.send(JSON.stringify(value));
@@ -41,7 +41,7 @@ describe('messages', () => {
     expect(messages).toEqual(sent);
   });
 
-  test('are told apart from what else is printed', async () => {
+  test('are distinguished from other output', async () => {
     const { next, problems } = start('junk');
     expect(await next()).toEqual({ after: 'junk' });
     expect(await next()).toEqual([{ a: 'batch' }]);
@@ -51,7 +51,7 @@ describe('messages', () => {
     ]);
   });
 
-  test('junk without end is reported ten times', async () => {
+  test('are the only output: endless garbage is reported ten times', async () => {
     const { next, problems } = start('much junk');
     expect(await next()).toEqual({ after: 'junk' });
     expect(problems).toHaveLength(11);
@@ -59,7 +59,7 @@ describe('messages', () => {
     expect(problems[10]).toContain('no more are reported');
   });
 
-  test('a line that is too long is skipped, and the next is read', async () => {
+  test('that are too long are skipped, and the next is read', async () => {
     const { next, problems } = start('', {
       args: [oddServer, 'long lines', '2000000'],
       options: { maxMessageBytes: 1000 },
@@ -68,7 +68,7 @@ describe('messages', () => {
     expect(problems).toEqual(['The server wrote a message of more than 1000 bytes. It was skipped.']);
   });
 
-  test('of just the longest length are read', async () => {
+  test('of exactly the maximum length are read', async () => {
     const overhead = '{"long":""}'.length;
     const { next, problems } = start('', {
       args: [oddServer, 'long lines', String(1000 - overhead)],
@@ -78,7 +78,7 @@ describe('messages', () => {
     expect(problems).toEqual([]);
   });
 
-  test('a server that does not read is given up', async () => {
+  test('to a server that does not read are given up', async () => {
     const { wire, end, closed } = start('not read', { options: { maxBufferedBytes: 1000, exitMs: 50 } });
     const text = JSON.stringify('x'.repeat(100_000));
     await until('it is given up', () => {
@@ -90,8 +90,8 @@ describe('messages', () => {
   });
 });
 
-describe('the end of the server', () => {
-  test('before anything: exit code and standard error are told', async () => {
+describe('the end of a server process', () => {
+  test('is reported with exit code and standard error, even before any message', async () => {
     const { end, closed, wire } = start('exit at once');
     const error = await end();
     expect(error).toMatchObject({ code: 'connection_closed' });
@@ -110,20 +110,20 @@ describe('the end of the server', () => {
     expect(closed).toHaveLength(1);
   });
 
-  test('its last words are heard before its end', async () => {
+  test('is reported after its last messages', async () => {
     const { end, messages } = start('last words');
     const error = await end();
     expect(messages).toEqual(['{"last":"words"}', '{"without":"newline"}']);
     expect(error.message).toContain('exit code 0. It wrote to standard error:\nwithout newline');
   });
 
-  test('by a signal', async () => {
+  test('may be by a signal', async () => {
     const error = await start('kill itself').end();
     expect(error.message).toContain('was ended by SIGKILL.');
     expect(error.data).toMatchObject({ exitCode: null, signal: 'SIGKILL' });
   });
 
-  test('of a long standard error the first and the last lines are kept, each cut', async () => {
+  test('is reported with the first and the last lines of a long standard error, each cut', async () => {
     const error = await start('much on stderr').end();
     const { stderr } = error.data as { stderr: string[] };
     const line = (at: number): string => `line ${at} y`.slice(0, 8).trim();
@@ -136,7 +136,7 @@ describe('the end of the server', () => {
     expect(Math.max(...stderr.map((line) => line.length))).toBe(1000);
   });
 
-  test('an error that is printed to standard output is quoted where standard error is empty', async () => {
+  test('is reported with an error from standard output if standard error is empty', async () => {
     const { end } = start('', {
       args: [
         '-e',
@@ -152,7 +152,7 @@ describe('the end of the server', () => {
     expect(error.data).toMatchObject({ stdout: ['usage: server --root FOLDER', '[API_TOKEN]'] });
   });
 
-  test('shows neither given values nor control characters nor arguments', async () => {
+  test('is reported without given values, control characters or arguments', async () => {
     const { end } = start('', {
       args: [oddServer, 'say a secret', '--token=argument-secret'],
       env: { API_TOKEN: 'sk-0123456789' },
@@ -163,7 +163,7 @@ describe('the end of the server', () => {
     expect(all).not.toMatch(/sk-0123456789|argument-secret|\\u00/);
   });
 
-  test.each(['input', 'output'])('that has closed its %s and stays', async (pipe) => {
+  test.each(['input', 'output'])('is assumed if it has closed its %s and keeps running', async (pipe) => {
     const { wire, next, closed, end } = start(`close its ${pipe}`, { options: { exitMs: 50 } });
     await next();
     if (pipe === 'input') {
@@ -176,7 +176,7 @@ describe('the end of the server', () => {
     await wire.close();
   });
 
-  test('writing to it then is harmless', async () => {
+  test('makes later writes harmless', async () => {
     const { wire, end } = start('exit at once');
     for (let at = 0; at < 1000; at++) wire.send(JSON.stringify('x'.repeat(10_000)));
     await end();
@@ -186,8 +186,8 @@ describe('the end of the server', () => {
   });
 });
 
-describe('standard error', () => {
-  test('goes to a listener by lines; one that throws does no harm', async () => {
+describe('the standard error of a server', () => {
+  test('goes to a listener by lines, and a listener that throws does no harm', async () => {
     const lines: string[] = [];
     const { end, problems } = start('exit at once', {
       stderr: (line) => {
@@ -200,15 +200,15 @@ describe('standard error', () => {
     expect(problems).toHaveLength(2);
   });
 
-  test('that is inherited is not in the error', async () => {
+  test('is not in the error if it is inherited', async () => {
     const error = await start('exit at once', { stderr: 'inherit' }).end();
     expect(error.message).toMatch(/has ended with exit code 3\.$/);
     expect(error.data).toMatchObject({ stderr: [] });
   });
 });
 
-describe('what cannot be started', () => {
-  test('a command that does not exist, with PATH', async () => {
+describe('starting a process fails with the reason', () => {
+  test('for a command that does not exist, with PATH', async () => {
     const { end, wire } = start('', {
       command: 'no-such-server',
       args: ['--token', 'argument-secret'],
@@ -223,32 +223,32 @@ describe('what cannot be started', () => {
     await wire.close();
   });
 
-  test('a command with its arguments in one', async () => {
+  test('for a command with its arguments in one string', async () => {
     const error = await start('', { command: 'npx -y some-server --token=argument-secret' }).end();
     expect(error.message).toContain('The command "npx" was not found. Arguments belong in "args"');
     expect(error.message).not.toContain('argument-secret');
   });
 
-  test('a folder that does not exist', async () => {
+  test('for a folder that does not exist', async () => {
     const error = await start('echo', { cwd: '/no/such/folder' }).end();
     expect(error.code).toBe('connect_failed');
     expect(error.message).toMatch(/^The folder "\/no\/such\/folder", in which .* does not exist\.$/);
   });
 
-  test('a file that is not executable', async () => {
+  test('for a file that is not executable', async () => {
     const error = await start('', { command: oddServer }).end();
     expect(error).toMatchObject({ code: 'connect_failed', data: { command: oddServer } });
     expect(error.message).toContain('may not be started (EACCES)');
   });
 
-  test('an argument that no process can be given', async () => {
+  test('for an argument that no process can receive', async () => {
     const error = await start('', { args: ['a\0b'] }).end();
     expect(error).toMatchObject({ code: 'connect_failed' });
     expect(error.message).toContain('could not be started (ERR_INVALID_ARG_VALUE)');
   });
 });
 
-test('the environment is passed on with care', async () => {
+test('only safe variables of the environment are passed on', async () => {
   vi.stubEnv('SECRET_TOKEN', 'secret');
   vi.stubEnv('LC_ALL', 'C');
   vi.stubEnv('TERM', '() { :; }; echo hacked');
@@ -259,7 +259,7 @@ test('the environment is passed on with care', async () => {
   expect(Object.keys(environment)).not.toContain('TERM');
 });
 
-test('closed before it has begun, it never begins', async () => {
+test('a wire that is closed before it starts never starts', async () => {
   const wire = spawnWire({ command: 'no-such-server' });
   await wire.close();
   const { closed, messages } = hear(wire);

@@ -4,7 +4,7 @@ import { modernMessage } from '../../../../support/http/modern.js';
 import { soon, until } from '../../../../support/until.js';
 import { startStdio, stopStdioChildren } from '../../../../support/wires/stdio-child.js';
 
-// However the client goes, the process ends: with a timer, a listening socket and a connection open in it.
+// However the client disconnects, the process exits, even with a timer, a listening socket and a connection open.
 
 afterEach(stopStdioChildren);
 
@@ -18,7 +18,7 @@ async function within(ms: number, what: string, ended: Promise<unknown>): Promis
   return performance.now() - from;
 }
 
-describe('the process ends in order, with exit code 0 and after its cleanup', () => {
+describe('the process exits with code 0, after its cleanup,', () => {
   test('at the end of the input', async () => {
     const server = startStdio();
     await server.ready();
@@ -39,7 +39,7 @@ describe('the process ends in order, with exit code 0 and after its cleanup', ()
     expect(server.notes()).toEqual(['opened', 'closing', 'closed']);
   });
 
-  test('on a signal that comes while it is closing', async () => {
+  test('on a signal that arrives while it is closing', async () => {
     const server = startStdio();
     await server.ready();
     await server.ask(call('slow'));
@@ -64,7 +64,7 @@ describe('the process ends in order, with exit code 0 and after its cleanup', ()
     expect(server.notes()).toEqual(expect.arrayContaining(['flood aborted', 'closed']));
   });
 
-  test('when the client closes both its ends, and a tool writes where nobody reads', async () => {
+  test('when the client closes both ends, and a tool writes where nobody reads', async () => {
     const server = startStdio();
     await server.ready();
     server.send(call('flood', 7, { progressToken: 'p' }));
@@ -77,7 +77,7 @@ describe('the process ends in order, with exit code 0 and after its cleanup', ()
   });
 });
 
-describe('nothing keeps the process beyond its time', () => {
+describe('the process exits within its time limit despite', () => {
   test.each(['hangs', 'fails'])('a cleanup that %s', async (CLEANUP) => {
     const server = startStdio('server.mjs', { env: { CLEANUP } });
     await server.ready();
@@ -109,7 +109,7 @@ describe('nothing keeps the process beyond its time', () => {
   });
 });
 
-describe('a parent killed with SIGKILL', () => {
+describe('a parent that is killed with SIGKILL', () => {
   test.each(['pipe', 'inherit'])('takes the server with it within 2 s (%s)', async (mode) => {
     const first = JSON.stringify(echo(1));
     const input = mode === 'inherit' ? 3 : 0;
@@ -117,14 +117,14 @@ describe('a parent killed with SIGKILL', () => {
     await parent.ready();
     if (mode === 'inherit') expect(await parent.ask(echo(1))).toMatchObject({ id: 1 });
     await until('the lifespan has begun', () => parent.notes().includes('opened'));
-    // The server holds the other end of this pipe: it closes when the last of them is gone.
+    // The server holds the other end of this pipe: it closes when the last holder is gone.
     const gone = once(parent.process.stderr, 'close');
     parent.process.kill('SIGKILL');
     await within(2000, 'The end of the server', gone);
     expect(parent.notes()).toEqual(['opened', 'closing', 'closed']);
   });
 
-  test('also while a call ignores its signal and the cleanup hangs', async () => {
+  test('takes the server with it even while a call ignores its signal and the cleanup hangs', async () => {
     const parent = startStdio('parent.mjs', { args: ['inherit'], env: { CLEANUP: 'hangs' }, input: 3 });
     await parent.ready();
     parent.send(call('deaf'));

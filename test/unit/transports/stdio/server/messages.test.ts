@@ -15,8 +15,8 @@ async function stillServes(server: StdioChild): Promise<void> {
   expect(await server.ask(echo('alive', 'still here'))).toMatchObject(said('still here'));
 }
 
-describe('output', () => {
-  test('is the protocol alone: whatever a tool prints goes to standard error', async () => {
+describe('the output of a stdio server', () => {
+  test('is the protocol alone, and anything a tool prints goes to standard error', async () => {
     const server = startStdio();
     const answer = await server.ask(modernMessage('tools/call', { name: 'chatty' }, { id: 1 }));
     expect(answer).toMatchObject(said('quiet'));
@@ -27,7 +27,7 @@ describe('output', () => {
     expect(server.stderr()).toContain('"forged"');
   });
 
-  test('holds the answers to requests that came right before the end of the input', async () => {
+  test('contains the responses to requests that came right before the end of the input', async () => {
     const server = startStdio();
     const slow = modernMessage('tools/call', { name: 'slow' }, { id: 'slow' });
     server.process.stdin.end([echo(1, 'one'), slow, echo(2, 'two')].map((m) => JSON.stringify(m)).join('\n'));
@@ -36,7 +36,7 @@ describe('output', () => {
     expect(await server.exited).toEqual({ code: 0, signal: null });
   });
 
-  test('holds a long answer whole, although the process ends after it', async () => {
+  test('contains a long response in full, although the process exits after it', async () => {
     const server = startStdio();
     const text = 'x'.repeat(3_000_000);
     server.process.stdin.end(`${JSON.stringify(echo(1, text))}\n`);
@@ -44,7 +44,7 @@ describe('output', () => {
     expect((await server.exited).code).toBe(0);
   });
 
-  test('that nobody reads does not fill the memory', async () => {
+  test('does not fill the memory if nobody reads it', async () => {
     const server = startStdio('server.mjs', { env: { OPTIONS: '{"maxBufferedBytes":4000000}' } });
     server.send(modernMessage('tools/call', { name: 'flood' }, { id: 1, meta: { progressToken: 'p' } }));
     // Never read: the harness takes nothing from the pipe before `next`.
@@ -53,16 +53,16 @@ describe('output', () => {
   });
 });
 
-describe('a client that asks for more than it reads', () => {
+describe('a stdio client that requests more than it reads', () => {
   const ids = (count: number): number[] => Array.from({ length: count }, (_, id) => id);
   const call = (name: string, id: number, args = {}): object =>
     modernMessage('tools/call', { name, arguments: args }, { id });
 
-  test('gets all of 250 long answers, when it comes to reading them', async () => {
-    // Ten times as much as what may lie unread of other messages.
+  test('gets all of 250 long responses, once it reads them', async () => {
+    // Ten times the limit of unread bytes of other messages.
     const server = startStdio('server.mjs', { env: { OPTIONS: '{"maxBufferedBytes":2500000}' } });
     server.send(...ids(250).map((id) => call('big', id, { size: 100_000 })));
-    // The pipe is full, and so is what the harness reads ahead.
+    // The pipe is full, and so is the read-ahead buffer of the harness.
     const { stdout } = server.process;
     stdout.on('readable', () => undefined);
     await until('the pipe is full', () => stdout.readableLength >= stdout.readableHighWaterMark);
@@ -76,7 +76,7 @@ describe('a client that asks for more than it reads', () => {
     await stillServes(server);
   });
 
-  test('gets all its answers where it has more calls open than may be', async () => {
+  test('gets all its responses if it has more calls open than allowed', async () => {
     const server = startStdio('server.mjs', { env: { OPTIONS: '{"maxOpenCalls":20}' } });
     server.send(...ids(100).map((id) => call('slow', id)));
     const came = new Set<number>();
@@ -87,7 +87,7 @@ describe('a client that asks for more than it reads', () => {
     }
   });
 
-  test('can cancel where all calls hang, and is told that there are too many', async () => {
+  test('can cancel if all calls hang, and is told that there are too many', async () => {
     const server = startStdio('server.mjs', { env: { OPTIONS: '{"maxOpenCalls":2}' } });
     const cancel = (requestId: number): object => ({
       jsonrpc: '2.0',
@@ -103,7 +103,7 @@ describe('a client that asks for more than it reads', () => {
     await stillServes(server);
   });
 
-  test('gets an answer to each of 20,000 messages that cannot be read', async () => {
+  test('gets a response to each of 20,000 messages that cannot be read', async () => {
     const server = startStdio();
     server.write('{\n'.repeat(20_000));
     for (let at = 0; at < 20_000; at++) expect((await server.next())['error'].code).toBe(-32700);
@@ -111,8 +111,8 @@ describe('a client that asks for more than it reads', () => {
   });
 });
 
-describe('both eras on one pipe', () => {
-  test('server/discover, then initialize', async () => {
+describe('a pipe with both eras', () => {
+  test('serves server/discover, then initialize', async () => {
     const server = startStdio();
     expect(await server.ask(modernMessage('server/discover', {}, { id: 1 }))).toMatchObject({
       result: { supportedVersions: ['2026-07-28'] },
@@ -128,7 +128,7 @@ describe('both eras on one pipe', () => {
     expect(modern['result'].resultType).toBe('complete');
   });
 
-  test('everything in one write, the handshake too', async () => {
+  test('serves everything in one write, including the handshake', async () => {
     const server = startStdio();
     server.send(
       initializeMessage('2025-06-18'),
@@ -144,7 +144,7 @@ describe('both eras on one pipe', () => {
     expect(answers.find(({ id }) => id === 3)).toMatchObject(said('b'));
   });
 
-  test('a call before the handshake is refused; a ping is not', async () => {
+  test('rejects a call before the handshake, but not a ping', async () => {
     const server = startStdio();
     expect(await server.ask({ jsonrpc: '2.0', id: 1, method: 'tools/list' })).toMatchObject({
       error: { code: -32600, message: expect.stringContaining('initialize') },
@@ -152,7 +152,7 @@ describe('both eras on one pipe', () => {
     expect(await server.ask({ jsonrpc: '2.0', id: 2, method: 'ping' })).toMatchObject({ result: {} });
   });
 
-  test('a subscription of a session tells of changes', async () => {
+  test('announces changes to a subscription of a session', async () => {
     const server = startStdio();
     await server.ask(initializeMessage('2025-11-25'));
     server.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
@@ -179,15 +179,15 @@ describe('both eras on one pipe', () => {
   });
 });
 
-describe('framing', () => {
-  test('CR LF, a byte order mark, and empty lines', async () => {
+describe('the framing of stdio', () => {
+  test('accepts CR LF, a byte order mark, and empty lines', async () => {
     const server = startStdio();
     server.write(`\uFEFF${JSON.stringify(echo(1, 'crlf'))}\r\n\r\n\n${JSON.stringify(echo(2, 'lf'))}\n`);
     expect(await server.next()).toMatchObject({ id: 1, ...said('crlf') });
     expect(await server.next()).toMatchObject({ id: 2, ...said('lf') });
   });
 
-  test('a message cut in many writes, also within a character', async () => {
+  test('accepts a message cut into many writes, even within a character', async () => {
     const server = startStdio();
     await server.ready();
     const bytes = Buffer.from(`${JSON.stringify(echo(1, '漢字🙂é'))}\n`);
@@ -198,7 +198,7 @@ describe('framing', () => {
     expect(await server.next()).toMatchObject(said('漢字🙂é'));
   });
 
-  test('a 256 MB line is refused, the next message is served, and the memory is bounded', async () => {
+  test('rejects a 256 MB line, serves the next message, and bounds the memory', async () => {
     const server = startStdio('server.mjs', { nodeArgs: ['--expose-gc'] });
     const measure = async (id: number): Promise<{ rss: number; arrayBuffers: number; heapUsed: number }> =>
       (await server.ask(modernMessage('tools/call', { name: 'memory' }, { id })))['result'].structuredContent;
@@ -214,11 +214,11 @@ describe('framing', () => {
       id: 9,
       error: { code: -32600, message: expect.stringContaining('16777216') },
     });
-    // What is kept is at most twice the limit of 16 MB. The rest is room for chunks that were read and not collected yet,
+    // At most twice the limit of 16 MB is kept. The rest is room for chunks that were read and not collected yet,
     // which is the allocator's choice: tens of megabytes, whatever the length of the line.
     expect((await measure(2)).rss - before.rss).toBeLessThan(160 * 1024 * 1024);
     let id = 3;
-    await until('what was kept of the line is freed', async () => {
+    await until('the memory of the line is freed', async () => {
       const { arrayBuffers, heapUsed } = await measure(id++);
       return arrayBuffers - before.arrayBuffers + heapUsed - before.heapUsed < 4 * 1024 * 1024;
     });
@@ -226,7 +226,7 @@ describe('framing', () => {
   });
 });
 
-describe('bad messages', () => {
+describe('a bad message on stdio', () => {
   test.each<[what: string, line: string, code: number, id: unknown]>([
     ['malformed JSON', '{"jsonrpc"', -32700, undefined],
     ['a null id', '{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600, undefined],
@@ -236,7 +236,7 @@ describe('bad messages', () => {
     ['10,000 levels that never close', '{"a":'.repeat(10_000), -32700, undefined],
     ['a batch outside of a session', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, undefined],
     ['an empty batch', '[]', -32600, undefined],
-  ])('%s', async (_what, line, code, id) => {
+  ])('is answered with an error: %s', async (_what, line, code, id) => {
     const server = startStdio();
     server.write(`${line}\n`);
     const answer = await server.next();
@@ -245,7 +245,7 @@ describe('bad messages', () => {
     await stillServes(server);
   });
 
-  test('an unknown method, in both eras', async () => {
+  test('is answered with an error for an unknown method, in both eras', async () => {
     const server = startStdio();
     expect(await server.ask(modernMessage('no/such', {}, { id: 1 }))).toMatchObject({
       error: { code: -32601 },
@@ -256,7 +256,7 @@ describe('bad messages', () => {
     });
   });
 
-  test('an id that is already open', async () => {
+  test('is answered with an error for an id that is already open', async () => {
     const server = startStdio();
     const hang = modernMessage('tools/call', { name: 'hang' }, { id: 5 });
     server.send(hang);
@@ -265,11 +265,11 @@ describe('bad messages', () => {
     expect(await server.next()).toMatchObject({ id: 5, error: { code: -32600 } });
     server.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 5 } });
     await until('the call is aborted', () => server.notes().includes('aborted'));
-    // A cancelled call gets no answer, and its id is free again.
+    // A cancelled call gets no response, and its id may be used again.
     expect(await server.ask(echo(5, 'free'))).toMatchObject(said('free'));
   });
 
-  test('an id as a text and as a number are two', async () => {
+  test('is not one whose id is open in the other type, string or number', async () => {
     const server = startStdio();
     server.send(modernMessage('tools/call', { name: 'slow' }, { id: '5' }), echo(5, 'number'));
     expect(await server.next()).toMatchObject({ id: 5, ...said('number') });
@@ -277,7 +277,7 @@ describe('bad messages', () => {
   });
 });
 
-describe('batches in a session of 2025-03-26', () => {
+describe('batches on stdio in a session of 2025-03-26', () => {
   const request = (id: unknown, name: string, args = {}): object => ({
     jsonrpc: '2.0',
     id,
@@ -292,7 +292,7 @@ describe('batches in a session of 2025-03-26', () => {
     return server;
   }
 
-  test('are answered as one', async () => {
+  test('get one reply', async () => {
     const server = await session();
     server.send([
       request(1, 'slow'),
@@ -307,7 +307,7 @@ describe('batches in a session of 2025-03-26', () => {
     expect(answers.find(({ id }) => id === undefined)).toMatchObject({ error: { code: -32600 } });
   });
 
-  test('of notifications alone get no answer', async () => {
+  test('of notifications alone get no reply', async () => {
     const server = await session();
     server.send([{ jsonrpc: '2.0', method: 'notifications/unknown' }]);
     await stillServes(server);
@@ -326,14 +326,14 @@ describe('batches in a session of 2025-03-26', () => {
   test.each<[what: string, batch: object[]]>([
     ['empty', []],
     ['of 101', Array.from({ length: 101 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }))],
-  ])('that are %s are refused', async (_what, batch) => {
+  ])('that are %s are rejected', async (_what, batch) => {
     const server = await session();
     server.send(batch);
     expect(await server.next()).toMatchObject({ error: { code: -32600 } });
     await stillServes(server);
   });
 
-  test.each(['2024-11-05', '2025-06-18', '2025-11-25'])('are refused in %s', async (revision) => {
+  test.each(['2024-11-05', '2025-06-18', '2025-11-25'])('are rejected in %s', async (revision) => {
     const server = await session(revision);
     server.send([request(1, 'echo', { text: 'a' })]);
     expect(await server.next()).toMatchObject({ error: { code: -32600 } });
