@@ -19,7 +19,7 @@ export const LAYERS = {
   protocol: {
     what: 'the model: calls, links, errors, content, URI templates, and the tables of revisions, features and methods',
     may: ['async', 'jsonrpc', 'schema'],
-    rooms: ['checks', 'encoding', 'tables', 'model', 'uri-template', '.'],
+    rooms: ['checks', 'tables', 'encoding', 'model', 'uri-template', '.'],
   },
   server: {
     what: 'the serving role, newest revision only',

@@ -4,7 +4,7 @@ import { McpError } from '../protocol/errors.js';
 import type { Link, LinkEvents, OpenLink } from '../protocol/link.js';
 import { SERVER_INFO } from '../protocol/meta.js';
 import type { Implementation, ServerCapabilities } from '../protocol/model/model.js';
-import { TASKS } from '../protocol/tables/extensions.js';
+import { TASKS } from '../protocol/tasks.js';
 import type { answerWith } from './answering/answer-with.js';
 import { capabilitiesOf, keyOf } from './answering/answering.js';
 import { staleBy, uniqueKey } from './calls/caching.js';

@@ -1,7 +1,8 @@
 import { isObject } from '../../jsonrpc/message.js';
 import type { Middleware } from '../../protocol/call.js';
-import { type InputRequest, QUESTION_KEY } from '../../protocol/model/input.js';
+import type { InputRequest } from '../../protocol/model/input.js';
 import type { ClientCapabilities } from '../../protocol/model/model.js';
+import { QUESTION_KEY } from '../../protocol/tables/meta-keys.js';
 import type { Handlers } from '../model/handlers.js';
 import type { AnsweringParts } from './answer-rounds.js';
 

@@ -2,7 +2,7 @@ import { backoff, delay } from '../../async/delay.js';
 import { isObject } from '../../jsonrpc/message.js';
 import type { Call, Middleware } from '../../protocol/call.js';
 import { McpError, throwCancelled } from '../../protocol/errors.js';
-import { IDEMPOTENCY_KEY } from '../../protocol/tables/idempotency.js';
+import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
 
 const safeMethods = new Set([
   'server/discover',

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ListedTool } from '../../protocol/model/model.js';
-import { KEEPS_KEYS } from '../../protocol/tables/idempotency.js';
+import { KEEPS_KEYS } from '../../protocol/tables/meta-keys.js';
 import type { OutputCheck } from './output-check.js';
 
 interface KnownTool {

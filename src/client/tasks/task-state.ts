@@ -1,21 +1,20 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
-import { TASK_PROGRESS } from '../../protocol/tables/extensions.js';
+import { TASK_PROGRESS } from '../../protocol/tables/meta-keys.js';
+import { isTaskStatus } from '../../protocol/tasks.js';
 import { toProgress } from '../calls/progress.js';
 import type { TaskState } from '../model/client.js';
-
-const statuses: readonly string[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
 
 /** Reads what a server says of a task. */
 export function toTaskState(task: JsonObject): TaskState {
   const { taskId, status, statusMessage, createdAt, lastUpdatedAt, ttlMs, pollIntervalMs, inputRequests } =
     task;
-  if (typeof taskId !== 'string' || !statuses.includes(status as string))
+  if (typeof taskId !== 'string' || !isTaskStatus(status))
     throw new McpError('bad_response', 'The server speaks of a task without an id or a status');
   const meta = isObject(task['_meta']) ? task['_meta'][TASK_PROGRESS] : undefined;
   return {
     id: taskId,
-    status: status as TaskState['status'],
+    status,
     statusMessage: typeof statusMessage === 'string' ? statusMessage : undefined,
     progress: isObject(meta) ? toProgress(meta) : undefined,
     createdAt: String(createdAt ?? ''),

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
-import { IDEMPOTENCY_KEY } from '../../protocol/tables/idempotency.js';
+import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
 import type { CallSender } from '../calls/call-sender.js';
 import { completed, toCallResult } from '../calls/read-results.js';
 import type { KnownTools } from '../checks/known-tools.js';

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
 import type { Discovered, ServerCapabilities } from '../../protocol/model/model.js';
-import { TASKS } from '../../protocol/tables/extensions.js';
 import { modernRevisions } from '../../protocol/tables/features.js';
+import { TASKS } from '../../protocol/tasks.js';
 import type { Membership } from './members.js';
 
 /** A server that was not asked yet may have anything. */

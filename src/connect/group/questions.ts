@@ -7,7 +7,8 @@ import type {
 } from '../../client/model/handlers.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { LinkEvents } from '../../protocol/link.js';
-import { type InputRequest, QUESTION_KEY } from '../../protocol/model/input.js';
+import type { InputRequest } from '../../protocol/model/input.js';
+import { QUESTION_KEY } from '../../protocol/tables/meta-keys.js';
 
 /**
  * The handlers for a member: what it is asked, it asks the group's own client, which has the program's handlers. So the time

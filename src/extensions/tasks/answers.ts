@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
+import { isTerminal } from '../../protocol/tasks.js';
 import type { Journal } from '../../server/asking/journal.js';
 import type { AcceptedAnswer, Replay } from '../../server/asking/replay.js';
 import type { SavedTask } from './saved-task.js';
 import { unsaved } from './saving-errors.js';
-import { isTerminal, jsonBytes } from './task.js';
+import { jsonBytes } from './task.js';
 
 export interface TaskAnswersParts {
   readonly saved: SavedTask;
@@ -65,7 +66,7 @@ export class TaskAnswers {
     };
     await saved.attempt({ done, undo }).catch((error) => {
       // It has ended meanwhile, and has no questions any more.
-      if (isTerminal(saved.shown)) return;
+      if (isTerminal(saved.shown.status)) return;
       throw unsaved('The answers could not be saved, and the questions are open again', error);
     });
   }

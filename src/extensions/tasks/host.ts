@@ -5,14 +5,14 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { principalOf, storableAuth } from '../../protocol/caller.js';
 import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
 import { McpError } from '../../protocol/errors.js';
-import { TASKS } from '../../protocol/tables/extensions.js';
+import { isTerminal, supportsTasks, TASKS } from '../../protocol/tasks.js';
 import { newJournal } from '../../server/asking/journal.js';
 import type { RunningCall, TaskHost, TaskPluginParts, TaskWork } from '../../server/handle/task-host.js';
 import { CallerQuota } from './caller-quota.js';
 import { LiveTask, type LiveTaskParts } from './live-task.js';
 import { Resumption } from './resumption.js';
 import { shuttingDown, unsaved } from './saving-errors.js';
-import { detailed, isTerminal, readTask, remainingMs, summary, type Task } from './task.js';
+import { detailed, readTask, remainingMs, summary, type Task } from './task.js';
 
 const PREFIX = 'task:';
 const TASK_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -44,7 +44,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
   const liveParts: LiveTaskParts = {
     async save({ task, json, bytes }, expiresAt) {
       await store.set(PREFIX + task.id, json, expiresAt);
-      quota.hold(task.principal, task.id, { bytes, expiresAt, isFinished: isTerminal(task) });
+      quota.hold(task.principal, task.id, { bytes, expiresAt, isFinished: isTerminal(task.status) });
     },
     async remove({ id, principal }) {
       await store.delete(PREFIX + id);
@@ -59,7 +59,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
 
   async function serve(call: Call, work: TaskWork): Promise<Outcome> {
     const resumed = resume();
-    if (!knowsTasks(call)) {
+    if (!supportsTasks(call.peer)) {
       if (work.options.support === 'required') throw missing();
       return work.inline();
     }
@@ -171,7 +171,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
 
   /** The task, if the caller may see it. A task of somebody else's is as unknown as one that never was. */
   async function own(call: Call): Promise<Task> {
-    if (!knowsTasks(call)) throw missing();
+    if (!supportsTasks(call.peer)) throw missing();
     const { taskId } = call.params;
     if (typeof taskId !== 'string') throw new McpError('invalid_params', 'params.taskId must be a string');
     await resume();
@@ -184,7 +184,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
 
   /** The task where it runs; undefined if it has ended. */
   function running(task: Task): LiveTask | undefined {
-    if (isTerminal(task)) return undefined;
+    if (isTerminal(task.status)) return undefined;
     const found = live.get(task.id);
     if (found !== undefined) return found;
     throw new McpError(
@@ -220,8 +220,8 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
   function admit(task: Task, json: JsonObject): LiveTask | undefined {
     const { id, principal } = task;
     const held = { bytes: JSON.stringify(json).length, expiresAt: Date.now() + remainingMs(task) };
-    quota.hold(principal, id, { ...held, isFinished: isTerminal(task) });
-    if (isTerminal(task)) return undefined;
+    quota.hold(principal, id, { ...held, isFinished: isTerminal(task.status) });
+    if (isTerminal(task.status)) return undefined;
     const resumed = new LiveTask(liveParts, task);
     watch(resumed);
     return resumed;
@@ -246,7 +246,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     serve,
     resume,
     async watchable(call, ids) {
-      if (!knowsTasks(call)) throw missing();
+      if (!supportsTasks(call.peer)) throw missing();
       const found = await Promise.all(ids.map(find));
       return ids.filter((_, at) => found[at]?.principal === principalOf(call));
     },
@@ -259,11 +259,6 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
       return closing;
     },
   };
-}
-
-function knowsTasks({ peer }: Call): boolean {
-  const { extensions } = peer.capabilities;
-  return extensions !== undefined && Object.hasOwn(extensions, TASKS);
 }
 
 function missing(): McpError {

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError, toMcpError } from '../../protocol/errors.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
+import { isTerminal } from '../../protocol/tasks.js';
 import type { Journal } from '../../server/asking/journal.js';
 import { Replay, type Suspender } from '../../server/asking/replay.js';
 import type { RunningCall, TaskWork } from '../../server/handle/task-host.js';
@@ -11,7 +12,7 @@ import { beginTask } from './begin.js';
 import { statusMessageOf, taskCall } from './call.js';
 import { cancelled, SavedTask, type SavedTaskParts } from './saved-task.js';
 import { NeverKept, shuttingDown, unsaved } from './saving-errors.js';
-import { isTerminal, requestsOf, type Task } from './task.js';
+import { requestsOf, type Task } from './task.js';
 
 export interface LiveTaskParts extends SavedTaskParts {
   readonly remove: (task: Task) => Promise<void>;
@@ -233,7 +234,7 @@ export class LiveTask {
       // A store may have written what it says it has not.
       this.#saved.saveSoon();
     };
-    while (!isTerminal(this.shown)) {
+    while (!isTerminal(this.shown.status)) {
       // A task that has come to its end by itself is not cancelled any more: its end is saved.
       if (!this.#ended) this.#saved.cancelling ??= why;
       await this.#saved.attempt({ undo: goOn }).catch((error) => {

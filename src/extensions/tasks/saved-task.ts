@@ -1,8 +1,9 @@
+import { isTerminal } from '../../protocol/tasks.js';
 import type { Journal } from '../../server/asking/journal.js';
 import { newJournal } from '../../server/asking/journal.js';
 import type { Log } from '../../server/state/log.js';
 import { NeverKept } from './saving-errors.js';
-import { type Entry, isTerminal, remainingMs, type Task, writeTask } from './task.js';
+import { type Entry, remainingMs, type Task, writeTask } from './task.js';
 import { type Effects, TaskWriter } from './writer.js';
 
 export interface SavedTaskParts {
@@ -107,7 +108,7 @@ export class SavedTask {
       this.#changed ||= isChanged;
       throw error instanceof RangeError ? new NeverKept(error.message, error) : error;
     }
-    if (isTerminal(written)) return this.conclude(written);
+    if (isTerminal(written.status)) return this.conclude(written);
     this.#shown = written;
     if (isChanged) this.#parts.changed(task.id);
   }

@@ -1,11 +1,9 @@
 import { type ErrorObject, isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Auth, Peer } from '../../protocol/call.js';
-import { TASK_PROGRESS } from '../../protocol/tables/extensions.js';
+import { TASK_PROGRESS } from '../../protocol/tables/meta-keys.js';
+import { isTaskStatus, type TaskStatus } from '../../protocol/tasks.js';
 import { type Journal, readJournal, writeJournal } from '../../server/asking/journal.js';
 import { NeverKept } from './saving-errors.js';
-
-type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
-const statuses = new Set<TaskStatus>(['working', 'input_required', 'completed', 'failed', 'cancelled']);
 
 /** A task as it is kept: what clients see of it, and what it takes to run it again. */
 export interface Task {
@@ -32,10 +30,6 @@ export interface Task {
   journal: Journal;
   result: JsonObject | undefined;
   error: ErrorObject | undefined;
-}
-
-export function isTerminal({ status }: Pick<Task, 'status'>): boolean {
-  return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
 
 /** How long the task is to be kept. A clock that was set back since does not make it longer. */
@@ -107,12 +101,7 @@ export function jsonBytes(value: unknown): number {
 /** Reads what `writeTask` made. Throws if it is something else. */
 export function readTask(json: JsonObject, id: string): Task {
   const { journal } = json;
-  if (
-    json['id'] !== id ||
-    !isObject(journal) ||
-    !statuses.has(json['status'] as TaskStatus) ||
-    !isObject(json['open'])
-  )
+  if (json['id'] !== id || !isObject(journal) || !isTaskStatus(json['status']) || !isObject(json['open']))
     throw new TypeError('The entry is not a task');
   return {
     ...(json as unknown as Task),

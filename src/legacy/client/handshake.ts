@@ -3,9 +3,9 @@ import { McpError } from '../../protocol/errors.js';
 import type { OpenOptions } from '../../protocol/link.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
 import type { ClientCapabilities, Discovered } from '../../protocol/model/model.js';
-import { TASKS } from '../../protocol/tables/extensions.js';
 import { has, sessionRevisions } from '../../protocol/tables/features.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
+import { TASKS } from '../../protocol/tasks.js';
 import type { Exchange } from '../../transports/client/exchange.js';
 
 /** What both sides said in the handshake, in today's words. */

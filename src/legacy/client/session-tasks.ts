@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import type { Call, Outcome, Peer } from '../../protocol/call.js';
+import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
-import { TASKS } from '../../protocol/tables/extensions.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
+import { isTerminal, supportsTasks } from '../../protocol/tasks.js';
 import { modernOutcome, modernTask } from '../shapes/to-modern.js';
 import { type HandshakeResult, isErrorResponse } from './handshake.js';
 
@@ -39,7 +39,7 @@ export class SessionTasks {
 
   /** Makes a task of a call only where it has to be one: a plain call is simpler, and can be cancelled. */
   async callTool(call: Call, handshake: HandshakeResult): Promise<Outcome> {
-    const able = handshake.tasks && knowsTasks(call.peer);
+    const able = handshake.tasks && supportsTasks(call.peer);
     const onlyAsTask = this.#onlyAsTask.get(String(call.params['name']));
     if (able && onlyAsTask) return this.#start(call);
     try {
@@ -107,10 +107,6 @@ export class SessionTasks {
 
   async #hasEnded(call: Call): Promise<boolean> {
     const { status } = await this.#forward(call, 'tasks/get').catch((): JsonObject => ({}));
-    return status === 'completed' || status === 'failed' || status === 'cancelled';
+    return isTerminal(status);
   }
-}
-
-function knowsTasks({ capabilities: { extensions } }: Peer): boolean {
-  return extensions !== undefined && Object.hasOwn(extensions, TASKS);
 }

@@ -6,8 +6,8 @@ import {
   printRequest,
 } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
-import { QUESTION_KEY } from '../../protocol/model/input.js';
 import { has } from '../../protocol/tables/features.js';
+import { QUESTION_KEY } from '../../protocol/tables/meta-keys.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 
 /** Sends a message to the client, beside the call that it belongs to. */

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, printNotification } from '../../jsonrpc/message.js';
 import type { Outcome, Peer } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
-import { TASKS } from '../../protocol/tables/extensions.js';
 import { has } from '../../protocol/tables/features.js';
+import { TASKS } from '../../protocol/tasks.js';
 import type { Beside } from '../../transports/server/open-calls.js';
 import { printAsOlder } from '../shapes/to-older.js';
 import { type ClientChannel, type ClientRequests, UnansweredRequest } from './client-requests.js';

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Outcome, Peer } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
-import { TASKS } from '../../protocol/tables/extensions.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
+import { isTerminal, TASKS } from '../../protocol/tasks.js';
 import { printAsOlder } from '../shapes/to-older.js';
 import type { ClientAnswers } from './client-requests.js';
 import type { TaskWatch } from './task-watch.js';
@@ -194,8 +194,4 @@ function olderTask(task: Outcome): JsonObject {
     ttl: ttlMs,
     pollInterval: pollIntervalMs,
   };
-}
-
-function isTerminal(status: unknown): boolean {
-  return status === 'completed' || status === 'failed' || status === 'cancelled';
 }

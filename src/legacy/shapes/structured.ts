@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { isPrinted, printedValue, STRUCTURED } from '../../protocol/encoding/printed-value.js';
+import { isPrinted, printedValue } from '../../protocol/encoding/printed-value.js';
+import { STRUCTURED } from '../../protocol/tables/meta-keys.js';
 
 // Structured content in the session era, and back. Before 2026-07-28 it is an object; today it is any value. What was
 // changed is said in `_meta`, for a client of ours to take back.

@@ -1,10 +1,8 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { STRUCTURED } from '../tables/meta-keys.js';
 
 // A value that is in a result only as text, because its structured content could not be sent as it is. A mark in `_meta`
 // lets a client of ours read it back.
-
-/** The key of the mark; its value says what was done. */
-export const STRUCTURED = 'fullmcp/structured';
 
 /** What `_meta` says of a result whose only text is the JSON of its value. */
 export const PRINTED: Readonly<JsonObject> = { [STRUCTURED]: 'printed' };

@@ -12,9 +12,6 @@ export interface InputRequest {
   readonly params?: JsonObject;
 }
 
-/** Where a server of ours says under which key it asks, in the session era, whose requests have no keys. */
-export const QUESTION_KEY = 'fullmcp/key';
-
 /** One message of the conversation that a model continues. */
 export interface SamplingMessage {
   /** The speaker: `user`, or `assistant` for the model. */

@@ -1,9 +1,8 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { metaKeyProblem } from '../../protocol/meta-key.js';
 import type { Icon } from '../../protocol/model/content.js';
+import { TAGS } from '../../protocol/tables/meta-keys.js';
 import type { Described } from '../define/define.js';
-
-const TAGS = 'fullmcp/tags';
 
 /** What every listed definition carries, as far as it was given. */
 export interface ListedDescription {

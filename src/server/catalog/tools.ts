@@ -8,7 +8,7 @@ import {
 } from '../../protocol/encoding/param-headers.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ListedTool, ToolAnnotations } from '../../protocol/model/model.js';
-import { KEEPS_KEYS } from '../../protocol/tables/idempotency.js';
+import { KEEPS_KEYS } from '../../protocol/tables/meta-keys.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import type { ValidationResult } from '../../schema/check/issue.js';
 import { compileSchema } from '../../schema/compile.js';

@@ -4,7 +4,7 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { McpError } from '../../protocol/errors.js';
-import { IDEMPOTENCY_KEY } from '../../protocol/tables/idempotency.js';
+import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
 import { canonical } from './canonical.js';
 import { KeyedCalls } from './keyed-calls.js';
 import type { Log } from './log.js';

@@ -1,0 +1,22 @@
+// The keys of `_meta` that are this library's own. A peer that does not know them ignores them.
+
+/** On a call: the key that makes a call and its repetitions one. */
+export const IDEMPOTENCY_KEY = 'fullmcp/idempotencyKey';
+
+/** On a listed tool: for how long the tool keeps the outcome of a call with a key. */
+export const KEEPS_KEYS = 'fullmcp/idempotency';
+
+/** On a listed tool, resource or prompt: its tags. */
+export const TAGS = 'fullmcp/tags';
+
+/** On a server's request in the session era, whose requests have no keys: the key of the question. */
+export const QUESTION_KEY = 'fullmcp/key';
+
+/** On a result whose value is there only as text, because its structured content could not be sent as it is. */
+export const STRUCTURED = 'fullmcp/structured';
+
+/**
+ * On a task: its progress as numbers, `{ progress, total, message }`. The extension has no place for them, and
+ * `notifications/progress` are not sent for tasks.
+ */
+export const TASK_PROGRESS = 'fullmcp/progress';
