@@ -1,15 +1,7 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Middleware, Outcome } from '../../protocol/call.js';
+import { isCacheable, madeStaleBy } from '../../protocol/tables/methods.js';
 import type { ResultCache, Stale } from '../model/result-cache.js';
-
-const cacheable = new Set([
-  'server/discover',
-  'tools/list',
-  'prompts/list',
-  'resources/list',
-  'resources/templates/list',
-  'resources/read',
-]);
 
 export interface CachingParts {
   readonly cache: ResultCache;
@@ -38,7 +30,7 @@ export function caching(
     return outcome;
   }
   return function caching(call, next) {
-    return cacheable.has(call.method) ? dispatchCached(call, next) : next(call);
+    return isCacheable(call.method) ? dispatchCached(call, next) : next(call);
   };
 }
 
@@ -55,18 +47,9 @@ function fingerprint({ method, params }: Call): string {
   return `${method} ${JSON.stringify(sorted)}`;
 }
 
-/** What a notification says is no longer as it was. */
+/** The cached results that a notification makes stale. */
 export function staleBy(method: string, params: JsonObject | undefined): readonly Stale[] {
-  switch (method) {
-    case 'notifications/tools/list_changed':
-      return [{ method: 'tools/list' }];
-    case 'notifications/prompts/list_changed':
-      return [{ method: 'prompts/list' }];
-    case 'notifications/resources/list_changed':
-      return [{ method: 'resources/list' }, { method: 'resources/templates/list' }];
-    case 'notifications/resources/updated':
-      return typeof params?.['uri'] === 'string' ? [{ uri: params['uri'] }] : [];
-    default:
-      return [];
-  }
+  if (method === 'notifications/resources/updated')
+    return typeof params?.['uri'] === 'string' ? [{ uri: params['uri'] }] : [];
+  return madeStaleBy(method).map((stale) => ({ method: stale }));
 }

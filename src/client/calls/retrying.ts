@@ -3,19 +3,7 @@ import { isObject } from '../../jsonrpc/message.js';
 import type { Call, Middleware } from '../../protocol/call.js';
 import { McpError, throwCancelled } from '../../protocol/errors.js';
 import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
-
-const safeMethods = new Set([
-  'server/discover',
-  'tools/list',
-  'prompts/list',
-  'prompts/get',
-  'resources/list',
-  'resources/templates/list',
-  'resources/read',
-  'completion/complete',
-  'tasks/get',
-  'tasks/cancel',
-]);
+import { isSafe } from '../../protocol/tables/methods.js';
 
 /** A server that wants to be left alone for longer is not waited for: its caller may have better to do. */
 const MAX_WAIT_MS = 30_000;
@@ -32,8 +20,8 @@ export interface RetryingParts {
 
 /** Makes a call again that broke off, where that cannot do harm. */
 export function retrying({ maxRetries, isRepeatable, keepsKeys, problem }: RetryingParts): Middleware {
-  function isSafe({ method, params }: Call): boolean {
-    if (safeMethods.has(method)) return true;
+  function isRepeatableCall({ method, params }: Call): boolean {
+    if (isSafe(method)) return true;
     if (method !== 'tools/call') return false;
     const { _meta, name } = params;
     return (isObject(_meta) && IDEMPOTENCY_KEY in _meta && keepsKeys(name)) || isRepeatable(name);
@@ -48,10 +36,10 @@ export function retrying({ maxRetries, isRepeatable, keepsKeys, problem }: Retry
     switch (error.code) {
       case 'overloaded':
         // Too Many Requests: it was not even looked at. What else keeps a server from answering may come late.
-        return error.status === 429 || isSafe(call) ? waitMs : undefined;
+        return error.status === 429 || isRepeatableCall(call) ? waitMs : undefined;
       case 'connection_closed':
       case 'connect_failed':
-        return data['unsent'] === true || isSafe(call) ? waitMs : undefined;
+        return data['unsent'] === true || isRepeatableCall(call) ? waitMs : undefined;
       default:
         return undefined;
     }

@@ -1,10 +1,19 @@
 import { type RevisionSpan, within } from './features.js';
 import type { Revision } from './revisions.js';
 
-/** A method of the protocol: who has it, and which parameter HTTP mirrors into `Mcp-Name`. */
+/** A method of the protocol, and the revisions that have it. */
 interface Method extends RevisionSpan {
+  /** The parameter that HTTP mirrors into `Mcp-Name`. */
   readonly nameParam?: string;
+  /** Whether a call can do no harm if it is made twice. */
+  readonly safe?: true;
+  /** Whether a client may cache the result (spec 2026-07-28, Caching). */
+  readonly cacheable?: true;
+  /** The notification that makes all cached results of the method stale. */
+  readonly staleOn?: string;
 }
+
+const RESOURCES_CHANGED = 'notifications/resources/list_changed';
 
 const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['initialize', { since: '2024-11-05', until: '2026-07-28' }],
@@ -12,20 +21,29 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['logging/setLevel', { since: '2024-11-05', until: '2026-07-28' }],
   ['resources/subscribe', { since: '2024-11-05', until: '2026-07-28' }],
   ['resources/unsubscribe', { since: '2024-11-05', until: '2026-07-28' }],
-  ['tools/list', { since: '2024-11-05' }],
+  [
+    'tools/list',
+    { since: '2024-11-05', safe: true, cacheable: true, staleOn: 'notifications/tools/list_changed' },
+  ],
   ['tools/call', { since: '2024-11-05', nameParam: 'name' }],
-  ['resources/list', { since: '2024-11-05' }],
-  ['resources/templates/list', { since: '2024-11-05' }],
-  ['resources/read', { since: '2024-11-05', nameParam: 'uri' }],
-  ['prompts/list', { since: '2024-11-05' }],
-  ['prompts/get', { since: '2024-11-05', nameParam: 'name' }],
-  ['completion/complete', { since: '2024-11-05' }],
+  ['resources/list', { since: '2024-11-05', safe: true, cacheable: true, staleOn: RESOURCES_CHANGED }],
+  [
+    'resources/templates/list',
+    { since: '2024-11-05', safe: true, cacheable: true, staleOn: RESOURCES_CHANGED },
+  ],
+  ['resources/read', { since: '2024-11-05', nameParam: 'uri', safe: true, cacheable: true }],
+  [
+    'prompts/list',
+    { since: '2024-11-05', safe: true, cacheable: true, staleOn: 'notifications/prompts/list_changed' },
+  ],
+  ['prompts/get', { since: '2024-11-05', nameParam: 'name', safe: true }],
+  ['completion/complete', { since: '2024-11-05', safe: true }],
   ['tasks/list', { since: '2025-11-25', until: '2026-07-28' }],
   ['tasks/result', { since: '2025-11-25', until: '2026-07-28' }],
-  ['tasks/get', { since: '2025-11-25', nameParam: 'taskId' }],
-  ['tasks/cancel', { since: '2025-11-25', nameParam: 'taskId' }],
+  ['tasks/get', { since: '2025-11-25', nameParam: 'taskId', safe: true }],
+  ['tasks/cancel', { since: '2025-11-25', nameParam: 'taskId', safe: true }],
   ['tasks/update', { since: '2026-07-28', nameParam: 'taskId' }],
-  ['server/discover', { since: '2026-07-28' }],
+  ['server/discover', { since: '2026-07-28', safe: true, cacheable: true }],
   ['subscriptions/listen', { since: '2026-07-28' }],
 ]);
 
@@ -43,4 +61,30 @@ export function knows(revision: Revision, method: string): boolean {
 /** The parameter that names what the method acts on, where HTTP mirrors one. */
 export function nameParam(method: string): string | undefined {
   return methods.get(method)?.nameParam;
+}
+
+/** Whether a call of the method can do no harm if it is made twice. */
+export function isSafe(method: string): boolean {
+  return methods.get(method)?.safe === true;
+}
+
+/** Whether a client may cache the result of the method. */
+export function isCacheable(method: string): boolean {
+  return methods.get(method)?.cacheable === true;
+}
+
+/** The methods whose cached results a notification makes stale. */
+export function madeStaleBy(notification: string): readonly string[] {
+  return staleOn.get(notification) ?? [];
+}
+
+// Made once: every notification that a client hears is looked up here.
+const staleOn: ReadonlyMap<string, readonly string[]> = methodsByStaleOn();
+
+function methodsByStaleOn(): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const [method, row] of methods) {
+    if (row.staleOn !== undefined) found.set(row.staleOn, [...(found.get(row.staleOn) ?? []), method]);
+  }
+  return found;
 }
