@@ -1,5 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { type BodyLimits, type BodyTaker, BodyTooLarge } from '../../../transports/http/server/incoming.js';
+import {
+  type BodyLimits,
+  type BodyReceiver,
+  BodyTooLarge,
+} from '../../../transports/http/server/incoming.js';
 import { BodyWatch, UNWATCHED, type WatchedBody } from './body-watch.js';
 
 const bodies = new BodyWatch();
@@ -14,18 +18,18 @@ export class NodeBody implements WatchedBody {
   readonly silenceMs: number;
   readonly #req: IncomingMessage;
   readonly #maxBytes: number;
-  readonly #taker: BodyTaker;
+  readonly #receiver: BodyReceiver;
   #first: Buffer | undefined;
   #rest: Buffer[] | undefined;
 
-  constructor(req: IncomingMessage, { maxBytes, silenceMs }: BodyLimits, taker: BodyTaker) {
+  constructor(req: IncomingMessage, { maxBytes, silenceMs }: BodyLimits, receiver: BodyReceiver) {
     this.#req = req;
     this.#maxBytes = maxBytes;
     this.silenceMs = silenceMs;
-    this.#taker = taker;
+    this.#receiver = receiver;
     if (Number(req.headers['content-length'] ?? 0) > maxBytes) this.#refuse();
     else {
-      req.on('data', this.#onData).on('end', this.#onEnd);
+      req.on('data', this.#onData).on('end', this.onBodyEnd);
       bodies.begin(this);
     }
   }
@@ -39,12 +43,12 @@ export class NodeBody implements WatchedBody {
   readonly fail = (error: Error): void => {
     if (this.over) return;
     this.#finish();
-    this.#taker.fail(error);
+    this.#receiver.fail(error);
   };
 
   /** Takes the listeners away: a stream would hold them, and what they hold, for hours. */
   forget(): void {
-    this.#req.off('data', this.#onData).off('end', this.#onEnd).off('error', this.fail);
+    this.#req.off('data', this.#onData).off('end', this.onBodyEnd).off('error', this.fail);
     this.#req.off('close', this.#onClose);
   }
 
@@ -57,11 +61,12 @@ export class NodeBody implements WatchedBody {
     else this.#rest.push(chunk);
   };
 
-  readonly #onEnd = (): void => {
+  // Not private: the build shortens private names, and this one is in every stack trace.
+  readonly onBodyEnd = (): void => {
     if (this.over) return;
     const text = (this.#rest === undefined ? this.#first : Buffer.concat(this.#rest))?.toString('utf8');
     this.#finish();
-    this.#taker.take(text ?? '');
+    this.#receiver.receiveBody(text ?? '');
   };
 
   readonly #onClose = (): void => {

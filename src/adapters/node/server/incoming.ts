@@ -4,7 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Auth } from '../../../protocol/call.js';
 import {
   type BodyLimits,
-  type BodyTaker,
+  type BodyReceiver,
   BodyTooLarge,
   type HeaderFields,
   type Incoming,
@@ -78,12 +78,12 @@ export class NodeIncoming implements Incoming {
     return typeof value === 'object' ? value.join(', ') : value;
   }
 
-  read(limits: BodyLimits, taker: BodyTaker): void {
-    if (this.#parsedBody === undefined) this.#body = new NodeBody(this.#req, limits, taker);
+  read(limits: BodyLimits, receiver: BodyReceiver): void {
+    if (this.#parsedBody === undefined) this.#body = new NodeBody(this.#req, limits, receiver);
     else {
       const text = printed(this.#parsedBody);
-      if (Buffer.byteLength(text) > limits.maxBytes) taker.fail(new BodyTooLarge(limits.maxBytes));
-      else taker.take(text);
+      if (Buffer.byteLength(text) > limits.maxBytes) receiver.fail(new BodyTooLarge(limits.maxBytes));
+      else receiver.receiveBody(text);
     }
   }
 

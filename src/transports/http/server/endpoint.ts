@@ -9,7 +9,7 @@ import { checkHeaders } from './check-headers.js';
 import { type StreamLimits, Streams } from './event-streams.js';
 import { createGuard, type GuardOptions } from './guard.js';
 import { InFlight } from './in-flight.js';
-import type { BodyLimits, HeaderFields, Incoming } from './incoming.js';
+import type { BodyLimits, BodyReceiver, HeaderFields, Incoming } from './incoming.js';
 import { PostedCall } from './posted-call.js';
 import { answerError, fail, refuse } from './refusal.js';
 import { Answer, noHeaders, replyJson } from './reply.js';
@@ -77,7 +77,7 @@ export function httpEndpoint(
 
   function handle(incoming: Incoming, done: () => void): void {
     incoming.writeTimeoutMs = writeTimeoutMs;
-    const received: Received = { incoming, headers: noHeaders, done };
+    const received = new ReceivedRequest(incoming, post, done);
     try {
       const route = admit(received);
       if (route === undefined) done();
@@ -88,14 +88,14 @@ export function httpEndpoint(
             incoming.auth = auth;
             serve(received, route);
           })
-          .catch((error) => end(received, error));
+          .catch((error) => received.fail(error));
     } catch (error) {
-      end(received, error);
+      received.fail(error);
     }
   }
 
   /** The route of a request; undefined where the request is answered already. */
-  function admit(received: Received): 'mcp' | 'sse' | 'messages' | undefined {
+  function admit(received: ReceivedRequest): 'mcp' | 'sse' | 'messages' | undefined {
     const { incoming } = received;
     const route = routeOf(incoming.path, options);
     if (route === 'health') return void replyJson(incoming, 200, '{"status":"ok"}', noHeaders);
@@ -112,31 +112,22 @@ export function httpEndpoint(
     return void refuse(incoming, 503, 'The server is shutting down', closing);
   }
 
-  function serve(received: Received, route: 'mcp' | 'sse' | 'messages'): void {
+  function serve(received: ReceivedRequest, route: 'mcp' | 'sse' | 'messages'): void {
     const { incoming, headers, done } = received;
     if (incoming.method === 'POST' && route === 'mcp') {
       checkType(incoming);
-      incoming.read(limits, { take: (text) => take(received, text), fail: (error) => end(received, error) });
+      incoming.read(limits, received);
     } else if (sessions === undefined) {
       refuse(incoming, 405, `${incoming.method} is not served here`, { ...headers, allow: 'POST, OPTIONS' });
       done();
-    } else sessions.other(incoming, route, headers).then(done, (error) => end(received, error));
-  }
-
-  function take(received: Received, text: string): void {
-    const { incoming, headers, done } = received;
-    try {
-      const working = post(incoming, parse(text), headers);
-      if (working === undefined) done();
-      else working.then(done, (error) => end(received, error));
-    } catch (error) {
-      end(received, error);
-    }
+    } else sessions.other(incoming, route, headers).then(done, (error) => received.fail(error));
   }
 
   async function read(incoming: Incoming): Promise<unknown> {
     checkType(incoming);
-    return parse(await new Promise<string>((take, fail) => incoming.read(limits, { take, fail })));
+    return parse(
+      await new Promise<string>((receiveBody, fail) => incoming.read(limits, { receiveBody, fail })),
+    );
   }
 
   function checkType(incoming: Incoming): void {
@@ -164,7 +155,8 @@ export function httpEndpoint(
   }
 
   // Not async itself: an open subscription would keep its frame.
-  function post(incoming: Incoming, value: unknown, headers: HeaderFields): Promise<void> | void {
+  function post(incoming: Incoming, text: string, headers: HeaderFields): Promise<void> | void {
+    const value = parse(text);
     if (Array.isArray(value)) {
       if (sessions !== undefined) return sessions.post(incoming, value, headers);
       throw new McpError('invalid_request', 'Batches are not part of this protocol revision');
@@ -243,11 +235,36 @@ export function httpEndpoint(
 
 const LISTEN = 'subscriptions/listen';
 
-/** A request, and what hears that it is over. */
-interface Received {
+type PostBody = (incoming: Incoming, text: string, headers: HeaderFields) => Promise<void> | void;
+
+/** A request until it is answered. It takes its own body, so that no function is made for each request. */
+class ReceivedRequest implements BodyReceiver {
   readonly incoming: Incoming;
-  headers: HeaderFields;
+  headers: HeaderFields = noHeaders;
   readonly done: () => void;
+  readonly #post: PostBody;
+
+  constructor(incoming: Incoming, post: PostBody, done: () => void) {
+    this.incoming = incoming;
+    this.#post = post;
+    this.done = done;
+  }
+
+  receiveBody(text: string): void {
+    try {
+      const post = this.#post;
+      const working = post(this.incoming, text, this.headers);
+      if (working === undefined) this.done();
+      else working.then(this.done, (error) => this.fail(error));
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  fail(error: unknown): void {
+    fail(this.incoming, error, this.headers);
+    this.done();
+  }
 }
 
 interface Pending {
@@ -262,9 +279,4 @@ function readiness(draining: boolean): string {
 
 function isJson(type: string): boolean {
   return type === 'application/json' || type.split(';')[0]?.trim().toLowerCase() === 'application/json';
-}
-
-function end({ incoming, headers, done }: Received, error: unknown): void {
-  fail(incoming, error, headers);
-  done();
 }

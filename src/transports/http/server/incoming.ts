@@ -19,7 +19,7 @@ export interface Incoming {
   /** Reads a header by its lower-case name. */
   header(name: string): string | undefined;
   /** Reads the whole body. Calls back rather than making a promise, which would cost more than the reading. */
-  read(limits: BodyLimits, taker: BodyTaker): void;
+  read(limits: BodyLimits, receiver: BodyReceiver): void;
   /** How long a client may leave an answer unread, without taking any of it, before its connection is closed. */
   writeTimeoutMs?: number;
   /** Answers at once, with a body that is all there. */
@@ -39,10 +39,10 @@ export interface BodyLimits {
   readonly silenceMs: number;
 }
 
-/** Takes a body that is read: one of the two is called, once. */
-export interface BodyTaker {
-  readonly take: (text: string) => void;
-  readonly fail: (error: unknown) => void;
+/** Receives a body that is read: one of the two is called, once. */
+export interface BodyReceiver {
+  receiveBody(text: string): void;
+  fail(error: unknown): void;
 }
 
 /** What the calls know of a request that carries them or that opened their connection. */

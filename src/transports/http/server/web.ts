@@ -38,7 +38,11 @@ export function webIncoming(
     auth: undefined,
     // A Request made by hand has no Host header; its URL says the same.
     header: (name) => request.headers.get(name) ?? (name === 'host' ? url.host : undefined),
-    read: ({ maxBytes }, { take, fail }) => void readText(request, maxBytes).then(take, fail),
+    read: ({ maxBytes }, receiver) =>
+      void readText(request, maxBytes).then(
+        (text) => receiver.receiveBody(text),
+        (error) => receiver.fail(error),
+      ),
     reply(status, headers, body) {
       gone.clear();
       answer(new Response(body ?? null, { status, headers: { ...headers } }));
