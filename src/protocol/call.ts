@@ -73,14 +73,30 @@ export interface Outcome extends JsonObject {
 
 const printed: unique symbol = Symbol('fullmcp.printed');
 
-/** Freezes an outcome and keeps its JSON beside it. Not enumerable: a changed copy does not carry the old text. */
-export function withPrint<T extends Outcome>(outcome: T): T {
-  Object.defineProperty(outcome, printed, { value: JSON.stringify(outcome) });
-  return Object.freeze(outcome);
+/** Freezes an outcome, or its `_meta`, and keeps its JSON beside it. Not enumerable: a changed copy does not carry the old JSON. */
+export function withPrint<T extends object>(value: T): T {
+  Object.defineProperty(value, printed, { value: JSON.stringify(value) });
+  return Object.freeze(value);
 }
 
+/** Prints an outcome. The parts that were printed before are not printed again. */
 export function printOutcome(outcome: Outcome): string {
-  return (outcome as { [printed]?: string })[printed] ?? JSON.stringify(outcome);
+  const json = (outcome as WithPrint)[printed];
+  if (json !== undefined) return json;
+  const meta = (outcome['_meta'] as WithPrint | undefined)?.[printed];
+  return meta !== undefined && isContentAlone(outcome)
+    ? `{"resultType":"complete","content":${JSON.stringify(outcome['content'])},"_meta":${meta}}`
+    : JSON.stringify(outcome);
+}
+
+interface WithPrint {
+  readonly [printed]?: string;
+}
+
+// Most results of tools. With their `_meta` they would take twice as long to print.
+function isContentAlone(outcome: Outcome): boolean {
+  for (const key in outcome) if (key !== 'resultType' && key !== 'content' && key !== '_meta') return false;
+  return outcome.resultType === 'complete' && Array.isArray(outcome['content']);
 }
 
 /** Wraps `dispatch` in `middleware`, the first of the list outermost. Costs nothing when the list is empty. */

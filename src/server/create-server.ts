@@ -1,5 +1,13 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { type Call, compose, type Dispatch, type Middleware, type Outcome } from '../protocol/call.js';
+import type { JsonObject } from '../jsonrpc/message.js';
+import {
+  type Call,
+  compose,
+  type Dispatch,
+  type Middleware,
+  type Outcome,
+  withPrint,
+} from '../protocol/call.js';
 import { fromDirect } from '../protocol/direct.js';
 import { McpError } from '../protocol/errors.js';
 import { SERVER_INFO } from '../protocol/meta.js';
@@ -102,8 +110,10 @@ export function createServer<State, User, T>(
     ]);
   const { log = logToConsole, timeoutMs, idempotency, store = memoryStore() } = options;
   const mapError = mapErrors(options.onError, log);
-  // Icons may be large; every result carries only the name and the version.
-  const complete = completeAs({ [SERVER_INFO]: { name: options.name, version: options.version } });
+  const meta = resultMeta(options);
+  const { use = [] } = options;
+  // Middleware may write to the `_meta` of an outcome, so only a server without it prints its own once.
+  const complete = completeAs(use.length === 0 ? withPrint(meta) : meta);
   const defaults = { timeoutMs, idempotency, log, mapError, outcomes: toolOutcomes(complete) };
   const compiled = compileDefinitions(options as object, defaults);
   const info = serverInfo(options);
@@ -152,7 +162,6 @@ export function createServer<State, User, T>(
   }
 
   // Middleware is promised a promise, and a call that it may spread.
-  const { use = [] } = options;
   const outer = use.length === 0 ? fromDirect(dispatch) : throughMiddleware(use);
   function throughMiddleware(middleware: readonly Middleware[]): Dispatch {
     const inner = compose(middleware, async (call) => handlerOf(call.method)(call));
@@ -238,6 +247,16 @@ function sealOptions(
         'No secret: answers to questions can only be used by this process, while it lives. Set MCP_SECRET or createServer({ secret }).',
       ),
   };
+}
+
+// Icons may be large; every result carries only the name and the version. Those that are not strings are reported with the other
+// mistakes, after this.
+function resultMeta({ name, version }: { readonly name: unknown; readonly version: unknown }): JsonObject {
+  const info = {
+    name: typeof name === 'string' ? name : '',
+    version: typeof version === 'string' ? version : '',
+  };
+  return { [SERVER_INFO]: Object.freeze(info) };
 }
 
 function serverInfo(options: JsonLike): Implementation {
