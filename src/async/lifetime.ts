@@ -1,6 +1,6 @@
 /**
- * How long a call lives. The AbortSignal is made when somebody first looks at it: most handlers never do, and making
- * one costs more than the rest of a small call.
+ * The lifetime of a call. The AbortSignal is made when it is first read: most handlers never read it, and making one costs more
+ * than the rest of a small call.
  */
 export class Lifetime {
   #controller: AbortController | undefined;
@@ -53,7 +53,7 @@ export interface WithSignal {
   readonly signal: AbortSignal;
 }
 
-/** A call of a class that makes the lifetime when somebody first looks at it. A copy of the call has its signal and not this. */
+/** A call of a class that makes the lifetime when it is first read. A copy of the call has its signal, but not its lifetime. */
 export interface Living extends WithSignal {
   readonly lifetime: Lifetime;
 }

@@ -1,7 +1,7 @@
 const FIRST_SIZE = 64;
 
 /**
- * What is open, each under a number of its own that counts up. Not a Map: one that is filled and emptied all the time
+ * The open entries, each under a number of its own that counts up. Not a Map: one that is constantly filled and emptied
  * leaves behind tables that point to their successors, and a single table that survived keeps all later ones alive, with
  * everything that was in them, until the whole heap is collected.
  */
@@ -15,7 +15,7 @@ export class ByNumber<T extends { readonly id: number }> {
   next(): number {
     if (2 * this.#size >= this.#slots.length) this.#grow();
     const mask = this.#slots.length - 1;
-    // What stays open for long has its slot for itself.
+    // An entry that stays open for long keeps its slot.
     do this.#last += 1;
     while (this.#slots[this.#last & mask] !== undefined);
     return this.#last;

@@ -28,7 +28,7 @@ function exceeds(container: object, levels: number): boolean {
   return false;
 }
 
-/** What is wrong with a value that `JSON.parse` made. */
+/** The fault of a value that `JSON.parse` made. */
 export type JsonFault = 'deep' | 'infinite';
 
 /**

@@ -49,7 +49,7 @@ export interface StreamEvent {
   readonly data: string;
   /** The last id so far: this event's own, or that of one before it. */
   readonly id: string | undefined;
-  /** What this event asks for; absent where it asks for nothing. */
+  /** The delay before a reconnect that this event asks for, in milliseconds; absent if it asks for none. */
   readonly retry?: number;
 }
 

@@ -2,7 +2,7 @@ import type { RequestId } from './message.js';
 
 // A message that is too long to be read still has two ends, and one of them mostly shows its id.
 
-/** What the ends of a message show of it. */
+/** The facts about a message that its ends show. */
 export interface Ends {
   readonly isRequest: boolean;
   readonly id: RequestId;

@@ -4,7 +4,7 @@ const BLOCK = 4096;
 
 /**
  * Collects slices of chunks and joins them once. A large slice is kept as it is; a small one is copied into a
- * block, so that a line that comes byte by byte does not cost an object per byte. What is kept is at most about
+ * block, so that a line that comes byte by byte does not cost an object per byte. It keeps at most about
  * twice the bytes that were added, however they came.
  */
 export class PendingBytes {
