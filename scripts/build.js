@@ -60,7 +60,7 @@ async function join() {
   await bundle.close();
 }
 
-/** Deletes the types of modules that no entry's types lead to: nobody who installs the package can come to see them. */
+/** Deletes the types of modules that no entry's types lead to: users of the package can never reach them. */
 function dropPrivateTypes() {
   /** @type {Set<string>} */
   const reached = new Set();
@@ -78,7 +78,7 @@ function dropPrivateTypes() {
 }
 
 /**
- * Waits while another build is under way: two at once would take each other's files away.
+ * Waits while another build is running: two at once would delete each other's files.
  * @param {() => Promise<void>} work
  */
 async function alone(work) {

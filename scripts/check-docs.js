@@ -33,7 +33,7 @@ function checkExport(symbol) {
 }
 
 /**
- * The type's members, those that it inherits and those of the objects written inside of them included.
+ * The type's members, including inherited members and those of nested object types.
  *
  * @param {ts.Type} type
  * @param {string} owner

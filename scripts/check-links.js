@@ -1,5 +1,5 @@
 // Every link of README and the pages leads to a file, and to a heading where it names one. A page of the package links only to
-// files of the package: who reads it in node_modules has nothing else. Addresses of the web are not fetched.
+// files of the package: a reader in node_modules has nothing else. Web addresses are not fetched.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { conclude, filesUnder, readManifest, root } from './files.js';
@@ -73,7 +73,7 @@ function linksOf(text) {
     );
 }
 
-/** The text with empty lines in the place of its code blocks. @param {string} text */
+/** The page with its code blocks replaced by empty lines. @param {string} text */
 function withoutCode(text) {
   let inside = false;
   return text

@@ -1,4 +1,4 @@
-// Looks at the tarball as a user's tools will: publint for the manifest, attw for the types.
+// Checks the tarball as a user's tools will: publint for the manifest, attw for the types.
 import { spawnSync } from 'node:child_process';
 import { conclude, root } from './files.js';
 import { withPackage } from './pack.js';
@@ -24,5 +24,5 @@ conclude(failures, 'publint and attw find nothing');
 function look(name, args) {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   if (status !== 0)
-    failures.push(`${name} refuses the package. Fix exports, files or types:\n${stdout}${stderr}`);
+    failures.push(`${name} rejects the package. Fix exports, files or types:\n${stdout}${stderr}`);
 }

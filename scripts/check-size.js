@@ -1,4 +1,4 @@
-// Holds the budgets of the package, and keeps Node, third parties and eval out of where they do not belong.
+// Holds the budgets of the package, and keeps Node, third parties and eval out of entries where they do not belong.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -57,7 +57,7 @@ function checkTarball({ files, unpackedSize }) {
   const paths = files.map(({ path }) => path);
   for (const path of paths) {
     if (!PACKED.test(path))
-      failures.push(`The tarball holds ${path}. Take it out of "files" in package.json.`);
+      failures.push(`The tarball contains ${path}. Remove it from "files" in package.json.`);
   }
   for (const path of MUST_BE_PACKED) {
     if (!paths.includes(path))
@@ -158,7 +158,9 @@ async function checkBrowser() {
   const { output: all } = await bundle.generate({ format: 'esm', minify: true, codeSplitting: false });
   await bundle.close();
   for (const id of foreign)
-    failures.push(`${BROWSER_ENTRY} reaches ${id}. Browsers have no such thing: cut the way to it.`);
+    failures.push(
+      `${BROWSER_ENTRY} reaches ${id}. Browsers do not have it: remove the import that leads to it.`,
+    );
   const { atOnce, inAll } = BROWSER_GZIP_BYTES;
   budget(`${BROWSER_ENTRY} for browsers, gzipped, at once,`, gzipSync(staticCode(parts)).length, atOnce);
   budget(`${BROWSER_ENTRY} for browsers, gzipped, in all,`, gzipSync(staticCode(all)).length, inAll);
