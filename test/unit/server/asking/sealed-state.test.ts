@@ -273,7 +273,7 @@ describe('the secret of a server', () => {
     expect(() => createServer({ name: 'a', version: '1', ...options })).toThrow(why);
   });
 
-  test('is taken from the environment only if the program sets none', async () => {
+  test('may be provided later, and counts only if the program sets none', async () => {
     const onEphemeral = vi.fn();
     const open = sealed({ secrets: undefined, onEphemeral });
     open.provide(secret);

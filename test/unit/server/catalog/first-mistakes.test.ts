@@ -86,7 +86,7 @@ describe('two templates that match the same URIs', () => {
     createServer({ ...base, resources: { [first]: resource({ read }), [second]: resource({ read }) } });
   });
 
-  it('may replace each other over time', () => {
+  it('may be defined one after the removal of the other', () => {
     const server = createServer(base);
     const handle = server.resource('a://{x}', {}, read);
     expect(() => server.resource('a://{y}', {}, read)).toThrow('matches the same URIs');

@@ -40,7 +40,7 @@ describe('a command on Windows', () => {
     ['.\\bin\\local', 'C:\\work\\bin\\local.bat'],
     ['bin/local.bat', 'C:\\work\\bin\\local.bat'],
     ['C:\\nodejs\\node', 'C:\\nodejs\\node.exe'],
-  ])('is found %s', (command, path) => expect(find(command)).toBe(path));
+  ])('is found: %s at %s', (command, path) => expect(find(command)).toBe(path));
 
   test('is not found in the current folder, unless it has a path', () => {
     expect(find('planted')).toBeUndefined();
