@@ -44,7 +44,7 @@ describeInChromium('a page is told', () => {
     const page = await connectTo(url);
     expect(await page.result()).toEqual({
       code: 'bad_response',
-      message: `${url} sends elsewhere (a redirection). Where to is not said, or not shown in a browser: connect to it directly.`,
+      message: `${url} redirects (to an unknown address). It gives no address, or the browser hides the address: connect to the final address directly.`,
     });
     expect(page.complaints).toEqual([]);
   });

@@ -8,7 +8,7 @@ import type { Revision } from '../../protocol/tables/revisions.js';
 import { TASKS } from '../../protocol/tasks.js';
 import type { Exchange } from '../../transports/client/exchange.js';
 
-/** What both sides said in the handshake, in today's words. */
+/** The result of the handshake, in the terms of the newest revision. */
 export interface HandshakeResult {
   readonly revision: Revision;
   readonly discovered: Discovered;
@@ -21,7 +21,7 @@ export interface HandshakeOptions extends OpenOptions {
   readonly revision: Revision;
 }
 
-/** Opens a session: `initialize`, its answer, `notifications/initialized`. */
+/** Opens a session: `initialize`, its response, `notifications/initialized`. */
 export async function handshake(exchange: Exchange, options: HandshakeOptions): Promise<HandshakeResult> {
   const result = readResult(await initialize(exchange, options));
   exchange.notify('notifications/initialized');
@@ -52,7 +52,7 @@ async function initialize(exchange: Exchange, options: HandshakeOptions): Promis
   }
 }
 
-/** Whether an error is what the server itself answered, and not why there is no answer. */
+/** Whether an error is a response of the server, and not the reason for a missing one. */
 export function isErrorResponse(error: unknown): error is McpError {
   return McpError.is(error) && error.number !== undefined;
 }
@@ -101,8 +101,8 @@ function callsToolsAsTasks(tasks: unknown): boolean {
   return isObject(tools) && isObject(tools['call']);
 }
 
-// The tasks extension is not said: what a client calls as a task needs a capability of the server's only, and what it
-// serves as tasks is nothing.
+// The tasks extension is left out: calling a tool as a task needs only the server's capability, and this client serves no
+// tasks.
 function olderCapabilities(capabilities: ClientCapabilities, revision: Revision): JsonObject {
   const { roots, elicitation, extensions, ...rest } = capabilities;
   const { [TASKS]: _, ...others } = extensions ?? {};
@@ -114,7 +114,7 @@ function olderCapabilities(capabilities: ClientCapabilities, revision: Revision)
   };
 }
 
-// Before 2025-11-25 there were only forms, and no word for them.
+// Before 2025-11-25 there were only forms, and no name for them.
 function olderElicitation(
   elicitation: NonNullable<ClientCapabilities['elicitation']>,
   revision: Revision,

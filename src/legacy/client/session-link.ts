@@ -20,16 +20,16 @@ export interface SessionLinkParts {
   readonly events: LinkEvents;
   readonly open: OpenOptions;
   readonly transport: TransportName;
-  /** The revision to ask for; the newest of the session era unless told. */
+  /** The revision to ask for. Default: the newest of the session era. */
   readonly revision?: Revision;
 }
 
-/** How long the server may take to answer what the link asks on its own account. */
+/** The time in which the server must answer the link's own requests. */
 const OWN_REQUEST_MS = 10_000;
 
 /**
- * A link whose calls are those of the newest revision, over a session of 2025-11-25 or older. Where it cannot be opened the
- * exchange is closed.
+ * A link whose calls are those of the newest revision, over a session of 2025-11-25 or older. If the link cannot be opened,
+ * the exchange is closed.
  */
 export async function openSessionLink(exchange: Exchange, parts: SessionLinkParts): Promise<Link> {
   const { events, open, transport, revision = newestSession } = parts;
@@ -51,7 +51,7 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
     },
   });
   const session = await openSession();
-  // It may have gone since: nobody would be told.
+  // The connection may have been lost since, before there was a listener.
   if (closeReason !== undefined) {
     await exchange.close();
     throw closeReason;
@@ -173,7 +173,7 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
   };
 }
 
-// What servers of the session era ask with requests of their own.
+// Answers the requests of a session-era server.
 function answering({ ask }: LinkEvents): ExchangeEvents['request'] {
   return async function answer(method, params, signal) {
     switch (method) {
@@ -189,7 +189,7 @@ function answering({ ask }: LinkEvents): ExchangeEvents['request'] {
   };
 }
 
-// A server may send on the stream of a request what belongs to none.
+// A server may send notifications on the stream of a request that belong to no request.
 function isOfSession(method: string): boolean {
   return (
     method.endsWith('/list_changed') ||

@@ -19,7 +19,7 @@ interface Listener {
 /** A URI that is listened to. */
 interface WatchedUri {
   listens: number;
-  /** Whether the server announces it, after everything that was said to it about that so far. */
+  /** Whether the server announces its changes, after all requests about it so far. */
   announced: Promise<boolean>;
 }
 
@@ -39,7 +39,7 @@ export class SessionListening {
     this.#problem = problem;
   }
 
-  /** Acknowledges when the server has agreed, so that what changes from then on is heard; ends with the call. */
+  /** Acknowledges when the server has agreed, so that later changes are announced; ends with the call. */
   async listen(call: Call, handshake: HandshakeResult): Promise<Outcome> {
     if (this.#closed !== undefined) throw this.#closed;
     const { signal, notify } = call;
@@ -49,7 +49,7 @@ export class SessionListening {
     const taskIds = handshake.tasks ? (wanted.taskIds ?? []) : [];
     const isNothing = (): boolean => Object.keys(granted).length === 0 && taskIds.length === 0;
     const _meta = { [SUBSCRIPTION_ID]: call.id };
-    // Nothing comes before the acknowledgement: of what does, the last of each kind waits.
+    // Nothing is delivered before the acknowledgement: the last notification of each kind waits.
     let early: Map<string, () => void> | undefined = new Map();
     const over = new AbortController();
     const end = (): void => over.abort(signal.reason);
@@ -81,12 +81,12 @@ export class SessionListening {
     return { resultType: 'complete', _meta };
   }
 
-  /** Hands a notification to those who listen for it. */
+  /** Delivers a notification to its listeners. */
   onNotification(method: string, params: JsonObject | undefined): void {
     for (const { onNotification } of this.#open.values()) onNotification(method, params);
   }
 
-  /** Whoever was not there cannot know what changed: to those who listen, everything may have. */
+  /** Reports everything as changed: after a gap, listeners cannot know what they missed. */
   missed(): void {
     for (const { onNotification, granted } of this.#open.values()) {
       for (const kind of ['tools', 'prompts', 'resources'] as const)
@@ -101,13 +101,13 @@ export class SessionListening {
     await Promise.all([...this.#uris.keys()].map((uri) => this.#subscribe(uri, send).catch(() => false)));
   }
 
-  /** Whoever listens fails with `reason`. */
+  /** Rejects every listener with `reason`. */
   close(reason: McpError): void {
     this.#closed = reason;
     for (const over of this.#open.keys()) over.abort(reason);
   }
 
-  // What is said about one URI is said in order: requests over HTTP may overtake each other.
+  // Requests about one URI are sent in order: over HTTP they may overtake each other.
   #hold(uri: string): void {
     const watched = this.#uris.get(uri) ?? { listens: 0, announced: Promise.resolve(false) };
     this.#uris.set(uri, watched);

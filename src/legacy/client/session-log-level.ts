@@ -7,7 +7,7 @@ export class SessionLogLevel {
   readonly #send: Send;
   readonly #problem: LinkEvents['problem'];
   #level: LogLevel | undefined;
-  /** While the server is being told. */
+  /** Pending while the level is being set. */
   #setting: Promise<void> | undefined;
 
   constructor(send: Send, problem: LinkEvents['problem']) {
@@ -15,7 +15,7 @@ export class SessionLogLevel {
     this.#problem = problem;
   }
 
-  /** What to wait for before a call of this level. A session cannot be told that no messages are wanted. */
+  /** Sets the level, and returns the promise to await before the call. A session has no level that means no messages. */
   apply(level: LogLevel | undefined): Promise<void> | undefined {
     if (level === undefined) return undefined;
     if (level !== this.#level) {

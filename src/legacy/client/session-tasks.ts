@@ -81,8 +81,8 @@ export class SessionTasks {
     }
   }
 
-  // The questions of a task come as requests of the server's while the result is waited for. What the wait gives, or why it
-  // fails, the next `tasks/get` tells.
+  // The server sends a task's questions as requests while the client waits for the result. The outcome of that request is
+  // ignored: the next `tasks/get` reports it.
   #awaitQuestions(taskId: string): void {
     if (this.#asking.has(taskId)) return;
     const controller = new AbortController();
@@ -95,7 +95,7 @@ export class SessionTasks {
     try {
       await this.#forward(call);
     } catch (error) {
-      // To cancel what has ended was an error then, and is none now.
+      // Cancelling a task that has ended was an error then, and is not one now.
       if (!isErrorResponse(error) || error.code !== 'invalid_params' || !(await this.#hasEnded(call)))
         throw error;
     }

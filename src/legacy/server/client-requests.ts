@@ -13,7 +13,7 @@ import type { Revision } from '../../protocol/tables/revisions.js';
 /** Sends a message to the client, beside the call that it belongs to. */
 export interface ClientChannel {
   readonly send: (text: string) => void;
-  /** Aborts when the call is over or the client is gone: nobody will answer then. */
+  /** Aborts when the call is over or the client is gone: the client will not answer then. */
   readonly signal: AbortSignal;
 }
 
@@ -35,13 +35,13 @@ export interface ClientAnswers {
   readonly elicitationIds: readonly string[];
 }
 
-/** Real requests to the client, as the session era has them. */
+/** The requests that a session-era server sends to its client. */
 export class ClientRequests {
   readonly #waiting = new Map<string, Waiting>();
   // The client may have answered before it heard that its answer is not wanted any more.
   readonly #withdrawn = new Set<string>();
 
-  /** Asks everything at once. Where one answer cannot be had, the others are not waited for. */
+  /** Asks everything at once. If one answer fails, the others are not awaited. */
   async ask(requests: unknown, revision: Revision, { send, signal }: ClientChannel): Promise<ClientAnswers> {
     const ids: string[] = [];
     const elicitationIds: string[] = [];
@@ -83,7 +83,7 @@ export class ClientRequests {
     }).finally(() => this.#waiting.delete(id));
   }
 
-  // The client need not bother its user any longer.
+  // The client should stop asking its user.
   #withdraw(id: string, send: ClientChannel['send']): void {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return;
@@ -97,7 +97,7 @@ export class ClientRequests {
     send(printNotification('notifications/cancelled', { requestId: id }));
   }
 
-  /** Takes a response of the client's. False if it answers nothing that was asked here. */
+  /** Receives a response of the client. False if it answers no request of this session. */
   receive(message: Message): boolean {
     if (message.kind !== 'result' && message.kind !== 'error') return true;
     const id = String(message.id);
@@ -111,7 +111,7 @@ export class ClientRequests {
     return true;
   }
 
-  /** Nobody is there to answer any more. */
+  /** Rejects all requests: the client is gone. */
   close(): void {
     for (const { reject } of this.#waiting.values())
       reject(new McpError('connection_closed', 'The client went away'));
@@ -122,7 +122,7 @@ function callEnded(): McpError {
   return new McpError('cancelled', 'The call ended before the client answered');
 }
 
-// A client of ours finds out under which key it is asked; others do not look there.
+// Our own client reads the key of the question here; other clients ignore it.
 function withKey(key: string, params: JsonObject | undefined): JsonObject {
   const meta = params?.['_meta'];
   return { ...params, _meta: { ...(isObject(meta) && meta), [QUESTION_KEY]: key } };

@@ -9,11 +9,11 @@ import { type ClientChannel, type ClientRequests, UnansweredRequest } from './cl
 import { TaskWatch } from './task-watch.js';
 import { MAX_ROUNDS, printCreatedTask, respondToTaskMethod, withTasks } from './tasks.js';
 
-/** How a request of a session gets its answer. */
+/** A request of a session, and the ways to answer it. */
 export interface SessionRequest {
-  /** Makes a modern call of it, or another one beside it: always in the name of whoever sent the request. */
+  /** Makes a modern call of it, or another one beside it: always as the caller that sent the request. */
   readonly forward: (peer: Peer, params: JsonObject, beside?: Beside) => Promise<Outcome>;
-  /** Where the client is asked, if it has to be. */
+  /** The channel on which the client is asked, if that is needed. */
   readonly channel: () => ClientChannel;
 }
 
@@ -22,7 +22,7 @@ export interface Forwarding {
   readonly clientRequests: ClientRequests;
 }
 
-/** Answers what the session itself does not, with modern calls; the answer is the JSON of a result. */
+/** Answers requests that the session does not answer itself, with modern calls. Returns the JSON of a result. */
 export async function forwardRequest(
   { method, params = {} }: { readonly method: string; readonly params: JsonObject | undefined },
   request: SessionRequest,

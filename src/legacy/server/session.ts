@@ -20,7 +20,7 @@ import { ClientRequests } from './client-requests.js';
 import { forwardRequest, type SessionRequest } from './forward.js';
 import { taskCapabilities } from './tasks.js';
 
-/** What a client said in its handshake. */
+/** The client's part of the handshake. */
 export interface Handshake {
   readonly revision: Revision;
   readonly client: Implementation | undefined;
@@ -30,7 +30,7 @@ export interface Handshake {
 /** Where a session's changes go: a connection, or the stream of its GET. */
 export interface SessionStream {
   readonly notify: (method: string, params?: JsonObject) => void;
-  /** Who opened the stream, in whose name changes are listened for. */
+  /** The caller that opened the stream; changes are subscribed to as this caller. */
   readonly caller: Caller;
   /** Whether changes were missed since the last stream, so that everything has to be called changed once. */
   readonly afterGap?: boolean;
@@ -50,8 +50,8 @@ export function readHandshake(params: JsonObject | undefined): Handshake {
 }
 
 /**
- * A session of the years 2024 and 2025 in front of a Dispatch that knows none: it remembers what the client said once and
- * stamps it on every call.
+ * A session of 2025-11-25 or older in front of a Dispatch without sessions: it remembers the handshake and puts it on every
+ * call.
  */
 export class Session {
   readonly handshake: Handshake;
@@ -82,7 +82,7 @@ export class Session {
     return { revision, client, capabilities, logLevel: this.#logLevel };
   }
 
-  /** The result of `initialize`: what the server can do, in the words of the session's revision. */
+  /** The result of `initialize`: what the server can do, in the terms of the session's revision. */
   async initialize(forward: SessionRequest['forward']): Promise<string> {
     const { capabilities, instructions, _meta } = await this.#discover(forward);
     const serverInfo = isObject(_meta) ? _meta[SERVER_INFO] : undefined;
@@ -144,7 +144,7 @@ export class Session {
     return known;
   }
 
-  /** From now on there is a stream for changes. */
+  /** Sets the stream for changes. */
   attach(stream: SessionStream): void {
     this.#stream = stream;
     this.#listen({ afterGap: stream.afterGap === true });
@@ -157,7 +157,7 @@ export class Session {
     this.#listening = undefined;
   }
 
-  // The old way of subscribing is one modern subscription that the session holds open; a changed wish is a new one.
+  // A session's subscriptions are one modern subscription that the session holds open; a change replaces it.
   #listen({ afterGap = false } = {}): void {
     this.#listening?.end(new McpError('cancelled', 'The subscription was changed'));
     this.#listening = undefined;

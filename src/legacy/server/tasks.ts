@@ -14,7 +14,7 @@ const RELATED = 'io.modelcontextprotocol/related-task';
 /** How often one request may ask its client, whatever is answered. */
 export const MAX_ROUNDS = 32;
 
-/** What it takes to serve the old methods with the new ones. */
+/** The functions that serve the old methods with the new ones. */
 export interface TaskRequest {
   readonly revision: Revision;
   /** Makes a modern call, as a client that knows tasks. */
@@ -46,7 +46,7 @@ export function taskCapabilities(capabilities: JsonObject): JsonObject {
   };
 }
 
-/** The answer to one of the old methods, as the JSON of a result. */
+/** The response to one of the old methods, as the JSON of a result. */
 export async function respondToTaskMethod(
   method: string,
   params: JsonObject,
@@ -88,7 +88,7 @@ async function result(params: JsonObject, request: TaskRequest): Promise<string>
     for (let rounds = 0; !isTerminal(task['status']); task = await request.call('tasks/get', params)) {
       const requests =
         task['status'] === 'input_required' ? (task['inputRequests'] as JsonObject) : undefined;
-      // Answered elsewhere, or asked differently: the user need not answer any more.
+      // The questions were answered elsewhere, or have changed: the user's answer is no longer needed.
       if (questions !== undefined && !questions.isAbout(requests)) {
         questions.withdraw();
         questions = undefined;

@@ -2,8 +2,8 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { isPrinted, printedValue } from '../../protocol/encoding/printed-value.js';
 import { STRUCTURED } from '../../protocol/tables/meta-keys.js';
 
-// Structured content in the session era, and back. Before 2026-07-28 it is an object; today it is any value. What was
-// changed is said in `_meta`, for a client of ours to take back.
+// Structured content in the session era, and back. Before 2026-07-28 it is an object; today it is any value. The change
+// is recorded in `_meta`, so that our own client can undo it.
 
 /** A tool's result whose structured content is an object. */
 export function withObject(result: JsonObject): JsonObject {
@@ -52,7 +52,7 @@ function mark(result: JsonObject, how: 'wrapped' | 'parsed' | 'printed'): JsonOb
   return { ...result, _meta: { ...(isObject(_meta) && _meta), [STRUCTURED]: how } };
 }
 
-// Gemini CLI parses a text without structured content beside it, and rejects the whole result if that gives anything but
+// Gemini CLI parses a text block without structured content beside it, and rejects the whole result if that gives anything but
 // an object. The parsed value in an object keeps it content.
 function parseText(block: JsonObject | undefined): unknown {
   const text = block?.['type'] === 'text' ? (block['text'] as string).trim() : '';

@@ -5,7 +5,7 @@ import { withoutObject } from './structured.js';
 
 // Results of the session era in the shape of the newest revision.
 
-/** What the session era answered to a method, as an outcome. */
+/** The outcome for a session-era result. */
 export function modernOutcome(method: string, result: JsonObject): Outcome {
   return { ...(method === 'tools/call' ? toolResult(result) : result), resultType: 'complete' };
 }
@@ -24,7 +24,7 @@ const lists: ReadonlyMap<string, readonly [keyof ServerCapabilities, string]> = 
 
 /**
  * The list of what a server does not have. Today's servers answer with it; those of the session era answer with an error,
- * some not at all. Tools are asked for all the same: servers written by hand have them and forget to say so.
+ * some not at all. Tools are always requested: servers written by hand often have them without declaring the capability.
  */
 export function emptyList(method: string, capabilities: Readonly<ServerCapabilities>): Outcome | undefined {
   const [capability, field] = lists.get(method) ?? [];
@@ -43,7 +43,7 @@ export function modernTask(task: JsonObject): JsonObject {
   };
 }
 
-/** A notification of the session era in today's words. */
+/** A notification of the session era in the shape of the newest revision. */
 export function modernNotification(
   method: string,
   params: JsonObject | undefined,

@@ -5,8 +5,8 @@ import { has } from '../../protocol/tables/features.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import { withObject, withoutStructured } from './structured.js';
 
-// Results of the newest revision in the shape of an older one. What an old client merely does not know, it ignores; what
-// would break it is translated.
+// Results of the newest revision in the shape of an older one. Fields that old clients ignore are left in; only
+// shapes that would break them are translated.
 
 const printedResults = new WeakMap<Outcome, Map<Revision, string>>();
 
@@ -39,7 +39,7 @@ function toOlder(revision: Revision, method: string, outcome: Outcome): JsonObje
   }
 }
 
-/** The parameters of a notification without what only a subscription stream has. */
+/** The parameters of a notification without the metadata of a subscription stream. */
 export function toOlderNotification(params: JsonObject | undefined): JsonObject | undefined {
   if (params === undefined || !isObject(params['_meta'])) return params;
   const { _meta, ...rest } = params;
@@ -54,7 +54,7 @@ function withoutKey(meta: unknown, key: string): JsonObject | undefined {
   return Object.keys(rest).length === 0 ? undefined : rest;
 }
 
-// Before 2026-07-28 structured content is an object; a schema of anything else cannot be said.
+// Before 2026-07-28 structured content is an object; other schemas cannot be expressed.
 function toOlderTool(revision: Revision, tool: JsonObject): JsonObject {
   const { outputSchema, ...rest } = tool;
   const hasObjectSchema =

@@ -14,7 +14,7 @@ export interface ExchangeLinkParts {
   readonly discovered: Discovered;
 }
 
-/** A link to a modern server on a connection that its calls share. Who opened the exchange hears its events. */
+/** A link to a modern server on a connection that its calls share. The code that opened the exchange receives its events. */
 export function exchangeLink(exchange: Exchange, parts: ExchangeLinkParts): Link {
   const { transport, revision, discovered } = parts;
   let self: PrintedPeer | undefined;

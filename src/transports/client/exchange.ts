@@ -2,40 +2,43 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { McpError } from '../../protocol/errors.js';
 import type { PrintableCall } from './print-call.js';
 
-/** Requests and answers between two JSON-RPC peers, whatever lies between them. Links of either era are built on one. */
+/** Requests and responses between two JSON-RPC peers, over any connection. Links of either era are built on one. */
 export interface Exchange {
-  /** Says who is told, from now on, what the other peer does of its own accord. Called before the first request, and again by whoever takes over. */
+  /**
+   * Sets the listener for messages that the other peer initiates. Called before the first request, and again when another owner
+   * takes over.
+   */
   readonly listen: (events: ExchangeEvents) => void;
-  /** Sends a request and gives its result. Rejects with an `McpError`: the peer's own, or why there is no answer. */
+  /** Sends a request and gives its result. Rejects with an `McpError`: the peer's own, or the reason for the missing response. */
   readonly request: (request: OutgoingRequest) => Promise<JsonObject>;
   /** Sends a notification, without waiting for it to arrive. */
   readonly notify: (method: string, params?: JsonObject) => void;
-  /** What is open is rejected with `connection_closed`. Never rejects. */
+  /** Rejects open requests with `connection_closed`. Never rejects itself. */
   readonly close: () => Promise<void>;
 }
 
 export interface OutgoingRequest extends PrintableCall {
-  /** Cancels it: the peer is told, and the request is rejected with the signal's reason. */
+  /** Cancels the request: the peer is told, and the request is rejected with the signal's reason. */
   readonly signal: AbortSignal;
   /**
-   * Hears the notifications that belong to this request: its progress, its subscription's changes, and on HTTP whatever
+   * Receives the notifications that belong to this request: its progress, its subscription's changes, and on HTTP whatever
    * comes on its own stream. Never called after the answer.
    */
   readonly onNotification?: ((method: string, params: JsonObject | undefined) => void) | undefined;
 }
 
-/** What the other peer does of its own accord. None of these may throw. */
+/** Listeners for messages that the other peer initiates. None of them may throw. */
 export interface ExchangeEvents {
-  /** It asks. The promise's value is the result; an `McpError` becomes its error, any other is not shown. */
+  /** A request of the peer. The promise's value is the result; an `McpError` becomes its error, any other is masked. */
   readonly request: (
     method: string,
     params: JsonObject | undefined,
     signal: AbortSignal,
   ) => Promise<JsonObject>;
-  /** It says something that belongs to no request. */
+  /** A notification that does not belong to a request. */
   readonly notification: (method: string, params: JsonObject | undefined) => void;
   readonly problem: (message: string, cause?: unknown) => void;
-  /** The stream of what it says broke off and was opened again: something may have been said that nobody heard. */
+  /** The stream of notifications broke off and was reopened: some may have been missed. */
   readonly missed?: () => void;
   /** The connection is gone, not by `close`. Called once at most, after the open requests were rejected. */
   readonly closed: (reason: McpError) => void;

@@ -1,6 +1,6 @@
 type Report = (message: string, cause?: unknown) => void;
 
-/** Passes on the first reports of a kind and says once that the rest is left out: a peer that errs without end fills no log. */
+/** Passes on the first reports of a kind and says once that the rest is left out, so that a faulty peer cannot fill the log. */
 export function limitReports(report: Report, limit = 10): Report {
   let reported = 0;
   return function problem(message, cause) {

@@ -5,10 +5,10 @@ import type { ExchangeEvents } from './exchange.js';
 
 const MOST_OPEN = 100;
 
-/** What the other peer has asked and has no answer to yet, by the ids that it chose. */
+/** The open requests of the other peer, by the ids that it chose. */
 export interface PeerRequests {
   readonly respond: (message: RequestMessage, ask: ExchangeEvents['request']) => void;
-  /** Whether one with this id was open. It gets no answer. */
+  /** Whether one with this id was open. It gets no response. */
   readonly cancel: (id: RequestId) => boolean;
   /** Ends all of them, without an answer. */
   readonly end: (reason: McpError) => void;
@@ -19,7 +19,7 @@ export function peerRequests(send: (text: string) => void): PeerRequests {
 
   return {
     respond({ id, method, params }, ask) {
-      // One that came twice is answered once: an error with its id would be taken for the answer.
+      // A request that came twice is answered once: an error with its id would be taken for the response.
       if (open.has(id)) return;
       if (open.size >= MOST_OPEN) {
         const full = new McpError('overloaded', `More than ${MOST_OPEN} requests are open`);

@@ -5,7 +5,7 @@ import { type PrintedPeer, progressToken, withPeer, withToken } from '../../prot
 export interface PrintableCall {
   readonly method: string;
   readonly params?: JsonObject | undefined;
-  /** What the client says of itself. It becomes part of the metadata. */
+  /** The client's description of itself, which becomes part of the metadata. */
   readonly self?: PrintedPeer | undefined;
 }
 

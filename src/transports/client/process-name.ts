@@ -1,11 +1,11 @@
-// What a process is called in messages. Nothing here needs Node: clients in browsers name processes too.
+// The name of a process in messages. Nothing here needs Node: clients in browsers name processes too.
 
 interface ProcessCommand {
   readonly command: string;
   readonly args?: readonly string[];
 }
 
-/** Options that take no value, so that what follows them is what is started. */
+/** Options that take no value, so that the next argument is the program that is started. */
 const flags: ReadonlySet<string> = new Set([
   '-y',
   '--yes',

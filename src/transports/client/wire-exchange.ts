@@ -32,11 +32,11 @@ interface OpenRequest {
   readonly token: RequestId | undefined;
   readonly resolve: (result: JsonObject) => void;
   readonly reject: (error: McpError) => void;
-  /** Nobody need hear any more when the call ends. */
+  /** Removes the abort listener. */
   readonly unlisten: () => void;
 }
 
-/** Finds the request that each answer on a shared connection belongs to. The wire starts when somebody first hears. */
+/** Finds the request that each response on a shared connection belongs to. The wire starts with the first listener. */
 export function wireExchange(wire: Wire): Exchange {
   const open = new ByNumber<OpenRequest>();
   const cancelled = new Set<number>();
@@ -141,7 +141,7 @@ export function wireExchange(wire: Wire): Exchange {
     const meta = params?.['_meta'];
     const subscription = isObject(meta) ? meta[SUBSCRIPTION_ID] : undefined;
     if (subscription === undefined) events?.notification(method, params);
-    // One that came after the end of its subscription is nobody's.
+    // A notification that came after the end of its subscription is dropped.
     else find(subscription)?.request.onNotification?.(method, params);
   }
 
@@ -162,7 +162,7 @@ export function wireExchange(wire: Wire): Exchange {
     entry.reject(new McpError('connection_closed', 'The server has ended the subscription'));
   }
 
-  /** What cannot be read ends the request that it answers: waiting on would be in vain. */
+  /** A message that cannot be read fails the request that it answers, which would otherwise wait forever. */
   function refuse(value: unknown, { id, reason }: Partial<InvalidMessage>): void {
     const sender = isObject(value) && 'method' in value;
     if (sender && id !== undefined)

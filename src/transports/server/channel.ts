@@ -35,7 +35,7 @@ export interface Channel {
   readonly abandon: (reason: string) => Promise<void>;
 }
 
-/** Serves what is no modern message: the session of this connection, where the session era is wanted. */
+/** Serves messages that are not modern: the session of this connection, if the session era is enabled. */
 export interface ChannelSession {
   receive(message: Message): void;
   receiveBatch(values: readonly unknown[]): void;
@@ -45,7 +45,7 @@ export interface ChannelSession {
 export interface ChannelOptions {
   readonly dispatch: Dispatch;
   readonly send: (text: string) => void;
-  /** Sends an answer; `send` unless given. Answers are never more than the calls that are open. */
+  /** Sends a response. There are never more responses than open calls. Default: `send`. */
   readonly reply?: ((text: string) => void) | undefined;
   /** Stops reading while the peer does not read, or has too many calls open. Without it, calls beyond the limit are refused. */
   readonly input?: Input | undefined;
@@ -55,7 +55,7 @@ export interface ChannelOptions {
   readonly maxOpenCalls?: number | undefined;
   readonly session?: ((calls: OpenCalls) => ChannelSession) | undefined;
   readonly maxDepth?: number;
-  /** Who opened the connection, where it began as an HTTP request. */
+  /** The caller that opened the connection, if it began as an HTTP request. */
   readonly caller?: Caller | undefined;
 }
 

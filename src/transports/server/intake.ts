@@ -1,10 +1,10 @@
 import { nextTurn } from '../../async/next-turn.js';
 
-// What a channel takes in, and when: a peer that asks for more than can be answered waits, and loses nothing.
+// Decides when a channel reads: a peer that sends more than can be answered waits, and loses nothing.
 
 /** Where a channel's messages come from. */
 export interface Input {
-  /** Stops reading. What was read already may still be handed over. */
+  /** Stops reading. Messages that were read already may still be delivered. */
   readonly pause: () => void;
   readonly resume: () => void;
 }
@@ -15,11 +15,11 @@ export interface IntakeOptions {
   readonly handle: (text: string) => void;
   /** Whether the peer leaves so much unread that nothing more should be made for it. */
   readonly outputFull: () => boolean;
-  /** Whether as many calls are open as may be. */
+  /** Whether the limit of open calls is reached. */
   readonly callsFull: () => boolean;
 }
 
-/** So many messages are handled before what they cause is looked at. */
+/** The number of messages that are handled before their effects are checked. */
 const A_TURN = 64;
 /** After this long with all calls open, messages are read again: an answer or a cancellation may be what they wait for. */
 const PATIENCE_MS = 1000;
@@ -83,7 +83,7 @@ export class Intake {
     return this.#handled >= A_TURN ? this.#endTurn() : this.#options.outputFull() || this.#waitsForCalls();
   }
 
-  // What was handled shows its output only when its promises have run.
+  // Handled messages show their output only when their promises have run.
   #endTurn(): boolean {
     if (!this.#turnEnds) {
       this.#turnEnds = true;

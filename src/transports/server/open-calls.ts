@@ -28,7 +28,7 @@ export interface Beside {
   readonly lifetime?: Lifetime;
 }
 
-/** An open request, for who answers it. */
+/** An open request, for the code that answers it. */
 export interface OpenRequest {
   /** Calls the dispatch as this peer, with the request's parameters or others, or makes another call beside it. */
   readonly call: (peer: Peer, params?: Call['params'], beside?: Beside) => Promise<Outcome>;
@@ -200,7 +200,7 @@ export class OpenCalls {
   }
 }
 
-/** What the messages of all open calls may have together, in characters. One call may have more. */
+/** The limit of the messages of all open calls together, in characters. A single call may have more. */
 const MOST_HELD = 64 * 1024 * 1024;
 
 const nobody: Caller = { auth: undefined, http: undefined };

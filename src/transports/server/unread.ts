@@ -8,7 +8,7 @@ interface Part {
  * peer that is busy will read them. Notifications have no such limit.
  */
 export class Unread {
-  /** What was written, the oldest first, as far as it may be unread. */
+  /** The parts that were written and may be unread, oldest first. */
   #parts: Part[] = [];
   #length = 0;
   #pushed = 0;

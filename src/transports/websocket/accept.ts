@@ -104,7 +104,7 @@ export function serveOverWebSocket(
   }
   const send = (text: string): void => {
     if (!open) return;
-    // What lay there before this message counts: one that is large in itself is no sign that nobody reads.
+    // Only bytes buffered before count: a single large message does not mean that the peer stopped reading.
     if (unread.pushed(socket.bufferedAmount ?? 0) <= maxBufferedBytes) return write(text, true);
     cutOff('The client does not read');
   };

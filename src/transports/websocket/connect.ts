@@ -49,13 +49,13 @@ export interface ClientSocket extends WatchedSocket {
 export type WebSocketConstructor = new (url: string, protocols?: string | string[]) => ClientSocket;
 
 export interface WebSocketWireOptions {
-  /** Makes the socket; the runtime's own unless given. Node has one from version 22 on. */
+  /** Makes the socket. Default: the runtime's own, which Node has from version 22 on. */
   readonly WebSocket?: WebSocketConstructor;
   readonly protocols?: string | string[];
   readonly maxMessageBytes?: number;
-  /** A server that leaves more than this unread is given up. */
+  /** A server that leaves more than this unread is disconnected. */
   readonly maxBufferedBytes?: number;
-  /** How often the server is pinged; one that does not answer is given up. 0: never. Default: 30 s. Needs Node's `ws`. */
+  /** How often the server is pinged; one that does not answer is disconnected. 0: never. Default: 30 s. Needs Node's `ws`. */
   readonly pingMs?: number;
 }
 
@@ -154,7 +154,7 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
     leave();
   }
 
-  /** Says goodbye, and does not wait for ever for the other side's. */
+  /** Begins the closing handshake, and does not wait for the other side's forever. */
   function leave(): void {
     waiting = undefined;
     watch?.stop();
@@ -170,7 +170,7 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
   return {
     send(text) {
       if (over) return;
-      // What lay there before counts: a message that is large in itself is no sign that nobody reads.
+      // Only bytes buffered before count: a single large message does not mean that the peer stopped reading.
       const lying = waiting === undefined ? (socket?.bufferedAmount ?? 0) : waitingLength;
       if (lying > maxBufferedBytes) {
         const unread = `${name} does not read what is sent, and was given up`;
@@ -205,7 +205,7 @@ function closedBecause(name: string, code: number, why: string): string {
   return `${name} has closed the connection (${code}${why === '' ? '' : `: ${excerpt(why)}`})`;
 }
 
-/** What OpenSSL says is for those who write it. */
+/** Replaces OpenSSL's message with one that users understand. */
 function inWords(detail: string): string {
   return /wrong version number|packet length too long/.test(detail)
     ? 'it does not speak TLS there. Is it ws:// instead of wss://?'

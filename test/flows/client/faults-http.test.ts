@@ -222,7 +222,7 @@ describe('a redirect', () => {
     const client = await meet(server, { auth: 'a-token-to-be-kept' });
     const error = await failure(client.callTool('move'));
     expect(error.code).toBe('bad_response');
-    expect(error.message).toContain(`${server.url} sends elsewhere (${code})`);
+    expect(error.message).toContain(`${server.url} redirects (${code})`);
     expect(error.message).toContain(why);
     expect(error.message).not.toMatch(/secret|a-token/);
     expect((await client.callTool('echo')).text).toBe('hello');

@@ -77,7 +77,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
       throw error;
     } finally {
       progress.delete(id);
-      // What was asked for the sake of this request is not wanted any more.
+      // Answers to the questions of this request are no longer needed.
       for (const question of questions) serverRequests.cancel(question);
     }
   }
@@ -111,7 +111,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
 
   function begin(current: HttpSession, reply: HttpReply): void {
     current.id = reply.header('mcp-session-id') || undefined;
-    // Servers may do without sessions; a browser hides what it is not told to show.
+    // Servers may work without sessions; a browser hides headers that the server does not expose.
     if (current.id === undefined && reply.hidesHeaders)
       problem(
         `${target.displayUrl} shows no session id. If it has sessions, it must name Mcp-Session-Id in Access-Control-Expose-Headers.`,
@@ -143,7 +143,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
     }
   }
 
-  /** Sends what has no answer. */
+  /** Sends a message that has no response. */
   async function post(text: string, what: string): Promise<void> {
     const current = session;
     try {
@@ -205,7 +205,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
         discard(await target.send({ method: 'DELETE', headers, until: { signal }, lane: 'brief' })),
       );
     } catch {
-      // Who is not there needs no goodbye.
+      // The server is not reachable, so there is no session to end.
     }
   }
 
@@ -224,7 +224,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
   };
 }
 
-/** What comes on a request's stream belongs to it, but for these, which servers send wherever a stream is open. */
+/** Notifications on a request's stream belong to it, except these, which servers send on any open stream. */
 function concernsAll(method: string): boolean {
   return method.endsWith('/list_changed') || method === 'notifications/resources/updated';
 }

@@ -25,8 +25,8 @@ export interface SessionStreamParts {
 const LONG_MS = 5000;
 
 /**
- * Listens to what the server says of its own accord, for as long as the session lasts. Ends where the server has no such
- * stream; rejects when it says that the session is gone.
+ * Listens to messages that the server initiates, for as long as the session lasts. Resolves if the server has no such
+ * stream; rejects if the server reports that the session is gone.
  */
 export async function listenToSession(parts: SessionStreamParts): Promise<void> {
   const { target, session, scope, onMessage, problem, missed } = parts;
@@ -47,13 +47,13 @@ export async function listenToSession(parts: SessionStreamParts): Promise<void> 
     } else {
       if (opened && cursor.lastEventId === undefined) missed();
       opened = true;
-      // A stream that ends at once, without a word, is not asked for again at once.
+      // A stream that ends immediately without an event is not reopened immediately.
       failures = (await read(stream)) ? 0 : failures + 1;
     }
     await delay(cursor.delayMs(failures), { signal }).catch(() => undefined);
   }
 
-  /** Whether anything came of it. */
+  /** Whether the stream was of any use. */
   async function read(stream: HttpReply): Promise<boolean> {
     const reader = new EventStreamReader({ maxBytes: target.maxBytes });
     const take = responseIn({ id: undefined, onMessage, problem });

@@ -8,9 +8,9 @@ import { refusal } from '../../../transports/http/client/refusal.js';
 import type { RequestScope } from '../../../transports/http/client/request-scopes.js';
 import type { HttpTarget } from '../../../transports/http/client/target.js';
 
-/** What is known of one session. Another handshake makes another. */
+/** The state of one session. Another handshake makes another session. */
 export interface HttpSession {
-  /** As the server gave it; some give none. */
+  /** The id from the server; some servers give none. */
   id: string | undefined;
   /** The protocol version that the handshake ended with. */
   version: string | undefined;
@@ -48,13 +48,13 @@ export function orSessionLost({ id }: HttpSession, error: McpError): McpError {
   });
 }
 
-/** Where a stream is to be taken up again, and when. */
+/** Where and when to resume a stream. */
 export class Cursor {
   /** As the header has it. */
   lastEventId: string | undefined;
   retryMs: number | undefined;
 
-  /** Takes over what a stream said of itself. True if it got further than where it was taken up. */
+  /** Reads the position from a stream. True if it got further than where it was resumed. */
   advance(reader: EventStreamReader): boolean {
     const { retryMs } = reader;
     const lastEventId = reader.lastEventId === undefined ? undefined : asHeader(reader.lastEventId);
@@ -89,7 +89,7 @@ function asHeader(id: string): string | undefined {
 const MAX_RETRY_MS = 3_600_000;
 const BACKOFF: BackoffOptions = { baseMs: 1000, maxMs: 30_000, jitter: [0.75, 1.25] };
 
-/** Opens a stream with GET, at the cursor. Gives the error where there is none. */
+/** Opens a stream with GET, at the cursor. Returns the error if there is none. */
 export async function openStream(
   target: HttpTarget,
   { session, cursor, scope }: { session: HttpSession; cursor: Cursor; scope: RequestScope },
@@ -111,7 +111,7 @@ export async function openStream(
   }
 }
 
-/** Whether it is of no use to ask for the stream again. */
+/** Whether retrying cannot open the stream. */
 export function isFinal({ status }: McpError): boolean {
   return status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status);
 }

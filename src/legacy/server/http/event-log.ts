@@ -121,7 +121,7 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
     }
   }
 
-  // What was quiet for longest goes first, and what was appended just now never.
+  // The stream without events for longest loses its events first; the newest event is never dropped.
   function cut(owner: Owner, share: number, current: Stream): void {
     const quietFirst = [...owner.streams]
       .map((name) => ({ name, stream: streams.get(name) as Stream }))
@@ -141,7 +141,7 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
     const owner = owners.get(ownerOf(name)) ?? { bytes: 0, streams: new Set() };
     owners.set(ownerOf(name), owner);
     owner.streams.add(name);
-    // What an earlier stream of this name had is not known: ids from before this event have a gap behind them.
+    // The events of an earlier stream of this name are unknown: ids from before this event are followed by a gap.
     return { owner, touchedAt: now, lost: next - 1, events: [] };
   }
 

@@ -20,13 +20,13 @@ interface GetStreamOptions {
   readonly afterGap?: boolean;
 }
 
-/** Serves the GET of a session: the stream for what belongs to no call, or the rest of one that broke off. */
+/** Serves the GET of a session: the stream for messages that belong to no call, or the rest of a stream that broke off. */
 export function getStreams({
   streams,
   log,
   retryMs,
 }: GetStreamsOptions): (incoming: Incoming, live: LiveSession, headers: HeaderFields) => void {
-  /** Opens the stream for what belongs to no call. A newer one takes the place of an older. */
+  /** Opens the stream for messages that belong to no call. A newer one replaces an older. */
   function openGetStream(
     incoming: Incoming,
     { live, headers, afterGap = false }: GetStreamOptions,
@@ -65,9 +65,9 @@ export function getStreams({
     const lastEventId = incoming.header('last-event-id');
     if (lastEventId === undefined) return void openGetStream(incoming, { live, headers });
     const missed = lastEventId.startsWith(`${live.tag}.`) ? log.after(lastEventId) : undefined;
-    // What a restart or the log's limits took away is no reason to refuse the stream itself.
+    // Events lost in a restart or to the log's limits do not prevent the stream from being opened.
     if (lastEventId.startsWith(`${live.tag}.g`)) {
-      // Nobody listened while there was no stream. So everything that could have changed is called changed once.
+      // Changes were missed while there was no stream, so everything is reported as changed once.
       const getStream = openGetStream(incoming, { live, headers, afterGap: true });
       for (const { data } of missed?.events ?? []) if (data !== '') getStream.send(data);
       if (missed) log.drop(missed.stream);
@@ -75,13 +75,14 @@ export function getStreams({
     }
     const running = [...live.streams.values()].find(({ name }) => lastEventId.startsWith(name));
     const stream = running ?? (missed && endedStream(missed.stream));
-    if (stream === undefined) return refuse(incoming, 404, 'Nothing is known of this event', headers);
+    if (stream === undefined)
+      return refuse(incoming, 404, 'The event is unknown: send the request again', headers);
     // The newest events are kept for longest, and the answer is the last of them.
     if (running === undefined && missed?.gap && missed.events.length === 0)
       return refuse(
         incoming,
         404,
-        'What followed this event was too large to keep: send the request again',
+        'The events after this one were too large to keep: send the request again',
         headers,
       );
     stream.resume(streams.open(incoming, headers, { onEnd: () => stream.release() }), lastEventId);

@@ -26,7 +26,7 @@ export const handlerKeys: KeysOf<HttpOptions & SessionOptions & { sessions: unkn
   eventLog: true,
 };
 
-/** What people call the options of an HTTP handler before they have read their names. */
+/** Common wrong names of the options, for hints in errors. */
 export const foreignHandlerNames: ForeignNames = {
   timeout: 'requestTimeoutMs',
   timeoutMs: 'requestTimeoutMs',

@@ -1,7 +1,7 @@
 import type { EventStream } from '../../../transports/http/server/event-streams.js';
 import type { EventLog } from './event-log.js';
 
-/** A stream that outlives its connections: what it sends is kept, and a client that comes back gets what it missed. */
+/** A stream that outlives its connections: events are kept, and a client that reconnects gets those that it missed. */
 export class ResumableStream {
   readonly name: string;
   readonly #log: EventLog;
@@ -9,7 +9,7 @@ export class ResumableStream {
   #connection: EventStream | undefined;
   #ended = false;
 
-  /** With `retryMs` the client is told at once how to come back; revisions before 2025-11-25 cannot read that. */
+  /** With `retryMs` the client is told immediately when to reconnect; revisions before 2025-11-25 cannot read that. */
   constructor(
     name: string,
     { log, retryMs }: { readonly log: EventLog; readonly retryMs: number | undefined },
@@ -23,7 +23,7 @@ export class ResumableStream {
   begin(connection: EventStream): void {
     this.#connection = connection;
     if (this.#retryMs === undefined) return;
-    // An event without data, so that even a client that loses the connection right away has an id to come back with.
+    // An event without data, so that even a client that loses the connection right away has an id to resume from.
     connection.send({ id: this.#log.append(this.name, ''), data: '', retry: this.#retryMs });
   }
 
@@ -40,7 +40,7 @@ export class ResumableStream {
     this.#connection?.send({ id, data: message });
   }
 
-  /** Lets the connection go, if it is not gone already; the client may come back for the rest. */
+  /** Closes the connection; the client may reconnect for the rest. */
   release(): void {
     this.#connection?.end();
     this.#connection = undefined;

@@ -10,7 +10,7 @@ import type { Handshake } from '../session.js';
  */
 export interface SessionIds {
   readonly issue: (handshake: Handshake, principal?: string) => Promise<string>;
-  /** What the id says, or undefined if it is not ours or not this caller's, was changed, or is too old. */
+  /** The session in the id, or undefined if the id is not ours or not this caller's, was changed, or has expired. */
   readonly read: (id: string, principal?: string) => Promise<IssuedSession | undefined>;
 }
 
@@ -20,7 +20,7 @@ export interface IssuedSession {
   readonly expiresAt: number;
 }
 
-// The longest id that can be issued is shorter: texts are cut, and an extension has a name of plain characters.
+// The longest id that can be issued is shorter: strings are cut, and an extension has a name of plain characters.
 const MAX_ID = 4096;
 const MAX_NAME = 100;
 const EXTENSION = /^[A-Za-z0-9._/-]{1,100}$/;
@@ -85,7 +85,7 @@ export function sessionIds({
   return { issue, read };
 }
 
-// Whose the session is stands in no id: it is what the signature is checked with. A payload has no line breaks.
+// The principal is not part of the id: the signature covers it. A payload has no line breaks.
 function signedBytes(payload: string, principal: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(principal === '' ? payload : `${payload}\n${principal}`);
 }
@@ -95,7 +95,7 @@ async function importKey(secret: string | undefined): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
 }
 
-// What decides how the client is served. The id travels with every request, so the rest stays out.
+// The capabilities that decide how the client is served. The id travels with every request, so the rest is left out.
 function essential(capabilities: ClientCapabilities): ClientCapabilities {
   const { sampling, elicitation, roots, extensions } = capabilities;
   return {

@@ -12,11 +12,11 @@ export interface SessionReplyOptions {
   readonly log: EventLog;
   readonly retryMs: number;
   readonly headers: HeaderFields;
-  /** The client is gone and cannot come back for this answer. */
+  /** The client is gone and cannot resume this reply. */
   readonly onLost: () => void;
 }
 
-/** The answer to a POST of a session: one JSON body, or a stream that the client can come back to. */
+/** The reply to a POST of a session: one JSON body, or a stream that the client can resume. */
 export class SessionReply {
   readonly #incoming: Incoming;
   readonly #options: SessionReplyOptions;
@@ -28,7 +28,7 @@ export class SessionReply {
     this.#incoming = incoming;
     this.#options = options;
     this.#mayStream = accepts(incoming.header('accept'), 'text/event-stream');
-    // Spec 2025-11-25: a lost connection is no cancellation. But without a stream there is nothing to come back to.
+    // Spec 2025-11-25: a lost connection is not a cancellation. But without a stream there is nothing to resume.
     incoming.onGone(() => {
       if (this.#stream === undefined && !this.#finished) options.onLost();
     });
@@ -38,7 +38,7 @@ export class SessionReply {
     return this.#mayStream;
   }
 
-  /** A client that takes only JSON goes without. */
+  /** A client that accepts only JSON gets no notifications. */
   notify(message: string): void {
     if (!this.#finished && this.#mayStream) this.#begin().send(message);
   }

@@ -8,7 +8,7 @@ import type { SessionRequest } from '../forward.js';
 import type { SessionReply } from './session-reply.js';
 import type { LiveSession } from './session-table.js';
 
-/** What carries a request of a session and its answer. */
+/** The HTTP request that carries a session's request, and the way its response is sent. */
 export interface ReplyPath {
   readonly incoming: Incoming;
   readonly reply: SessionReply;

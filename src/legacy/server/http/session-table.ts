@@ -9,7 +9,7 @@ import { EndedSessions } from './ended-sessions.js';
 import type { ResumableStream } from './resumable-stream.js';
 import type { IssuedSession, SessionIds } from './session-id.js';
 
-/** What a process remembers of a session beyond its id. */
+/** The state of a session in this process, beyond its id. */
 export interface LiveSession {
   readonly id: string;
   readonly session: Session;
@@ -21,7 +21,7 @@ export interface LiveSession {
   readonly tag: string;
   readonly calls: Map<RequestId, Lifetime>;
   readonly streams: Map<string, ResumableStream>;
-  /** The stream for what belongs to no call. */
+  /** The stream for messages that belong to no call. */
   getStream: ResumableStream | undefined;
   usedAt: number;
   /** Whether the operator was told that its answers go to the wrong process. */
@@ -108,7 +108,7 @@ export class SessionTable {
     throw new McpError('overloaded', 'Too many sessions are open', { status: 503 });
   }
 
-  /** Lets go of what is kept in memory; the session itself goes on. */
+  /** Removes a session from memory; its client can continue it. */
   forget(live: LiveSession): void {
     live.session.detach();
     this.#live.delete(live.id);

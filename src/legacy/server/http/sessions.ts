@@ -51,7 +51,7 @@ export interface SessionOptions {
   readonly eventLog?: EventLog;
 }
 
-/** What else sessions are given by whoever puts them together. */
+/** The options, and the parts that an entry passes in. */
 export interface SessionParts extends SessionOptions {
   /** Tells the operator of something that a client will not. */
   readonly warn?: ((message: string) => void) | undefined;

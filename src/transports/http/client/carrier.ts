@@ -27,9 +27,9 @@ export interface CarriedRequest {
 }
 
 /**
- * What a request waits behind when too many are under way: only others of its kind. A call takes as long as its tool does. A
- * stream stays open. Anything brief is answered at once: an answer to a question that waited behind the call that asked it
- * would wait forever.
+ * The queue that a request waits in when too many are under way: only behind others of its kind. A call takes as long as its
+ * tool does. A stream stays open. A brief request is answered immediately: an answer to a question that waited behind the call
+ * that asked it would wait forever.
  */
 export type Lane = 'call' | 'stream' | 'brief';
 

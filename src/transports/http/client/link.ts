@@ -26,7 +26,7 @@ export interface HttpParts {
   readonly http: HttpLinkOptions;
   /** Closed with the link. Default: over `fetch`. */
   readonly carrier?: HttpCarrier | undefined;
-  /** What is known of the server already: then nothing is asked. */
+  /** The server, if it is already known: then `server/discover` is not sent. */
   readonly known?: { readonly revision: Revision; readonly discovered: Discovered };
 }
 
@@ -94,7 +94,7 @@ export async function openHttpLink(
     return more === undefined ? headers : { ...headers, ...more };
   }
 
-  /** Whether the request would be another one now. */
+  /** Whether the request would now be sent differently. */
   async function correct({ code, number, data }: McpError, call: Call): Promise<boolean> {
     if (number === undefined) return false;
     if (code === 'unsupported_version') {

@@ -9,7 +9,7 @@ export function overFetch(fetch: typeof globalThis.fetch = globalThis.fetch): Ht
       const response = await fetch(url, body === undefined ? init : { ...init, body });
       return fetchedReply(response, response.url || url.href);
     },
-    // Whoever has requests open aborts them.
+    // Open requests are aborted by their callers.
     close() {},
   };
 }

@@ -13,9 +13,9 @@ export type JsonRpcResponse = Extract<Message, { kind: 'result' | 'error' }>;
 type PeerMessage = Exclude<Message, JsonRpcResponse>;
 type Problem = (message: string, cause?: unknown) => void;
 
-/** Who waits for a response, and is told what comes before it. */
+/** Receives a response, and the messages that come before it. */
 export interface ResponseListener {
-  /** Undefined where only what the peer says of its own accord is expected. */
+  /** Undefined if only messages that the peer initiates are expected. */
   readonly id: RequestId | undefined;
   readonly onMessage: (message: PeerMessage) => void;
   readonly problem: Problem;
@@ -80,7 +80,7 @@ async function readBody(
       error,
     );
   }
-  // It is all that will come: to call it incomplete would let it be asked for again.
+  // The body is complete: an error that says otherwise would be retried.
   if (isTooDeep(value, text.length)) throw odd(`with JSON that nests deeper than ${MAX_DEPTH} levels`);
   let why: string | undefined;
   const problem: Problem = (message) => {
@@ -93,7 +93,7 @@ async function readBody(
   return response;
 }
 
-/** Finds the response among the events of a stream; what else is in them is heard, or reported. */
+/** Finds the response among the events of a stream; other messages are delivered or reported. */
 export function responseIn(listener: ResponseListener): StreamReading<JsonRpcResponse>['take'] {
   return function answerIn(data, event) {
     if (event !== 'message') return undefined;
@@ -124,7 +124,8 @@ function pick(
   // 2025-03-26 has batches.
   for (const item of Array.isArray(value) ? value : [value]) {
     const message = readMessage(item);
-    if (message.kind === 'invalid') problem(`Something that is no message was skipped: ${message.reason}.`);
+    if (message.kind === 'invalid')
+      problem(`Something that is not a message was skipped: ${message.reason}.`);
     else if (message.kind === 'request' || message.kind === 'notification') onMessage(message);
     // An error without an id can only be about what was asked here.
     else if (id !== undefined && isSame(message.id ?? id, id)) return message;

@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 
 type ReplySource = Pick<HttpTarget, 'displayUrl' | 'conceal'>;
 
-/** What an answer that is no success means. Its body is read or let go. */
+/** The error for a reply without a success status. Its body is read or cancelled. */
 export async function refusal(reply: HttpReply, { displayUrl, conceal }: ReplySource): Promise<McpError> {
   const { status } = reply;
   const text = await textInTime(reply, MAX_REFUSAL_BYTES);
@@ -20,7 +20,7 @@ export async function refusal(reply: HttpReply, { displayUrl, conceal }: ReplySo
     case 401:
       return new McpError(
         'unauthorized',
-        `${displayUrl} wants to know who is calling (401). Pass a valid token as \`auth\`, or what it wants as \`headers\`.`,
+        `${displayUrl} requires authentication (401). Pass a valid token as \`auth\`, or other credentials as \`headers\`.`,
         { status, data: { status, wwwAuthenticate: reply.header('www-authenticate') } },
       );
     case 403:
@@ -28,7 +28,7 @@ export async function refusal(reply: HttpReply, { displayUrl, conceal }: ReplySo
         'forbidden',
         // A server that says why knows better than any guess.
         error === undefined
-          ? `${sentence(says)} What was passed as \`auth\` or \`headers\` does not permit this, or the server refuses this host or origin.`
+          ? `${sentence(says)} The credentials in \`auth\` or \`headers\` do not permit this, or the server refuses this host or origin.`
           : sentence(says),
         { status, data: { status, wwwAuthenticate: reply.header('www-authenticate') } },
       );
@@ -71,7 +71,7 @@ function readError(text: string): ErrorObject | undefined {
   }
 }
 
-/** What a body that is no message is, in a few words. Markup is not shown. */
+/** Describes a body that is not a message in a few words. Markup is left out. */
 export function describeBody(reply: HttpReply, text: string): string {
   const start = text.slice(0, 4096).trim();
   if (mediaType(reply) !== 'text/html' && !start.startsWith('<')) return start.slice(0, 200);

@@ -4,7 +4,7 @@ import type { HeaderValues, HttpLinkOptions } from './options.js';
 
 export type HeaderRecord = Readonly<Record<string, string>>;
 
-/** What the user wants sent with every request, asked for each time where it is a function. */
+/** The user's headers for every request; functions are called for each one. */
 export function ownHeaders(
   url: URL,
   { headers, auth }: HttpLinkOptions,
@@ -73,7 +73,7 @@ function isName(name: string): boolean {
   return /^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/.test(name);
 }
 
-/** What says how the body is to be read is the protocol's to say. */
+/** Headers that describe the body are set by the protocol. */
 function isReserved(name: string): boolean {
   return name === 'content-type' || name === 'accept' || name.startsWith('mcp-');
 }

@@ -2,7 +2,7 @@ import { hasEnded, Lifetime, onEnd, type WithSignal } from '../../../async/lifet
 import { ByNumber } from '../../../jsonrpc/by-number.js';
 import { cancelledBy, type McpError } from '../../../protocol/errors.js';
 
-/** How long a request may use the network. */
+/** The time in which a request may use the network. */
 export class RequestScope extends Lifetime {
   readonly id: number;
   rest: Promise<unknown> | undefined;
@@ -12,7 +12,7 @@ export class RequestScope extends Lifetime {
     this.id = id;
   }
 
-  /** Prolongs it beyond the answer, for the rest of a stream. */
+  /** Extends the scope beyond the response, for the rest of a stream. */
   extend(rest: Promise<unknown>): void {
     this.rest = rest;
   }

@@ -124,14 +124,16 @@ function follow(reply: HttpReply, from: URL, { method, redirects }: Hop): URL {
   const refuse = (why: string): McpError =>
     new McpError(
       'bad_response',
-      `${toDisplayUrl(from)} sends elsewhere (${status || 'a redirection'}). ${why}`,
+      `${toDisplayUrl(from)} redirects (${status || 'to an unknown address'}). ${why}`,
       {
         status: status || 302,
       },
     );
   const location = reply.header('location');
   if (location === undefined)
-    throw refuse('Where to is not said, or not shown in a browser: connect to it directly.');
+    throw refuse(
+      'It gives no address, or the browser hides the address: connect to the final address directly.',
+    );
   const to = URL.canParse(location, from.href) ? withoutCredentials(new URL(location, from)) : undefined;
   if (to === undefined || !/^https?:$/.test(to.protocol))
     throw refuse('The address that it gives cannot be read, or is not one of HTTP.');

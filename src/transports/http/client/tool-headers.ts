@@ -63,7 +63,7 @@ export class ToolHeaders {
     const headers: Record<string, string> = {};
     for (const paramHeader of paramHeaders) {
       const value = this.#mirroring.paramHeaderValue(paramHeader, args);
-      // What has another type than the schema says is for the server to refuse.
+      // The server refuses a value of another type than the schema's.
       if (value !== undefined && typeof value !== 'object') {
         headers[`Mcp-Param-${paramHeader.name}`] = encodeHeaderValue(value as string | number | boolean);
       }

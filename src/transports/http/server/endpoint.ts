@@ -36,9 +36,9 @@ export interface EndpointOptions extends HttpOptions {
   readonly warn?: ((message: string) => void) | undefined;
 }
 
-/** What serves the messages and requests of the session era, where that is wanted. */
+/** Serves the messages and requests of the session era, if that is enabled. */
 export interface SessionEra {
-  /** A POST whose body is no modern message: one session-era message, or a batch. */
+  /** A POST whose body is not a modern message: one session-era message, or a batch. */
   post(incoming: Incoming, body: Message | readonly unknown[], headers: HeaderFields): Promise<void>;
   /** GET, DELETE, and whatever comes to the paths of the oldest transport. */
   other(incoming: Incoming, route: 'mcp' | 'sse' | 'messages', headers: HeaderFields): Promise<void>;

@@ -68,7 +68,7 @@ export class Streams {
     return {
       send: (event) => {
         if (!this.#open.has(stream)) return;
-        // What lay there before this event counts: one that is large in itself is no sign that nobody reads.
+        // Only bytes buffered before this event count: a single large event does not mean that the client stopped reading.
         if (outlet.buffered() > this.#limits.maxBufferedBytes) {
           outlet.destroy();
           return this.#leave(stream, 'unread');

@@ -1,7 +1,7 @@
 import type { HeaderFields, Incoming } from './incoming.js';
 import { noHeaders } from './reply.js';
 
-// Who may talk to this endpoint: the host it is addressed by, and the web page that a browser speaks for.
+// Decides which requests this endpoint accepts, by the host they are addressed to and the web page that sends them.
 
 /** Turns off the check of the Host header, for `allowedHosts`. Only for a server behind a proxy that checks it. */
 export const unsafeAnyHost: unique symbol = Symbol('fullmcp.unsafeAnyHost');

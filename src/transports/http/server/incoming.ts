@@ -1,7 +1,7 @@
 import type { Auth } from '../../../protocol/call.js';
 import type { Caller } from '../../../protocol/caller.js';
 
-/** An HTTP request and the way to answer it, in the terms of no particular runtime. */
+/** An HTTP request and the way to reply to it, independent of the runtime. */
 export interface Incoming {
   readonly method: string;
   /** The path of the URL, without the query. */
@@ -14,7 +14,7 @@ export interface Incoming {
   readonly remoteAddress: string | undefined;
   /** The request as the runtime or the framework has it: a `Request`, Node's `IncomingMessage`, Fastify's own. */
   readonly raw: unknown;
-  /** Who sent it; set by the endpoint before anything else looks at it. */
+  /** The identity of the caller; set by the endpoint before other code reads it. */
   auth: Auth | undefined;
   /** Reads a header by its lower-case name. */
   header(name: string): string | undefined;
@@ -45,7 +45,7 @@ export interface BodyReceiver {
   fail(error: unknown): void;
 }
 
-/** What the calls know of a request that carries them or that opened their connection. */
+/** The caller, as calls see it, of a request that carries them or that opened their connection. */
 export function callerOf(incoming: Incoming): Caller {
   const { auth, remoteAddress } = incoming;
   return { auth, http: { header: (name) => incoming.header(name), remoteAddress } };
@@ -58,7 +58,7 @@ export interface Outlet {
   end(): void;
   /** Ends without waiting for what is still to be written. */
   destroy(): void;
-  /** What the client has not read yet, in bytes or near it. */
+  /** The approximate number of bytes that the client has not read yet. */
   buffered(): number;
 }
 

@@ -5,7 +5,7 @@ import type { McpError } from '../../../protocol/errors.js';
 import type { Incoming } from './incoming.js';
 import type { Answer } from './reply.js';
 
-/** What a call that came as a POST is made of. */
+/** The parts of a call that came as a POST. */
 export interface Posted {
   readonly message: RequestMessage;
   readonly peer: Peer;

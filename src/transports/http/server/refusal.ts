@@ -35,6 +35,6 @@ export function fail(incoming: Incoming, error: unknown, headers: HeaderFields):
   const known = toMcpError(error);
   // RFC 9110, 401: the answer says how to authenticate.
   const challenge = known.status === 401 ? { ...headers, 'www-authenticate': 'Bearer' } : headers;
-  // What is nobody's known mistake is ours.
+  // An unknown error is reported as internal.
   answerError(incoming, undefined, known, challenge);
 }

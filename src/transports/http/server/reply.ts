@@ -35,7 +35,7 @@ export class Answer implements StreamOwner {
     return this.#mayStream;
   }
 
-  /** A client that takes only JSON goes without. */
+  /** A client that accepts only JSON gets no notifications. */
   notify(message: string): void {
     if (this.#finished || !this.#mayStream) return;
     this.#begin().send({ data: message });
@@ -60,7 +60,7 @@ export class Answer implements StreamOwner {
   }
 
   onEnd(why: keyof typeof ended): void {
-    // Nobody is there any more.
+    // The client is gone.
     if (why !== 'old') this.#finished = true;
     this.call?.end(new McpError('connection_closed', ended[why]));
   }

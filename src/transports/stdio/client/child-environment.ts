@@ -7,7 +7,7 @@ export interface ChildEnvironmentParts {
   readonly windows: boolean;
 }
 
-// What programs need to run at all. Everything else may be a secret: tokens are commonly kept in the environment.
+// The variables that programs need to run at all. Any other may be a secret: tokens are commonly kept in the environment.
 const posixNames = new Set(['HOME', 'LANG', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER']);
 const windowsNames = new Set([
   'ALLUSERSPROFILE',

@@ -10,7 +10,7 @@ import { systemProgram } from './windows-command.js';
  * hand on a signal. On POSIX the child leads a process group; on Windows `taskkill` follows the parents.
  */
 export interface ProcessTree {
-  /** Ends what is left: asks first, and then does not ask. Resolves when nothing is left. */
+  /** Ends the processes that are left: SIGTERM first, then SIGKILL. Resolves when none is left. */
   readonly end: (options: { readonly termMs: number }) => Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export function processTree(child: ChildProcess): ProcessTree {
   };
 }
 
-// There is no time to ask, and a server that does not heed the end of its input would stay for ever.
+// There is no time to ask, and a server that does not heed the end of its input would keep running forever.
 function killAll(): void {
   for (const child of trees) {
     if (process.platform !== 'win32') signalGroup(child, 'SIGKILL');

@@ -15,7 +15,7 @@ export type { ServerProcess } from './start-process.js';
 export interface SpawnOptions {
   /** The longest message that is read. */
   readonly maxMessageBytes?: number;
-  /** A server that leaves more than this unread is given up. */
+  /** A server that leaves more than this unread is disconnected. */
   readonly maxBufferedBytes?: number;
   /** How long the server may take to end after the end of its input. */
   readonly exitMs?: number;
@@ -23,9 +23,9 @@ export interface SpawnOptions {
   readonly termMs?: number;
 }
 
-// What a process wrote last is still in its pipes when it has ended; what it has started may hold them open.
+// The last output of a process is still in its pipes when it has ended; its children may hold the pipes open.
 const DRAIN_MS = 250;
-// How long after one of its pipes a process may end and the end still be told by its exit code.
+// A process that ends within this time after one of its pipes is reported by its exit code.
 const EXIT_CODE_MS = 500;
 
 /** A server as a child process, a message a line. It is started by `start`; a failure to start is told through `closed`. */
@@ -75,7 +75,7 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
   const tree = processTree(child);
   const reader = new LineReader({ maxBytes: maxMessageBytes });
   const said = lastLines({ line: forward, secrets });
-  // What a program prints to its output is no message where it does not serve: its error, or its usage.
+  // A program that does not serve prints lines that are not messages: its error, or its usage.
   const printed = keptLines(secrets);
   const junk = limitReports(events.problem);
   let over = false;
@@ -172,7 +172,7 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
   return {
     send(text) {
       if (over) return;
-      // What lay there before counts: a message that is large in itself is no sign that nobody reads.
+      // Only bytes buffered before count: a single large message does not mean that the peer stopped reading.
       if (queued.length + (stdin?.writableLength ?? 0) > maxBufferedBytes) {
         return lose(whyEnded(server, child, words(), 'does not read its input and was ended'));
       }

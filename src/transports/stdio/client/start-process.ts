@@ -28,7 +28,7 @@ export interface ServerProcess {
 
 const windows = process.platform === 'win32';
 
-/** Starts it. What fails at once is thrown, and the rest comes as the child's `error`: `startFailure` reads both. */
+/** Starts the process. An immediate failure is thrown, a later one is the child's `error` event: `startFailure` reads both. */
 export function startProcess(server: ServerProcess): ChildProcess {
   const { command, args = [], cwd } = server;
   const env = environmentOf(server);
@@ -45,7 +45,7 @@ export function startProcess(server: ServerProcess): ChildProcess {
   return spawn(start.file, start.args, { ...options, windowsVerbatimArguments: start.verbatim });
 }
 
-/** Why a server could not be started, for people. Arguments and variables may be secret and are not named. */
+/** The error for a server that could not be started. Arguments and variables may be secret and are not named. */
 export function startFailure(server: ServerProcess, cause: unknown): McpError {
   if (McpError.is(cause)) return cause;
   const { code } = cause as NodeJS.ErrnoException;

@@ -25,7 +25,7 @@ export function findWindowsCommand(command: string, search: CommandSearch): stri
     : (variable(environment, 'PATH', true) ?? '').split(';').map(unquoted).filter(Boolean);
   const own = win32.extname(command).toLowerCase();
   const names = endings.map((ending) => command + ending.toLowerCase());
-  // Without an ending it is no program: beside `npx.cmd` lies `npx`, which is a script for other systems.
+  // A file without an ending is not a program: beside `npx.cmd` there is `npx`, a script for other systems.
   if (endings.some((ending) => ending.toLowerCase() === own)) names.unshift(command);
   for (const folder of folders) {
     for (const name of names) {

@@ -17,7 +17,7 @@ export interface ReservedStdout {
 
 export interface ReservedStdoutOptions {
   readonly maxBufferedBytes: number;
-  /** The client has left more than `maxBufferedBytes` unread that it did not ask for. What comes now is dropped. */
+  /** The client has left more than `maxBufferedBytes` unread that it did not ask for. Later messages are dropped. */
   readonly onUnread: () => void;
 }
 
@@ -51,7 +51,7 @@ export function reserveStdout({ maxBufferedBytes, onUnread }: ReservedStdoutOpti
   return {
     send(line) {
       if (lost) return;
-      // What lay there before counts: a message that is large in itself is no sign that nobody reads.
+      // Only bytes buffered before count: a single large message does not mean that the peer stopped reading.
       if (unread.pushed(buffered()) <= maxBufferedBytes) return queue(line, true);
       lost = true;
       onUnread();

@@ -32,7 +32,5 @@ test("a server's reason for a 403 is quoted, without a guess and with one full s
 
 test('a 403 without a reason is explained', async () => {
   const guess = await failure((_request, response) => status(response, 403));
-  expect(guess).toMatch(
-    /^URL answered 403\. What was passed as `auth` or `headers` does not permit this, or/,
-  );
+  expect(guess).toMatch(/^URL answered 403\. The credentials in `auth` or `headers` do not permit this, or/);
 });

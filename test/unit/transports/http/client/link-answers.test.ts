@@ -307,7 +307,7 @@ describe('a redirect', () => {
       /connect to https:\/\/example\.com\/mcp directly/,
     ],
     ['as a GET', to(302, '/login'), /connect to http:\/\/127\.0\.0\.1:\d+\/login directly/],
-    ['to nowhere', text(301, ''), /Where to is not said/],
+    ['to nowhere', text(301, ''), /It gives no address/],
     ['to nonsense', to(307, 'http://['), /cannot be read/],
     ['to a script', to(307, 'javascript:alert(1)'), /not one of HTTP\.$/],
   ])('is rejected: %s', async (_, reply, words) => {
@@ -324,7 +324,7 @@ describe('a redirect', () => {
       body: null,
     })) as unknown as typeof globalThis.fetch;
     const { link } = await open(new URL('https://example.com/mcp'), { fetch });
-    expect((await failure(call(link, 'tools/list'))).message).toContain('not shown in a browser');
+    expect((await failure(call(link, 'tools/list'))).message).toContain('the browser hides the address');
   });
 });
 
