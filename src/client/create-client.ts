@@ -22,18 +22,20 @@ import { ResultCache } from './model/result-cache.js';
 import type { Listening } from './subscriptions/listening.js';
 import { toolCalls } from './tasks/tool-calls.js';
 
+// Puts a client together: the connection, the call sender and the methods that a program calls.
+
 export interface CreateClientParts {
   readonly open: OpenLink;
-  /** What it is connected to, in a person's words: a URL without secrets, a command. */
+  /** The server's address for people: a URL without secrets, or a command. */
   readonly target: string;
-  /** What tells this server from every other, for a cache that clients share. Without it, nothing is shared. */
+  /** A key that no other server has, for a cache that clients share. Without a key, nothing is shared. */
   readonly cacheKey?: string | undefined;
   readonly options: ClientOptions;
   readonly signal?: AbortSignal | undefined;
   readonly connectTimeoutMs?: number | undefined;
 }
 
-/** Opens the link. The client that it gives is ready. */
+/** Opens the link and resolves with a client that is ready. */
 export async function createClient(parts: CreateClientParts): Promise<Client> {
   const { open, target, options, signal, connectTimeoutMs = 30_000, cacheKey = uniqueKey() } = parts;
   const { client: identity = fullmcp, reconnect = true, cache = true } = options;
@@ -132,10 +134,10 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
       try {
         return await sender.sendFresh(method, params, callOptions);
       } catch (error) {
-        // A server that lacks the method has none of it, whatever it declares: many declare resources and have no templates.
+        // A server without the method has an empty list, whatever it declares: many declare resources and have no templates.
         if (!McpError.is(error) || error.code !== 'method_not_found') throw error;
         if (facts().capabilities[capability] !== undefined && field !== 'resourceTemplates')
-          hub.problem(`The server declares ${capability} but does not know ${method}`, error);
+          hub.problem(`The server declares ${capability} but does not support ${method}`, error);
         return { resultType: 'complete', [field]: [] };
       }
     }
@@ -155,7 +157,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     return completed(await sender.sendFresh(method, params, callOptions));
   }
 
-  // Some servers ask before the handshake is over.
+  // Some servers ask before the handshake is complete, when there is no link yet.
   function serverName(): string {
     const info = (connection.link as Link | undefined) && facts().info;
     return info?.title ?? info?.name ?? target;

@@ -3,6 +3,8 @@ import type { ClientCapabilities, Implementation } from './model/model.js';
 import type { LogLevel } from './tables/log-level.js';
 import type { Revision } from './tables/revisions.js';
 
+// The values that flow: a call, its outcome, and the functions that answer and wrap calls.
+
 // #region flow
 /** Answers a call: a server, a link to a server, a proxy or a mock. Resolves with the outcome or throws an `McpError`. */
 export type Dispatch = (call: Call) => Promise<Outcome>;
@@ -11,9 +13,9 @@ export type Dispatch = (call: Call) => Promise<Outcome>;
 export type Middleware = (call: Call, next: Dispatch) => Promise<Outcome>;
 // #endregion
 
-/** One request on its way in. Everything that belongs to the caller is on it; nothing is looked up elsewhere. */
+/** One incoming request. It carries everything that belongs to the caller; nothing is looked up elsewhere. */
 export interface Call {
-  /** The id the client gave the request; names the subscription that `subscriptions/listen` opens. */
+  /** The id that the client gave the request; it also identifies the subscription that `subscriptions/listen` opens. */
   readonly id: RequestId;
   /** The protocol's method, such as `tools/call`. */
   readonly method: string;
@@ -61,7 +63,7 @@ export interface HttpFacts {
   readonly header: (name: string) => string | undefined;
   /** The IP address at the other end of the connection, which may be a proxy; undefined when the runtime does not tell. */
   readonly remoteAddress: string | undefined;
-  /** Reads the headers that must mirror the body; absent where the revision has no such headers. */
+  /** Reads the headers that must agree with the body; absent if the revision has no such headers. */
   readonly mirrored?: ((name: string) => string | undefined) | undefined;
 }
 
@@ -73,7 +75,7 @@ export interface Outcome extends JsonObject {
 
 const printed: unique symbol = Symbol('fullmcp.printed');
 
-/** Freezes an outcome, or its `_meta`, and keeps its JSON beside it. Not enumerable: a changed copy does not carry the old JSON. */
+/** Freezes an outcome, or its `_meta`, and stores its JSON with it. Not enumerable, so that a changed copy lacks the old JSON. */
 export function withPrint<T extends object>(value: T): T {
   Object.defineProperty(value, printed, { value: JSON.stringify(value) });
   return Object.freeze(value);
@@ -99,7 +101,7 @@ function isContentAlone(outcome: Outcome): boolean {
   return outcome.resultType === 'complete' && Array.isArray(outcome['content']);
 }
 
-/** Wraps `dispatch` in `middleware`, the first of the list outermost. Costs nothing when the list is empty. */
+/** Wraps `dispatch` in `middleware`, the first of the array outermost. Costs nothing when the array is empty. */
 export function compose(middleware: readonly Middleware[], dispatch: Dispatch): Dispatch {
   return middleware.reduceRight<Dispatch>(
     (next, wrap) =>

@@ -1,6 +1,8 @@
 import { isObject } from '../jsonrpc/message.js';
 import type { Auth, Call } from './call.js';
 
+// The caller's identity: its defaults, its checks, and the name that tasks and sessions belong to.
+
 /** The caller's identity as a program gives it: `subject` alone is enough; the rest is empty by default. */
 export interface AuthInit extends Partial<Auth> {
   /** The caller's name, unique and stable: 1 to 1024 characters. Tasks, sessions and idempotency keys belong to it. */
@@ -15,19 +17,19 @@ export type Authenticate<Request> = (
   request: Request,
 ) => AuthInit | undefined | null | Promise<AuthInit | undefined | null>;
 
-/** What a call knows of the request that carried it. */
+/** The facts of a call about its caller and about the request that carried it. */
 export type Caller = Pick<Call, 'auth' | 'http'>;
 
 const MAX_SUBJECT = 1024;
 
-/** The caller with its defaults. Throws a TypeError that says what is wrong with it. */
+/** The caller's identity with its defaults. Throws a TypeError that says what is wrong. */
 export function toAuth(init: AuthInit): Auth;
 export function toAuth(init: AuthInit | undefined): Auth | undefined;
 export function toAuth(init: AuthInit | undefined): Auth | undefined {
   if (init === undefined) return undefined;
   if (!isObject(init)) throw new TypeError('auth must be an object with a "subject", or undefined.');
   const { subject, scopes = [], claims = {} } = init as AuthInit;
-  // Nobody is the absence of a caller: a caller without a name would share everything with everybody who has none.
+  // An anonymous caller is undefined. An empty name would share tasks and sessions with everybody who is anonymous.
   if (typeof subject !== 'string' || subject === '' || subject.length > MAX_SUBJECT)
     throw new TypeError(`auth.subject must be a string of 1 to ${MAX_SUBJECT} characters.`);
   if (!Array.isArray(scopes) || scopes.some((scope) => typeof scope !== 'string'))
@@ -36,19 +38,19 @@ export function toAuth(init: AuthInit | undefined): Auth | undefined {
   return { ...init, subject, scopes, claims };
 }
 
-/** Names the caller that tasks, states, sessions and idempotency keys belong to; empty for nobody. */
+/** The name that tasks, states, sessions and idempotency keys belong to; empty for an anonymous caller. */
 export function principalOf({ auth }: Pick<Call, 'auth'>): string {
   return auth?.subject ?? '';
 }
 
 const MAX_STORED = 16 * 1024;
 
-/** The caller as it is kept beside a task, without what is not JSON. Throws a TypeError where that is too long. */
+/** The caller as it is stored with a task: only the parts that are JSON. Throws a TypeError if they are too long. */
 export function storableAuth(auth: Auth): Auth {
   const json = JSON.stringify(auth);
   if (json.length > MAX_STORED)
     throw new TypeError(
-      `auth has ${json.length} characters as JSON, at most ${MAX_STORED} can be kept for a task. Put into auth.claims only what handlers read.`,
+      `auth has ${json.length} characters as JSON; at most ${MAX_STORED} can be stored with a task. Keep only the claims that handlers read in auth.claims.`,
     );
   return JSON.parse(json) as Auth;
 }

@@ -1,17 +1,18 @@
 import { withSignalOf } from '../async/lifetime.js';
 import type { Call, Dispatch, Outcome } from './call.js';
 
-// A promise that is awaited costs a small call more than its handler does. A server without middleware can answer without one.
+// Answering without a promise. Awaiting one costs a small call more than its handler does, and a server without middleware does
+// not need it.
 
 /**
- * A `Dispatch` that answers at once where nothing has to be awaited, and may throw at once. It never spreads its call, so that
- * `signal`, `http` and `notify` may be getters of a class.
+ * A `Dispatch` that returns its outcome synchronously if nothing has to be awaited, and may throw synchronously. It never
+ * spreads its call, so that `signal`, `http` and `notify` may be getters of a class.
  */
 export type DirectDispatch = (call: Call) => Outcome | Promise<Outcome>;
 
 const direct: unique symbol = Symbol('fullmcp.direct');
 
-/** Makes the `Dispatch` of a direct one, which `directly` finds again. A function that wraps it has its own way. */
+/** Turns a direct dispatch into a `Dispatch`; `directly` gets it back. A function that wraps the `Dispatch` is not direct. */
 export function fromDirect(answer: DirectDispatch): Dispatch {
   async function dispatch(call: Call): Promise<Outcome> {
     return answer(call);
@@ -19,14 +20,14 @@ export function fromDirect(answer: DirectDispatch): Dispatch {
   return Object.assign(dispatch, { [direct]: answer });
 }
 
-/** The direct dispatch that this one was made of; undefined where it was not. */
+/** The direct dispatch that this one was made from; undefined if it was not made by `fromDirect`. */
 export function directly(
   dispatch: Dispatch & { readonly [direct]?: DirectDispatch },
 ): DirectDispatch | undefined {
   return dispatch[direct];
 }
 
-/** A copy whose members are all its own, with some of them changed. It makes no signal where there is none yet. */
+/** A copy with some members changed, and all members its own properties. Does not create the signal if the call has none yet. */
 export function copyCall(call: Call, changes: Partial<Omit<Call, 'signal'>> = {}): Call {
   const { http, notify } = call;
   return withSignalOf(call, { ...call, http, notify, ...changes });

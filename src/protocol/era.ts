@@ -4,10 +4,12 @@ import { sessionRevisions } from './tables/features.js';
 import { knows } from './tables/methods.js';
 import { newestRevision, type Revision } from './tables/revisions.js';
 
+// The two eras of the protocol: sessions before revision 2026-07-28, self-contained requests since.
+
 /**
- * Whether a message speaks for itself, as the modern revisions have it, or belongs to a session. Decided for each message,
- * not for a connection: real clients send `initialize` after a successful `server/discover`. The HTTP header decides only
- * where the body says nothing, because some session-era clients send modern headers.
+ * Whether a message is self-contained, as in the modern revisions, or belongs to a session. Decided for each message, not for
+ * a connection: real clients send `initialize` after a successful `server/discover`. The HTTP header decides only if the body
+ * does not, because some session-era clients send modern headers.
  */
 export function isModern(
   message: Message,

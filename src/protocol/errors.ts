@@ -2,6 +2,8 @@ import type { ErrorObject } from '../jsonrpc/message.js';
 import { within } from './tables/features.js';
 import type { Revision } from './tables/revisions.js';
 
+// The one table of errors: stable codes, JSON-RPC numbers and HTTP statuses.
+
 /**
  * The stable names of protocol errors. Compare these in your code; the JSON-RPC numbers differ between revisions.
  *
@@ -22,7 +24,7 @@ import type { Revision } from './tables/revisions.js';
  * Only a client meets these:
  *
  * - `connect_failed`: the server cannot be reached.
- * - `unauthorized`: the server wants to know the caller (HTTP 401).
+ * - `unauthorized`: the server requires authentication (HTTP 401).
  * - `forbidden`: the caller may not do this (HTTP 403).
  * - `bad_response`: the answer cannot be read.
  * - `tool_failed`: `unwrap()` of a result with `isError`.
@@ -42,7 +44,7 @@ export type ErrorCode =
   | 'cancelled'
   | 'overloaded'
   | 'connection_closed'
-  // From here on only a client meets them.
+  // Only a client meets the following codes.
   | 'connect_failed'
   | 'unauthorized'
   | 'forbidden'
@@ -52,7 +54,7 @@ export type ErrorCode =
 
 interface WireError {
   readonly number: number;
-  /** The HTTP status where no stream has begun. */
+  /** The HTTP status, if no stream has begun. */
   readonly status: number;
   /** The number that revisions before `changed` used. */
   readonly before?: { readonly changed: Revision; readonly number: number };
@@ -151,14 +153,14 @@ function unknownCode(code: unknown): TypeError {
   return new TypeError(`An McpError cannot have the code ${display}. ${hint}`);
 }
 
-/** The error itself, or one that says nothing of it: what is nobody's known mistake is ours. */
+/** The error itself if it is an `McpError`. An unknown error is reported as internal, without its message. */
 export function toMcpError(error: unknown): McpError {
   return McpError.is(error)
     ? error
     : new McpError('internal_error', 'Internal error', { cause: error, status: 500 });
 }
 
-/** What a signal was aborted with, as an error of ours. */
+/** The reason of an aborted signal, as an `McpError`. */
 export function cancelledBy(reason: unknown): McpError {
   return McpError.is(reason)
     ? reason
@@ -170,12 +172,12 @@ export function throwCancelled(reason: unknown): never {
   throw cancelledBy(reason);
 }
 
-/** A peer's error as ours: by its number where that has a name, and otherwise as `remote_error` with the number. */
+/** A peer's error as an `McpError`: with the code that its number has, or else with `remote_error`. */
 export function fromWire({ code: number, message, data }: ErrorObject): McpError {
   return new McpError(codes.get(number) ?? 'remote_error', message, { number, data });
 }
 
-// Of the numbers that several codes share, each has the meaning that the specification gives it.
+// A number that several codes share gets the code that the specification gives it.
 const codes: ReadonlyMap<number, ErrorCode> = new Map([
   ...(
     [

@@ -5,17 +5,19 @@ import type { InputRequest } from './model/input.js';
 import type { Discovered } from './model/model.js';
 import type { Revision } from './tables/revisions.js';
 
-/** An open way to a server. Whatever the server speaks, the calls on it are those of the newest revision. */
+// The seam between the client and the transports: an open connection, and how to open one.
+
+/** An open connection to a server. Calls on it are always those of the newest revision, whatever revision the server speaks. */
 export interface Link {
   /**
-   * Carries a call to the server and gives its outcome, or throws an `McpError`. What belongs to the call goes to
-   * `call.notify`. The link gives the request its own id, and stamps `call.peer` on it as its revision wants it.
+   * Carries a call to the server and returns its outcome, or throws an `McpError`. Notifications of the call go to
+   * `call.notify`. The link gives the request its own id, and adds `call.peer` in the form of its revision.
    */
   readonly dispatch: Dispatch;
-  /** What is spoken on the wire. */
+  /** The revision that is spoken on the wire. */
   readonly revision: Revision;
   readonly transport: TransportName;
-  /** What the server said of itself when the link was opened. */
+  /** The server's account of itself when the link was opened. */
   readonly discovered: Discovered;
   /** Whether changes that a subscription receives are reported to `LinkEvents.notification` as well, as in a session. */
   readonly reportsChanges?: boolean | undefined;
@@ -23,23 +25,23 @@ export interface Link {
   readonly filtersSubscriptions?: boolean | undefined;
   /** Whether the server expects to be told when the client's roots change. */
   readonly expectsRootChanges?: boolean | undefined;
-  /** Ends it: what is open fails with `connection_closed`. Resolves when nothing of it is left. Never rejects. */
+  /** Closes the link: open calls fail with `connection_closed`. Resolves when nothing of the link is left. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
 /** The transport of a connection. Connections to several servers have names of their own, such as `group`. */
 export type TransportName = 'in-process' | 'http' | 'http+sse' | 'stdio' | 'websocket' | (string & {});
 
-/** What a link tells beside the outcomes of calls. None of these may throw. */
+/** The events of a link, beside the outcomes of calls. None of these functions may throw. */
 export interface LinkEvents {
-  /** What the server says that belongs to no call: changes of a session, log messages on a shared channel. */
+  /** A notification that does not belong to a call: changes in a session, log messages on a shared channel. */
   readonly notification: (method: string, params: JsonObject | undefined) => void;
   /**
-   * Answers what a server of the session era asks with a request of its own. Rejects with an `McpError`. `server` says who
-   * asks where that is not the server at the other end.
+   * Answers a request that a server of the session era sends. Rejects with an `McpError`. `server` names the server that asks,
+   * if that is not the one at the other end.
    */
   readonly ask: (request: InputRequest, signal: AbortSignal, server?: string) => Promise<JsonObject>;
-  /** Something odd that was put up with: a junk line, a tool that was left out. */
+  /** A problem that was tolerated: an unreadable line, a skipped tool. */
   readonly problem: (message: string, cause?: unknown) => void;
   /** The link is lost, not by `close`. Called once at most, after its calls have failed. */
   readonly lost: (reason: McpError) => void;
@@ -49,10 +51,10 @@ export interface LinkEvents {
 export type OpenLink = (events: LinkEvents, options: OpenOptions) => Promise<Link>;
 
 export interface OpenOptions {
-  /** Gives up. */
+  /** Aborts the attempt. */
   readonly signal: AbortSignal;
-  /** Who is connecting; a handshake tells the server. */
+  /** The client's account of itself, which a handshake sends to the server. */
   readonly client: Pick<Peer, 'client' | 'capabilities'>;
-  /** Hears of what is still ending when opening was given up: a process may take its time. */
+  /** Called with a promise for anything that still has to end after the attempt: a process may take its time. */
   readonly leaving?: (left: Promise<void>) => void;
 }

@@ -1,9 +1,9 @@
-// Spec 2026-07-28, Base Protocol, `_meta`: key name format.
+// The format of keys in `_meta`. Spec 2026-07-28, Base Protocol, `_meta`.
 
 /** Names without a prefix that the protocol itself uses. */
 const reserved = new Set(['progressToken', 'traceparent', 'tracestate', 'baggage']);
 
-/** Why a `_meta` key is not valid, or undefined. */
+/** The reason why a `_meta` key is not valid; undefined for a valid one. */
 export function metaKeyProblem(key: string): string | undefined {
   const slash = key.indexOf('/');
   const name = key.slice(slash + 1);

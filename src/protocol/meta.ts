@@ -6,7 +6,7 @@ import { modernRevisions } from './tables/features.js';
 import { isLogLevel } from './tables/log-level.js';
 import type { Revision } from './tables/revisions.js';
 
-// Spec 2026-07-28, Base Protocol, `_meta`: what every request says of itself.
+// The metadata that every request carries: revision, client and capabilities. Spec 2026-07-28, Base Protocol, `_meta`.
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 const CLIENT_INFO = 'io.modelcontextprotocol/clientInfo';
@@ -15,13 +15,13 @@ const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 export const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
 export const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
 
-/** The version a request declares for itself; without one it is not a modern request. */
+/** The protocol version that a request declares; a request without one is not modern. */
 export function declaredVersion(params: JsonObject | undefined): unknown {
   const meta = params?.['_meta'];
   return isObject(meta) ? meta[VERSION] : undefined;
 }
 
-/** The parameters with what a request says of itself: the other way round than `readPeer`. */
+/** The parameters with the metadata of a request: the inverse of `readPeer`. */
 export function withPeer(params: JsonObject, peer: Peer, revision: Revision = peer.revision): JsonObject {
   const { client, capabilities, logLevel } = peer;
   return withMeta(params, (meta) => {
@@ -32,7 +32,7 @@ export function withPeer(params: JsonObject, peer: Peer, revision: Revision = pe
   });
 }
 
-/** What a client says of itself with every request: as long as it says the same, the text is made once. */
+/** The metadata of a client's requests as JSON, which is printed once for as long as it stays the same. */
 export interface PrintedPeer {
   readonly peer: Peer;
   readonly revision: Revision;
@@ -40,7 +40,7 @@ export interface PrintedPeer {
   readonly members: string;
 }
 
-/** Gives `earlier` where nothing has changed since. */
+/** Prints a client's metadata; returns `earlier` if nothing has changed. */
 export function printPeer(peer: Peer, revision: Revision, earlier: PrintedPeer | undefined): PrintedPeer {
   if (earlier?.peer === peer && earlier.revision === revision) return earlier;
   const members = JSON.stringify(withPeer({}, peer, revision)['_meta']).slice(1, -1);
@@ -54,7 +54,7 @@ export function withToken(params: JsonObject, token: RequestId): JsonObject {
   });
 }
 
-// Key by key, because what a spread makes is slow to make and slow to print: three times as slow as the rest of a call.
+// Copied key by key, because an object made by a spread is slow to make and slow to print: three times the rest of a call.
 function withMeta(params: JsonObject, add: (meta: JsonObject) => void): JsonObject {
   const result = copy(params);
   const { _meta } = params;
@@ -70,7 +70,7 @@ function copy(object: JsonObject): JsonObject {
   return result;
 }
 
-/** Reads who is calling from the request's own metadata. */
+/** Reads the client's account of itself from the metadata of a request. */
 export function readPeer(params: JsonObject | undefined): Peer {
   const meta = params?.['_meta'];
   if (!isObject(meta)) throw malformed('params._meta is missing');
@@ -101,7 +101,7 @@ function readRevision(version: unknown): Revision {
   });
 }
 
-/** A progress token is a string or an integer, and 0 is one. A token that is longer than an id may be is not one. */
+/** The progress token: a string, or an integer such as 0. A token that is longer than an id may be is ignored. */
 export function progressToken(params: JsonObject): string | number | undefined {
   const meta = params['_meta'];
   const token = isObject(meta) ? meta['progressToken'] : undefined;

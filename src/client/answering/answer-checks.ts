@@ -1,12 +1,12 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { type Root, withDefaults } from '../../protocol/model/input.js';
 
-// What handlers return is checked before it is sent: a server can only ask again, and knows nothing of the handler.
+// Checks the values that handlers return before they are sent: the server could only ask again, without knowing why.
 
-/** A handler returned something that is not an answer. The program is told; the server hears only that there is none. */
+/** A handler returned something that is not an answer. The message is for the program; the server does not see it. */
 export class HandlerMistake extends TypeError {}
 
-/** An accepted form does not fit its schema. */
+/** The reason why an accepted form does not fit its schema. */
 export interface Misfit {
   readonly misfit: string;
 }
@@ -14,7 +14,7 @@ export interface Misfit {
 const actions: readonly unknown[] = ['accept', 'decline', 'cancel'];
 const ANSWER_SHAPES = 'Return { action: "accept", content }, { action: "decline" } or { action: "cancel" }.';
 
-/** What the user did with a form, as it is sent. Throws where it is not an answer; says so where it does not fit the form. */
+/** The user's answer to a form, ready to send; a `Misfit` if it does not fit the form. Throws if the value is not an answer. */
 export async function checkedForm(value: unknown, schema: JsonObject): Promise<JsonObject | Misfit> {
   const action = actionOf(value, 'elicit', ANSWER_SHAPES, schema);
   if (action !== 'accept') return { action };
@@ -71,7 +71,7 @@ function blocksOf(content: unknown): boolean {
 export function checkedRoots(value: unknown): readonly Root[] {
   if (!Array.isArray(value))
     throw new HandlerMistake(
-      `\`roots\` gave ${nameOf(value)}. It must be an array of URIs, as ["file:///its/path"], or of { uri, name }.`,
+      `\`roots\` returned ${nameOf(value)}. It must be an array of URIs, as ["file:///its/path"], or of { uri, name }.`,
     );
   return value.map(toRoot);
 }
@@ -79,14 +79,14 @@ export function checkedRoots(value: unknown): readonly Root[] {
 function toRoot(root: unknown): Root {
   const uri = isObject(root) ? root['uri'] : root;
   if (typeof uri !== 'string')
-    throw new HandlerMistake(`\`roots\` has ${nameOf(root)} in it. Write a URI, or { uri, name }.`);
+    throw new HandlerMistake(`\`roots\` contains ${nameOf(root)}. Write a URI, or { uri, name }.`);
   if (!URL.canParse(uri))
     throw new HandlerMistake(`The root "${uri}" is not a URI. Write a folder as file:///its/path.`);
   return isObject(root) ? (root as unknown as Root) : { uri };
 }
 
 async function misfitOf(content: JsonObject, schema: JsonObject): Promise<string | undefined> {
-  // Programs that are asked nothing never load the validator.
+  // The validator is loaded only when a form arrives.
   const { formCheck } = await import('../checks/output-check.js');
   return formCheck(schema)?.(content);
 }

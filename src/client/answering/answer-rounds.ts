@@ -5,21 +5,21 @@ import { McpError, throwCancelled } from '../../protocol/errors.js';
 import type { InputRequest } from '../../protocol/model/input.js';
 import type { AnswerQuestion } from '../model/handlers.js';
 
-// Loaded with the first call that asks.
+// The rounds of a call that asks for input. Loaded with the first such call.
 
 export interface Rounds extends AnsweringParts {
-  /** What the call asked first. */
+  /** The outcome that asked first. */
   readonly outcome: Outcome;
 }
 
-/** Answers what a call asks and makes the call again with the answers, until it ends. */
+/** Answers the questions of a call and sends the call again with the answers, until it completes. */
 export async function answerRounds(
   call: Call,
   next: Dispatch,
   { outcome: first, answer, maxRounds }: Rounds,
 ): Promise<Outcome> {
   let outcome = first;
-  // Whether each round asked for the same as the one before, though it was answered.
+  // Whether every round so far has asked the same questions, although each was answered.
   let same = true;
   const answerAndNote: AnswerQuestion = async (request, asked) => {
     const response = await answer(request, asked);
@@ -47,12 +47,12 @@ interface Round {
 async function nextRound(call: Call, next: Dispatch, { outcome, round, answer }: Round): Promise<Outcome> {
   const { inputRequests, requestState } = outcome;
   if (!isObject(inputRequests) && typeof requestState !== 'string')
-    throw new McpError('bad_response', 'The server wants input but does not say which');
+    throw new McpError('bad_response', 'The server asked for input without saying which');
   const answers = await answerAll(inputRequests, answer, call.signal);
-  // A state alone asks for another try. The first may come at once; a server that keeps saying so is given time.
+  // A state without questions asks for a retry. The first retry is immediate; a server that keeps asking gets growing pauses.
   if (answers === undefined && round > 1)
     await delay(Math.min(100 * 2 ** round, 5000), { signal: call.signal }).catch(throwCancelled);
-  // Spec: the state of the round before last is not sent, and no state where none was given.
+  // Spec: only the state of the latest round is sent, and none if that round had none.
   const { inputResponses: _, requestState: __, ...params } = call.params;
   return next({
     ...call,
@@ -64,7 +64,7 @@ async function nextRound(call: Call, next: Dispatch, { outcome, round, answer }:
   });
 }
 
-/** Answers everything that is asked at one time; undefined where nothing is. */
+/** Answers all questions of one round; undefined if there are none. */
 export async function answerAll(
   requests: unknown,
   answer: AnswerQuestion,
@@ -79,7 +79,7 @@ export async function answerAll(
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** Whether an answer refuses, which fits every question. */
+/** Whether an answer is a refusal, which fits every question. */
 export function isRefusal({ action }: JsonObject): boolean {
   return action === 'decline' || action === 'cancel';
 }
@@ -91,12 +91,12 @@ export function tooManyRounds(maxRounds: number): McpError {
   );
 }
 
-/** A server that asks the same again and again does so because of the answers. */
+/** The error for a server that keeps asking the same questions, which means that it rejects the answers. */
 export function answersNeverFit(keys: readonly string[], maxRounds: number): McpError {
   const questions = keys.map((key) => `"${key.slice(0, 100)}"`).slice(0, 10);
   return new McpError(
     'invalid_params',
-    `The server asked ${questions.join(', ')} again after each of ${maxRounds} answers (maxRounds): what the handlers answer does not fit. It fits the form's schema, so the server expects more than the schema says.`,
+    `The server asked ${questions.join(', ')} again after each of ${maxRounds} answers (maxRounds): it rejects the handlers' answers. They fit the form's schema, so the server expects more than the schema says.`,
   );
 }
 

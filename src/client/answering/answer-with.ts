@@ -4,16 +4,16 @@ import type { InputRequest } from '../../protocol/model/input.js';
 import type { AnswerForm, Asked, Form, Handlers, SamplingRequest } from '../model/handlers.js';
 import { checkedForm, checkedRoots, checkedSampling, checkedVisit, HandlerMistake } from './answer-checks.js';
 
-// Loaded with the first question: most clients are asked none.
+// Answers the server's questions with the program's handlers. Loaded with the first question: most clients get none.
 
 export interface AnswerWithParts {
-  /** How many times a form may be put to the handler before its answers are given up. */
+  /** The number of times that a form may be put to the handler; then the question fails. */
   readonly maxRounds: number;
-  /** Hears of handlers that fail: in a session only the server gets an error. */
+  /** Reports a handler that fails: in a session, only the server receives the error. */
   readonly problem: (message: string, cause?: unknown) => void;
 }
 
-/** Answers with the program's handlers. What they throw is reported, and thrown on. */
+/** Answers with the program's handlers. An error that a handler throws is reported and rethrown. */
 export function answerWith(
   handlers: Handlers,
   parts: AnswerWithParts,
@@ -60,12 +60,12 @@ function handling(
         method satisfies never;
         throw new McpError(
           'method_not_found',
-          `The server asked for ${String(method).slice(0, 100)}, which this client does not know.`,
+          `The server asked for ${String(method).slice(0, 100)}, which this client does not support.`,
         );
     }
   };
 
-  /** Puts a form to the handler until it is filled in as its schema wants it: the user may have made a mistake. */
+  /** Puts a form to the handler until the answer fits the schema: the user may have made a mistake. */
   async function fill(handler: AnswerForm, request: Form, asked: Asked): Promise<JsonObject> {
     let rejection: string | undefined;
     for (let round = 0; round < maxRounds; round++) {
@@ -77,7 +77,7 @@ function handling(
     }
     const which = asked.key === undefined ? 'the form' : `"${asked.key.slice(0, 100)}"`;
     throw new HandlerMistake(
-      `The \`elicit\` handler's answer to ${which} does not fit. ${rejection} It was asked ${maxRounds} times (maxRounds).`,
+      `The \`elicit\` handler's answer to ${which} does not fit. ${rejection} The handler was asked ${maxRounds} times (maxRounds).`,
     );
   }
 }
@@ -85,6 +85,6 @@ function handling(
 function unhandled(handler: string): McpError {
   return new McpError(
     'missing_capability',
-    `The server asked a question that needs the \`${handler}\` handler. Give it to connect().`,
+    `The server asked a question that needs the \`${handler}\` handler. Pass it to connect().`,
   );
 }

@@ -6,7 +6,9 @@ import { QUESTION_KEY } from '../../protocol/tables/meta-keys.js';
 import type { Handlers } from '../model/handlers.js';
 import type { AnsweringParts } from './answer-rounds.js';
 
-/** What the handlers let the client promise. */
+// The part of answering questions that every client loads: its capabilities, and the middleware that notices a question.
+
+/** The capabilities that the client declares, given its handlers. */
 export function capabilitiesOf({ elicit, sample, roots }: Handlers): ClientCapabilities {
   const forms = typeof elicit === 'function' || elicit?.form !== undefined;
   const visits = typeof elicit === 'object' && elicit.url !== undefined;
@@ -22,14 +24,14 @@ export function capabilitiesOf({ elicit, sample, roots }: Handlers): ClientCapab
   };
 }
 
-/** The key of a real request of the session era, where the server is one of ours. */
+/** The key of a question that a session sends as a request; only servers made with fullmcp send one. */
 export function keyOf({ params }: InputRequest): string | undefined {
   const meta = params?.['_meta'];
   const key = isObject(meta) ? meta[QUESTION_KEY] : undefined;
   return typeof key === 'string' ? key : undefined;
 }
 
-/** Answers what a call asks and makes the call again with the answers, until it ends. */
+/** Answers the questions of a call and sends the call again with the answers, until it completes. */
 export function answering({ answer, maxRounds }: AnsweringParts): Middleware {
   return async function answering(call, next) {
     const outcome = await next(call);

@@ -3,15 +3,17 @@ import type { Call, Dispatch, Middleware, Outcome } from '../../protocol/call.js
 import { isCacheable, madeStaleBy } from '../../protocol/tables/methods.js';
 import type { ResultCache, Stale } from '../model/result-cache.js';
 
+// Middleware that caches results, as the server allows it. Spec 2026-07-28, Caching.
+
 export interface CachingParts {
   readonly cache: ResultCache;
-  /** What tells the server from others. */
+  /** A key that no other server has. */
   readonly serverKey: string;
-  /** A private result is this client's own. */
+  /** A key that no other client has, for private results. */
   readonly clientKey: string;
 }
 
-/** Answers from the cache what is fresh there; with `renew`, only puts there what the server says now. */
+/** Answers from the cache while a result is fresh there. With `renew`, it asks the server and replaces the cached result. */
 export function caching(
   { cache, serverKey, clientKey }: CachingParts,
   { renew }: { readonly renew: boolean },
@@ -24,7 +26,7 @@ export function caching(
     const { generation } = cache;
     const outcome = await next(call);
     if (cache.generation !== generation || outcome.resultType !== 'complete') return outcome;
-    // What depended on answers is not what the next caller would get.
+    // A result that depends on the user's answers is not for the next caller.
     if ('inputResponses' in call.params || 'requestState' in call.params) return outcome;
     cache.set(outcome['cacheScope'] === 'public' ? shared : personal, call, outcome);
     return outcome;
@@ -34,12 +36,12 @@ export function caching(
   };
 }
 
-/** A text that nothing else has. Pages that came without TLS have random bytes, but no `randomUUID`. */
+/** A unique string. Pages that were loaded without TLS have random bytes, but not `randomUUID`. */
 export function uniqueKey(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }
 
-/** Method and parameters, but not what the client says of itself. */
+/** The method and the parameters, without `_meta`, which describes the client. */
 function fingerprint({ method, params }: Call): string {
   const { _meta, ...rest } = params;
   const sorted: JsonObject = {};

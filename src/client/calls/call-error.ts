@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 
-/** Why a call failed, as its caller is told. */
+/** The error that the caller of a failed call receives. */
 export function toCallError(method: string, error: unknown): McpError {
   if (!McpError.is(error)) {
     const message = error instanceof Error ? error.message : String(error);
@@ -9,14 +9,14 @@ export function toCallError(method: string, error: unknown): McpError {
   }
   const { code, data } = error;
   if (!isObject(data)) return error;
-  // Spec 2026-07-28, Resources, Error Handling: what is not there is an invalid parameter, and the data names it.
+  // Spec 2026-07-28, Resources, Error Handling: a missing resource is an invalid parameter, and `data.uri` names it.
   if (code === 'invalid_params' && method === 'resources/read' && 'uri' in data)
     return withChanges(error, { code: 'resource_not_found' });
   if (code === 'missing_capability') {
     const missing = handlersFor(data['requiredCapabilities']);
     if (missing.length > 0)
       return withChanges(error, {
-        message: `${sentence(error.message)} Give connect() ${missing.join(' and ')}.`,
+        message: `${sentence(error.message)} Pass connect() ${missing.join(' and ')}.`,
       });
   }
   return error;
@@ -35,7 +35,7 @@ function withChanges(
   });
 }
 
-/** What a program has to give to `connect` to be able to do what a server wants. */
+/** The handlers that a program must pass to `connect` to have the capabilities that a server requires. */
 function handlersFor(required: unknown): readonly string[] {
   if (!isObject(required)) return [];
   const { elicitation, sampling, roots } = required as Record<string, JsonObject | undefined>;

@@ -41,11 +41,11 @@ export interface CallSenderParts {
 }
 
 export interface SendOptions extends CallOptions {
-  /** Goes as it is: nothing is answered, kept or repeated. */
+  /** Skips the client's own middleware: the call is not answered, cached or retried. The program's middleware still runs. */
   readonly skipMiddleware?: boolean;
-  /** It may take for ever. */
+  /** The call may take forever. */
   readonly noTimeout?: boolean;
-  /** Hears what is neither progress nor a log message. */
+  /** Called with each notification that is neither progress nor a log message. */
   readonly onNotification?: Call['notify'];
 }
 
@@ -57,7 +57,7 @@ const sendKeys: KeysOf<SendOptions & ToolCallOptions> = {
   onNotification: true,
 };
 
-/** Makes calls: gives each its time and its place among the open ones, and lets it through the middleware. */
+/** Sends calls: gives each call its timeout, adds it to the open calls and passes it through the middleware. */
 export class CallSender {
   readonly #parts: CallSenderParts;
   readonly #auth: Auth | undefined;
@@ -110,7 +110,7 @@ export class CallSender {
     return this.#open.all().map((open) => open.state);
   }
 
-  /** The time that a user takes to answer counts against no call: the server waits, and so does the user. */
+  /** Runs `ask` while the timeouts of all calls are paused: time spent waiting for the user is not charged to any call. */
   async whileAsking<T>(ask: () => Promise<T>): Promise<T> {
     if (this.#asking++ === 0) for (const open of this.#open.all()) open.pause();
     try {
@@ -120,7 +120,7 @@ export class CallSender {
     }
   }
 
-  /** Sends what the program gave, which stays as it is. */
+  /** Sends a call with the program's own `params`, which are copied. */
   send(method: string, input: JsonObject, options: SendOptions = noOptions): Promise<Outcome> {
     const { _meta, ...params } = input;
     return this.sendFresh(
@@ -130,7 +130,10 @@ export class CallSender {
     );
   }
 
-  /** Sends parameters that were made for this call and have no `_meta` yet: it is put there. A copy of them would cost as much as all the rest. */
+  /**
+   * Sends a call whose `params` are not copied, and may get a `_meta`: pass a new object without one. A copy would double the
+   * cost of a call.
+   */
   async sendFresh(method: string, params: JsonObject, options: SendOptions = noOptions): Promise<Outcome> {
     const { timeoutMs = this.#timeoutMs, maxTimeoutMs = this.#maxTimeoutMs } = options;
     if (hasUnknown(options, sendKeys) || !isLimit(timeoutMs) || !isLimit(maxTimeoutMs))
@@ -171,7 +174,7 @@ export class CallSender {
     this.#clock.close();
   }
 
-  /** Tells the program how far a call is. */
+  /** Reports the progress of a call to the program. */
   reportProgress(progress: Progress, { method, name, onProgress }: ProgressTarget): void {
     const { hub, options } = this.#parts;
     const { progress: all } = options;

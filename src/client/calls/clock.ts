@@ -1,14 +1,14 @@
 import { unref } from '../../async/unref.js';
 
-/** Something whose time runs out unless it is looked after. */
+/** Something with a deadline. */
 export interface Timed {
-  /** Acts if its time is over; otherwise gives the milliseconds until it wants to be looked at again. */
+  /** Acts if the deadline has passed; otherwise returns the milliseconds until the next check. */
   readonly check: (now: number) => number;
 }
 
 const MAX_MS = 2 ** 31 - 1;
 
-/** One timer for all calls of a client. Most end long before their time is over, and a timer for each costs as much as the call. */
+/** One timer for all calls of a client. Most calls end long before their deadline, and a timer costs as much as a call. */
 export class Clock {
   readonly #all: () => readonly Timed[];
   #size = 0;
@@ -16,27 +16,27 @@ export class Clock {
   #due = Number.POSITIVE_INFINITY;
   #closed = false;
 
-  /** `all` gives what there is to look at; among it may be what has no limit and was never added. */
+  /** `all` returns everything to check; it may include calls without a deadline, which were never added. */
   constructor(all: () => readonly Timed[]) {
     this.#all = all;
   }
 
-  /** One more: looks in `ms`, or sooner. */
+  /** Counts one more call with a deadline, to be checked in `ms` or sooner. */
   add(ms: number, now: number): void {
     this.#size += 1;
     if (now + ms < this.#due) this.#arm(now, ms);
-    // While nothing waits, the timer is no reason for the process to go on; it need not be made again for the next call.
+    // While no call waits, the timer is unreferenced, so that the process can exit; the next call uses the same timer.
     else if (this.#size === 1) awake(this.#timer);
   }
 
-  /** One less. */
+  /** Counts one call fewer. */
   remove(): void {
     this.#size -= 1;
     if (this.#size > 0 || this.#timer === undefined) return;
     if (this.#closed || !unref(this.#timer)) this.#stop();
   }
 
-  /** Keeps no timer any more for calls to come. Those that come all the same have their time. */
+  /** Stops keeping a timer between calls. Calls that are added later still have their deadlines. */
   close(): void {
     this.#closed = true;
     if (this.#size === 0) this.#stop();

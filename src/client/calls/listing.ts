@@ -3,9 +3,9 @@ import type { Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Listing } from '../model/client.js';
 
-/** A server whose pages never end is not followed for ever. */
+/** The client stops fetching after this many pages: a server's list might never end. */
 const MAX_PAGES = 10_000;
-/** What all pages but the first may have together, as JSON: whoever wants the whole list has to keep it. */
+/** The limit for all pages after the first together, in characters of JSON: `all()` keeps them in memory. */
 const MAX_LENGTH = 128 * 1024 * 1024;
 
 export interface ListingParts {
@@ -13,7 +13,7 @@ export interface ListingParts {
   readonly problem: (message: string) => void;
 }
 
-/** Walks the pages of a list as they are asked for. What is no entry is left out and reported. */
+/** Fetches the pages of a list as it is iterated. Entries that are not objects are skipped and reported. */
 export function listing<T>(field: string, { fetchPage, problem }: ListingParts): Listing<T> {
   async function* items(): AsyncGenerator<T, void, undefined> {
     let cursor: unknown;
@@ -32,13 +32,13 @@ export function listing<T>(field: string, { fetchPage, problem }: ListingParts):
       const entries = list.filter(isObject);
       if (entries.length < list.length)
         problem(
-          `The server's list of ${field} has ${list.length - entries.length} entries that are none; left out`,
+          `Skipped ${list.length - entries.length} entries in the server's list of ${field}: they are not objects`,
         );
       yield* entries as T[];
       cursor = outcome['nextCursor'];
       if (typeof cursor !== 'string') return;
       if (seen.has(cursor))
-        throw new McpError('bad_response', `The server's list of ${field} goes round in circles`);
+        throw new McpError('bad_response', `The server's list of ${field} repeats a page`);
       seen.add(cursor);
     }
     throw new McpError('bad_response', `The server's list of ${field} has more than ${MAX_PAGES} pages`);

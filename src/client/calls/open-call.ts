@@ -12,14 +12,14 @@ export interface TimeLimits {
 export interface OpenCallParts {
   readonly method: string;
   readonly name: string | undefined;
-  /** Without limits it may take for ever, as a subscription does. */
+  /** Undefined for a call that may take forever, such as a subscription. */
   readonly limits: TimeLimits | undefined;
   readonly clock: Clock;
-  /** Knows what odd things happened meanwhile. */
+  /** Knows the problems that were reported during the call. */
   readonly hub: Pick<EventHub, 'reported' | 'problemSince'>;
 }
 
-/** A call under way: it ends with an answer, or when its time is over, its caller gives up, or the client closes. */
+/** A call in progress: it ends with an answer, on a timeout, when its caller cancels it, or when the client closes. */
 export class OpenCall implements Timed {
   readonly id: number;
   readonly lifetime: Lifetime = new Lifetime();
@@ -32,7 +32,7 @@ export class OpenCall implements Timed {
   readonly #startedAt: number = performance.now();
   #activeAt: number = this.#startedAt;
   #pausedAt: number | undefined;
-  /** Time that was spent on the user's answers: it counts against nobody. */
+  /** Time spent waiting for the user, which is not charged to the call. */
   #pausedMs = 0;
   #lastProgress: number | undefined;
   #fail: ((reason: unknown) => void) | undefined;
@@ -48,7 +48,7 @@ export class OpenCall implements Timed {
     if (limits !== undefined) clock.add(Math.min(limits.timeoutMs, limits.maxTimeoutMs), this.#startedAt);
   }
 
-  /** The outcome of `work`, or the reason for which the call was ended before. */
+  /** The outcome of `work`; rejects with the reason if the call is ended first. */
   run<T>(work: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#fail = reject;
@@ -57,18 +57,18 @@ export class OpenCall implements Timed {
     });
   }
 
-  /** Ends it early. A dispatch that does not look at its signal is not waited for. */
+  /** Ends the call early, without waiting for a dispatch that ignores its signal. */
   end(reason: unknown): void {
     this.lifetime.end(reason);
     this.#fail?.(reason);
   }
 
-  /** It has its answer. */
+  /** Releases the timer when the call has its answer. */
   done(): void {
     if (this.#limits !== undefined) this.#clock.remove();
   }
 
-  /** The server has shown that it is at work. */
+  /** Restarts `timeoutMs`: the server has reported progress. */
   alive(progress?: number): void {
     this.#activeAt = performance.now();
     if (progress !== undefined) this.#lastProgress = progress;

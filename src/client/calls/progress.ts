@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Progress } from '../model/options.js';
 
-/** Reads progress as it stands in a notification, or in the metadata of a task. */
+/** Reads progress from a notification, or from the metadata of a task; undefined if it is malformed. */
 export function toProgress(params: JsonObject | undefined): Progress | undefined {
   const { progress, total, message } = params ?? {};
   if (typeof progress !== 'number') return undefined;

@@ -7,9 +7,9 @@ import type { ContentBlock, ResourceContents } from '../../protocol/model/conten
 import type { PromptMessage } from '../../protocol/model/model.js';
 import type { CallResult, Completion, PromptResult, ReadResult } from '../model/client.js';
 
-// Outcomes as a program wants them.
+// Reads outcomes into the results that a program receives, and rejects malformed ones.
 
-/** The outcome, where it is one that ends a call. */
+/** The outcome, if it is of a type that ends a call; throws otherwise. */
 export function completed(outcome: Outcome): Outcome {
   if (outcome.resultType === 'complete') return outcome;
   const type = String(outcome.resultType).slice(0, 100);
@@ -59,7 +59,7 @@ export function toPromptResult(outcome: Outcome): PromptResult {
 export function toCompletion({ completion }: Outcome): Completion {
   const { values, total, hasMore } = isObject(completion) ? completion : {};
   if (!Array.isArray(values))
-    throw new McpError('bad_response', 'The server completed nothing: "completion.values" is missing');
+    throw new McpError('bad_response', 'The server sent a completion without "completion.values"');
   return { values, total: typeof total === 'number' ? total : undefined, hasMore: hasMore === true };
 }
 
@@ -69,7 +69,7 @@ function textOf(content: readonly ContentBlock[]): string {
   return content.flatMap((block) => (isText(block) ? [block.text] : [])).join('\n');
 }
 
-/** A block may say that it is a text, and have none. */
+/** A block may declare the type `text` and have no text. */
 function isText(block: ContentBlock | undefined): block is Extract<ContentBlock, { type: 'text' }> {
   return block?.type === 'text' && typeof block.text === 'string';
 }
@@ -78,7 +78,7 @@ function listOf<T>(outcome: JsonObject, field: string, optional = false): readon
   const list = outcome[field];
   if (Array.isArray(list) && list.every(isObject)) return list as T[];
   if (optional && list === undefined) return [];
-  throw new McpError('bad_response', `The server's result has no list "${field}"`);
+  throw new McpError('bad_response', `The server's result has no array "${field}"`);
 }
 
 function metaOf({ _meta }: JsonObject): JsonObject | undefined {

@@ -5,20 +5,22 @@ import { McpError, throwCancelled } from '../../protocol/errors.js';
 import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
 import { isSafe } from '../../protocol/tables/methods.js';
 
-/** A server that wants to be left alone for longer is not waited for: its caller may have better to do. */
+// Middleware that retries calls.
+
+/** The longest wait that a server may ask for. Beyond it, the call fails, and its caller decides. */
 const MAX_WAIT_MS = 30_000;
 
 export interface RetryingParts {
   readonly maxRetries: number;
-  /** Whether the server said that calling this tool twice is like calling it once. */
+  /** Whether the server declares that calling this tool twice has the same effect as calling it once. */
   readonly isRepeatable: (tool: unknown) => boolean;
-  /** Whether the server said that this tool runs once for an idempotency key. */
+  /** Whether the server declares that this tool runs once for an idempotency key. */
   readonly keepsKeys: (tool: unknown) => boolean;
-  /** Hears that a server asks for patience: a caller may have less than it wants. */
+  /** Reports that a server is overloaded and the call waits. */
   readonly problem: (message: string, cause: McpError) => void;
 }
 
-/** Makes a call again that broke off, where that cannot do harm. */
+/** Retries a call that failed on the way, if a retry can do no harm. */
 export function retrying({ maxRetries, isRepeatable, keepsKeys, problem }: RetryingParts): Middleware {
   function isRepeatableCall({ method, params }: Call): boolean {
     if (isSafe(method)) return true;
@@ -35,7 +37,7 @@ export function retrying({ maxRetries, isRepeatable, keepsKeys, problem }: Retry
     if (waitMs > MAX_WAIT_MS) return undefined;
     switch (error.code) {
       case 'overloaded':
-        // Too Many Requests: it was not even looked at. What else keeps a server from answering may come late.
+        // Too Many Requests: the server did not process the call. With any other status, it may have.
         return error.status === 429 || isRepeatableCall(call) ? waitMs : undefined;
       case 'connection_closed':
       case 'connect_failed':
@@ -53,7 +55,7 @@ export function retrying({ maxRetries, isRepeatable, keepsKeys, problem }: Retry
         const waitMs = attempt < maxRetries ? waitFor(error, call, attempt) : undefined;
         if (waitMs === undefined || call.signal.aborted) throw error;
         if (McpError.is(error) && error.code === 'overloaded')
-          problem(`${error.message}. ${call.method} is sent again in ${Math.round(waitMs)} ms`, error);
+          problem(`${error.message}. ${call.method} is retried in ${Math.round(waitMs)} ms`, error);
         await delay(waitMs, { signal: call.signal }).catch(throwCancelled);
       }
     }

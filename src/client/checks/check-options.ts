@@ -1,13 +1,15 @@
 import { hasUnknown, isLimit, type Keys, limits } from './option-keys.js';
 
-/** Throws one error with everything that is wrong with the options of `connect`. */
+// A quick check of the options of `connect`, small enough for every page.
+
+/** Throws one error that lists all mistakes in the options of `connect`. */
 export async function checkOptionsOf(functionName: string, value: unknown, keys: Keys): Promise<void> {
   if (!looksOdd(value, keys)) return;
   const { checkConnectOptions } = await import('./option-mistakes.js');
   checkConnectOptions(functionName, value, keys);
 }
 
-/** Whether it is worth a closer look, which loads more than it finds out here. */
+/** Whether the options may have a mistake. Finding out which one loads more code. */
 function looksOdd(value: unknown, keys: Keys): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || hasUnknown(value, keys))
     return true;

@@ -14,7 +14,7 @@ interface KnownTool {
 
 const MAX_TOOLS = 10_000;
 
-/** What lists told about tools: which may be called twice, and what their results must look like. */
+/** The facts that a client knows about the tools it has listed: which may be called twice, and the schemas of their results. */
 export class KnownTools {
   readonly #tools = new Map<string, KnownTool>();
   readonly #problem: (message: string, cause?: unknown) => void;
@@ -48,8 +48,8 @@ export class KnownTools {
   }
 
   /**
-   * Rejects where a result is not what the tool's output schema promises. A failure promises nothing. Undefined where there is
-   * nothing to check, which is most often so.
+   * Rejects if a result does not fit the tool's output schema; a failed result is not checked. Returns undefined if there is
+   * nothing to check, as for most tools.
    */
   check(name: string, outcome: JsonObject): Promise<void> | undefined {
     const tool = this.#tools.get(name);
@@ -71,7 +71,7 @@ export class KnownTools {
   }
 
   async #compile(name: string, schema: JsonObject): Promise<OutputCheck | undefined> {
-    // Programs that call no tool with an output schema never load the validator.
+    // The validator is loaded only for a tool with an output schema.
     const { outputCheck } = await import('./output-check.js');
     try {
       return outputCheck(schema);

@@ -2,7 +2,8 @@ import type { KeysOf } from '../../protocol/checks/known-keys.js';
 import type { ToolCallOptions } from '../model/client.js';
 import type { CallOptions, ClientOptions } from '../model/options.js';
 
-// In JavaScript nobody else notices an option that is misspelt: a time limit that is none, a handler that is never called.
+// The names of all options. In JavaScript, a misspelt option is otherwise ignored: a timeout that never fires, a handler that is
+// never called.
 
 /** Every option of a client, whatever it is connected to. */
 export const clientKeys: KeysOf<ClientOptions> = {

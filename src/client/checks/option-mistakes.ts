@@ -4,22 +4,22 @@ import type { Handlers } from '../model/handlers.js';
 import type { CallOptions, ReconnectOptions } from '../model/options.js';
 import { callKeys, isLimit, type Keys, limits } from './option-keys.js';
 
-// What is wrong with options, in sentences. Loaded where something looks wrong.
+// Describes mistakes in options, in sentences. Loaded only if something looks wrong.
 
-/** What other libraries, and habit, call them. */
+/** Names for options in other libraries, or by habit. */
 const foreignNames: ForeignNames = {
   timeout: 'timeoutMs',
   requestTimeoutMs: 'timeoutMs',
   maxTotalTimeout: 'maxTimeoutMs',
   onprogress: 'onProgress',
-  resetTimeoutOnProgress: 'Progress always begins `timeoutMs` anew; `maxTimeoutMs` limits the whole.',
+  resetTimeoutOnProgress: 'Progress always restarts `timeoutMs`; `maxTimeoutMs` limits the whole call.',
   elicitation: 'elicit',
   sampling: 'sample',
   onElicitation: 'elicit',
   clientInfo: 'client',
   token: 'auth',
   middleware: 'use',
-  capabilities: 'Capabilities are declared by the handlers that you give: `elicit`, `sample`, `roots`.',
+  capabilities: 'The client declares capabilities from its handlers: `elicit`, `sample`, `roots`.',
 };
 
 const elicitKeys = { form: true, url: true } satisfies KeysOf<
@@ -30,7 +30,7 @@ const sampleKeys = { run: true, tools: true, context: true } satisfies KeysOf<
 >;
 const reconnectKeys = { maxAttempts: true, baseMs: true, maxMs: true } satisfies KeysOf<ReconnectOptions>;
 
-/** Throws one error with everything that is wrong with the options of `connect`. */
+/** Throws one error that lists all mistakes in the options of `connect`. */
 export function checkConnectOptions(functionName: string, value: unknown, keys: Keys): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw mistakes([`${functionName}: the options must be an object.`]);
@@ -60,7 +60,7 @@ export function checkConnectOptions(functionName: string, value: unknown, keys: 
         )),
     ...(roots === undefined || Array.isArray(roots) || typeof roots === 'function'
       ? []
-      : ['`roots` must be an array of URIs, or a function that gives one.']),
+      : ['`roots` must be an array of URIs, or a function that returns one.']),
     ...(use === undefined || (Array.isArray(use) && use.every((one) => typeof one === 'function'))
       ? []
       : ['`use` must be an array of middleware, which are functions.']),
@@ -68,7 +68,7 @@ export function checkConnectOptions(functionName: string, value: unknown, keys: 
   if (sentences.length > 0) throw mistakes(sentences);
 }
 
-/** What is wrong with the options of a call. */
+/** An error that lists the mistakes in the options of a call. */
 export function callMistake(method: string, options: object): McpError {
   const { timeoutMs, maxTimeoutMs } = options as CallOptions;
   return mistakes([
@@ -78,7 +78,7 @@ export function callMistake(method: string, options: object): McpError {
   ]);
 }
 
-/** What is wrong with what `subscribe` is asked for. */
+/** An error that lists the mistakes in the first argument of `subscribe`. */
 export function interestMistake(interests: object, keys: Keys): McpError {
   const found = unknownKeys(interests, keys, { uri: 'uris', task: 'tasks' });
   return mistakes(found.map(({ key, hint }) => `subscribe has no ${JSON.stringify(key)}. ${hint}`));

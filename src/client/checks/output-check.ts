@@ -2,19 +2,21 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { compileSchema } from '../../schema/compile.js';
 import { explain } from '../../schema/explain/explain.js';
 
-/** Checks values against a server's schema. Throws where the schema cannot be read. */
+// Checks of values against a server's JSON Schemas: results of tools, and answers to forms.
+
+/** Checks values against a tool's output schema. Throws if the schema cannot be read. */
 export function outputCheck(schema: JsonObject): OutputCheck {
   const compiled = compileSchema(withoutPatterns(schema) as JsonObject, { io: 'output' });
   return function check(value) {
     if (value === undefined) return 'It has no structured content.';
     const checked = compiled.validate(value);
-    // A plain JSON Schema never makes anybody wait.
+    // A plain JSON Schema is always checked synchronously.
     if (checked instanceof Promise || checked.ok) return undefined;
     return explain(checked.issues, compiled, value);
   };
 }
 
-/** Checks what a handler filled in as the server will, which takes "5" for 5. Undefined where the form cannot be read. */
+/** Checks an answer to a form as the server will, which accepts "5" for 5. Undefined if the form's schema cannot be read. */
 export function formCheck(schema: JsonObject): OutputCheck | undefined {
   try {
     const compiled = compileSchema(withoutPatterns(schema) as JsonObject, { io: 'input' });
@@ -27,13 +29,13 @@ export function formCheck(schema: JsonObject): OutputCheck | undefined {
   }
 }
 
-// Keywords whose values are data, or names that lead to schemas: what they hold is not itself a keyword.
+// Keywords whose values are data, and keywords whose values map names to schemas: the keys in them are not keywords.
 const dataKeywords = new Set(['const', 'enum', 'default', 'examples']);
 const mapKeywords = new Set(['properties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
 
 /**
  * The schema without regular expressions. A server that chooses both the expression and the text could keep the client busy
- * for ever. Where patterns name properties, nothing is said of the properties that are left.
+ * forever. Without `patternProperties`, additional properties cannot be recognized, so they are not checked.
  */
 function withoutPatterns(schema: unknown, depth = 0): unknown {
   if (depth > 200) throw new RangeError('The schema is nested too deeply');
@@ -54,5 +56,5 @@ function withoutPatterns(schema: unknown, depth = 0): unknown {
   return copy;
 }
 
-/** Says what is wrong with a value, or undefined. */
+/** Returns a sentence that says what is wrong with a value, or undefined. */
 export type OutputCheck = (value: unknown) => string | undefined;

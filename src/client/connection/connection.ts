@@ -22,22 +22,22 @@ interface Waiting {
   attempts: number;
 }
 
-/** A link that lives this long was well: the next loss is a new one, and its first attempt comes soon. */
+/** After a link has lived this long, a loss counts as new: the delays between attempts start over. */
 const STABLE_MS = 5000;
 /** How long an opening that was given up may take to clean up. */
 const GRACE_MS = 1000;
-/** How long closing waits for what is on its way out. A process that heeds nothing but SIGKILL takes five seconds. */
+/** The longest time that closing waits for links to end. A process that only reacts to SIGKILL takes five seconds. */
 const CLOSE_TIMEOUT_MS = 7000;
-/** A call that comes while there is no link waits for this many attempts. */
+/** A call made while there is no link waits for this many attempts to reconnect. */
 const ATTEMPTS_PER_CALL = 2;
 const finalCodes: readonly string[] = ['unauthorized', 'forbidden'];
 
-/** Keeps a link open: what is lost is opened again, and the calls that come meanwhile wait. */
+/** Keeps a link open: it reconnects when the link is lost, and calls made in the meantime wait. */
 export class Connection {
   readonly #parts: ConnectionParts;
   readonly #closing = new AbortController();
   readonly #waiting = new Set<Waiting>();
-  /** What was lost or given up and has not ended yet. */
+  /** Links that are lost or abandoned and have not ended yet. */
   readonly #leaving = new Set<Promise<void>>();
   #link: Link | undefined;
   #last: Link | undefined;
@@ -55,12 +55,12 @@ export class Connection {
     return this.#status;
   }
 
-  /** The link, or the last one where it is just being opened again. */
+  /** The link; while reconnecting, the previous one. */
   get link(): Link {
     return (this.#link ?? this.#last) as Link;
   }
 
-  /** Opens it for the first time. A failure is final. */
+  /** Opens the link for the first time. A failure is final. */
   async start(signal: AbortSignal | undefined): Promise<void> {
     try {
       await this.#open(signal);
@@ -197,7 +197,7 @@ export class Connection {
     await settlesWithin(this.#drain(), CLOSE_TIMEOUT_MS);
   }
 
-  // What ends may say, as the last thing it does, that something else is ending.
+  // A loop, because a link that ends may report another one that is still ending.
   async #drain(): Promise<void> {
     while (this.#leaving.size > 0) await Promise.all(this.#leaving);
   }
@@ -249,7 +249,7 @@ function withCause(reason: unknown, cause: unknown): unknown {
     : new McpError('timeout', reason.message, { cause });
 }
 
-/** Nobody but the program itself sees this: what went wrong may be said. */
+/** Only the program itself sees this error, so that it may carry the message of any error. */
 function asFailure(error: unknown): McpError {
   if (McpError.is(error)) return error;
   const message = error instanceof Error ? error.message : String(error);

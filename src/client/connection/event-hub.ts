@@ -4,17 +4,17 @@ type Listener<E extends keyof ClientEvents> = (value: ClientEvents[E]) => void;
 
 const MAX_PROBLEMS = 20;
 
-/** Tells listeners. What one throws harms neither the others nor the client. */
+/** Calls the listeners of a client's events. A listener that throws affects neither the others nor the client. */
 export class EventHub {
   readonly #listeners = new Map<keyof ClientEvents, Set<Listener<never>>>();
-  /** The latest, for `info()`: most happen before anybody can listen. */
+  /** The latest problems, for `info()`: many occur before a program can listen. */
   readonly problems: string[] = [];
   #reported = 0;
 
   on<E extends keyof ClientEvents>(event: E, listener: Listener<E>): () => void {
     const listeners = this.#listeners.get(event) ?? new Set();
     this.#listeners.set(event, listeners);
-    // The same function may listen twice, and each can leave.
+    // The same function may be added twice, and each registration is removed on its own.
     const wrapper: Listener<E> = (value) => listener(value);
     listeners.add(wrapper);
     return () => listeners.delete(wrapper);
@@ -33,17 +33,17 @@ export class EventHub {
     this.emit('problem', cause === undefined ? { message } : { message, cause });
   };
 
-  /** How many there were in all. */
+  /** The number of problems reported so far. */
   get reported(): number {
     return this.#reported;
   }
 
-  /** The last problem, if there was one since: what may be why something does not happen. */
+  /** The latest problem since `reported`; it may explain a timeout. */
   problemSince(reported: number): string | undefined {
     return this.#reported > reported ? this.problems.at(-1) : undefined;
   }
 
-  /** Calls what the program gave us. A promise that it may return is not waited for, but not left to fail unheard. */
+  /** Calls a function of the program and reports its error, or the rejection of a promise that it returns and nobody awaits. */
   safely(label: string, call: () => unknown, quiet = false): void {
     const onError = (error: unknown): void => {
       if (!quiet) this.problem(`${label} threw`, error);

@@ -19,6 +19,8 @@ import type { Interests, SubscribeOptions, Subscription } from './subscriptions.
 import type { TaskHandle } from './tasks.js';
 import type { TypedTools } from './typed.js';
 
+// The client as a program sees it.
+
 export type { CallResult, Completion, CompletionRequest, PromptResult, ReadResult } from './results.js';
 export type { Change, Interests, SubscribeOptions, Subscription } from './subscriptions.js';
 export type { TaskHandle, TaskState } from './tasks.js';

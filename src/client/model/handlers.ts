@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { InputRequest, Root, SamplingMessage, SamplingSettings } from '../../protocol/model/input.js';
 
-// What the program that uses the client does for the server: asks the user, asks a model, names its folders.
+// The handlers with which a program answers a server: they ask the user, run a model, or name folders.
 
 /** The circumstances of a question: who asks, and until when. */
 export interface Asked {
@@ -109,5 +109,5 @@ export interface Handlers {
     | (() => readonly (string | Root)[] | Promise<readonly (string | Root)[]>);
 }
 
-/** Answers one question of a server's, in whatever era it was asked. */
+/** Answers one question of a server, of any revision. */
 export type AnswerQuestion = (request: InputRequest, asked: Omit<Asked, 'server'>) => Promise<JsonObject>;

@@ -1,4 +1,4 @@
-// What JSON makes of a value, as a type.
+// The type that a value has after it was sent as JSON.
 
 /**
  * The value that a client receives for a value that a server returns: `Date` and everything else with `toJSON` as its result,

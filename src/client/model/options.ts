@@ -6,6 +6,8 @@ import type { LogLevel } from '../../protocol/tables/log-level.js';
 import type { Handlers } from './handlers.js';
 import type { ResultCache } from './result-cache.js';
 
+// The options of a client and of its calls.
+
 /** The progress of a call or a task, as the server reports it. */
 export interface Progress {
   /** The progress so far; it grows with each report. */

@@ -1,6 +1,6 @@
 import type { Call, Outcome } from '../../protocol/call.js';
 
-// Spec 2026-07-28, Caching.
+// The cache of results, which clients may share. Spec 2026-07-28, Caching.
 
 /** The entries that a notification makes stale. */
 export type Stale =
@@ -37,7 +37,7 @@ interface Entry {
  * server declares public pass from one client to another.
  */
 export class ResultCache {
-  // Oldest first: what is used goes to the end.
+  // Least recently used first: an entry that is used moves to the end.
   readonly #entries = new Map<string, Entry>();
   readonly #maxEntries: number;
   readonly #maxBytes: number;

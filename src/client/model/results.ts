@@ -2,7 +2,7 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { ContentBlock, ResourceContents } from '../../protocol/model/content.js';
 import type { PromptMessage } from '../../protocol/model/model.js';
 
-// Results of calls, as a program sees them.
+// The results of calls that a program receives.
 
 /** The result of a tool. A tool's own failure is a result too: `unwrap` throws it. */
 export interface CallResult {

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { TaskState } from './tasks.js';
 
-// Subscriptions, as a program sees them.
+// Subscriptions to changes: the types that a program uses.
 
 /** The changes to subscribe to. */
 export interface Interests {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { CallOptions, Progress } from './options.js';
 import type { CallResult } from './results.js';
 
-// Tasks, as a program sees them.
+// Tasks: the types that a program uses.
 
 /** The state of a task. */
 export interface TaskState {

@@ -2,8 +2,8 @@ import type { ContentBlock } from '../../protocol/model/content.js';
 import type { Jsonified } from './jsonified.js';
 import type { CallOptions } from './options.js';
 
-// Types only: what `connect<typeof server>` knows of the server's tools, without generated code. It reads the same phantom
-// that a server has, and looks at one tool only when that one is named.
+// Types of a server's tools for `connect<typeof server>`, without generated code. They read the phantom property of the server's
+// type, and the type of a tool only when that tool is named.
 
 /**
  * The tools of a server as functions, by name. With the type of the server, names, arguments and results are checked; without

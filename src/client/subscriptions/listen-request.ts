@@ -12,7 +12,7 @@ export interface ListenRequestParts {
   readonly timeoutMs: number;
 }
 
-/** Sends `subscriptions/listen`. It has no end, but its beginning has: the server must acknowledge it in time. */
+/** Sends `subscriptions/listen`. The call has no timeout, but the server must acknowledge it in time. */
 export function listenRequest({ sender, link, timeoutMs }: ListenRequestParts): ListeningParts['listen'] {
   return async function listen(wanted, onNotification, stop) {
     const filter = await availablePart(wanted, stop);
@@ -42,7 +42,7 @@ export function listenRequest({ sender, link, timeoutMs }: ListenRequestParts): 
     if (filtersSubscriptions) return wanted;
     const filter = declaredPart(wanted, discovered.capabilities);
     if (Object.keys(filter).length === Object.keys(wanted).length) return wanted;
-    // The server may have more by now: it may begin to announce what it did not promise.
+    // The server may declare more by now: ask again before a part is dropped.
     const latest = await sender
       .sendFresh('server/discover', {}, { skipMiddleware: true, signal })
       .catch(() => undefined);
@@ -52,7 +52,7 @@ export function listenRequest({ sender, link, timeoutMs }: ListenRequestParts): 
 
 const lists = ['tools', 'prompts', 'resources'] as const;
 
-/** The part of a subscription that a server declares. Some refuse the whole where they are asked for more. */
+/** The part of a subscription that a server declares. Some servers reject the whole if they are asked for more. */
 function declaredPart(wanted: SubscriptionFilter, capabilities: ServerCapabilities): SubscriptionFilter {
   const filter: SubscriptionFilter = { ...wanted };
   for (const kind of lists) {

@@ -15,7 +15,7 @@ export interface ListeningParts {
     onNotification: (method: string, params: JsonObject | undefined) => void,
     signal: AbortSignal,
   ) => Promise<unknown>;
-  /** Hears every change, for the cache. */
+  /** Called with every change, for the cache. */
   readonly notification: (method: string, params: JsonObject | undefined) => void;
   readonly problem: (message: string, cause?: unknown) => void;
 }
@@ -23,7 +23,7 @@ export interface ListeningParts {
 interface Stream {
   readonly filter: SubscriptionFilter;
   readonly stop: AbortController;
-  /** What the server granted. */
+  /** The part that the server granted; undefined until it acknowledges the stream. */
   granted: SubscriptionFilter | undefined;
 }
 
@@ -38,8 +38,8 @@ export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const lists = ['tools', 'prompts', 'resources'] as const;
 
 /**
- * All subscriptions of a client on one stream, since browsers and proxies allow only a few. The stream is opened anew when
- * somebody wants to hear of more, and when it breaks.
+ * All subscriptions of a client on one stream, since browsers and proxies allow only a few. The stream is reopened when a
+ * subscription is added or closed, and when it breaks.
  */
 export class Listening {
   readonly #parts: ListeningParts;
@@ -59,7 +59,7 @@ export class Listening {
     if (Object.keys(filter).length === 0)
       throw new McpError(
         'invalid_params',
-        'subscribe: say what to hear of, a URI or { tools: true }, for example',
+        'subscribe needs something to subscribe to, such as a URI or { tools: true }',
       );
     if (signal?.aborted) throw cancelledBy(signal.reason);
     const subscriber = new Subscriber({
@@ -90,7 +90,7 @@ export class Listening {
     if (!this.#closing.signal.aborted) await this.#follow().catch(() => {});
   }
 
-  /** Makes the stream what the subscribers want, one change after the other. */
+  /** Adapts the stream to the subscribers, one change after the other. */
   #follow(): Promise<void> {
     const changed = this.#changing.then(() => this.#change());
     this.#changing = changed.catch(() => {});
@@ -103,11 +103,11 @@ export class Listening {
     if (before !== undefined && covers(before.filter, wanted) && covers(wanted, before.filter)) return;
     if (Object.keys(wanted).length > 0) this.#stream = await this.#open(wanted);
     else this.#stream = undefined;
-    // The old one ends when the new one is there, so that nothing is missed.
+    // The old stream ends after the new one is open, so that nothing is missed.
     before?.stop.abort();
   }
 
-  /** Opens a stream and resolves when the server has said what it grants. */
+  /** Opens a stream; resolves when the server has acknowledged it. */
   #open(filter: SubscriptionFilter): Promise<Stream> {
     const stream: Stream = { filter, stop: new AbortController(), granted: undefined };
     const signal = AbortSignal.any([stream.stop.signal, this.#closing.signal]);
@@ -123,7 +123,7 @@ export class Listening {
     });
   }
 
-  /** Opens the stream again and again while it is wanted. What was granted once may be granted again later. */
+  /** Reopens the stream until it is stopped, even if the server no longer grants it: it may do so again later. */
   async #keep(stream: Stream, signal: AbortSignal): Promise<void> {
     const isGranted = (): boolean => Object.keys(stream.granted ?? {}).length > 0;
     if (!isGranted()) return;
@@ -134,12 +134,10 @@ export class Listening {
         await delay(backoff(failures, { baseMs: 200, maxMs: 30_000 }), { signal });
         await this.#listen(stream, signal, () => this.#reportAllChanged(stream));
         if (wasGranted && !isGranted())
-          this.#parts.problem(
-            'The server grants the subscription no more; it is asked again from time to time',
-          );
+          this.#parts.problem('The server no longer grants the subscription; the client keeps asking');
       } catch (error) {
         if (signal.aborted) return;
-        this.#parts.problem('The subscription broke off and is opened again', error);
+        this.#parts.problem('The subscription was interrupted and is being reopened', error);
       }
       failures = performance.now() - startedAt > 5000 ? 0 : failures + 1;
     }
@@ -156,7 +154,7 @@ export class Listening {
       signal,
     );
     if (stream.granted === undefined)
-      throw new McpError('bad_response', 'The server ended the subscription before it began');
+      throw new McpError('bad_response', 'The server ended the subscription without acknowledging it');
   }
 
   #onNotification(method: string, params: JsonObject | undefined): void {
@@ -165,11 +163,11 @@ export class Listening {
       const change = toChange(method, params);
       if (change !== undefined) for (const subscriber of this.#subscribers) subscriber.notify(change);
     } catch (error) {
-      this.#parts.problem(`The server sent ${method} in a form that cannot be read`, error);
+      this.#parts.problem(`The server sent a malformed ${method}`, error);
     }
   }
 
-  // Whoever was not there cannot know what changed: everything may have.
+  // After a gap, everything is reported as changed: the client cannot know what it missed.
   #reportAllChanged({ granted = {} }: Stream): void {
     for (const kind of lists)
       if (granted[`${kind}ListChanged`]) this.#onNotification(`notifications/${kind}/list_changed`, {});

@@ -10,7 +10,7 @@ export interface SubscriberParts {
   readonly onClose: () => Promise<void>;
 }
 
-/** One who hears of changes. What was not looked at yet is kept once for each thing that changed, so it cannot grow. */
+/** One subscription. Of each thing that changes, only the latest unread change is kept, so that memory is bounded. */
 export class Subscriber {
   readonly filter: SubscriptionFilter;
   readonly #parts: SubscriberParts;
@@ -39,7 +39,7 @@ export class Subscriber {
     }
   }
 
-  /** Closes with the signal, also where that has been aborted meanwhile. */
+  /** Closes the subscription when the signal aborts, or at once if it already has. */
   endWith(signal: AbortSignal | undefined): void {
     if (signal === undefined) return;
     const end = (): void => void this.close();

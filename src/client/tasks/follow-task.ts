@@ -8,9 +8,11 @@ import type { CallOptions, Progress } from '../model/options.js';
 import { Following } from './following.js';
 import { TaskAnswering } from './task-answering.js';
 
+// Waits for tasks. Loaded with the first task whose result a program wants.
+
 export interface FollowedTask {
   readonly id: string;
-  /** The tool. */
+  /** The name of the tool. */
   readonly name: string;
   readonly initialState: TaskState | undefined;
   readonly parts: TaskParts;
@@ -19,10 +21,10 @@ export interface FollowedTask {
   readonly update: (answers: JsonObject, options: CallOptions) => Promise<void>;
 }
 
-/** Waits for the result of a task, within the limits that the caller gave, and answers its questions on the way. */
+/** Waits for the result of a task, within the caller's limits, and answers its questions on the way. */
 export async function followTask(task: FollowedTask): Promise<JsonObject> {
   const { id, name, initialState, parts, options, get, update } = task;
-  // The time of all polls together is limited here; a single one has only `timeoutMs`.
+  // `maxTimeoutMs` limits all polls together; a single poll has only `timeoutMs`.
   const {
     onProgress: _,
     maxTimeoutMs = parts.maxTimeoutMs ?? Number.POSITIVE_INFINITY,
@@ -59,7 +61,7 @@ export async function followTask(task: FollowedTask): Promise<JsonObject> {
 function timeoutError(id: string, ms: number): McpError {
   return new McpError(
     'timeout',
-    `The task ${id} is not done after ${ms} ms (maxTimeoutMs). It goes on at the server, and client.task(id) finds it again.`,
+    `The task ${id} is not done after ${ms} ms (maxTimeoutMs). The server continues it; client.task(id) finds it again.`,
   );
 }
 
@@ -67,13 +69,13 @@ export interface TaskParts {
   readonly request: (method: string, params: JsonObject, options?: CallOptions) => Promise<Outcome>;
   readonly answer: AnswerQuestion;
   readonly maxRounds: number;
-  /** How long to wait where a call says nothing; undefined for no limit. */
+  /** The limit for a call without one of its own; undefined for no limit. */
   readonly maxTimeoutMs: number | undefined;
   /** Aborts when the client closes. */
   readonly closing: AbortSignal;
-  /** Tells how far a tool is. */
+  /** Reports the progress of a tool. */
   readonly progress: (progress: Progress, name: string, options: CallOptions) => void;
   readonly problem: (message: string, cause?: unknown) => void;
-  /** Makes a result of what the tool answered at last. */
+  /** Turns the task's final result into the result of the call. */
   readonly finish: (name: string, result: JsonObject) => CallResult | Promise<CallResult>;
 }

@@ -9,11 +9,11 @@ import { toTaskState } from './task-state.js';
 
 const FASTEST_MS = 20;
 const SLOWEST_MS = 60_000;
-/** The longest pause between two attempts to reach a server that is away. */
+/** The longest pause between two attempts to reach a server that is unavailable. */
 const AWAY_MS = 30_000;
-/** How long a server may be away where nobody knows how long the task lives. */
+/** The time that a server may be unavailable if the task's lifetime is unknown. */
 const UNKNOWN_LIFE_MS = 3_600_000;
-/** How long a server may answer with errors of its own. A store that is down for a minute comes back. */
+/** The time that a server may answer with internal errors: its store may be down for a minute. */
 const TROUBLE_MS = 120_000;
 
 export interface FollowingParts {
@@ -21,13 +21,13 @@ export interface FollowingParts {
   readonly answers: TaskAnswering;
   readonly progress: (progress: Progress) => void;
   readonly problem: (message: string, cause?: unknown) => void;
-  /** Aborts when the caller gives up, its time is over, or the client closes. */
+  /** Aborts when the caller cancels, on a timeout, or when the client closes. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Polls a task until it ends. A server that is away is waited for, with growing pauses, as long as the task can live: it is
- * still there when the server is back. Only monotonic time counts, so that no clock that is set can end the waiting.
+ * Polls a task until it ends. While the server is unavailable, polling continues with growing pauses for as long as the task
+ * can live: the task may still exist when the server is back. Time is monotonic, so that setting the clock has no effect.
  */
 export class Following {
   readonly #id: string;
@@ -44,7 +44,7 @@ export class Following {
     if (initialState !== undefined) this.#see(initialState);
   }
 
-  /** The result that the tool answered at last. */
+  /** The final result of the task. */
   async result(): Promise<JsonObject> {
     const { signal } = this.#parts;
     for (;;) {
@@ -105,7 +105,7 @@ export class Following {
     return backoff(this.#failures, { baseMs: Math.min(interval, AWAY_MS), maxMs: AWAY_MS });
   }
 
-  /** Throws what ends the waiting; otherwise the server is asked again later. */
+  /** Throws an error that ends the polling, and returns if the server is polled again. */
   #onFailure(thrown: unknown): void {
     if (thrown instanceof Ended) throw thrown.error;
     const error = toMcpError(thrown);
@@ -114,7 +114,7 @@ export class Following {
     const now = performance.now();
     if (this.#failures++ === 0) {
       this.#failingSince = now;
-      this.#parts.problem(`The task ${this.#id} cannot be seen: ${error.message} It is polled again`, error);
+      this.#parts.problem(`Polling the task ${this.#id} failed and is retried: ${error.message}`, error);
     }
     const overMs = kind === 'trouble' ? this.#failingSince + TROUBLE_MS : this.#livesUntil();
     if (now > overMs) throw gaveUp(this.#id, error, now - this.#failingSince);
@@ -126,7 +126,7 @@ export class Following {
   }
 }
 
-/** How the task itself ended, or why it cannot be answered: no further poll changes that, whatever the code is. */
+/** An error that is final whatever its code: the task itself failed, or its questions cannot be answered. */
 class Ended {
   readonly error: unknown;
   constructor(error: unknown) {
@@ -134,7 +134,7 @@ class Ended {
   }
 }
 
-/** Whether a failure to see a task may pass: the server is away, or has a trouble of its own. */
+/** Tells whether a failed poll may succeed later: the server is unavailable, or has an internal error. */
 function passing({ code, data }: McpError): 'away' | 'trouble' | undefined {
   switch (code) {
     case 'connect_failed':
@@ -145,7 +145,7 @@ function passing({ code, data }: McpError): 'away' | 'trouble' | undefined {
     case 'internal_error':
       return 'trouble';
     case 'bad_response':
-      // What stands before a server that is being started answers 502 or 504.
+      // A proxy answers 502 or 504 while the server behind it starts.
       return isObject(data) && Number(data['status']) >= 500 ? 'away' : undefined;
     default:
       return undefined;
@@ -155,7 +155,7 @@ function passing({ code, data }: McpError): 'away' | 'trouble' | undefined {
 function gaveUp(id: string, cause: McpError, ms: number): McpError {
   return new McpError(
     'timeout',
-    `The task ${id} could not be seen for ${Math.round(ms / 1000)} s, longer than it lives: ${cause.message}`,
+    `The task ${id} could not be polled for ${Math.round(ms / 1000)} s, longer than it lives: ${cause.message}`,
     { cause },
   );
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import { answerAll, answersNeverFit, isRefusal, tooManyRounds } from '../answering/answer-rounds.js';
 import type { AnswerQuestion } from '../model/handlers.js';
 
-/** An answer that was accepted takes effect at once, or after a few polls where a server is slow. Then it was not one. */
+/** A question that is still open after this many polls has been asked again: a server accepts an answer within a few polls. */
 const POLLS_UNTIL_REFUSED = 5;
 
 export interface TaskAnsweringParts {
@@ -12,18 +12,18 @@ export interface TaskAnsweringParts {
 }
 
 interface TaskAnswer {
-  /** The question as it was shown. */
+  /** The question that was answered, as JSON. */
   readonly question: string;
   readonly response: JsonObject;
-  /** How many times this question was put to the handler. */
+  /** The number of times that the handler was asked this question. */
   readonly round: number;
-  /** How often the question was seen open since the server acknowledged the answer; undefined before that. */
+  /** The number of polls that still had the question open after the server acknowledged the answer; undefined before that. */
   polls: number | undefined;
 }
 
 /**
- * The answers to a task's questions. The user is asked once for each question, also where the server was away when the answer
- * was to be sent: it is kept until the server has it.
+ * Answers the questions of a task. The user is asked once for each question: an answer is kept until the server has received
+ * it, even if the server is unavailable in the meantime.
  */
 export class TaskAnswering {
   readonly #parts: TaskAnsweringParts;
@@ -33,10 +33,10 @@ export class TaskAnswering {
     this.#parts = parts;
   }
 
-  /** Puts what is open and was not answered yet to the handlers. */
+  /** Puts the open questions that have no answer yet to the handlers. */
   async ask(questions: Readonly<Record<string, JsonObject>>, signal: AbortSignal): Promise<void> {
     for (const [key, { question }] of this.#answers) {
-      // An answer is to the question that was shown, not to its key.
+      // An answer belongs to the question itself, not to its key.
       if (!Object.hasOwn(questions, key) || JSON.stringify(questions[key]) !== question)
         this.#answers.delete(key);
     }

@@ -7,20 +7,20 @@ import type { CallOptions } from '../model/options.js';
 import type { TaskParts } from './follow-task.js';
 import { toTaskState } from './task-state.js';
 
-/** A task that a call has just become. */
+/** The first state of a task that a call has just become. */
 interface StartedTask {
-  /** The tool. */
+  /** The name of the tool. */
   readonly name: string;
   readonly state: TaskState;
 }
 
-/** The task that a call has become. */
+/** The handle of the task that a call has become. */
 export function startedTask(parts: TaskParts, name: string, outcome: Outcome): TaskHandle {
   const state = toTaskState(outcome);
   return taskHandle(parts, state.id, { name, state });
 }
 
-/** A task that the server keeps. */
+/** The handle of a task that the server keeps. */
 export function taskHandle(parts: TaskParts, id: string, started?: StartedTask): TaskHandle {
   const { request, finish } = parts;
   const name = started?.name ?? id;
@@ -33,7 +33,7 @@ export function taskHandle(parts: TaskParts, id: string, started?: StartedTask):
   }
 
   async function result(options: CallOptions = {}): Promise<CallResult> {
-    // Loaded with the first task that is waited for: most servers have none.
+    // Loaded with the first task whose result is wanted: most servers have no tasks.
     const { followTask } = await import('./follow-task.js');
     return finish(
       name,
@@ -53,7 +53,7 @@ export function taskHandle(parts: TaskParts, id: string, started?: StartedTask):
   };
 }
 
-/** What a call gives whose server made no task of it. */
+/** The handle of a call that did not become a task and is done. */
 export function doneHandle(result: CallResult): TaskHandle {
   const now = new Date().toISOString();
   const state: TaskState = {
@@ -76,7 +76,7 @@ export function doneHandle(result: CallResult): TaskHandle {
   };
 }
 
-/** Whatever goes wrong with a task, its id is in the error: `client.task(error.data.taskId)` takes it up again. */
+/** Adds the task's id to every error, so that `client.task(error.data.taskId)` finds the task again. */
 async function withTaskId<T>(taskId: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

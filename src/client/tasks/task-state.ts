@@ -5,12 +5,12 @@ import { isTaskStatus } from '../../protocol/tasks.js';
 import { toProgress } from '../calls/progress.js';
 import type { TaskState } from '../model/client.js';
 
-/** Reads what a server says of a task. */
+/** Reads the state of a task from a server's message. */
 export function toTaskState(task: JsonObject): TaskState {
   const { taskId, status, statusMessage, createdAt, lastUpdatedAt, ttlMs, pollIntervalMs, inputRequests } =
     task;
   if (typeof taskId !== 'string' || !isTaskStatus(status))
-    throw new McpError('bad_response', 'The server speaks of a task without an id or a status');
+    throw new McpError('bad_response', 'The server sent a task without a valid id or status');
   const meta = isObject(task['_meta']) ? task['_meta'][TASK_PROGRESS] : undefined;
   return {
     id: taskId,

@@ -13,12 +13,12 @@ export interface ToolCallParts {
   readonly knownTools: KnownTools;
   readonly answer: AnswerQuestion;
   readonly maxRounds: number;
-  /** The limit of whole calls that the client was given, for waiting for tasks; undefined where none was given. */
+  /** The client's own `maxTimeoutMs`, which also limits waiting for tasks; undefined for no limit. */
   readonly maxTimeoutMs: number | undefined;
   readonly problem: (message: string, cause?: unknown) => void;
 }
 
-/** Calls tools, and follows the tasks that some of them become. */
+/** The methods of a client that call tools and follow tasks. */
 export function toolCalls({
   sender,
   knownTools,
@@ -74,7 +74,7 @@ export function toolCalls({
     try {
       return await resultOrTask.result(options);
     } catch (error) {
-      // The caller gave up on the call, so the task is not wanted any more either.
+      // The caller cancelled the call, so the task is cancelled too.
       if (options.signal?.aborted) void resultOrTask.cancel().catch(() => {});
       throw error;
     }
@@ -88,7 +88,7 @@ function tasks(): Promise<typeof import('./task-handle.js')> {
   return import('./task-handle.js');
 }
 
-/** A task of an earlier call. */
+/** The handle of a task by its id. */
 function taskById(parts: TaskParts, id: string): TaskHandle {
   const handle = async (): Promise<TaskHandle> => (await tasks()).taskHandle(parts, id);
   return {
@@ -109,7 +109,7 @@ function withKey(options: ToolCallOptions): ToolCallOptions {
 function asFunctions(callTool: Client['callTool']): Client['tool'] {
   return new Proxy({} as Client['tool'], {
     get(_, name) {
-      // What is awaited is asked for `then`, and must not have one.
+      // `await` reads `then`, so that there must not be a tool of this name.
       if (typeof name !== 'string' || name === 'then') return undefined;
       return async (args?: object, options?: CallOptions) => (await callTool(name, args, options)).unwrap();
     },

@@ -1,6 +1,6 @@
 const OLDEST_NODE = 20;
 
-/** Throws where Node is too old, with a sentence instead of whatever is missing there. Bun and Deno report a recent Node. */
+/** Throws a clear error if Node is too old. Bun and Deno report a recent Node. */
 export function checkRuntime(versions: { readonly node?: string | undefined } | undefined): void {
   const { node } = versions ?? {};
   if (node !== undefined && Number.parseInt(node, 10) < OLDEST_NODE)

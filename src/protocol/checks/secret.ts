@@ -1,9 +1,9 @@
-// A short secret can be guessed from what it has signed or sealed.
+// A short secret can be guessed from a value that it signed or sealed.
 const MIN_LENGTH = 32;
 
 export function checkSecret(secret: string): void {
   if (secret.length >= MIN_LENGTH) return;
   throw new RangeError(
-    `A secret must have at least ${MIN_LENGTH} characters; \`openssl rand -hex 32\` makes a good one`,
+    `A secret must have at least ${MIN_LENGTH} characters; \`openssl rand -hex 32\` makes a good one.`,
   );
 }

@@ -1,27 +1,27 @@
 import { decodeBase64, encodeBase64 } from './base64.js';
 
-// Spec 2026-07-28, Streamable HTTP, Value Encoding: any text as an HTTP header value.
+// Any string as the value of an HTTP header. Spec 2026-07-28, Streamable HTTP, Value Encoding.
 
 const PREFIX = '=?base64?';
 const SUFFIX = '?=';
 
 const encoder = new TextEncoder();
-// A byte order mark is part of the value: dropped, the value would no longer match the body's.
+// A byte order mark is part of the value: without it, the value would not match the one in the body.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Prints a value as it is where a header can carry it, else as base64 between markers. */
+/** Prints a value as it is if a header can carry it, and otherwise as base64 between markers. */
 export function encodeHeaderValue(value: string | number | boolean): string {
   const text = Object.is(value, -0) ? '0' : String(value);
   const plain = isHeaderText(text) && text === trimBlanks(text) && !isMarked(text);
   return plain ? text : `${PREFIX}${encodeBase64(encoder.encode(text))}${SUFFIX}`;
 }
 
-/** Reads a header value. `undefined` where it is marked as base64 and is not, or has what no header may have. */
+/** Reads a header value; `undefined` if it is marked as base64 and is not, or has characters that a header cannot carry. */
 export function decodeHeaderValue(header: string): string | undefined {
   const text = trimBlanks(header);
   if (!isHeaderText(text)) return undefined;
   if (!isMarked(text)) return text;
-  // In `=?base64?=` the markers share a character, so nothing lies between them, not even an empty value.
+  // In `=?base64?=` the markers overlap, so that there is no value between them, not even an empty one.
   if (text.length < PREFIX.length + SUFFIX.length) return undefined;
   const bytes = decodeBase64(text.slice(PREFIX.length, -SUFFIX.length));
   if (bytes === undefined) return undefined;
@@ -45,7 +45,7 @@ function isHeaderText(text: string): boolean {
   return true;
 }
 
-/** What HTTP drops around a value. Not `trim`, which takes line breaks too. */
+/** Removes the spaces and tabs that HTTP ignores around a value. `trim` would also remove line breaks. */
 function trimBlanks(text: string): string {
   let from = 0;
   let to = text.length;

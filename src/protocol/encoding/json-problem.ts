@@ -1,13 +1,13 @@
-// What JSON cannot carry, where it is in a value, and what to write instead. Runs only where something looks wrong, so
-// that it may take its time.
+// Finds the value that JSON cannot carry, and says where it is and what to write instead. Runs only if something looks wrong, so
+// that it need not be fast.
 
 export interface JsonProblem {
   readonly sentence: string;
-  /** The error that was found where a value belongs. */
+  /** The error that was found in place of a value. */
   readonly cause: unknown;
 }
 
-/** No client reads deeper values, and JSON.stringify itself ends a few thousand levels later. */
+/** No client reads deeper values, and JSON.stringify itself fails a few thousand levels deeper. */
 const MAX_LEVELS = 1000;
 
 /** The first value that JSON cannot carry, or undefined. */
@@ -15,10 +15,10 @@ export function jsonProblem(value: unknown): JsonProblem | undefined {
   return search(value, '', new Map()) ?? emptyProblem(value);
 }
 
-// Inside of an object undefined is left out, as everybody expects. Alone, it is not JSON.
+// Inside an object, undefined is left out, as everybody expects. On its own, it is not JSON.
 function emptyProblem(value: unknown): JsonProblem | undefined {
   if (typeof value !== 'object' || value === null || JSON.stringify(value) !== undefined) return undefined;
-  return problem('', 'has a toJSON() that returns nothing. Return what it stands for.');
+  return problem('', 'has a toJSON() that returns nothing. Return the value that it stands for.');
 }
 
 function search(value: unknown, path: string, ancestors: Map<object, string>): JsonProblem | undefined {
@@ -70,7 +70,7 @@ function shortened(path: string): string {
   return path.length > 200 ? `${path.slice(0, 80)} … ${path.slice(-80)}` : path;
 }
 
-/** What is wrong with the value itself, whatever is inside. */
+/** Advice on the value itself, without the values inside it; undefined if it is fine. */
 function advice(value: unknown): string | undefined {
   switch (typeof value) {
     case 'number':
@@ -81,7 +81,7 @@ function advice(value: unknown): string | undefined {
       // Some programs teach BigInt to print itself.
       return 'toJSON' in BigInt.prototype
         ? undefined
-        : 'is a BigInt. Return String(value), or Number(value) where it is small.';
+        : 'is a BigInt. Return String(value), or Number(value) if it is small.';
     case 'function':
       return isClass(value) ? 'is a class. Leave it out.' : 'is a function. Call it, or leave it out.';
     case 'symbol':
@@ -96,12 +96,12 @@ function advice(value: unknown): string | undefined {
 const BYTES =
   'Return image(bytes, mimeType), audio(bytes, mimeType) or embed(uri, bytes), or encode it as a base64 string.';
 
-/** By the tag that `Object.prototype.toString` shows, which is the same in every realm. */
+/** Advice by the tag of `Object.prototype.toString`, which is the same in every realm. */
 const byTag: Readonly<Record<string, string>> = {
-  Map: 'is a Map. Return Object.fromEntries(map), or [...map] where its keys are not strings.',
+  Map: 'is a Map. Return Object.fromEntries(map), or [...map] if its keys are not strings.',
   Set: 'is a Set. Return [...set].',
-  WeakMap: 'is a WeakMap, which nobody can list. Leave it out.',
-  WeakSet: 'is a WeakSet, which nobody can list. Leave it out.',
+  WeakMap: 'is a WeakMap, which cannot be listed. Leave it out.',
+  WeakSet: 'is a WeakSet, which cannot be listed. Leave it out.',
   Promise: 'is a promise. Await it first.',
   Error: 'is an Error. Throw it, or return its message.',
   DOMException: 'is an Error. Throw it, or return its message.',
@@ -135,7 +135,7 @@ function adviceOnObject(value: object): string | undefined {
   return adviceOnInstance(value);
 }
 
-// Boxed scalars print as what they hold. Of any other instance JSON sees the fields of its own.
+// A boxed scalar prints as the scalar. Of any other instance, JSON sees only its own fields.
 function adviceOnInstance(value: object): string | undefined {
   if (tagOf(value) === 'Number') return advice(Number(value));
   if (['String', 'Boolean', 'BigInt'].includes(tagOf(value))) return undefined;
@@ -149,7 +149,7 @@ function adviceOnInstance(value: object): string | undefined {
   return undefined;
 }
 
-// Of an object whose keys are all symbols nothing would be left.
+// An object whose keys are all symbols would print as {}.
 function adviceOnSymbols(value: object): string | undefined {
   if (Object.keys(value).length > 0 || Object.getOwnPropertySymbols(value).length === 0) return undefined;
   if (Symbol.asyncIterator in value) return 'is an async iterable. Collect its values in an array first.';
@@ -176,7 +176,7 @@ function isPlainObject(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-// Also of another realm, such as that of node:vm.
+// Also recognizes a Date of another realm, such as that of node:vm.
 function isDate(value: object): value is Date {
   return value instanceof Date || tagOf(value) === 'Date';
 }

@@ -1,12 +1,12 @@
 import { jsonProblem } from './json-problem.js';
 
-// JSON.stringify turns a Map, a promise or an Error into {} and leaves functions out, all without a word. A handler's
-// value is looked through before it is printed, so that such a value is an error that says where it is.
+// Checks a handler's value before it is printed. JSON.stringify silently turns a Map, a promise or an Error into {} and leaves
+// functions out; here such a value is an error that says where it is.
 
-/** Beyond this the careful search decides, which knows a circle from a deep value. */
+/** Beyond this many levels the careful search decides, which tells a cycle from a deep value. */
 const LEVELS = 64;
 
-/** Throws a TypeError that begins with `what` and says which value JSON cannot carry, where it is, and what to do. */
+/** Throws a TypeError that begins with `subject` and says which value JSON cannot carry, where it is, and what to do. */
 export function assertJson(value: unknown, subject: string): void {
   if (isScalar(value) || (typeof value === 'object' && value !== null && isPlain(value, LEVELS))) return;
   const problem = jsonProblem(value);
@@ -26,7 +26,7 @@ function isScalar(value: unknown): boolean {
   }
 }
 
-// The fast answer for nearly every value: object literals and arrays of what JSON has. False means that a careful look is
+// The fast path for nearly every value: object literals and arrays of JSON values. False means that a careful search is
 // needed. The two loops are the same, written out, because a call for each scalar doubles the time.
 function isPlain(value: object, levels: number): boolean {
   if (levels === 0) return false;
@@ -72,6 +72,6 @@ function isPlain(value: object, levels: number): boolean {
         return false;
     }
   }
-  // An iterable that was written out has no other keys than symbols.
+  // An iterable written as a literal has only symbols as keys.
   return !empty || Object.getOwnPropertySymbols(value).length === 0;
 }

@@ -1,12 +1,14 @@
 import { encodeBase64 } from '../encoding/base64.js';
 
+// Binary data for content blocks, as base64.
+
 /** Bytes, or a string that is base64 already. */
 export type Binary = Uint8Array | ArrayBuffer | string;
 
-/** How much of each end of a string is looked at: all of a path or URL, and little of a large image. */
+/** The number of characters at each end of a string that are checked: all of a path or URL, little of a large image. */
 const CHECKED_LENGTH = 4096;
 
-/** Base64 of whatever `what`, the function that takes it, was given. Throws an error that says what to give instead. */
+/** The data as base64. Throws a TypeError that names the function and says what to pass instead. */
 export function toBase64(data: Binary, functionName: string): string {
   if (typeof data === 'string') return checkedBase64(data, functionName);
   if (ArrayBuffer.isView(data))
@@ -20,7 +22,7 @@ function checkedBase64(text: string, functionName: string): string {
   const ends =
     text.length <= 2 * CHECKED_LENGTH ? text : text.slice(0, CHECKED_LENGTH) + text.slice(-CHECKED_LENGTH);
   if (/^[A-Za-z0-9+/]*={0,2}$/.test(ends) && text.length % 4 === 0) return text;
-  // Lines, as a command prints them. The first break is within the first hundred characters.
+  // Base64 in lines, as commands print it. The first line break is within the first hundred characters.
   if (/\s/.test(ends) && /^[A-Za-z0-9+/\s]*[=\s]*$/.test(ends))
     return checkedBase64(text.replaceAll(/\s+/g, ''), functionName);
   const start = JSON.stringify(text.slice(0, 40));
@@ -36,7 +38,7 @@ function ofDataUrl(url: string, functionName: string): string {
   throw new TypeError(`${functionName} needs bytes or a base64 string, and this data: URL is not base64`);
 }
 
-// Also of another realm, such as a test runner's.
+// Also recognizes a buffer of another realm, such as a test runner's.
 function isBuffer(data: unknown): data is ArrayBuffer {
   return /^\[object (Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(data));
 }

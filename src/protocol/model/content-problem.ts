@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { closestName } from '../../schema/explain/closest-name.js';
 
-// Content blocks: which fields each type needs, and what is wrong with one that lacks them.
+// The fields that each type of content block needs, and the messages for a block that lacks them.
 
 const required: Readonly<Record<string, readonly string[]>> = {
   text: ['text'],
@@ -13,7 +13,7 @@ const required: Readonly<Record<string, readonly string[]>> = {
 
 const makers = 'text(), image(), audio(), resourceLink() or embed()';
 
-/** What is wrong with a content block, as the rest of a sentence that begins with its name; undefined for a good one. */
+/** The mistake in a content block, as the rest of a sentence that begins with its name; undefined for a valid block. */
 export function contentProblem(value: unknown): string | undefined {
   if (typeof value === 'string') return "is a string. Write text('…').";
   if (!isObject(value)) return `is not a content block. Make one with ${makers}.`;
@@ -30,7 +30,7 @@ export function isBlockType(type: string): boolean {
   return Object.hasOwn(required, type);
 }
 
-/** What is wrong with the fields of a block whose type is known. */
+/** The mistake in the fields of a block whose type is known; undefined for a valid block. */
 export function fieldProblem(type: string, value: JsonObject): string | undefined {
   if (type === 'resource') {
     const { resource } = value;

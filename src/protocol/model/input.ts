@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { ContentBlock, Role } from './content.js';
 import type { ListedTool } from './model.js';
 
-// What a server may ask its client for, in whatever era: a user's input, a model's answer, the open folders.
+// The input that a server may ask its client for, in both eras: a user's answer, a model's message, the open folders.
 
 /** A request of a server for input, which the client fulfils. */
 export interface InputRequest {
@@ -79,7 +79,7 @@ export interface Root {
   readonly name?: string;
 }
 
-/** What is missing in an answer, from the form's defaults. */
+/** An answer to a form, with missing fields filled in from the form's defaults. */
 export function withDefaults(form: JsonObject, content: unknown): unknown {
   if (!isObject(content)) return content;
   const fields = isObject(form['properties']) ? (form['properties'] as Record<string, unknown>) : {};

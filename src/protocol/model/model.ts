@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Annotations, ContentBlock, Icon, Role } from './content.js';
 
-// The shapes of the newest revision. Older shapes are projections of these (see legacy/).
+// The shapes of the newest revision. The folder `legacy` translates them to older ones.
 
 /** The name and version of a program: a client or a server. */
 export interface Implementation {
@@ -210,7 +210,7 @@ export interface PromptMessage {
 /** `public` results may be shared between users; `private` ones belong to one user. */
 export type CacheScope = 'public' | 'private';
 
-/** What a client wants to hear of on a `subscriptions/listen` stream. */
+/** The changes that a client wants to receive on a `subscriptions/listen` stream. */
 export interface SubscriptionFilter {
   toolsListChanged?: boolean;
   promptsListChanged?: boolean;

@@ -3,9 +3,9 @@ import { type Revision, revisions } from './revisions.js';
 // The one place where revisions are compared. Everything else asks `has(revision, feature)`.
 
 export interface RevisionSpan {
-  /** The first revision that has it. */
+  /** The first revision that has the feature. */
   readonly since: Revision;
-  /** The first revision that no longer has it. */
+  /** The first revision that no longer has the feature. */
   readonly until?: Revision;
 }
 
@@ -45,17 +45,17 @@ export function within(revision: Revision, span: RevisionSpan): boolean {
   );
 }
 
-/** The first of ours that is among a peer's, which may be anything. */
+/** The first of our revisions that is among the peer's, which may be any value. */
 export function mutual(ours: readonly Revision[], theirs: unknown): Revision | undefined {
   return Array.isArray(theirs) ? ours.find((revision) => theirs.includes(revision)) : undefined;
 }
 
-/** The revisions that open with a handshake, newest first: what a session may be opened with. */
+/** The revisions that open a session with a handshake, newest first. */
 export const sessionRevisions: readonly Revision[] = revisions
   .filter((revision) => has(revision, 'handshake'))
   .reverse();
 
-/** What a session gets whose client asks for a version that nobody knows. */
+/** The revision for a session whose client asks for an unknown one. */
 export const newestSession: Revision = sessionRevisions[0] as Revision;
 
 /** The revisions whose requests carry their own metadata, newest first. */

@@ -1,8 +1,8 @@
 // Characters and percent-encoding: RFC 3986, as RFC 6570 uses them.
 
-/** What may stand in a value that is not reserved expansion, as it is or though its sender should encode it. */
+/** The class of characters that a value may have outside reserved expansion, including some that a sender should encode. */
 export const SEGMENT = 1;
-/** What may stand in the value of `{+path}` or `{#fragment}`. */
+/** The class of characters that the value of `{+path}` or `{#fragment}` may have. */
 export const RESERVED = 2;
 
 const isUnreserved = asciiTable('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~');
@@ -19,7 +19,7 @@ function asciiTable(characters: string): Uint8Array {
   return table;
 }
 
-/** The classes that the character at `at` belongs to; its unit must be sound. A percent sign is in both. */
+/** The classes that the character at `at` belongs to, if its code point is well-formed. A percent sign is in both. */
 export function classOf(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code === PERCENT) return SEGMENT | RESERVED;
@@ -28,8 +28,8 @@ export function classOf(text: string, at: number): number {
 }
 
 /**
- * How many characters at `at` stand for one code point: 1 or 2 as they are, 3 to 12 when percent-encoded. 0 where
- * a percent sign does not begin well-formed UTF-8, or a surrogate stands alone.
+ * The number of characters at `at` that represent one code point: 1 or 2 as they are, 3 to 12 when percent-encoded. 0 for a
+ * percent sign that does not begin well-formed UTF-8, and for a lone surrogate.
  */
 export function unitLength(text: string, at: number): number {
   const code = text.charCodeAt(at);
@@ -45,7 +45,7 @@ function encodedLength(text: string, at: number): number {
   const lead = tripletAt(text, at);
   if (lead < 0) return 0;
   if (lead < 0x80) return 3;
-  // Overlong forms, surrogates and what lies beyond U+10FFFF differ from good UTF-8 in the second byte at latest.
+  // Overlong forms, surrogates and code points beyond U+10FFFF differ from valid UTF-8 by the second byte at the latest.
   const second = tripletAt(text, at + 3);
   const lowest = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
   const highest = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
@@ -58,7 +58,7 @@ function encodedLength(text: string, at: number): number {
   return 3 * bytes;
 }
 
-/** The byte that the triplet at `at` stands for, or -1 where there is no triplet. */
+/** The byte that the triplet at `at` represents, or -1 if there is no triplet. */
 export function tripletAt(text: string, at: number): number {
   if (text.charCodeAt(at) !== PERCENT) return -1;
   const high = hexDigit(text.charCodeAt(at + 1));
@@ -72,12 +72,12 @@ function hexDigit(code: number): number {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x61 + 10 : -1;
 }
 
-/** Encodes everything that is not unreserved. A surrogate that stands alone becomes U+FFFD. */
+/** Encodes everything that is not unreserved. A lone surrogate becomes U+FFFD. */
 export function encodeStrictly(text: string): string {
   return encode(text, false);
 }
 
-/** Leaves reserved characters and triplets that are there already as they are. */
+/** Encodes everything except unreserved and reserved characters and existing triplets. */
 export function encodeKeepingReserved(text: string): string {
   return encode(text, true);
 }

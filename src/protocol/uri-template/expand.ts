@@ -1,7 +1,7 @@
 import { encodeKeepingReserved, encodeStrictly, unitLength } from './characters.js';
 import type { Expression, Operator, Part, Variable } from './grammar.js';
 
-// RFC 6570, section 3: from a template and values to a URI.
+// Expands a template and values into a URI. RFC 6570, section 3.
 
 type ExpansionValue = string | readonly string[] | Readonly<Record<string, string>>;
 export type ExpansionValues = Readonly<Record<string, ExpansionValue | undefined>>;
@@ -31,7 +31,7 @@ function expandVariable(operator: Operator, variable: Variable, value: Expansion
   }
   if (variable.prefix !== undefined) {
     throw new RangeError(
-      `{${variable.name}:${variable.prefix}} takes a string: a list or a record has no prefix.`,
+      `{${variable.name}:${variable.prefix}} takes a string: an array or an object has no prefix.`,
     );
   }
   if (isList(value)) {
@@ -51,7 +51,7 @@ function withName(operator: Operator, name: string, value: string): string {
   return value === '' ? name + operator.ifEmpty : `${name}=${value}`;
 }
 
-/** Counts code points, and where triplets are kept as they are, each encoded code point as one. */
+/** Cuts a value to its prefix, in code points. Where triplets are not encoded again, an encoded code point counts as one. */
 function cut(value: string, prefix: number | undefined, operator: Operator): string {
   if (prefix === undefined) return value;
   let at = 0;
@@ -61,7 +61,7 @@ function cut(value: string, prefix: number | undefined, operator: Operator): str
   return value.slice(0, at);
 }
 
-/** RFC 6570, section 2.3: an empty list or record counts as undefined. An empty string does not. */
+/** RFC 6570, section 2.3: an empty array or object counts as undefined. An empty string does not. */
 function isEmptyComposite(value: ExpansionValue): boolean {
   if (typeof value === 'string') return false;
   return isList(value) ? value.length === 0 : Object.keys(value).length === 0;

@@ -1,6 +1,6 @@
 import { tripletAt } from './characters.js';
 
-// RFC 6570, section 2: what a template is made of.
+// Parses the syntax of a template. RFC 6570, section 2.
 
 interface Literal {
   readonly kind: 'literal';
@@ -17,19 +17,19 @@ export interface Variable {
   readonly name: string;
   /** `{list*}` */
   readonly explode: boolean;
-  /** `{name:3}`: at most so many characters of the value. */
+  /** `{name:3}`: only this many characters of the value. */
   readonly prefix: number | undefined;
 }
 
 export type Part = Literal | Expression;
 
-/** RFC 6570, appendix A: all that the operators differ in. */
+/** The properties in which the operators differ. RFC 6570, appendix A. */
 export interface Operator {
   readonly first: string;
   readonly separator: string;
   /** The expansion names the variables: `name=value`. */
   readonly named: boolean;
-  /** What follows the name of an empty value. */
+  /** The string that follows the name of an empty value. */
   readonly ifEmpty: string;
   /** Reserved characters are not encoded. */
   readonly reserved: boolean;
@@ -46,10 +46,10 @@ const operators: ReadonlyMap<string, Operator> = new Map([
   ['&', { first: '&', separator: '&', named: true, ifEmpty: '=', reserved: false }],
 ]);
 
-/** Templates come from remote servers too, and a table for matching grows with them. */
+/** Limits memory: a template may come from a remote server, and the table for matching grows with it. */
 const MAX_TEMPLATE_LENGTH = 8192;
 
-/** Reads a template's text. Throws a `RangeError` that says where and what is wrong. */
+/** Parses a template. Throws a `RangeError` that says what is wrong, and where. */
 export function readParts(text: string): readonly Part[] {
   if (text.length > MAX_TEMPLATE_LENGTH) {
     throw new RangeError(`A URI template must not be longer than ${MAX_TEMPLATE_LENGTH} characters.`);
@@ -76,11 +76,11 @@ function readLiteral(text: string, from: number, to: number): Literal {
       throw wrong(
         text,
         at,
-        'a percent sign must be followed by two hexadecimal digits; write %25 for itself',
+        'a percent sign must be followed by two hexadecimal digits; write %25 for a percent sign itself',
       );
     }
     if (character <= ' ' || character === '\x7f' || '"<>\\^`|'.includes(character)) {
-      throw wrong(text, at, `${JSON.stringify(character)} may not stand in a URI; percent-encode it`);
+      throw wrong(text, at, `${JSON.stringify(character)} is not allowed in a URI; percent-encode it`);
     }
   }
   return { kind: 'literal', text: text.slice(from, to) };
@@ -110,7 +110,7 @@ function readVariable(text: string, from: number, to: number): Variable {
   if (modifier === '*') return { name, explode: true, prefix: undefined };
   if (/^:[1-9][0-9]{0,3}$/.test(modifier)) return { name, explode: false, prefix: Number(modifier.slice(1)) };
   if (modifier.startsWith(':')) throw wrong(text, end, 'a prefix is a colon and a number from 1 to 9999');
-  throw wrong(text, end, `${JSON.stringify(text.charAt(end))} may not stand in a variable's name`);
+  throw wrong(text, end, `${JSON.stringify(text.charAt(end))} is not allowed in a variable's name`);
 }
 
 function nameEnd(text: string, from: number, to: number): number {
@@ -129,7 +129,7 @@ function nameEnd(text: string, from: number, to: number): number {
     }
   }
   if (at === from) throw wrong(text, from, "a variable's name is missing");
-  if (afterDot) throw wrong(text, at - 1, "a dot in a variable's name must stand between other characters");
+  if (afterDot) throw wrong(text, at - 1, "a dot in a variable's name must be between other characters");
   return at;
 }
 

@@ -3,10 +3,10 @@ import { classOf, RESERVED, SEGMENT, unitLength } from './characters.js';
 import type { Part, Variable } from './grammar.js';
 import { type CharSpan, literalForms, type MatchTarget, partMatcher, type Table } from './positions.js';
 
-// From a URI back to the values. A URI whose values could lead out of the place that the template names (path
-// traversal) does not match: values are decoded once, and then checked.
+// Matches a URI against a template and reads the values. A URI whose values could escape the template's path (path traversal)
+// does not match: values are decoded once, and then checked.
 
-/** Decoded values by name, on an object without a prototype. A variable that the URI leaves out has no entry. */
+/** Decoded values by name, in an object without a prototype. A variable that the URI omits has no entry. */
 export type TemplateMatch = Readonly<Record<string, string | readonly string[]>>;
 
 /** Prepares the parts once, for many URIs. */
@@ -18,7 +18,7 @@ export function createMatcher(parts: readonly Part[]): (uri: string) => Template
   return function match(uri) {
     // A longer URI matches nothing.
     if (uri.length > MAX_URI_LENGTH) return undefined;
-    // Most URIs belong to another template and are told apart here, before there is a table.
+    // Most URIs belong to another template and are rejected here, before a table is made.
     if (heads !== undefined && !heads.some((head) => uri.startsWith(head))) return undefined;
     const target = prepare(uri);
     const tables: Table[] = [];
@@ -71,7 +71,7 @@ function isPlain(value: string): boolean {
   return !value.includes('/') && !value.includes('\\') && !hasControl(value);
 }
 
-// A line break in a value ends a header, a log line or a command of whatever the handler speaks to.
+// A line break in a value could end a header, a log line or a command that the handler writes.
 function hasControl(value: string): boolean {
   for (let at = 0; at < value.length; at++) {
     const code = value.charCodeAt(at);
@@ -88,7 +88,7 @@ function staysBelow(value: string): boolean {
     .every((segment) => segment !== '.' && segment !== '..');
 }
 
-/** A variable that stands in the template more than once must have one value, or prefixes of it. */
+/** A variable that occurs in the template more than once must have one value, or prefixes of it. */
 function mergeByName(byVariable: ReadonlyMap<Variable, string | string[]>): TemplateMatch | undefined {
   const values: Record<string, string | string[]> = Object.create(null);
   const prefixes: [name: string, value: string][] = [];

@@ -1,11 +1,11 @@
 import { encodeKeepingReserved } from './characters.js';
 import type { Expression, Part, Variable } from './grammar.js';
 
-// Which parts of a URI belong to which parts of a template. From right to left, a table notes for each part the
-// positions from where it and all that follows can match to the end; then a walk from the left need never turn
-// back. Both are linear in the URI.
+// Finds the parts of a URI that belong to the parts of a template. From right to left, a table notes for each part the positions
+// from which this part and all later ones can match to the end; then a walk from the left never has to backtrack. Both are linear
+// in the URI.
 
-/** A URI under match. A step is the length of the code point at a position, 0 where no value may hold it. */
+/** A URI to match. A step is the length of the code point at a position; 0 if a value cannot contain it. */
 export interface MatchTarget {
   readonly uri: string;
   readonly segmentSteps: Uint8Array;
@@ -20,13 +20,13 @@ export interface CharSpan {
   readonly to: number;
 }
 
-/** One flag per position. The first row of a part says where the part may begin. */
+/** One flag per position in each row. The first row of a part says where the part may begin. */
 type Rows = readonly [Uint8Array, ...Uint8Array[]];
 
 export interface PartMatcher {
-  /** `after` is the first row of the next part. */
+  /** The rows of this part. `after` is the first row of the next part. */
   readonly reachable: (target: MatchTarget, after: Uint8Array) => Rows;
-  /** Takes this part from a position where it may begin, adds its spans, and gives the position after it. */
+  /** Consumes this part from a position where it may begin, adds its spans, and returns the position after it. */
   readonly consume: (target: MatchTarget, at: number, table: Table, spans: CharSpan[]) => number;
 }
 
@@ -40,7 +40,7 @@ export function partMatcher(part: Part): PartMatcher {
   return part.operator.named ? namedMatcher(part) : positionalMatcher(part);
 }
 
-/** The ways a literal may be written: encoded as expansion does it, or as the template has it. */
+/** The ways to write a literal: encoded as by expansion, or as in the template. */
 export function literalForms(text: string): readonly string[] {
   return [...new Set([encodeKeepingReserved(text), text])];
 }
@@ -69,10 +69,10 @@ function positionalMatcher({ operator, variables }: Expression): PartMatcher {
   const separator = operator.separator.charCodeAt(0);
   const exploded = variables.map(({ explode }) => explode);
   const last = variables.length - 1;
-  // Without a sign of its own in the URI an expression must show itself: each of its values has a character.
+  // An expression without a leading character in the URI must not be empty: each of its values has a character.
   const required = first === '';
 
-  /** A list's items cannot hold what separates them; a single value may, as a list that is not exploded does. */
+  /** The items of an exploded array cannot contain the separator; a single value may, as an array that is not exploded does. */
   function stepAt({ uri, segmentSteps, reservedSteps }: MatchTarget, v: number, at: number): number {
     if (exploded[v] && uri.charCodeAt(at) === separator) return 0;
     return (reserved ? reservedSteps : segmentSteps)[at] ?? 0;
@@ -83,7 +83,7 @@ function positionalMatcher({ operator, variables }: Expression): PartMatcher {
     return (!required || step > 0) && rows[1 + v]?.[at + step] === 1;
   }
 
-  /** Where a separator leads to: the next variable if that can be, else the next item, else nowhere. */
+  /** The variable after a separator: the next one if it can match, else the same one for its next item, else none. */
   function nextVariable(target: MatchTarget, rows: Rows, v: number, at: number): number | undefined {
     if (target.uri.charCodeAt(at) !== separator) return undefined;
     if (v < last && canStart(target, rows, v + 1, at + 1)) return v + 1;
@@ -144,11 +144,11 @@ function positionalMatcher({ operator, variables }: Expression): PartMatcher {
   return { reachable: reachablePositional, consume: consumePositional };
 }
 
-/** `{?a,b}`, `{&a}` and `{;a}`. Rows: where it may begin, where a value may go on, where a pair may end. */
+/** `{?a,b}`, `{&a}` and `{;a}`. Rows: where it may begin, where a value may continue, where a pair may end. */
 function namedMatcher({ operator, variables }: Expression): PartMatcher {
   const { first, separator } = operator;
 
-  /** The variable that a pair at `at` is of, where the pair and the rest can match. */
+  /** The variable of the pair at `at`, if the pair and the rest can match. */
   function pairAt(uri: string, at: number, value: Uint8Array, ends: Uint8Array): Variable | undefined {
     return variables.find(({ name }) => {
       if (!uri.startsWith(name, at)) return false;

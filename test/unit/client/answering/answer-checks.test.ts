@@ -78,7 +78,7 @@ describe('the return value of a handler', () => {
     await expect(client.callTool('poem')).rejects.toThrow(
       /`sample` handler returned a string.*role: "assistant"/,
     );
-    await expect(client.callTool('folders')).rejects.toThrow(/`roots` gave a string.*array/);
+    await expect(client.callTool('folders')).rejects.toThrow(/`roots` returned a string.*array/);
   });
 
   test.each<[Anything, RegExp]>([
@@ -92,8 +92,8 @@ describe('the return value of a handler', () => {
   });
 
   test.each<[Anything, RegExp]>([
-    [[7], /`roots` has a number/],
-    [[{ path: '/x' }], /`roots` has an object/],
+    [[7], /`roots` contains a number/],
+    [[{ path: '/x' }], /`roots` contains an object/],
     [['/home'], /file:\/\/\//],
   ])('is rejected with the mistake in the roots: %j', async (roots, message) => {
     await using client = await inProcessClient(server, { roots: () => roots });
@@ -207,7 +207,7 @@ describe('a missing handler', () => {
     await using client = await inProcessClient(server);
     const error = await client.callTool(name).catch((thrown) => thrown);
     expect(error).toMatchObject({ code: 'missing_capability' });
-    expect(error.message).toMatch(/Give connect\(\)/);
+    expect(error.message).toMatch(/Pass connect\(\)/);
     expect(error.message).toMatch(message);
   });
 });

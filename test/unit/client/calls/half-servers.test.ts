@@ -39,9 +39,9 @@ test('a list is empty if the server does not know the method, even if the server
   expect(await client.prompts().all()).toEqual([]);
   expect(await client.tools().all()).toEqual([]);
   expect(client.info().problems).toEqual([
-    'The server declares resources but does not know resources/list',
-    'The server declares prompts but does not know prompts/list',
-    'The server declares tools but does not know tools/list',
+    'The server declares resources but does not support resources/list',
+    'The server declares prompts but does not support prompts/list',
+    'The server declares tools but does not support tools/list',
   ]);
 });
 

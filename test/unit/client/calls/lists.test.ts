@@ -62,7 +62,7 @@ describe('lists', () => {
     };
     await using client = await inProcessClient({ dispatch: odd });
     expect((await client.tools().all()).map(({ name }) => name)).toHaveLength(8);
-    expect(client.info().problems[0]).toContain('2 entries that are none');
+    expect(client.info().problems[0]).toContain('Skipped 2 entries');
   });
 
   test('that are malformed are an error', async () => {

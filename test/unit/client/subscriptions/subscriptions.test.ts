@@ -275,7 +275,7 @@ describe('a subscription', () => {
     end();
     await until('it is granted again', () => heard.length > 0);
     expect(listens).toBe(3);
-    expect(client.info().problems).toEqual([expect.stringContaining('grants the subscription no more')]);
+    expect(client.info().problems).toEqual([expect.stringContaining('no longer grants the subscription')]);
   });
 
   test('survives a lost connection', async () => {

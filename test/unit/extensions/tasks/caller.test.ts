@@ -117,6 +117,6 @@ describe('a task of a caller', () => {
     await expect(
       inProcess(server, { auth: large, capabilities })('tools/call', { name: 'work' }),
     ).rejects.toMatchObject({ message: expect.stringContaining('Internal error') });
-    expect(logged.join()).toContain('at most 16384 can be kept for a task');
+    expect(logged.join()).toContain('at most 16384 can be stored with a task');
   });
 });

@@ -545,7 +545,7 @@ describe('the return value of a step', () => {
     );
     expect(outcome).toMatchObject({ isError: true });
     expect(logged).toBe(
-      'The result of the step "load" cannot be kept: rows is a Map. Return Object.fromEntries(map), or [...map] where its keys are not strings.',
+      'The result of the step "load" cannot be kept: rows is a Map. Return Object.fromEntries(map), or [...map] if its keys are not strings.',
     );
   });
 
