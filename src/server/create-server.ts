@@ -1,4 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+// Builds a server from its definitions.
+
 import type { JsonObject } from '../jsonrpc/message.js';
 import {
   type Call,
@@ -89,13 +91,13 @@ export interface Server<State = unknown, User = unknown, T = unknown> extends As
     /** The time for running steps to finish. Default: 5 s. */
     readonly drainMs?: number;
   }) => Promise<void>;
-  /** Ends the tasks' run in this process, the lifespan and the store. Close the transports first. */
+  /** Pauses the tasks, ends the lifespan and closes the store. Close the transports first. */
   readonly close: () => Promise<void>;
-  /** Types only: what a typed client reads. */
+  /** For types only: the tools that a typed client reads. */
   readonly '~tools'?: T;
 }
 
-/** What the server can do without knowing how. */
+/** Features that live outside of `server/` and are passed in. */
 export interface Plugins {
   readonly tasks?: (parts: TaskPluginParts) => TaskHost;
 }
@@ -161,7 +163,7 @@ export function createServer<State, User, T>(
     }
   }
 
-  // Middleware is promised a promise, and a call that it may spread.
+  // Middleware needs a promise, and a call that it may spread.
   const outer = use.length === 0 ? fromDirect(dispatch) : throughMiddleware(use);
   function throughMiddleware(middleware: readonly Middleware[]): Dispatch {
     const inner = compose(middleware, async (call) => handlerOf(call.method)(call));
@@ -175,13 +177,13 @@ export function createServer<State, User, T>(
     };
   }
 
-  // A handler's errors are dealt with where it runs: these come from middleware, `user`, prompts and resources.
+  // A tool's errors are handled where it runs. These errors come from middleware, `user`, prompts and resources.
   async function handleError(error: unknown, call: Call): Promise<Outcome> {
     const replacement = McpError.is(error) || ToolError.is(error) ? error : await mapError(error, call);
     if (McpError.is(replacement)) throw replacement;
     if (replacement === undefined)
       throw new McpError('internal_error', mask(error, `Method "${call.method}"`, log));
-    // The model reads the results of tools. Other methods have no result that says what failed.
+    // The model reads the results of tools. The results of other methods cannot describe a failure.
     if (call.method === 'tools/call') return registry.complete(toolFailure(replacement.message));
     throw new McpError('internal_error', replacement.message, { cause: replacement });
   }
@@ -227,7 +229,7 @@ export function createServer<State, User, T>(
   };
 }
 
-// A state that only this process can open is lost with it, and useless to the process beside it.
+// A random secret is lost with its process, and the states that it seals are useless to other processes.
 function sealOptions(
   { name, secret, asking = {} }: Pick<AnyServerOptions, 'name' | 'secret' | 'asking'>,
   { log, store }: { readonly log: Log; readonly store: Store },
@@ -240,7 +242,7 @@ function sealOptions(
     maxBytes,
     usedStates: once ? store : undefined,
     onUnrecorded: (error) =>
-      log('error', 'Answers were refused: the store could not record their state as used', error),
+      log('error', 'Answers were rejected: the store could not record their state as used', error),
     onEphemeral: () =>
       log(
         'warning',

@@ -201,7 +201,7 @@ describe('the examples of secrets', () => {
       structuredContent: { name: 'Ada' },
     });
     await expect(later('tools/call', { ...answered, requestState: old })).rejects.toThrow(
-      'params.requestState was refused',
+      'params.requestState was rejected',
     );
     const renewed = { ...answered, requestState: await stateOf(both) };
     expect(await later('tools/call', renewed)).toMatchObject({ structuredContent: { name: 'Ada' } });
@@ -211,7 +211,7 @@ describe('the examples of secrets', () => {
     const ask = inProcess(strict, able);
     const once = { ...answered, requestState: await stateOf(ask) };
     expect(await ask('tools/call', once)).toMatchObject({ structuredContent: { name: 'Ada' } });
-    await expect(ask('tools/call', once)).rejects.toThrow('params.requestState was refused');
+    await expect(ask('tools/call', once)).rejects.toThrow('params.requestState was rejected');
     const late = { ...answered, requestState: await stateOf(ask) };
     const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 10 * 60_000);
     await expect(ask('tools/call', late)).rejects.toThrow('has expired: call again without it');

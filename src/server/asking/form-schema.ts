@@ -1,6 +1,7 @@
-import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+// Converts a schema to the form that a client can show: one level of properties, each a primitive or a choice (Spec
+// 2026-07-28, Elicitation, Requested Schema).
 
-// Spec 2026-07-28, Elicitation, Requested Schema: one level of properties, each a primitive or a choice.
+import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 
 const fieldKeywords: Readonly<Record<string, readonly string[]>> = {
   string: ['minLength', 'maxLength', 'format', 'enum', 'enumNames', 'oneOf'],
@@ -12,7 +13,7 @@ const fieldKeywords: Readonly<Record<string, readonly string[]>> = {
 
 const formats = new Set(['email', 'uri', 'date', 'date-time']);
 
-/** A schema as a form can show it. Throws an error that names what no form can. */
+/** Converts a schema to the schema of a form. Throws an error that names the field that a form cannot show. */
 export function formSchema(schema: Readonly<JsonObject>): JsonObject {
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
   if (Object.keys(properties).length === 0) throw new TypeError('A form needs at least one field');
@@ -34,9 +35,9 @@ function formField(name: string, property: unknown): JsonObject {
     !Object.hasOwn(fieldKeywords, type) ||
     unions.some((keyword) => keyword in field)
   )
-    throw unsuitableField(name, 'it must be a string, number, boolean or choice');
+    throw unsuitableField(name, 'it must be a string, a number, a boolean or a choice');
   if (type !== 'string' && (field['enum'] ?? field['const']) !== undefined)
-    throw unsuitableField(name, 'only texts can be chosen from');
+    throw unsuitableField(name, 'the options of a choice must be strings');
   const result: JsonObject = { type };
   for (const keyword of ['title', 'description', ...(fieldKeywords[type] ?? []), 'default']) {
     if (field[keyword] !== undefined) result[keyword] = field[keyword];
@@ -53,15 +54,15 @@ function formField(name: string, property: unknown): JsonObject {
   }
 }
 
-// A format that forms do not know is still checked in the answer.
+// The answer is validated with every format, even those that the specification does not allow in a form.
 function asString(name: string, { pattern }: JsonObject, result: JsonObject): JsonObject {
   if (pattern !== undefined && result['format'] === undefined)
-    throw unsuitableField(name, 'a form cannot say a pattern');
+    throw unsuitableField(name, 'a form cannot express a pattern');
   const { format, ...rest } = result;
   return formats.has(String(format)) ? result : rest;
 }
 
-// The bounds that zod gives to every integer say nothing to a user.
+// Zod gives every integer the bounds of safe integers, which mean nothing to a user.
 function asInteger({ exclusiveMinimum, exclusiveMaximum }: JsonObject, result: JsonObject): JsonObject {
   const { minimum, maximum, ...rest } = result;
   const least = typeof exclusiveMinimum === 'number' ? exclusiveMinimum + 1 : minimum;
@@ -73,10 +74,10 @@ function asInteger({ exclusiveMinimum, exclusiveMaximum }: JsonObject, result: J
   };
 }
 
-// What remains of these after `asChoice` is no choice.
+// A keyword that is still there after `asChoice` does not describe a choice.
 const unions = ['anyOf', 'allOf', 'not', '$ref'];
 
-// Constants of one type are a choice, whatever their library calls it.
+// Libraries write a choice as an enum, a constant, or a union of constants.
 function asChoice(field: JsonObject): JsonObject {
   const { anyOf, oneOf, const: only, ...rest } = field;
   const options = anyOf ?? oneOf;
@@ -99,7 +100,7 @@ function asChoices(name: string, items: unknown): JsonObject {
   const choice = isObject(items) ? asChoice(items) : {};
   if (Array.isArray(choice['oneOf'])) return { anyOf: choice['oneOf'] };
   if (areStrings(choice['enum'])) return { type: 'string', enum: choice['enum'] };
-  throw unsuitableField(name, 'a list must be one of texts to choose from');
+  throw unsuitableField(name, 'the items of an array must be a choice of strings');
 }
 
 function isConstant(option: unknown): option is JsonObject {
@@ -111,5 +112,5 @@ function areStrings(values: unknown): values is string[] {
 }
 
 function unsuitableField(name: string, why: string): TypeError {
-  return new TypeError(`The field "${name}" does not fit into a form: ${why}`);
+  return new TypeError(`The field "${name}" cannot be shown in a form: ${why}`);
 }

@@ -1,8 +1,10 @@
+// The result of a handler that asks its questions itself, without `ctx.ask`.
+
 import type { InputRequest } from '../../protocol/model/input.js';
 
 const brand = Symbol.for('fullmcp.inputRequired');
 
-/** The questions that a handler ends with. The answers are in `ctx.resumed` of the next run. Make it with `inputRequired()`. */
+/** The questions that end a run of a handler. The next run has the answers in `ctx.resumed`. Make it with `inputRequired()`. */
 export interface InputRequired {
   /** The questions by key. */
   readonly requests: Readonly<Record<string, InputRequest>>;
@@ -11,8 +13,8 @@ export interface InputRequired {
 }
 
 /**
- * Ends a call with questions, by key: return the result from the handler. `state` travels sealed through the client and is in
- * `ctx.resumed.state` of the next run.
+ * Ends a run with questions, by key: return the result from the handler. `state` is encrypted, passes through the client, and
+ * is in `ctx.resumed.state` of the next run.
  */
 export function inputRequired(
   requests: Readonly<Record<string, InputRequest>>,
@@ -23,6 +25,7 @@ export function inputRequired(
   return result;
 }
 
+/** Whether a handler returned the result of `inputRequired()`, from any copy of this package. */
 export function isInputRequired(value: unknown): value is InputRequired {
   return typeof value === 'object' && value !== null && brand in value;
 }

@@ -1,23 +1,26 @@
+// The journal of a run, which carries it from one round to the next.
+
 import type { JsonObject } from '../../jsonrpc/message.js';
 
-/** What happened in the earlier rounds of a run: answers, results of steps, and what was already said to the client. */
+/** The events of the earlier rounds of a run: answers, results of steps, and the messages that the client already got. */
 export interface Journal {
-  /** Names the run, so that a step has the same idempotency key in every round. */
+  /** The id of the run. It gives a step the same idempotency key in every round. */
   readonly run: string;
   readonly answers: ReadonlyMap<string, unknown>;
   readonly steps: ReadonlyMap<string, unknown>;
-  /** Every key, in the order of first use, with the digest of the question that was shown under it; a step has none. */
+  /** Every key, in the order of first use, with the digest of its question; the digest of a step is empty. */
   readonly keys: ReadonlyMap<string, string>;
-  /** How often a question was answered and then asked in other words. */
+  /** How often each question was answered and then asked with another content. */
   readonly changes: ReadonlyMap<string, number>;
-  /** Whether two questions or steps were ever begun side by side. */
+  /** Whether two questions or steps ever ran in parallel. */
   readonly parallel: boolean;
-  /** How many log messages went out, and how far progress was. */
+  /** The number of log messages that were sent. */
   readonly logged: number;
+  /** The last progress that was sent. */
   readonly reached: number | undefined;
 }
 
-/** A run that has a name already gives its steps the same keys as an earlier one of that name. */
+/** Makes the journal of a new run. Runs with the same id give their steps the same idempotency keys. */
 export function newJournal(run: string = crypto.randomUUID()): Journal {
   return {
     run,
@@ -31,8 +34,9 @@ export function newJournal(run: string = crypto.randomUUID()): Journal {
   };
 }
 
-// Entries and not objects: a key may be named `__proto__`.
+// Maps are written as entries, not as objects: a key may be named `__proto__`.
 
+/** Writes a journal as JSON. */
 export function writeJournal(journal: Journal): JsonObject {
   const { run, answers, steps, keys, changes, parallel, logged, reached } = journal;
   return {
@@ -47,7 +51,7 @@ export function writeJournal(journal: Journal): JsonObject {
   };
 }
 
-/** Reads what `writeJournal` wrote; where it came from has been checked. */
+/** Reads the JSON that `writeJournal` wrote. The caller has checked that it comes from there. */
 export function readJournal(json: JsonObject): Journal {
   return {
     run: json['r'] as string,

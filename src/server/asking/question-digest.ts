@@ -1,3 +1,5 @@
+// Digests of questions, which show whether a question has changed since it was answered.
+
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import type { InputRequest } from '../../protocol/model/input.js';
 import { canonical } from '../state/canonical.js';
@@ -6,17 +8,17 @@ const BYTES = 8;
 const encoder = new TextEncoder();
 
 /**
- * A short name for what a client is shown: its message, link, form and settings. An answer counts only for the question that was
- * shown. The run's secret name is part of it, so that nobody can look for two questions with one digest beforehand.
+ * Digests everything that a client is shown: message, link, form and settings. An answer counts only for the question that was
+ * shown. The run's secret id is part of the digest, so that nobody can prepare two questions with the same one.
  */
 export function questionDigest(run: string, request: InputRequest): string {
   return encodeBase64Url(sha256(encoder.encode(`${run} ${canonical(request)}`)).subarray(0, BYTES));
 }
 
-// Web Crypto only digests in another turn of the event loop, where a question would no longer be asked in the moment that the
-// handler asks it. FIPS 180-4, 6.2.
+// Web Crypto is asynchronous, so a question could not be asked in the same turn of the event loop in which the handler asks
+// it. FIPS 180-4, 6.2.
 
-/** SHA-256, synchronously. For texts of a few kilobytes. */
+/** Computes SHA-256 synchronously. For messages of a few kilobytes. */
 export function sha256(message: Uint8Array): Uint8Array {
   const length = Math.ceil((message.length + 9) / 64) * 64;
   const padded = new Uint8Array(length);
@@ -33,7 +35,7 @@ export function sha256(message: Uint8Array): Uint8Array {
   return new Uint8Array(digest.buffer);
 }
 
-// Written out, since each array here would be one for every 64 bytes.
+// Written without helper arrays: each would be allocated for every 64 bytes.
 function compress(
   hash: Int32Array,
   w: Int32Array,

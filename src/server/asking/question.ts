@@ -1,3 +1,5 @@
+// The questions that a handler can ask: a form, a page, the client's model, and its open folders.
+
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import {
@@ -13,10 +15,10 @@ import { compileSchema } from '../../schema/compile.js';
 import type { Infer, Schema } from '../../schema/schema.js';
 import { formSchema } from './form-schema.js';
 
-/** A question: what to send, and how to read its answer. */
+/** A question: the request to send, and the function that reads its answer. */
 export interface Question<T> {
   readonly request: InputRequest;
-  /** An answer that cannot be read counts as none: the client is asked again. */
+  /** Reads an answer. If it is not valid, the client is asked again. */
   readonly read: (response: unknown) => { readonly ok: true; readonly value: T } | { readonly ok: false };
 }
 
@@ -84,7 +86,7 @@ export function formQuestion<S extends Schema>(question: FormQuestion<S>): Quest
         withDefaults(requestedSchema, (response as JsonObject)['content'] ?? {}),
       );
       if (checked instanceof Promise)
-        throw new TypeError('A form needs a schema that checks without waiting');
+        throw new TypeError('A form needs a schema that validates synchronously');
       return checked.ok ? { ok: true, value: { action, content: checked.value as Infer<S> } } : UNREADABLE;
     },
   };
@@ -155,7 +157,7 @@ function textOf(content: SamplingContent | readonly SamplingContent[]): string {
   return blocks.map((block) => (block.type === 'text' ? block.text : '')).join('');
 }
 
-/** Asks which folders the client has open. */
+/** Asks for the folders that the client has open. */
 export function rootsQuestion(): Question<readonly Root[]> {
   return {
     request: { method: 'roots/list' },
@@ -168,7 +170,7 @@ export function rootsQuestion(): Question<readonly Root[]> {
   };
 }
 
-/** What a client must be able to do for a request. */
+/** The capabilities that a client needs for a request. */
 export function requiredCapabilities({ method, params = {} }: InputRequest): ClientCapabilities {
   switch (method) {
     case 'elicitation/create':
@@ -182,7 +184,7 @@ export function requiredCapabilities({ method, params = {} }: InputRequest): Cli
   }
 }
 
-/** Throws an error that says what a client must declare, if it did not. An elicitation capability without a mode means forms. */
+/** Throws an error that names the capabilities that a client lacks. An elicitation capability without a mode means forms. */
 export function checkCapabilities(requires: ClientCapabilities, has: ClientCapabilities): void {
   const { elicitation, sampling, roots } = requires;
   const isLacking =

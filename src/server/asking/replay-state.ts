@@ -1,3 +1,5 @@
+// The state of one run: which keys it has used, and the answers and results that it has.
+
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { assertJson } from '../../protocol/encoding/json-value.js';
 import { McpError } from '../../protocol/errors.js';
@@ -11,24 +13,24 @@ import { sizeOf } from './size.js';
 export interface ReplayStateOptions {
   /** The answers that came with this round. */
   readonly answers: JsonObject;
-  /** What the journal may grow to. */
+  /** The largest size of the journal. */
   readonly maxBytes: number;
 }
 
 interface Use {
-  /** What is asked; a step asks nothing. */
+  /** The question; undefined for a step. */
   readonly request: InputRequest | undefined;
-  /** Whether another question or step has begun and not ended. */
+  /** Whether another question or step is still running. */
   readonly beside: boolean;
 }
 
-// What a key takes in the journal besides itself: quotes, brackets and a digest.
+// The bytes that a key adds to the journal besides its own: quotes, brackets and a digest.
 const KEY_OVERHEAD = 32;
 
-// What a question says may have changed while the user thought. A question that says something else in every run is a mistake.
+// A question may change while the user thinks. A question that is different in every run is a mistake in the handler.
 const MAX_CHANGES = 3;
 
-/** What a run knows: the journal of the earlier rounds, the answers of this one, and which keys it has come to. */
+/** The journal of the earlier rounds, the answers that came with this round, and the keys that this run has reached. */
 export class ReplayState {
   readonly #journal: Journal;
   readonly #newAnswers: JsonObject;
@@ -36,7 +38,7 @@ export class ReplayState {
   #bytes: number;
   readonly #answers: Map<string, unknown>;
   readonly #steps: Map<string, unknown>;
-  /** Answers that are in the journal, and that the handler must not find yet. */
+  /** Answers that are in the journal, but that the handler must not get yet. */
   readonly #heldAnswers = new Map<string, unknown>();
   /** The keys of all rounds, and those of this one. */
   readonly #keys: Map<string, string>;
@@ -56,19 +58,19 @@ export class ReplayState {
     this.#keys = new Map(journal.keys);
     this.#changes = new Map(journal.changes);
     this.#parallel = journal.parallel;
-    // This round may end before it comes to a question that is answered now.
+    // This round may end before it reaches a question that was answered with it.
     for (const key of journal.keys.keys()) {
       if (Object.hasOwn(given, key) && !this.#answers.has(key)) this.#answers.set(key, given[key]);
     }
   }
 
-  /** Takes a key for a question or a step. It is the name of one: a second use would get the first one's answer. */
+  /** Reserves a key for a question or a step. A second use of the key throws: it would get the answer of the first. */
   claim(key: string, { request, beside }: Use): void {
     checkKey(key);
     if (this.#usedKeys.has(key)) {
       throw new McpError(
         'internal_error',
-        `The key "${key}" is used twice in one run. Give each question and step its own.`,
+        `The key "${key}" is used twice in one run. Give each question and step a key of its own.`,
       );
     }
     this.#parallel ||= beside;
@@ -77,24 +79,24 @@ export class ReplayState {
     this.#keys.set(key, request === undefined ? '' : questionDigest(this.#journal.run, request));
   }
 
-  /** Why nothing more can be kept, if that is so. */
+  /** The error if the journal is too large to begin anything more. */
   sizeProblem(key: string): McpError | undefined {
     if (this.#bytes <= this.#maxBytes) return undefined;
     return new McpError(
       'internal_error',
-      `The answers and step results of this run have ${this.#bytes} bytes, and asking.maxBytes is ${this.#maxBytes}, so "${key}" was not begun. Return less from steps: an id instead of a document.`,
+      `The answers and step results of this run have ${this.#bytes} bytes, more than asking.maxBytes (${this.#maxBytes}), so "${key}" was not started. Return less from steps: an id instead of a document.`,
     );
   }
 
   /**
-   * The answer to a question that was taken, if it is known. What was answered before stays so; an answer that no longer fits
-   * gives way to the one that was just given.
+   * Returns the answer to a question whose key is claimed, if there is one. An earlier answer is preferred; if it is no longer
+   * valid, the answer that came with this round is used.
    */
   answerTo<T>(key: string, question: Question<T>): { readonly value: T } | undefined {
     const previousDigest = this.#journal.keys.get(key);
     const newAnswer = Object.hasOwn(this.#newAnswers, key) ? this.#newAnswers[key] : undefined;
     const candidates = [this.#answers.get(key), newAnswer].filter((answer) => answer !== undefined);
-    // A client that answers in the first round was shown nothing, and answers whatever is asked.
+    // A client that answers in the first round has seen no question, so its answer counts for any question with that key.
     const isAnswered = this.#isSameQuestion(key) || this.#journal.keys.size === 0;
     if (!isAnswered && previousDigest !== undefined && candidates.length > 0) {
       this.#changedQuestions.add(key);
@@ -110,13 +112,13 @@ export class ReplayState {
     return undefined;
   }
 
-  /** Why a question is not asked once more, if it was changed too often. */
+  /** The error if a question has changed too often to be asked again. */
   changeProblem(key: string): McpError | undefined {
     const changes = this.#changes.get(key) ?? 0;
     if (changes <= MAX_CHANGES) return undefined;
     return new McpError(
       'internal_error',
-      `The question "${key}" was answered ${changes} times, and each time the handler then asked it in other words. Take what it says from the input, from answers and from the results of steps.`,
+      `The question "${key}" was answered ${changes} times, and each time the handler then asked it with another content. Build the question only from the input, from answers and from the results of steps.`,
     );
   }
 
@@ -124,12 +126,12 @@ export class ReplayState {
     this.#answers.set(key, response);
   }
 
-  /** Keeps an answer to a question that the handler has not come to: in the journal, but not for the handler. */
+  /** Keeps an answer to a question that the handler has not reached yet: in the journal, but not for the handler. */
   holdAnswer(key: string, response: unknown): void {
     this.#heldAnswers.set(key, response);
   }
 
-  /** Ends that. False if the handler has come to the question since, and asks something else than the client was shown. */
+  /** Stops holding an answer. Returns false if the handler has since asked another question than the client saw. */
   releaseAnswer(key: string): boolean {
     this.#heldAnswers.delete(key);
     return this.#isSameQuestion(key);
@@ -151,7 +153,7 @@ export class ReplayState {
     return this.#steps.has(key) ? { value: this.#steps.get(key) } : undefined;
   }
 
-  /** Keeps what a step gave, as JSON, and gives what later rounds will get. */
+  /** Keeps the result of a step as JSON. Returns the value that later rounds will get. */
   keepResult(key: string, result: unknown): unknown {
     assertJson(result, `The result of the step "${key}" cannot be kept`);
     const json = JSON.stringify(result) ?? 'null';
@@ -166,9 +168,9 @@ export class ReplayState {
   }
 
   /**
-   * The key that a run which waits at these questions has passed by, if that is certain. In a handler that does one thing after
-   * the other, whatever was before the open question has been, or will never be. Where things go on side by side, a slow branch
-   * may still come to its key.
+   * Returns a key that a run which waits for these questions has skipped, if that is certain. A handler that does one thing after
+   * another has reached everything before its open question, or never will. In a handler with parallel branches, a slow branch
+   * may still reach its key.
    */
   skippedKey(open: ReadonlyMap<string, unknown>): string | undefined {
     if (this.#parallel) return undefined;
@@ -179,13 +181,13 @@ export class ReplayState {
     return undefined;
   }
 
-  /** The key of an earlier round that this round did not come to, if there is one. */
+  /** A key of an earlier round that this round did not reach, if there is one. */
   get missedKey(): string | undefined {
     for (const key of this.#journal.keys.keys()) if (!this.#usedKeys.has(key)) return key;
     return undefined;
   }
 
-  /** The questions that were answered, and are asked again because they are not the same any more. */
+  /** The keys of questions that were answered and are asked again, because they have changed. */
   get changedQuestions(): readonly string[] {
     return [...this.#changedQuestions];
   }
@@ -205,18 +207,18 @@ export class ReplayState {
   }
 }
 
-/** A run that did not come to a key again. */
+/** The error for a run that did not reach a key of an earlier run. */
 export function keyNotReached(key: string): McpError {
   return new McpError(
     'internal_error',
-    `The handler did not come to "${key}" again, which an earlier run of the same call did. It must ask the same in every run: decide by the input, by answers and by the results of steps, and begin nothing inside a step, which runs only once.`,
+    `The handler did not reach "${key}" again, which an earlier run of the same call did. A handler must ask the same questions in every run: decide only by the input, by answers and by the results of steps, and start nothing inside a step, which runs only once.`,
   );
 }
 
-/** A question or step that was begun by the function of a step. */
+/** The error for a question or step that was started inside a step. */
 export function begunInsideStep(key: string, outer: string): McpError {
   return new McpError(
     'internal_error',
-    `"${key}" was begun inside the step "${outer}", which runs only once, so that later runs would not come to it. Begin it before or after that step.`,
+    `"${key}" was started inside the step "${outer}", which runs only once, so later runs would not reach it. Start it before or after that step.`,
   );
 }

@@ -1,3 +1,5 @@
+// Runs a handler again from its journal: known answers and results return at once, and new questions are collected.
+
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { InputRequest } from '../../protocol/model/input.js';
 import { type Journal, newJournal } from './journal.js';
@@ -5,56 +7,57 @@ import type { Question } from './question.js';
 import { begunInsideStep, keyNotReached, ReplayState } from './replay-state.js';
 import { handlerEnded, isSuspension, markHandled, type Run, refuse, type Step, suspension } from './run.js';
 
-/** What becomes of questions that nobody has answered yet. */
+/** Decides what happens while a run waits for answers. */
 export interface Suspender {
-  /** Called when the handler can do nothing but wait. `Asking.end` ends the run; otherwise the handler stays where it is. */
+  /** Called when the handler can only wait. `Replay.end` ends the run; otherwise the handler keeps waiting. */
   readonly onIdle: (open: ReadonlyMap<string, OpenQuestion>) => void;
   /**
-   * A step has ended and is in the journal, which is to be kept. Rejects if the journal could not be kept: the handler gets that
-   * error instead of the step's result, and the run is over.
+   * Called when a step has ended and is in the journal, to save the journal. If it rejects, the handler gets that error instead
+   * of the step's result, and the run is over.
    */
   readonly onStep?: () => Promise<void>;
 }
 
+/** A question that has no answer yet. */
 export interface OpenQuestion {
   readonly request: InputRequest;
-  /** Takes an answer; undefined if the question cannot be answered with it. */
+  /** Accepts an answer. Returns undefined if the answer is not valid for the question. */
   readonly answer: (response: unknown) => AcceptedAnswer | undefined;
 }
 
-/** An answer that was taken: it is in the journal, and the handler does not have it yet. */
+/** An answer that is in the journal, and that the handler does not have yet. */
 export interface AcceptedAnswer {
-  /** Lets the handler go on with the answer. */
+  /** Passes the answer to the handler, which continues. */
   readonly proceed: () => void;
-  /** Forgets the answer, and opens the question again. */
+  /** Removes the answer, and opens the question again. */
   readonly reopen: () => void;
 }
 
-// A run that seems to have passed a key by may have a branch that nobody has seen yet. Before it is called a mistake, the branch
-// is given the time that a request to another service takes.
+// A run that seems to have skipped a key may have a parallel branch that has not reached it yet. Before the run is failed, the
+// branch gets the time that a request to another service takes.
 const SLOW_BRANCH_MS = 1000;
 
 export interface ReplayOptions {
   /** The answers that came with this round. */
   readonly answers?: JsonObject;
-  /** How large the journal may become. No limit by default. */
+  /** The largest size of the journal. Default: no limit. */
   readonly maxBytes?: number;
-  /** Without it, open questions end the run. */
+  /** Decides what happens while the run waits. Default: open questions end the run. */
   readonly suspender?: Suspender;
 }
 
 /**
- * The questions and steps of one run of a handler. Known keys return at once; the first unknown one leaves the run waiting
- * until everything else that goes on beside it has come to rest, so that questions asked together go out together.
+ * The questions and steps of one run of a handler. A known key returns at once. The first unknown question makes the run wait
+ * until everything that runs in parallel is waiting as well, so that questions asked together are sent together.
  */
 export class Replay implements Run {
   readonly #state: ReplayState;
   #suspender: Suspender | undefined;
   readonly #open = new Map<string, OpenQuestion>();
-  /** How to refuse each question whose answer the handler does not have yet. */
+  /** Rejects each question whose answer the handler does not have yet. */
   readonly #unanswered = new Map<string, (reason: Error) => void>();
   #busy = 0;
-  /** The step whose function is being called. What the function does after its first `await` cannot be told from the rest. */
+  /** The step whose function is being called. After the function's first `await` its calls look like those of the handler. */
   #runningStep: string | undefined;
   #idleListeners: (() => void)[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -69,22 +72,22 @@ export class Replay implements Run {
     this.#suspender = waiting;
   }
 
-  /** From now on open questions are dealt with in this way. */
+  /** Sets the suspender for the rest of the run. */
   suspendWith(waiting: Suspender): void {
     this.#suspender = waiting;
   }
 
-  /** Whether somebody keeps the open questions, so that they do not end the run. */
+  /** Whether a suspender decides about open questions, so that they do not end the run. */
   get hasSuspender(): boolean {
     return this.#suspender !== undefined;
   }
 
-  /** Whether the run was ended because of its questions: what the handler did after that does not count. */
+  /** Whether the run was ended to ask its questions. The handler's result after that is ignored. */
   get suspended(): boolean {
     return isSuspension(this.#reason);
   }
 
-  /** Whether the run has ended, for whatever reason: no question is asked and no step begins any more. */
+  /** Whether the run has ended, for any reason: no further question is asked and no further step starts. */
   get over(): boolean {
     return this.#reason !== undefined;
   }
@@ -93,7 +96,7 @@ export class Replay implements Run {
     return this.#reason;
   }
 
-  /** The reason that a question or step of the handler has met with: what the handler returned after that is not its result. */
+  /** The reason that was thrown at a question or step of the handler. The handler's return value after that is ignored. */
   get refusal(): Error | undefined {
     return this.#refused && !this.#closed ? this.#reason : undefined;
   }
@@ -103,8 +106,8 @@ export class Replay implements Run {
   }
 
   /**
-   * Ends the run: every open question throws `reason`, and so does every later question and step, before its work begins. A
-   * step that is running ends, and is recorded, and throws it then. The first reason counts.
+   * Ends the run: every open question throws `reason`, and so does every later question and step, before its work starts. A
+   * running step finishes, is saved, and then throws it. Only the first reason counts.
    */
   end(reason?: Error): void {
     if (this.#reason !== undefined) return;
@@ -120,7 +123,7 @@ export class Replay implements Run {
     this.end(handlerEnded());
   }
 
-  /** Settles when no step is running: each has ended and was recorded, or failed. */
+  /** Resolves when no step is running: each has been saved or has failed. */
   idle(): Promise<void> {
     return this.#busy === 0 ? Promise.resolve() : new Promise((resolve) => this.#idleListeners.push(resolve));
   }
@@ -175,14 +178,14 @@ export class Replay implements Run {
     }
   }
 
-  /** Takes an answer to a question of an earlier run that this one has not come to yet; undefined if it has. */
+  /** Accepts an answer to a question of an earlier run that this run has not reached yet. Returns undefined if it has. */
   expect(key: string, response: unknown): AcceptedAnswer | undefined {
     if (this.#state.hasUsed(key) || this.#reason !== undefined) return undefined;
     this.#state.holdAnswer(key, response);
     return {
       proceed: () => {
         const isAnswer = this.#state.releaseAnswer(key);
-        // The handler may have come to the question meanwhile, and may ask it in other words.
+        // The handler may have reached the question in the meantime, and the question may have changed.
         const open = this.#open.get(key);
         if (open === undefined) this.#state.keepAnswer(key, response);
         else if (isAnswer) open.answer(response)?.proceed();
@@ -205,7 +208,7 @@ export class Replay implements Run {
     this.#busy++;
     try {
       const result = await this.#callWork(key, work);
-      // What later rounds will get, this round gets too.
+      // This round gets the same value as later rounds.
       const stored = this.#state.keepResult(key, result);
       await this.#saveStep();
       if (this.#reason === undefined) return (result === undefined ? result : stored) as T;
@@ -231,7 +234,7 @@ export class Replay implements Run {
 
   #claim(key: string, request?: InputRequest): void {
     if (this.#runningStep !== undefined) throw begunInsideStep(key, this.#runningStep);
-    // What begins now could not be kept. Whatever the handler makes of that, nothing more may begin.
+    // The journal has no room for another entry. Nothing more may start, even if the handler catches the error.
     const problem = this.#state.sizeProblem(key);
     if (problem !== undefined) {
       this.end(problem);
@@ -245,8 +248,10 @@ export class Replay implements Run {
     try {
       await this.#suspender?.onStep?.();
     } catch (error) {
-      // Whatever the handler makes of it: a step that begins now could happen again, and nobody would know.
-      this.end(error instanceof Error ? error : new Error('The journal could not be kept', { cause: error }));
+      // Nothing more may start, even if the handler catches the error: a further step could run twice without a trace.
+      this.end(
+        error instanceof Error ? error : new Error('The journal could not be saved', { cause: error }),
+      );
     }
   }
 
@@ -255,7 +260,7 @@ export class Replay implements Run {
     return refuse(reason, ++this.#refusals);
   }
 
-  // A turn of the event loop without a new question or a running step: the handler has come to rest.
+  // After one turn of the event loop without a new question or a running step, the handler can only wait.
   #scheduleIdleCheck(): void {
     clearTimeout(this.#timer);
     if (this.#open.size === 0 || this.#busy > 0 || this.#reason !== undefined) return;
@@ -272,19 +277,19 @@ export class Replay implements Run {
     else this.#suspender.onIdle(this.#open);
   }
 
-  /** Throws why what the handler returned cannot be its result: a step was refused, or an earlier run came to more than this. */
+  /** Throws if the handler's return value cannot be its result: a step was rejected, or the run missed an earlier key. */
   checkResult(): void {
     if (this.refusal !== undefined) throw this.refusal;
     const { missedKey: forgotten } = this.#state;
     if (forgotten !== undefined) throw keyNotReached(forgotten);
   }
 
-  /** The questions that were answered, and are asked again because they are not the same any more. */
+  /** The keys of questions that were answered and are asked again, because they have changed. */
   get changedQuestions(): readonly string[] {
     return this.#state.changedQuestions;
   }
 
-  /** The journal as it stands, for the next round. */
+  /** The current journal, for the next round. */
   journal(sentSoFar: { readonly logged: number; readonly reached: number | undefined }): Journal {
     return this.#state.journal(sentSoFar);
   }

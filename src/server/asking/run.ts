@@ -1,41 +1,43 @@
+// One run of a handler, and the run of a handler that another handler called.
+
 import { unref } from '../../async/unref.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Question } from './question.js';
 
 /** The argument of a step's function. */
 export interface Step {
-  /** A key that is the same however often the step has to run. Send it to services that accept an idempotency key. */
+  /** A key that stays the same, however often the step has to run. Send it to services that accept an idempotency key. */
   readonly idempotencyKey: string;
 }
 
-/** One run of a handler, as its context sees it. A run that is over does nothing more: `ask` and `step` throw the reason. */
+/** One run of a handler, as its context sees it. When the run is over, `ask` and `step` throw the reason. */
 export interface Run {
   ask<T>(key: string, question: Question<T>): Promise<T>;
   step<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T>;
-  /** Why the run is over; undefined while it is not. */
+  /** The reason why the run is over; undefined while it is running. */
   readonly reason: Error | undefined;
-  /** Ends the run. The first reason counts. */
+  /** Ends the run. Only the first reason counts. */
   end(reason?: Error): void;
-  /** The handler has returned or thrown. */
+  /** Called when the handler has returned or thrown. */
   close(): void;
-  /** Takes back the open questions whose keys begin with this: the inner run that asked them is over. */
+  /** Withdraws the open questions whose keys begin with `prefix`, because the nested run that asked them is over. */
   withdraw(prefix: string, reason: Error): void;
 }
 
-/** Refuses what is not a key, which is forgotten easily. */
+/** Throws for a missing key, which is an easy mistake. */
 export function checkKey(key: unknown): void {
   if (typeof key === 'string' && key !== '') return;
   throw new McpError(
     'internal_error',
-    'A question or step needs a key as its first argument, which is a string: ctx.ask("size", { message, schema }), ctx.step("create", work).',
+    'A question or step needs a key, a non-empty string, as its first argument: ctx.ask("size", { message, schema }), ctx.step("create", work).',
   );
 }
 
-/** Thrown at the open questions to end a run. Nobody outside can make or recognise it. */
+/** Thrown at the open questions to end a run. Code outside of this file cannot make one. */
 class Suspension extends Error {
   constructor() {
     super(
-      'This run ends here: the client was asked, and the handler runs again with the answer. Rethrow this error.',
+      'Handler suspended: the client was asked, and the handler runs again with the answer. Rethrow this error.',
     );
     this.name = 'Suspension';
   }
@@ -49,15 +51,15 @@ export function isSuspension(error: unknown): boolean {
   return error instanceof Suspension;
 }
 
-/** The reason of a run whose handler has ended by itself. */
+/** The reason of a run whose handler has returned or thrown. */
 export function handlerEnded(): McpError {
   return new McpError(
     'internal_error',
-    'The handler has already ended, so this question or step was not begun. Await every question and step before you return.',
+    'The handler has already ended, so this question or step was not started. Await every question and step before you return.',
   );
 }
 
-/** A handler may begin a question or step and await it later. A rejection before that must not end the process. */
+/** Keeps a rejection from ending the process before it is awaited: a handler may start a question and await it later. */
 export function markHandled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;
@@ -67,8 +69,8 @@ const PATIENCE = 10;
 const LONGEST_PAUSE_MS = 1000;
 
 /**
- * Refuses a question or step of a run that is over. A handler that tries again forever, and catches all that it is refused, is
- * slowed down: without a turn of the event loop in between, it would let nobody else run.
+ * Rejects a question or step of a run that is over. A handler that catches the error and retries forever is slowed down:
+ * without a turn of the event loop in between, it would block everything else.
  */
 export function refuse(reason: Error, refusals: number): Promise<never> {
   if (refusals <= PATIENCE) return markHandled(Promise.reject(reason));
@@ -76,13 +78,13 @@ export function refuse(reason: Error, refusals: number): Promise<never> {
   return markHandled(new Promise((_, reject) => unref(setTimeout(reject, pauseMs, reason))));
 }
 
-/** The outer run is made when it is first needed: most handlers neither ask nor take steps. */
+/** The run of the outer handler. It is made when it is first needed: most handlers neither ask questions nor run steps. */
 export interface OuterRun {
   readonly find: () => Run | undefined;
   readonly make: () => Run;
 }
 
-/** The run of a handler that another one called: its keys are longer, and it may end before the outer run does. */
+/** The run of a handler that another handler called. Its keys have a prefix, and it may end before the outer run does. */
 export class NestedRun implements Run {
   readonly #outer: OuterRun;
   readonly #prefix: string;
@@ -121,7 +123,7 @@ export class NestedRun implements Run {
     this.#outer.find()?.withdraw(this.#prefix, reason);
   }
 
-  // Questions that are still open stay so: the outer run asks them.
+  // Questions that are still open stay open: the outer run asks them.
   close(): void {
     this.#reason ??= handlerEnded();
   }

@@ -1,3 +1,5 @@
+// Encrypts the state that passes through the client between two rounds.
+
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { checkSecret } from '../../protocol/checks/secret.js';
 import { decodeBase64Url, encodeBase64Url } from '../../protocol/encoding/base64.js';
@@ -7,7 +9,7 @@ import type { Store } from '../state/store.js';
 import { callerPart } from '../state/store-shares.js';
 import { checkAnswersFit } from './size.js';
 
-/** What a state belongs to: nobody else may use it, and it fits no other call. */
+/** The caller and the call that a state belongs to. It cannot be used by another caller or for another call. */
 export interface Binding {
   readonly principal: string;
   readonly method: string;
@@ -16,27 +18,27 @@ export interface Binding {
 }
 
 export interface SealOptions {
-  /** The server's name: a state of one server is not one of another, also where both have one secret. */
+  /** The server's name. Another server does not accept the state, even if it has the same secret. */
   readonly server: string;
-  /** The first seals; all open. Put a new one in front and take the old one away when its states have expired. */
+  /** The first one seals and all of them open. Put a new secret in front, and remove the old one when its states have expired. */
   readonly secrets: readonly string[] | undefined;
   readonly maxAgeMs: number;
   readonly maxBytes: number;
-  /** Where it is remembered which states were used, if each may be used once. */
+  /** The store that remembers used states, if each may be used only once. */
   readonly usedStates?: Pick<Store, 'add'> | undefined;
-  /** Called when a state is sealed with a secret that nobody gave. */
+  /** Called when a random secret is made, because there is no other. */
   readonly onEphemeral: () => void;
-  /** Called when it could not be remembered that a state was used. */
+  /** Called when the store could not record that a state was used. */
   readonly onUnrecorded?: (error: unknown) => void;
 }
 
 export interface Seal {
-  /** What a state may hold. */
+  /** The largest size of a state. */
   readonly maxBytes: number;
-  /** Gives the secret where the options have none. What was sealed before still opens. */
+  /** Sets the secret if the options have none. States that were sealed before can still be opened. */
   readonly provide: (secret: string) => void;
   readonly close: (content: JsonObject, binding: Binding) => Promise<string>;
-  /** The content, or an error: changed, too old, someone else's, of another call, or without room for the answers to it. */
+  /** Returns the content. Throws if the state is changed, expired or of another caller or call, or the answers are too large. */
   readonly open: (state: string, binding: Binding, answers?: object) => Promise<JsonObject>;
 }
 
@@ -50,7 +52,7 @@ const IV_BYTES = 12;
 const USED = 'used:';
 const encoder = new TextEncoder();
 
-/** Seals what travels through the client (AES-256-GCM). What is bound is not in the text: it is what the text is checked with. */
+/** Makes the seal (AES-256-GCM). The binding is not part of the state: it is the additional authenticated data. */
 export function createSeal(options: SealOptions): Seal {
   const { server, maxAgeMs, maxBytes, usedStates: used, onEphemeral, onUnrecorded } = options;
   check(options);
@@ -73,7 +75,7 @@ export function createSeal(options: SealOptions): Seal {
     if (plain.byteLength > maxBytes) {
       throw new McpError(
         'internal_error',
-        `The answers and step results so far have ${plain.byteLength} bytes, and asking.maxBytes is ${maxBytes}. Return less from steps: an id instead of a document.`,
+        `The answers and step results so far have ${plain.byteLength} bytes, more than asking.maxBytes (${maxBytes}). Return less from steps: an id instead of a document.`,
       );
     }
     const additionalData = await bindingDigest(server, binding);
@@ -98,7 +100,7 @@ export function createSeal(options: SealOptions): Seal {
     if (!isObject(content) || typeof content['e'] !== 'number') throw refusedState();
     if (content['e'] <= Date.now())
       throw new McpError('invalid_params', 'params.requestState has expired: call again without it');
-    // A state that was refused for the size of the answers may come back with shorter ones.
+    // The client may retry with shorter answers, so the state does not count as used yet.
     checkAnswersFit(answers, { earlierBytes: plain.byteLength, maxBytes });
     if (used !== undefined) {
       const name = `${USED}${await callerPart(binding.principal)}:${iv}`;
@@ -131,23 +133,23 @@ function check({ secrets, maxAgeMs, maxBytes }: SealOptions): void {
   }
 }
 
-// One sentence for every way of being wrong: an attacker learns nothing from it, and a developer what to compare.
+// The same error for every reason: an attacker learns nothing from it, and a developer learns what to compare.
 function refusedState(): McpError {
   return new McpError(
     'invalid_params',
-    'params.requestState was refused. It must come back unchanged, from the same caller, with the same method, name and arguments, to a server of the same name and secret, and only once if the server says so. Call again without it.',
+    'params.requestState was rejected. It must be returned unchanged, from the same caller, with the same method, name and arguments, to a server of the same name and secret, and only once if the server requires that. Call again without it.',
   );
 }
 
 function unrecordedUse(cause: unknown): McpError {
   return new McpError(
     'overloaded',
-    'The answers were not used: it could not be recorded that params.requestState is used. Try again later with the same answers and state.',
+    'The answers were not used, because the server could not record that params.requestState is used. Retry later with the same answers and state.',
     { cause },
   );
 }
 
-// The last character has bits that no byte needs: a text that differs only in those is not the one we wrote.
+// The last character has unused bits. A string that differs only in those is not the one that was written.
 function decodeExactly(text: string): Uint8Array<ArrayBuffer> | undefined {
   const bytes = decodeBase64Url(text);
   return bytes !== undefined && encodeBase64Url(bytes) === text ? bytes : undefined;

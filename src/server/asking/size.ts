@@ -1,13 +1,15 @@
+// The size of answers and journals.
+
 import { McpError } from '../../protocol/errors.js';
 
 const encoder = new TextEncoder();
 
-/** How many bytes a text has. */
+/** The number of bytes that a string has in UTF-8. */
 export function sizeOf(text: string): number {
   return encoder.encode(text).byteLength;
 }
 
-/** Refuses answers that are too large to be kept, before a handler sees them. `kept` is what earlier answers and steps have. */
+/** Throws if answers are too large, before a handler sees them. `earlierBytes` is the size of earlier answers and results. */
 export function checkAnswersFit(
   answers: object,
   { earlierBytes: kept = 0, maxBytes }: { earlierBytes?: number; maxBytes: number },
@@ -20,6 +22,6 @@ export function checkAnswersFit(
       : 'With the answers and step results of the earlier rounds, the answers have';
   throw new McpError(
     'invalid_params',
-    `params.inputResponses is too large. ${what} ${bytes} bytes, and at most ${maxBytes} are kept. Answer with less.`,
+    `params.inputResponses is too large. ${what} ${bytes} bytes; the limit is ${maxBytes}. Send shorter answers.`,
   );
 }

@@ -1,3 +1,5 @@
+// Lists of definitions, printed once and served page by page.
+
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { type Outcome, withPrint } from '../../protocol/call.js';
 import { decodeBase64Url, encodeBase64Url } from '../../protocol/encoding/base64.js';
@@ -9,14 +11,14 @@ export interface CatalogOptions<T> {
   readonly field: string;
   readonly list: (entry: T) => object;
   readonly pageSize: number;
-  /** What every page carries beside its items. */
+  /** The fields of every page besides its items. */
   readonly hints: JsonObject;
   readonly complete: Complete;
 }
 
 /**
- * Named definitions in the order they were made, and their list as ready-made JSON. The pages are printed when the list is
- * first asked for after a change; every later request gets the same text.
+ * Named definitions in the order in which they were added, and their list as prepared JSON. The pages are printed for the first
+ * request after a change; later requests get the same JSON.
  */
 export class Catalog<T> {
   readonly #entries = new Map<string, T>();
@@ -52,7 +54,7 @@ export class Catalog<T> {
     this.#pages = undefined;
   }
 
-  /** Removes the entry only while it is the one that was added: a handle cannot remove its successor. */
+  /** Removes the entry unless another one has replaced it: an old registration cannot remove its successor. */
   remove(name: string, entry: T): boolean {
     if (this.#entries.get(name) !== entry) return false;
     this.#pages = undefined;
@@ -61,7 +63,7 @@ export class Catalog<T> {
 
   page(cursor: unknown): Outcome {
     if (cursor !== undefined && typeof cursor !== 'string') {
-      throw new McpError('invalid_params', 'cursor must be a string');
+      throw new McpError('invalid_params', 'params.cursor must be a string');
     }
     this.#pages ??= this.#print();
     return this.#pages.get(cursor) ?? this.#pageAfter(cursor as string);
@@ -81,12 +83,15 @@ export class Catalog<T> {
     return pages;
   }
 
-  // A cursor from before a change still works while the entry that it names exists.
+  // A cursor from before a change still works if the entry that it names still exists.
   #pageAfter(cursor: string): Outcome {
     const names = [...this.#entries.keys()];
     const at = names.indexOf(nameIn(cursor) ?? '');
     if (at === -1) {
-      throw new McpError('invalid_params', 'Unknown cursor: the list has changed, start again without one');
+      throw new McpError(
+        'invalid_params',
+        'Unknown cursor: the list has changed. Start again without a cursor.',
+      );
     }
     return this.#slice(names, at + 1);
   }

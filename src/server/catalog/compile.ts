@@ -1,3 +1,5 @@
+// Compiles the definitions of a server, and reports all their mistakes at once.
+
 import { isProtocolMethod } from '../../protocol/tables/methods.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import { compileSchema } from '../../schema/compile.js';
@@ -30,7 +32,7 @@ interface MethodDefinition {
   readonly run: unknown;
 }
 
-/** Definitions as the user wrote them. */
+/** Definitions as the program wrote them, unchecked. */
 export interface Definitions {
   readonly name?: unknown;
   readonly version?: unknown;
@@ -52,15 +54,15 @@ export interface CompiledDefinitions {
   readonly methods: ReadonlyMap<string, CompiledMethod>;
 }
 
-/** What holds for all definitions of a server. */
+/** The server's settings that apply to its definitions. */
 export type Defaults = ToolDefaults;
 
-/** Compiles everything and only then complains, so that all mistakes are seen at once. */
+/** Compiles all definitions. Throws one `DefinitionError` with all mistakes. */
 export function compileDefinitions(definitions: Definitions, defaults: Defaults): CompiledDefinitions {
   const problems: string[] = [...checkKeys('server', definitions).problems];
   for (const field of ['name', 'version'] as const) {
     if (typeof definitions[field] !== 'string' || definitions[field] === '') {
-      problems.push(`"${field}" must be a string that is not empty`);
+      problems.push(`"${field}" must be a non-empty string`);
     }
   }
   const compileAll = <K extends Kind>(
@@ -88,7 +90,7 @@ export function compileDefinitions(definitions: Definitions, defaults: Defaults)
   return compiled;
 }
 
-/** Compiles a definition that is added to a server. Throws a DefinitionError with everything that is wrong with it. */
+/** Compiles a definition that is added to a running server. Throws a `DefinitionError` with all its mistakes. */
 export function compileDefinition<K extends Kind>(
   kind: K,
   name: string,
@@ -145,7 +147,7 @@ function compileOne<K extends Kind>(
   }
 }
 
-// A handler under another name is among the options: `tool()` takes out only what it knows.
+// A handler under a wrong name is among the options, because `tool()` separates only the names that it knows.
 function checkOptionsOf(kind: 'tool' | 'resource' | 'prompt', definition: object): KeyCheck<object> {
   const check = checkKeys(kind, (definition as { readonly options: object }).options);
   const { problems } = check;
@@ -162,13 +164,14 @@ function checkOptionsOf(kind: 'tool' | 'resource' | 'prompt', definition: object
   };
 }
 
-/** Compiles a tool and warns of names that some clients cannot use. */
+/** Compiles a tool, and warns about names that some clients reject. */
 function compileCheckedTool(name: string, tool: Tool, defaults: Defaults): CompiledTool {
   const { log } = defaults;
   const compiled = compileTool(name, tool, defaults);
   warnOfPatterns(`tool "${name}"`, compiled.input, log);
-  if (name.length > 64) log('warning', `tool "${name}": some clients refuse names over 64 characters`);
-  if (name.includes('.')) log('warning', `tool "${name}": some clients refuse names with a dot`);
+  if (name.length > 64)
+    log('warning', `tool "${name}": some clients reject names of more than 64 characters`);
+  if (name.includes('.')) log('warning', `tool "${name}": some clients reject names with a dot`);
   return compiled;
 }
 
@@ -176,7 +179,7 @@ function warnOfPatterns(what: string, { document }: CompiledSchema, log: Log): v
   for (const pattern of document.slowPatterns) {
     log(
       'warning',
-      `${what}: the pattern ${pattern} can take exponential time on a text that a client chooses. Rewrite it so that a repeated group can match a text in one way only.`,
+      `${what}: the pattern ${pattern} can take exponential time on a string that a client chooses. Rewrite it so that a repeated group can match a string in only one way.`,
     );
   }
 }

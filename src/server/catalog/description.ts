@@ -1,10 +1,12 @@
+// The fields that all listed definitions share.
+
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { metaKeyProblem } from '../../protocol/meta-key.js';
 import type { Icon } from '../../protocol/model/content.js';
 import { TAGS } from '../../protocol/tables/meta-keys.js';
 import type { Described } from '../define/define.js';
 
-/** What every listed definition carries, as far as it was given. */
+/** The fields that every listed definition may have. */
 export interface ListedDescription {
   title?: string;
   description?: string;
@@ -12,7 +14,7 @@ export interface ListedDescription {
   _meta?: JsonObject;
 }
 
-/** Throws an error that says what is wrong with the description. */
+/** Converts the description of a definition for its list. Throws an error that says what is wrong with it. */
 export function listDescription({ title, description, icons, tags, meta }: Described): ListedDescription {
   for (const key of Object.keys(meta ?? {})) {
     const problem = metaKeyProblem(key);

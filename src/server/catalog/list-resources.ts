@@ -1,3 +1,5 @@
+// Lists resources where templates list theirs: for each request, because the list may differ from caller to caller.
+
 import { isObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { type KeysOf, unknownKeys } from '../../protocol/checks/known-keys.js';
@@ -10,12 +12,10 @@ import { listDescription } from './description.js';
 import type { Registry } from './registry.js';
 import type { CompiledTemplate } from './resources.js';
 
-// The resources that templates list: made for each request, because they may differ from caller to caller.
-
-/** Runs `list` with what it needs to look things up. */
+/** Runs a function with the context that `list` needs. */
 type WithContext = <T>(call: Call, look: (ctx: Context) => Promise<T>) => Promise<T>;
 
-/** Serves `resources/list` where some template lists what it has: the server's own resources first, then the templates'. */
+/** Serves `resources/list` if a template has `list`: first the server's own resources, then those of the templates. */
 export async function listResources(
   registry: Registry,
   call: Call,
@@ -34,7 +34,7 @@ export async function listResources(
   return registry.complete({
     resources: page,
     ...(to < entries.length && { nextCursor: cursorAt(to, entries[to - 1]?.uri) }),
-    // What one caller sees is not shown to another, and nobody announces when it changes.
+    // The list may differ from caller to caller, and its changes are not announced.
     ttlMs: 0,
     cacheScope: 'private',
   });
@@ -42,7 +42,7 @@ export async function listResources(
 
 interface Entry {
   readonly uri: string;
-  /** Checks the entry, which only those of the page need. */
+  /** Checks and converts the entry. Only the entries of the requested page need this. */
   readonly show: () => ListedResource;
 }
 
@@ -52,7 +52,7 @@ async function entriesOf(template: CompiledTemplate, ctx: Context): Promise<read
   return items.map((item: unknown, index): Entry => {
     const entry = typeof item === 'string' ? { uri: item } : item;
     if (!isObject(entry) || typeof entry['uri'] !== 'string')
-      throw listError(template, `gave an entry without a string "uri", at [${index}]`);
+      throw listError(template, `returned an entry without a string "uri", at [${index}]`);
     const { uri } = entry;
     return { uri: uri as string, show: () => toListed(template, entry as unknown as ResourceEntry) };
   });
@@ -75,9 +75,9 @@ function toListed(template: CompiledTemplate, entry: ResourceEntry): ListedResou
   const { uri, name = uri, mimeType = template.mimeType, annotations, size } = entry;
   const [unknown] = unknownKeys(entry, entryKeys, { _meta: 'meta' });
   if (unknown !== undefined)
-    throw listError(template, `gave an entry with the unknown key "${unknown.key}". ${unknown.hint}`);
+    throw listError(template, `returned an entry with the unknown key "${unknown.key}". ${unknown.hint}`);
   if (template.template.match(uri) === undefined)
-    throw listError(template, `gave the URI "${uri.slice(0, 256)}", which the template does not match`);
+    throw listError(template, `returned the URI "${uri.slice(0, 256)}", which the template does not match`);
   return {
     uri,
     name,
@@ -88,7 +88,7 @@ function toListed(template: CompiledTemplate, entry: ResourceEntry): ListedResou
   };
 }
 
-// A resource of its own comes before a template that lists it too, as it does when it is read.
+// A resource with a fixed URI comes before a template that lists the same URI, as in `resources/read`.
 function withoutTwins(entries: readonly Entry[]): readonly Entry[] {
   const seen = new Set<string>();
   return entries.filter(({ uri }) => !seen.has(uri) && seen.add(uri));
@@ -99,7 +99,7 @@ interface ListPosition {
   readonly uri: string;
 }
 
-// The page goes on behind the last entry of the page before. Where that entry is gone, its place has to do.
+// The page starts after the last entry of the previous page or, if that entry is gone, at its index.
 function positionAfter(entries: readonly Entry[], { index, uri }: ListPosition): number {
   const at = entries.findIndex((entry) => entry.uri === uri);
   return at === -1 ? index : at + 1;
@@ -116,7 +116,7 @@ function readCursor(cursor: unknown): ListPosition | undefined {
   const space = text.indexOf(' ');
   const index = space > 0 ? Number(text.slice(0, space)) : Number.NaN;
   if (!Number.isSafeInteger(index) || index < 0)
-    throw new McpError('invalid_params', 'Unknown cursor: start again without one');
+    throw new McpError('invalid_params', 'Unknown cursor. Start again without a cursor.');
   return { index, uri: text.slice(space + 1) };
 }
 

@@ -1,3 +1,5 @@
+// Compiles prompts, and converts the values that their handlers return.
+
 import { isObject } from '../../jsonrpc/message.js';
 import { assertJson } from '../../protocol/encoding/json-value.js';
 import { isContentBlock, text, user } from '../../protocol/model/content.js';
@@ -20,7 +22,7 @@ export interface CompiledPrompt {
 
 const noArguments = { type: 'object' } as const;
 
-/** Throws an error that says what is wrong with the definition. */
+/** Compiles a prompt. Throws an error that says what is wrong with the definition. */
 export function compilePrompt(name: string, prompt: Prompt): CompiledPrompt {
   if (name === '') throw new TypeError('a prompt needs a name');
   if (typeof prompt.run !== 'function') throw new TypeError('it has no "run"');
@@ -61,7 +63,7 @@ export interface PromptResult {
   readonly messages: readonly PromptMessage[];
 }
 
-/** What a handler returned, as messages. A bare string or block is the user's. */
+/** Converts a handler's return value to messages. A string or a content block becomes a message of the user. */
 export function toPromptResult(value: unknown, description: string | undefined): PromptResult {
   const base = description === undefined ? {} : { description };
   if (isObject(value) && 'messages' in value) {

@@ -1,3 +1,5 @@
+// The definitions of a server, with their lists and the capabilities that follow from them.
+
 import { type Outcome, withPrint } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
@@ -21,7 +23,7 @@ type AnyOptions = Omit<
 
 const allKinds: readonly Change['kind'][] = ['tools', 'prompts', 'resources', 'resource'];
 
-/** What a server has: its definitions, their lists, and what it promises to announce. */
+/** The definitions of a server, their lists, and the kinds of changes that the server announces. */
 export class Registry {
   readonly tools: Catalog<CompiledTool>;
   readonly resources: Catalog<CompiledResource>;
@@ -30,7 +32,7 @@ export class Registry {
   readonly bus: Bus;
   readonly complete: Complete;
   readonly pageSize: number;
-  /** Set by the first call: what is added from then on is a change. */
+  /** Whether the server has got its first call. A definition that is added after that is announced as a change. */
   inUse = false;
   readonly #info: Implementation;
   readonly #options: AnyOptions;
@@ -60,13 +62,15 @@ export class Registry {
     for (const [name, entry] of compiled.prompts) this.add('prompts', name, entry);
   }
 
-  /** Adds a definition and returns what takes it back. */
+  /** Adds a definition. Returns a registration that can remove it. */
   add(kind: 'tools' | 'resources' | 'prompts', name: string, entry: object): Handle {
     const catalog = (
       kind === 'resources' && 'template' in entry ? this.templates : this[kind]
     ) as Catalog<object>;
     if (catalog.has(name))
-      throw new DefinitionError([`"${name}" is defined twice; remove the first one before adding another`]);
+      throw new DefinitionError([
+        `"${name}" is defined twice; remove the first definition before adding another`,
+      ]);
     this.#checkShape(name, entry);
     catalog.add(name, entry);
     this.#onEdit(kind);
@@ -93,7 +97,7 @@ export class Registry {
   }
 
   publish(change: Change): void {
-    // Whoever publishes is a publisher: from now on it is promised.
+    // A server that announces a change of a kind that it did not declare has declared that kind from then on.
     if (!this.#announcedKinds.has(change.kind)) {
       this.#announcedKinds.add(change.kind);
       this.#discoverOutcome = undefined;
@@ -105,7 +109,7 @@ export class Registry {
     return this.#announcedKinds.has(kind);
   }
 
-  /** Whether a list exists at all: it has items, or the server says that it will. */
+  /** Whether the server has a list: the list has items, or its changes are announced. */
   offers(kind: 'tools' | 'resources' | 'prompts'): boolean {
     const size = kind === 'resources' ? this.resources.size + this.templates.size : this[kind].size;
     return size > 0 || this.announces(kind);
@@ -115,7 +119,7 @@ export class Registry {
     return [...this.tools.values()].some((tool) => tool.task !== undefined);
   }
 
-  /** Whether the list of resources has to be made for each caller. */
+  /** Whether the list of resources must be made for each caller. */
   listsPerCaller(): boolean {
     for (const { list } of this.templates.values()) if (list !== undefined) return true;
     return false;
@@ -164,7 +168,7 @@ export class Registry {
   }
 }
 
-/** The error for a name that nothing has, with the name that was probably meant. */
+/** The error for a name that is not defined, with the name that was probably meant. */
 export function unknownName(kind: 'tool' | 'prompt', name: string, names: Iterable<string>): McpError {
   const closest = closestName(name, [...names]);
   const hint = closest === undefined ? '' : `. Did you mean "${closest}"?`;

@@ -1,3 +1,5 @@
+// Compiles resources and templates.
+
 import type { ListedResource, ListedTemplate } from '../../protocol/model/model.js';
 import { parseTemplate, type UriTemplate } from '../../protocol/uri-template/template.js';
 import type { Context } from '../context/context.js';
@@ -23,13 +25,13 @@ export interface CompiledResource extends CompiledReader {
 export interface CompiledTemplate extends CompiledReader {
   readonly uri: string;
   readonly template: UriTemplate;
-  /** The template without the names of its variables: two of the same shape match the same URIs. */
+  /** The template without the names of its variables. Two templates of the same shape match the same URIs. */
   readonly shape: string;
   readonly listed: ListedTemplate;
   readonly list: ((ctx: Context) => unknown) | undefined;
 }
 
-/** Throws an error that says what is wrong with the definition. */
+/** Compiles a resource or a template. Throws an error that says what is wrong with the definition. */
 export function compileResource(
   uri: string,
   { options, read }: Resource,
@@ -44,11 +46,12 @@ export function compileResource(
     ...(annotations && { annotations }),
   };
   const compiled = { uri, read: read as Read, mimeType, ttlMs: wholeMs(ttlMs), cacheScope, complete };
-  // A lone brace is a template with a mistake in it, not a URI.
+  // A URI with a single brace is a template with a mistake.
   if (!/[{}]/.test(uri)) {
     if (!URL.canParse(uri)) throw new TypeError('a resource needs an absolute URI, such as "config://app"');
-    if (list !== undefined) throw new TypeError('"list" is for templates: this URI is listed as it is');
-    if (complete.size > 0) throw new TypeError('"complete" is for templates: this URI has no variables');
+    if (list !== undefined)
+      throw new TypeError('"list" is only for templates: a resource with a fixed URI is always listed');
+    if (complete.size > 0) throw new TypeError('"complete" is only for templates: this URI has no variables');
     return { ...compiled, listed: { uri, ...description, ...(size !== undefined && { size }) } };
   }
   const template = parseTemplate(uri);
@@ -69,7 +72,7 @@ export function compileResource(
   };
 }
 
-// The names count only where they are in the URI: in `{;a}`, `{?a}` and `{&a}`.
+// Names of variables matter only in `{;a}`, `{?a}` and `{&a}`, where they are part of the URI.
 function shapeOf(template: string): string {
   return template.replaceAll(
     /\{([^{};?&][^{}]*)\}/g,

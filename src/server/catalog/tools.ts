@@ -1,3 +1,5 @@
+// Compiles tools, reads their arguments, runs their handlers and checks their results.
+
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call } from '../../protocol/call.js';
 import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
@@ -32,7 +34,7 @@ import { listDescription } from './description.js';
 
 type Run = (input: unknown, ctx: Context) => unknown;
 
-/** A tool with everything that can be done before the first call done. */
+/** A tool, prepared for its calls. */
 export interface CompiledTool {
   readonly name: string;
   readonly listed: ListedTool;
@@ -41,13 +43,13 @@ export interface CompiledTool {
   readonly paramHeaders: readonly ParamHeader[];
   readonly handler: HandlerRun<unknown, ToolValue>;
   readonly task: TaskOptions | undefined;
-  /** How long outcomes are kept for calls that are sent again; undefined where they are not. */
+  /** The time for which outcomes are kept for repeated calls; undefined if they are not kept. */
   readonly idempotencyMs: number | undefined;
-  /** Whether calling it twice is like calling it once. */
+  /** Whether calling the tool twice has the same effect as calling it once. */
   readonly harmless: boolean;
 }
 
-/** The server's part in its tools: the options that hold for tools without their own, and the making of outcomes. */
+/** The server's settings for tools without their own, and the function that makes outcomes. */
 export interface ToolDefaults extends ToolErrors {
   readonly timeoutMs: number | undefined;
   readonly idempotency: boolean | IdempotencyOptions | undefined;
@@ -57,7 +59,7 @@ export interface ToolDefaults extends ToolErrors {
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
 const noInput = { type: 'object', additionalProperties: false } as const;
 
-/** Throws an error that says what is wrong with the definition. */
+/** Compiles a tool. Throws an error that says what is wrong with the definition. */
 export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): CompiledTool {
   if (!NAME.test(name)) {
     throw new TypeError('a tool name has 1 to 128 characters from A-Z, a-z, 0-9, "_", "-" and "."');
@@ -70,7 +72,7 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
   const run = (tool.run as Run | undefined) ?? (tool.load && loadOnce(tool.load as () => Promise<object>));
   if (run === undefined) throw new TypeError('it has neither "run" nor "load"');
   const task = typeof options.task === 'string' ? { support: options.task } : options.task;
-  // A task is there to take its time: only a limit of its own ends it.
+  // Tasks are meant to take long, so the server's limit does not apply to them.
   const timeoutMs = options.timeoutMs ?? (task === undefined ? defaults.timeoutMs : undefined);
   checkCounts('task', { ttlMs: task?.ttlMs, pollIntervalMs: task?.pollIntervalMs });
   const idempotencyMs = windowOf(options.idempotency, defaults.idempotency);
@@ -107,14 +109,14 @@ function listTool(
   };
 }
 
-// A client may repeat a call with a key only where the tool says that it honours keys.
+// A client may retry a call with a key only if the tool declares that it supports keys.
 function withIdempotency(listed: ListedTool, windowMs: number | undefined): ListedTool {
   return windowMs === undefined
     ? listed
     : { ...listed, _meta: { ...listed._meta, [KEEPS_KEYS]: { windowMs } } };
 }
 
-// Only 2025-11-25 lists it, so that only its translator looks for it.
+// The property is not enumerable: only the translation to 2025-11-25, which has it in its lists, reads it.
 function withExecution(listed: ListedTool, task: TaskOptions | undefined): ListedTool {
   return task === undefined
     ? listed
@@ -130,7 +132,7 @@ function toHints({ readOnly, destructive, idempotent, openWorld }: ToolBehaviour
   };
 }
 
-// Loaded once, on the first call; a failed load is tried again by the next call.
+// Loads the module once, with the first call. If that fails, the next call retries.
 function loadOnce(load: () => Promise<object>): Run {
   let loading: Promise<Run> | undefined;
   return async function loadedTool(input, ctx) {
@@ -150,6 +152,7 @@ export type ToolInput =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly failure: ToolResult };
 
+/** Checks the arguments of a call. */
 export function readArguments(tool: CompiledTool, call: Call): ToolInput | Promise<ToolInput> {
   const args = call.params['arguments'] ?? {};
   if (!isObject(args)) throw new McpError('invalid_params', 'params.arguments must be an object');
@@ -171,7 +174,7 @@ function toInput(tool: CompiledTool, args: JsonObject, checked: ValidationResult
   return { ok: false, failure: toolFailure(`Invalid arguments for ${tool.name}. ${problem}`) };
 }
 
-/** What becomes of a handler's errors. */
+/** The parts that deal with a handler's errors. */
 export interface ToolErrors {
   readonly log: Log;
   readonly mapError: MapError;
@@ -188,14 +191,14 @@ type ToolValue = ToolResult | InputRequired;
 type RunTool = HandlerRun<unknown, ToolValue>['run'];
 
 /**
- * Makes the function that runs a handler. Errors that the handler throws become results, except for those that the protocol
- * calls errors. A synchronous handler has its result at once.
+ * Makes the function that runs a handler. An error that the handler throws becomes a result, except for protocol errors. A
+ * synchronous handler gives its result synchronously.
  */
 function toolRunner(tool: WrittenTool, errors: ToolErrors): RunTool {
   return function runTool(input, ctx, call) {
     try {
       const value = tool.run(input, ctx);
-      // Query builders are thenables too.
+      // Not only promises: query builders are thenables, too.
       if (isThenable(value)) return awaitTool(value, ctx, call);
       const result = toResult(tool, value);
       return result instanceof Promise ? result.catch((error) => failTool(error, ctx, call)) : result;
@@ -217,10 +220,10 @@ function toolRunner(tool: WrittenTool, errors: ToolErrors): RunTool {
   }
 
   async function failTool(error: unknown, ctx: CallContext<never, never>, call: Call): Promise<ToolResult> {
-    // A run that was ended is not a failure of the handler, whatever the handler made of it.
+    // The run was ended from outside, so the handler's error does not matter.
     if (ctx.over !== undefined) throw ctx.over;
     if (McpError.is(error)) throw error;
-    // Who gave up on the call need not hear how the handler took it.
+    // The call was cancelled, so the handler's error is not reported.
     if (ctx.signal.aborted) throw new McpError('cancelled', 'The call was ended', { cause: error });
     if (ToolError.is(error)) return toolFailure(error.message);
     const replacement = await errors.mapError(error, call);
@@ -229,7 +232,7 @@ function toolRunner(tool: WrittenTool, errors: ToolErrors): RunTool {
   }
 }
 
-/** Limits the time of a tool. */
+/** Makes a function that stops the handler after a time. */
 function inTime(name: string, timeoutMs: number, run: RunTool): RunTool {
   return function runToolInTime(input, ctx, call) {
     return withTimeLimit<ToolValue>(call, timeoutMs, {
@@ -255,7 +258,7 @@ function toResult({ output }: WrittenTool, value: unknown): ToolValue | Promise<
   return output === undefined ? toToolResult(value) : checkOutput(output, value);
 }
 
-// With an output schema every success has structured content that fits it; a failure needs none.
+// With an output schema, every success needs structured content that fits it; a failure does not.
 function checkOutput(output: CompiledSchema, value: unknown): ToolResult | Promise<ToolResult> {
   const full = readResultWith(output, value);
   if (full?.isError) return full;

@@ -1,3 +1,5 @@
+// The definitions that a program writes. A definition is data; `createServer` compiles it once.
+
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Annotations, ContentBlock, Icon } from '../../protocol/model/content.js';
 import type { CacheScope, PromptMessage } from '../../protocol/model/model.js';
@@ -7,8 +9,6 @@ import type { IdempotencyOptions } from '../state/idempotency.js';
 import type { TaskOptions } from './task-options.js';
 import type { TemplateValues } from './template-values.js';
 import type { Awaitable, Literals, NotASchema, ToolHandler, ToolModule, ToolValue } from './tool-handler.js';
-
-// What a user writes. A definition is data; `createServer` compiles it once.
 
 /** The fields that every definition may have. */
 export interface Described {
@@ -40,7 +40,7 @@ export interface ToolBehaviour {
 export interface ToolOptions<In = undefined, Out = undefined> extends Described {
   /** The arguments, as a schema of an object. Default: none are accepted. */
   readonly input?: In;
-  /** The result, as a schema. What the handler returns is checked against it and sent as structured content. */
+  /** The result, as a schema. The handler's return value is validated by it and sent as structured content. */
   readonly output?: Out;
   /** Hints about the tool's behaviour, for clients that ask the user before some calls. */
   readonly annotations?: ToolBehaviour;
@@ -62,7 +62,7 @@ export interface ToolOptions<In = undefined, Out = undefined> extends Described 
 export interface Tool<Signature = unknown, State = unknown, User = unknown> {
   /** The kind of the definition: `tool`. */
   readonly kind: 'tool';
-  /** Types only: what a typed client reads. A function type, which the compiler resolves only when somebody looks at it. */
+  /** For types only: the signature that a typed client reads. A function type, which the compiler resolves only on demand. */
   readonly '~signature'?: Signature;
   /** The description of the tool. */
   readonly options: ToolOptions<Schema | undefined, Schema | undefined>;
@@ -81,8 +81,8 @@ export interface ToolDefinition<In, Out, State, User, Returned> extends ToolOpti
 }
 
 /**
- * Defines a tool: something that the model can do. The handler's input is typed by `input`, and what it returns is checked
- * against `output`.
+ * Defines a tool: something that the model can do. `input` types the handler's argument and validates it; `output` does the same
+ * for the value that the handler returns.
  *
  * @example
  * const add = tool({
@@ -172,7 +172,7 @@ export interface Resource<State = unknown, User = unknown, Values = TemplateValu
   readonly options: ResourceOptions<State, User>;
   /** The function that reads the resource. */
   readonly read: ResourceReader<Values, State, User>;
-  /** Types only: what the reader needs of a server. */
+  /** For types only: the state and the user that the reader needs. */
   readonly '~needs'?: (state: State, user: User) => void;
 }
 
@@ -281,7 +281,7 @@ export function prompt<Args extends SchemaLike | undefined = undefined, State = 
 }
 
 /**
- * Keeps a type parameter from being inferred at this place. Unlike `NoInfer` it is gone once the type is known, so that no hover
- * shows it.
+ * Keeps a type parameter from being inferred from this position. Unlike `NoInfer`, it disappears once the type is known, so that
+ * no hover shows it.
  */
 export type NotInferred<T> = [T][T extends unknown ? 0 : never];

@@ -1,3 +1,5 @@
+// The keys that each definition may have, and hints for the wrong ones. The compiler reports an option that is missing here.
+
 import {
   type ForeignNames,
   type KeysOf,
@@ -9,8 +11,6 @@ import type { IdempotencyOptions } from '../state/idempotency.js';
 import type { PromptOptions, ResourceOptions, ToolBehaviour, ToolOptions } from './define.js';
 import type { AskingOptions, Method, ServerOptions } from './options.js';
 import type { TaskOptions, TasksOptions } from './task-options.js';
-
-// Every key that a definition may have. An option that is added to a type is added here: the compiler says so.
 
 const infoKeys = { title: true, description: true, icons: true, tags: true, meta: true } as const;
 
@@ -100,7 +100,7 @@ const tasks = {
 const asking = { maxAgeMs: true, maxBytes: true, once: true } satisfies KeysOf<AskingOptions>;
 const idempotency = { windowMs: true } satisfies KeysOf<IdempotencyOptions>;
 
-/** The name is the key that the definition has in its group; written twice, the two could differ. */
+/** The hint for `name`: the key of a definition is its name, and a second name could differ from it. */
 const nameIsTheKey = 'The name is the key of the definition: { my_name: tool({ … }) }.';
 
 export type DefinitionKind = 'tool' | 'resource' | 'prompt' | 'method' | 'server';
@@ -108,7 +108,7 @@ export type DefinitionKind = 'tool' | 'resource' | 'prompt' | 'method' | 'server
 interface Kind {
   readonly keys: Readonly<Record<string, true>>;
   readonly foreign: ForeignNames;
-  /** Keys whose value is an object of options itself. */
+  /** The keys whose value is itself an object of options. */
   readonly inner: Readonly<
     Record<string, { readonly keys: Readonly<Record<string, true>>; readonly foreign?: ForeignNames }>
   >;
@@ -187,7 +187,7 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
       logger: 'log',
       context: 'user',
       timeout: 'timeoutMs',
-      capabilities: 'The capabilities follow from the definitions: leave it out.',
+      capabilities: 'The capabilities follow from the definitions: leave them out.',
     },
     inner: {
       asking: { keys: asking },
@@ -199,11 +199,11 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
 
 export interface KeyCheck<T> {
   readonly problems: readonly string[];
-  /** The definition as it was probably meant, so that whatever else is wrong with it is found too. */
+  /** The definition as it was probably meant, so that its other mistakes are found as well. */
   readonly definition: T;
 }
 
-/** Finds the keys of a definition that nothing reads. */
+/** Finds the unknown keys of a definition. */
 export function checkKeys<T extends object>(kind: DefinitionKind, definition: T): KeyCheck<T> {
   const { keys, foreign, inner } = kinds[kind];
   const unknown = unknownKeys(definition, keys, foreign);

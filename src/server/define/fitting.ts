@@ -1,10 +1,10 @@
+// Types that check whether the definitions of a server fit its `lifespan` and `user`. A sentence replaces the type of each
+// definition that does not fit, so that the compiler reports the mistake there, in words. All definitions are checked together
+// first, which is cheap; they are checked one by one only if something does not fit.
+
 import type { NotInferred, Prompt, ResourceContext, Tool } from './define.js';
 
-// Types only: whether the definitions of a server fit its `lifespan` and `user`. A sentence takes the place of each one that
-// does not, so that the compiler reports the misfit there, and in words. All are looked at as a whole first, which is cheap;
-// each is looked at only where something does not fit.
-
-/** What `tools` must be beside what they were inferred as. */
+/** The additional constraint on the inferred type of `tools`. */
 export type FittingTools<T, State, User, Inferred> =
   T extends Readonly<Record<string, Tool<unknown, IfInferred<State, Inferred>, IfInferred<User, Inferred>>>>
     ? unknown
@@ -18,7 +18,7 @@ export type FittingTools<T, State, User, Inferred> =
           : NotOfKind<'tool'>;
       };
 
-/** What `prompts` must be beside what they were inferred as. */
+/** The additional constraint on the inferred type of `prompts`. */
 export type FittingPrompts<P, State, User, Inferred> =
   P extends Readonly<Record<string, Prompt<never, IfInferred<State, Inferred>, IfInferred<User, Inferred>>>>
     ? unknown
@@ -32,7 +32,7 @@ export type FittingPrompts<P, State, User, Inferred> =
           : NotOfKind<'prompt'>;
       };
 
-/** What `resources` must be beside the place that their key gives them. `R` is what each of them needs. */
+/** The additional constraint on `resources`. `R` has the state and the user that each of them needs. */
 export type FittingResources<R, State, User, Inferred> =
   R extends Readonly<Record<string, Needs<IfInferred<State, Inferred>, IfInferred<User, Inferred>>>>
     ? unknown
@@ -48,7 +48,7 @@ export type FittingResources<R, State, User, Inferred> =
 
 type Needs<State, User> = (state: State, user: User) => void;
 
-/** The place of a resource in a server's options: its key gives `Values`, and `Found` is what the resource needs. */
+/** A resource in a server's options: `Values` comes from its key, and `NeededTypes` has the state and the user that it needs. */
 export interface ResourceSlot<State, User, Values, NeededTypes, Inferred> {
   readonly kind: 'resource';
   readonly options: object;
@@ -60,7 +60,7 @@ export interface ResourceSlot<State, User, Values, NeededTypes, Inferred> {
   readonly '~needs'?: NeededTypes;
 }
 
-/** Any state and user will do until those of the server are inferred. */
+/** Accepts any state and user until those of the server are inferred. */
 type IfInferred<T, Inferred> = Inferred extends true ? T : never;
 
 type StateMisfit<Kind extends string, State> = [State] extends [undefined]

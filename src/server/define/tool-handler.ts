@@ -39,7 +39,7 @@ export type NotASchema<S, Handler> = [keyof S] extends [never]
   ? Handler
   : 'An object of schemas is not a schema: wrap it, for example z.object({ … }).';
 
-/** A module that holds the handler, for tools whose code should load on their first call. */
+/** A module with the handler of a tool whose code is loaded with its first call. */
 export type ToolModule<Run> =
   | {
       /** The handler. */
@@ -58,7 +58,7 @@ export type ToolValue<Out, Returned> = Out extends ZodTyped
     : Returned;
 
 /**
- * Refuses a field that the output does not have. `Returned` is inferred from the keys of what the handler returns. An output
+ * Rejects a field that the output does not have. `Returned` is inferred from the keys of what the handler returns. An output
  * that takes any value is left to the schema.
  */
 type NoExtra<Returned, Wanted> = unknown extends Wanted

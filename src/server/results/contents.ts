@@ -1,16 +1,18 @@
+// Converts the return value of a resource's reader to contents.
+
 import { isObject } from '../../jsonrpc/message.js';
 import { encodeBase64 } from '../../protocol/encoding/base64.js';
 import { assertJson } from '../../protocol/encoding/json-value.js';
 import type { ResourceContents } from '../../protocol/model/content.js';
 import { UNSENDABLE } from './written-results.js';
 
-/** What is read, and as what. */
+/** The resource that is read. */
 interface Source {
   readonly uri: string;
   readonly mimeType: string | undefined;
 }
 
-/** What a reader returned, as contents. `undefined` means that there is no such resource. */
+/** Converts a reader's return value to contents. `undefined` means that there is no such resource. */
 export function toContents(value: unknown, source: Source): readonly ResourceContents[] | undefined {
   if (value === undefined) return undefined;
   if (typeof value === 'string' || isBytes(value) || isContents(value)) return [toPart(value, source)];
@@ -27,7 +29,7 @@ export function toContents(value: unknown, source: Source): readonly ResourceCon
   return [{ uri, mimeType, text: JSON.stringify(value) }];
 }
 
-/** Several parts: contents, bytes, and strings beside them. An array of anything else is one JSON value. */
+/** Reads an array of contents and bytes, with strings among them. Returns undefined for other arrays, which are JSON values. */
 function partsOf(items: readonly unknown[], source: Source): readonly ResourceContents[] | undefined {
   if (!items.some((item) => isBytes(item) || isContents(item))) return undefined;
   return items.map((item, index) => {
@@ -38,7 +40,7 @@ function partsOf(items: readonly unknown[], source: Source): readonly ResourceCo
   });
 }
 
-/** `{ contents: [ … ] }`, or undefined for data. */
+/** Reads a complete result, `{ contents: [ … ] }`. Returns undefined for data. */
 function readContents(
   value: Readonly<Record<string, unknown>>,
   source: Source,

@@ -1,17 +1,19 @@
+// Lets the server's `onError` replace unexpected errors.
+
 import type { Call } from '../../protocol/call.js';
 import { copyCall } from '../../protocol/direct.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Log } from '../state/log.js';
 import { ToolError } from './tool-error.js';
 
-/** The result of `onError`: an error for the peer, or nothing, and the unexpected error is masked. */
+/** The result of `onError`: an error for the client, or nothing, which masks the unexpected error. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that only looks at errors returns nothing.
 export type ErrorAnswer = ToolError | McpError | undefined | void;
 
 /** Sees every error that is neither a `ToolError` nor an `McpError`, and may return or throw one of them instead. */
 export type OnError = (error: unknown, call: Call) => ErrorAnswer | Promise<ErrorAnswer>;
 
-/** Gives what the operator made of an unexpected error; undefined where it is to be masked. */
+/** Returns the error that `onError` gave for an unexpected error, or undefined if the error must be masked. */
 export type MapError = (error: unknown, call: Call) => Promise<ToolError | McpError | undefined>;
 
 export function mapErrors(onError: OnError | undefined, log: Log): MapError {
@@ -23,7 +25,7 @@ export function mapErrors(onError: OnError | undefined, log: Log): MapError {
       return isForPeer(replacement) ? replacement : undefined;
     } catch (thrown) {
       if (isForPeer(thrown)) return thrown;
-      // To throw the error that came is to have nothing to say about it.
+      // To throw the same error again is the same as to return nothing.
       if (thrown !== error) log('error', 'onError failed', thrown);
       return undefined;
     }

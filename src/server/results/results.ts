@@ -1,3 +1,5 @@
+// Converts the values that handlers return to results.
+
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Outcome } from '../../protocol/call.js';
 import { assertJson } from '../../protocol/encoding/json-value.js';
@@ -5,9 +7,7 @@ import { type ContentBlock, isContentBlock, type TextContent } from '../../proto
 import type { ToolResult } from './tool-result.js';
 import { buriedBlock, readToolResult, UNSENDABLE } from './written-results.js';
 
-// What handlers return, as results.
-
-/** Completes a result with what every result carries. */
+/** Adds the fields that every result has. */
 export type Complete = <T extends object>(fields: T, meta?: JsonObject) => T & Outcome;
 
 export function completeAs(serverMeta: Readonly<JsonObject>): Complete {
@@ -20,34 +20,34 @@ export function completeAs(serverMeta: Readonly<JsonObject>): Complete {
   };
 }
 
-/** A plain value becomes text for the model and, unless it is a text, the same value as structured content. */
+/** Converts a handler's value to a result: text for the model and, unless the value is a string, structured content. */
 export function toToolResult(value: unknown): ToolResult {
   if (typeof value === 'string') return { content: [textBlock(value)] };
   if (value === undefined) return { content: [] };
   if (typeof value !== 'object' || value === null) return structuredResult(value);
   const content = isContentBlock(value) ? [value] : Array.isArray(value) ? blocksOf(value) : undefined;
   if (content !== undefined) {
-    // A block's own fields, such as `_meta`, may hold anything.
+    // Some fields of a block, such as `_meta`, may have any value.
     assertJson(value, UNSENDABLE);
     return { content };
   }
   return readToolResult(value) ?? withoutBuriedBlocks(structuredResult(value));
 }
 
-/** Text and structured content from one value, so that they cannot differ. */
+/** Makes the text and the structured content from one value, so that they cannot differ. */
 export function structuredResult(value: unknown): ToolResult {
   assertJson(value, UNSENDABLE);
   const json = JSON.stringify(value) ?? 'null';
   const content = [textBlock(json)];
   if (!isObject(value)) return new BareValue(content, value);
-  // A Date is an object here, and a string to every client.
+  // A Date is an object here, but a string for every client.
   return json[0] === '{' ? { content, structuredContent: value } : new BareValue(content, JSON.parse(json));
 }
 
 /**
- * The result of a value that is not an object. Where no schema tells clients what to expect, only its text is sent: today's
- * revision allows any structured content, but a bridge that passes it on to a client of the session era breaks the whole
- * result. Our own client reads the value from the text. A class, so that a result which a handler wrote out is another.
+ * The result for a value that is not an object. If the tool has no output schema, only the text is sent: the current revision
+ * allows any structured content, but a bridge to a client of the session era would make the whole result invalid. Our own client
+ * reads the value from the text. A class, to tell it from a result that a handler wrote itself.
  */
 export class BareValue implements ToolResult {
   readonly content: readonly ContentBlock[];
@@ -59,7 +59,7 @@ export class BareValue implements ToolResult {
   }
 }
 
-/** What a method of the server's own returned: the fields of its result. */
+/** Converts the return value of a server's own method: it has the fields of the result. */
 export function toMethodResult(value: unknown): object {
   if (value === undefined) return {};
   if (!isObject(value))
@@ -68,11 +68,12 @@ export function toMethodResult(value: unknown): object {
   return value;
 }
 
+/** Makes the result of a failed call, for the model to read. */
 export function toolFailure(message: string): ToolResult {
   return { content: [textBlock(message)], isError: true };
 }
 
-// Blocks, with strings among them for captions; undefined where it is an array of something else.
+// Reads an array of blocks, with strings for captions among them; undefined for an array of anything else.
 function blocksOf(items: readonly unknown[]): readonly ContentBlock[] | undefined {
   let blocks = 0;
   for (const [index, item] of items.entries()) {
@@ -93,15 +94,15 @@ function toBlock(item: unknown): ContentBlock {
 
 const LONG = 1000;
 
-// An image inside of data would be thousands of tokens of base64 for the model.
+// The model would read an image inside data as thousands of tokens of base64.
 function withoutBuriedBlocks(result: ToolResult): ToolResult {
   const [{ text }] = result.content as readonly [TextContent];
-  // Of a long text only the first of each list is looked at: a search of the whole would cost more than the block saves.
+  // For long data only the first item of each array is searched: a complete search would cost more than it saves.
   const isLikely = text.length > LONG || text.includes('mimeType":"');
   const path = isLikely ? buriedBlock(result.structuredContent, text.length > LONG) : undefined;
   if (path === undefined) return result;
   throw new TypeError(
-    `${UNSENDABLE}: ${path} is a content block inside of data, which models would read as base64. Return an array of blocks and strings.`,
+    `${UNSENDABLE}: ${path} is a content block inside data, which models would read as base64. Return an array of blocks and strings.`,
   );
 }
 

@@ -1,3 +1,5 @@
+// Errors for the model, and the masking of all others.
+
 import type { Log as ServerLog } from '../state/log.js';
 
 const brand = Symbol.for('fullmcp.ToolError');
@@ -20,7 +22,7 @@ export class ToolError extends Error {
   }
 }
 
-/** Logs an unexpected error whole and gives the sentence that a peer may see. */
+/** Logs an unexpected error in full. Returns the message that a peer may see. */
 export function mask(error: unknown, where: string, log: ServerLog): string {
   const ref = Array.from(crypto.getRandomValues(new Uint8Array(4)), (byte) =>
     byte.toString(16).padStart(2, '0'),

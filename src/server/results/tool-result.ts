@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { ContentBlock } from '../../protocol/model/content.js';
 
-/** A tool's result in full. Return one from a handler to send more than a value. */
+/** A complete result of a tool. Return one from a handler to send more than a value. */
 export interface ToolResult {
   /** The blocks that the model reads. */
   readonly content: readonly ContentBlock[];

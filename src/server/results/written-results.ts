@@ -1,3 +1,5 @@
+// Reads complete results that a handler wrote itself, and tells them from data that has a field named `content`.
+
 import { isObject } from '../../jsonrpc/message.js';
 import { unknownKeys } from '../../protocol/checks/known-keys.js';
 import { assertJson } from '../../protocol/encoding/json-value.js';
@@ -6,9 +8,7 @@ import { contentProblem } from '../../protocol/model/content-problem.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import type { ToolResult } from './tool-result.js';
 
-// Results that a handler wrote out itself, told from data that happens to have a field named `content`.
-
-/** How every error about a handler's value begins. */
+/** The beginning of every error about a handler's value. */
 export const UNSENDABLE = 'The returned value cannot be sent';
 
 const resultKeys = {
@@ -20,8 +20,8 @@ const resultKeys = {
 } as const;
 
 /**
- * The value as a result, if it is one; undefined if it is data. An object that has only the fields of a result is meant as
- * one, so what is wrong with it is an error. So is a result with a field that results do not have.
+ * Reads a value as a complete result. Returns undefined for data. An object that has only the fields of a result is meant as a
+ * result, so a mistake in it is an error. A result with a field that results do not have is an error, too.
  */
 export function readToolResult(value: object): ToolResult | undefined {
   if (!('content' in value)) return readWithoutContent(value);
@@ -37,7 +37,7 @@ export function readToolResult(value: object): ToolResult | undefined {
   );
 }
 
-/** The value as a full result where there is an output schema; undefined for data, which the schema judges. */
+/** Reads a value as a complete result if there is an output schema. Returns undefined for data, which the schema then checks. */
 export function readResultWith(output: CompiledSchema, value: unknown): ToolResult | undefined {
   if (!isObject(value) || !Array.isArray(value['content']) || !value['content'].every(isContentBlock))
     return undefined;
@@ -51,7 +51,7 @@ export function readResultWith(output: CompiledSchema, value: unknown): ToolResu
   return isData ? undefined : checkResult(value as unknown as ToolResult);
 }
 
-/** What a full result carries beside its content has to be JSON as well. */
+/** Checks that everything in a complete result is JSON. */
 function checkResult(result: ToolResult): ToolResult {
   const { content, structuredContent, isError, _meta } = result;
   assertJson(structuredContent, `${UNSENDABLE}, in "structuredContent"`);
@@ -65,17 +65,17 @@ function checkResult(result: ToolResult): ToolResult {
       `${UNSENDABLE}: "resultType" of a handler's result can only be "complete". Leave it out. To ask, use ctx.ask().`,
     );
   if (!isObject(structuredContent) || typeof structuredContent['toJSON'] !== 'function') return result;
-  // What prints itself may be no object to a client, as a Date is not.
+  // A value with `toJSON` may not be an object for a client: a Date is a string.
   return { ...result, structuredContent: JSON.parse(JSON.stringify(structuredContent)) };
 }
 
-/** Metadata is an object of JSON values. */
+/** Checks that metadata is an object of JSON values. */
 export function checkMeta(meta: unknown): void {
   if (!isObject(meta)) throw new TypeError(`${UNSENDABLE}: "_meta" must be an object.`);
   assertJson(meta, `${UNSENDABLE}, in "_meta"`);
 }
 
-// Strings beside blocks are captions. Anything else is a mistake.
+// Strings among blocks are captions. Anything else is a mistake.
 function repairContent(value: object, content: unknown): ToolResult {
   if (!Array.isArray(content)) {
     const instead =
@@ -94,7 +94,7 @@ function repairContent(value: object, content: unknown): ToolResult {
   return { ...(value as ToolResult), content: blocks };
 }
 
-// A value that only has the fields of a result is one, whose text is made of its structured content.
+// A value that has only fields of a result is a result. Its text is made from its structured content.
 function readWithoutContent(value: object): ToolResult | undefined {
   if (('structuredContent' in value || 'isError' in value) && unknownKeys(value, resultKeys).length === 0) {
     const { structuredContent } = checkResult(value as ToolResult);
@@ -117,7 +117,7 @@ function readWithoutContent(value: object): ToolResult | undefined {
   return undefined;
 }
 
-/** The path to an image or sound inside of data, if there is one. Of a sample, only the first item of each list is looked at. */
+/** The path to an image or sound inside data, if there is one. With `isSample`, only the first item of each array is searched. */
 export function buriedBlock(value: unknown, isSample: boolean, path = ''): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (Array.isArray(value)) {

@@ -1,3 +1,5 @@
+// Carries announcements of changes to subscribers, in this process or in all.
+
 /** A change that clients may subscribe to. */
 export type Change =
   | {
@@ -25,6 +27,7 @@ export interface Bus {
   subscribe(listener: (change: Change) => void): () => void;
 }
 
+/** Makes a bus for the subscribers of this process. */
 export function localBus(): Bus {
   const listeners = new Set<(change: Change) => void>();
   return {
@@ -50,6 +53,7 @@ export interface Changed {
   readonly resource: (uri: string) => void;
 }
 
+/** Makes the functions that announce changes. */
 export function changedOver(publish: (change: Change) => void): Changed {
   return {
     tools: () => publish({ kind: 'tools' }),

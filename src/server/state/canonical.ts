@@ -1,9 +1,11 @@
+// Canonical JSON, to compare and digest values.
+
 import { McpError } from '../../protocol/errors.js';
 
-/** Beyond this the call stack is at risk. */
+/** The deepest nesting that is safe for the call stack. */
 const LEVELS = 1000;
 
-/** JSON text that is the same for equal values, in whatever order their fields were written, and for no other value. */
+/** Writes JSON that is the same for equal values, regardless of the order of their fields, and different for all others. */
 export function canonical(value: unknown): string {
   return write(value, LEVELS);
 }
@@ -24,7 +26,7 @@ function write(value: unknown, levels: number): string {
   return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${write(field, levels - 1)}`).join(',')}}`;
 }
 
-// JSON.stringify makes null of a number that is not finite, and 0 of -0: two values would have one text.
+// JSON.stringify writes null for a number that is not finite, and 0 for -0: different values would get the same JSON.
 function canonicalNumber(value: number): string {
   if (!Number.isFinite(value))
     throw new McpError('invalid_params', `The arguments have the number ${value}, which JSON cannot carry`);

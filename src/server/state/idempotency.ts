@@ -1,3 +1,5 @@
+// Runs a call with an idempotency key once, and gives repeated calls the outcome of the first.
+
 import { hasEnded } from '../../async/lifetime.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
@@ -20,10 +22,10 @@ export interface IdempotencyOptions {
 
 const MAX_KEY_LENGTH = 256;
 const PREFIX = 'outcome:';
-/** A call may take this long beyond its window before another process takes its key for a free one. */
+/** The time beyond its window that a call may take before another process treats its key as free. */
 const LONG_CALL_MS = 600_000;
 
-/** The window of a tool, if it has one: its own setting, else the server's. */
+/** The window of a tool: its own setting, or else the server's; undefined if neither enables keys. */
 export function windowOf(
   own: boolean | IdempotencyOptions | undefined,
   servers: boolean | IdempotencyOptions | undefined,
@@ -40,20 +42,20 @@ interface Repeatable {
   readonly call: Call;
   readonly tool: string;
   readonly windowMs: number;
-  /** Whether running twice is like running once, so that a call whose outcome is not known may run again. */
+  /** Whether running the call twice has the same effect as once, so that it may run again if its outcome is unknown. */
   readonly harmless: boolean;
-  /** Runs the call. A run that has a name gives its steps the same keys whenever it runs. */
+  /** Runs the call. Runs with the same id give their steps the same keys. */
   readonly run: (call: Call, runId?: string) => Promise<Outcome>;
 }
 
-/** What the store has of a keyed call: that it has begun, and its outcome once there is one. */
+/** The record of a keyed call in the store: the process that started it, and its outcome once there is one. */
 interface Entry {
   readonly args: string;
   readonly begun: string;
   readonly outcome?: Outcome;
 }
 
-/** Where a keyed call is kept, and what names it. */
+/** The identity of a keyed call: its key in the store, the digest of its arguments, and the id of its run. */
 interface KeyScope {
   readonly key: string;
   readonly args: string;
@@ -61,18 +63,18 @@ interface KeyScope {
 }
 
 export interface RunOnceParts {
-  /** The server's name: its keys are not another server's. */
+  /** The server's name. Its keys do not clash with those of another server. */
   readonly name: string;
   readonly store: Store;
   readonly log: Log;
-  /** Whether the server tells callers apart by something else than `auth`. */
+  /** Whether the server distinguishes callers by something other than `auth`. */
   readonly hasUser: boolean;
 }
 
-/** Runs a call, or gives the outcome that it had already. */
+/** Runs a call, or returns the outcome that it already has. */
 export interface RunOnce {
   readonly run: (repeatable: Repeatable) => Promise<Outcome>;
-  /** Aborts the keyed calls that run, and waits a moment for them. */
+  /** Aborts the running keyed calls, and waits briefly for them to end. */
   readonly close: () => Promise<void>;
 }
 
@@ -94,7 +96,7 @@ export function runOnce({ name, store, log, hasUser }: RunOnceParts): RunOnce {
         if (other === undefined) return await begin(scope, repeatable);
         const entry = await other;
         if (entry !== undefined) return sameOutcome(entry, scope);
-        // It ended without an outcome to share: then the next in line runs.
+        // The other call ended without an outcome to share, so the next one runs.
       }
     } finally {
       leave();
@@ -109,11 +111,11 @@ export function runOnce({ name, store, log, hasUser }: RunOnceParts): RunOnce {
       digest([principal, tool, key]),
       digest([name, principal, tool, key, args]),
     ]);
-    // The owner is in the key, for the store's shares.
+    // The key contains the owner, for the limits of the store.
     return { key: `${PREFIX}${owner}:${id}`, args, runId };
   }
 
-  // The map has the call before anything is awaited, so that two of the same moment cannot both begin.
+  // The call is in the map before anything is awaited, so that two simultaneous calls cannot both start.
   async function begin(scope: KeyScope, repeatable: Repeatable): Promise<Outcome> {
     let share!: (entry: Entry | undefined) => void;
     running.set(
@@ -128,7 +130,7 @@ export function runOnce({ name, store, log, hasUser }: RunOnceParts): RunOnce {
         entry = await claim(scope, repeatable);
         if (entry !== undefined) return sameOutcome(entry, scope);
         const outcome = await repeatable.run(call, scope.runId).catch(async (error: unknown) => {
-          // An error says that the call did not take place. Of one that was aborted nobody knows how far it came.
+          // An error means that the call did not take place. After an abort it is unknown how far the call came.
           if (!lifetime.ended) await forget(scope);
           throw error;
         });
@@ -141,19 +143,19 @@ export function runOnce({ name, store, log, hasUser }: RunOnceParts): RunOnce {
     }
   }
 
-  /** Writes down that the call begins, before it does. Gives the outcome that is there already. */
+  /** Records the start of the call before it runs. Returns the entry of an earlier call with the same key. */
   async function claim(
     scope: KeyScope,
     { call, windowMs, harmless }: Repeatable,
   ): Promise<Entry | undefined> {
-    if (hasEnded(call)) throw new McpError('cancelled', 'The call was cancelled before it began');
+    if (hasEnded(call)) throw new McpError('cancelled', 'The call was cancelled before it started');
     const marker: JsonObject = { args: scope.args, begun: instance };
     const until = Date.now() + windowMs + LONG_CALL_MS;
     try {
       for (;;) {
         if (await store.add(scope.key, marker, until)) return undefined;
         const entry = (await store.get(scope.key)) as unknown as Entry | undefined;
-        // It has expired between the two.
+        // The entry expired between the two operations.
         if (entry === undefined) continue;
         if (entry.args !== scope.args || entry.outcome !== undefined) return entry;
         if (!harmless) throw unknownOutcome(entry.begun === instance);
@@ -162,16 +164,16 @@ export function runOnce({ name, store, log, hasUser }: RunOnceParts): RunOnce {
       }
     } catch (error) {
       if (McpError.is(error)) throw error;
-      log('error', 'A call with an idempotency key was refused: the store could not take the key', error);
+      log('error', 'A call with an idempotency key was rejected: the store could not record the key', error);
       throw new McpError(
         'overloaded',
-        'The call did not run: its idempotency key could not be recorded. Try again later',
+        'The call did not run: its idempotency key could not be recorded. Retry later.',
         { cause: error },
       );
     }
   }
 
-  // A question is not the end of a call: the next round has the same key.
+  // A question does not end the call: the next round has the same key.
   async function keep(scope: KeyScope, outcome: Outcome, windowMs: number): Promise<Entry | undefined> {
     if (outcome.resultType === 'input_required') {
       await forget(scope);
@@ -183,7 +185,7 @@ export function runOnce({ name, store, log, hasUser }: RunOnceParts): RunOnce {
     } catch (error) {
       log(
         'error',
-        'An outcome could not be kept: if the call is sent again, the answer is that its outcome is not known',
+        'An outcome could not be saved. A repeated call gets the error that the outcome is unknown.',
         error,
       );
     }
@@ -203,7 +205,10 @@ export function runOnce({ name, store, log, hasUser }: RunOnceParts): RunOnce {
 
 function sameOutcome({ args, outcome }: Entry, scope: KeyScope): Outcome {
   if (args !== scope.args)
-    throw new McpError('invalid_params', `params._meta["${IDEMPOTENCY_KEY}"] was used with other arguments`);
+    throw new McpError(
+      'invalid_params',
+      `params._meta["${IDEMPOTENCY_KEY}"] was already used with other arguments`,
+    );
   if (outcome === undefined) throw unknownOutcome(true);
   return outcome;
 }
@@ -211,7 +216,7 @@ function sameOutcome({ args, outcome }: Entry, scope: KeyScope): Outcome {
 function unknownOutcome(here: boolean): McpError {
   return new McpError(
     'internal_error',
-    `A call with this idempotency key was begun ${here ? 'and broke off' : 'by another process, and is still running there or was lost'}. Its outcome is not known. Find out whether it took place before you call again with a new key.`,
+    `A call with this idempotency key was started ${here ? 'and interrupted' : 'by another process, and is still running there or was lost'}. Its outcome is unknown. Find out whether it took place before you call again with a new key.`,
     { data: { reason: 'unknown_outcome' } },
   );
 }
@@ -219,7 +224,7 @@ function unknownOutcome(here: boolean): McpError {
 function callersUnknown(): McpError {
   return new McpError(
     'invalid_request',
-    'This server does not accept idempotency keys from unknown callers, because one caller could get the outcome of another. The server has to be told who is calling: give the option "auth" to serve, createHandler or createNodeHandler.',
+    'This server does not accept idempotency keys from unknown callers, because one caller could get the outcome of another. Identify callers: pass the option "auth" to serve, createHandler or createNodeHandler.',
   );
 }
 

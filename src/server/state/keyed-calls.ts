@@ -1,3 +1,5 @@
+// The running calls that have an idempotency key.
+
 import { settlesWithin } from '../../async/deadline.js';
 import { hasEnded, Lifetime, onEnd, withSignal } from '../../async/lifetime.js';
 import type { Call, Outcome } from '../../protocol/call.js';
@@ -5,20 +7,20 @@ import { principalOf } from '../../protocol/caller.js';
 import { copyCall } from '../../protocol/direct.js';
 import { McpError } from '../../protocol/errors.js';
 
-/** What one caller may have running. They outlive their connections, so that no connection's limit holds them. */
+/** The number of such calls for one caller. They outlive their connections, so the limits of a connection do not apply. */
 const MAX_RUNNING = 1000;
-/** How long handlers may take to end when the server closes. */
+/** The time that handlers have to end when the server closes. */
 const CLOSE_MS = 2000;
 
 /**
- * The calls with an idempotency key that are running. Each has a lifetime of its own: a client that lost its connection will
- * call again with the same key, and gets the outcome then. Only a cancellation, a time limit or a shutdown aborts the call.
+ * The running calls that have an idempotency key. Each has a lifetime of its own: a client that lost its connection calls again
+ * with the same key and gets the outcome. Only a cancellation, a time limit or a shutdown aborts the call.
  */
 export class KeyedCalls {
   readonly #open = new Map<Lifetime, Promise<unknown>>();
   readonly #running = new Map<string, number>();
 
-  /** Does the work for a call, with the call as it is without its connection, and the lifetime that it has instead. */
+  /** Runs `work` with a copy of the call that does not end with its connection, and with the lifetime that it has instead. */
   async run(call: Call, work: (call: Call, lifetime: Lifetime) => Promise<Outcome>): Promise<Outcome> {
     const lifetime = new Lifetime();
     const follow = (): void => {
@@ -40,14 +42,14 @@ export class KeyedCalls {
     }
   }
 
-  /** Counts a call of the caller's, which runs or waits for another with its key, until the function that is returned is called. */
+  /** Counts a call of a caller, whether it runs or waits for another with its key. Returns a function that ends the count. */
   enter(call: Call): () => void {
     const principal = principalOf(call);
     const count = this.#running.get(principal) ?? 0;
     if (count >= MAX_RUNNING)
       throw new McpError(
         'overloaded',
-        `One caller can have ${MAX_RUNNING} calls with idempotency keys running`,
+        `One caller can have ${MAX_RUNNING} running calls with idempotency keys. Retry when one of them has ended.`,
       );
     this.#running.set(principal, count + 1);
     return () => {
@@ -57,7 +59,7 @@ export class KeyedCalls {
     };
   }
 
-  /** Aborts what runs. A handler that ends in time may still have an outcome, which is kept. */
+  /** Aborts the running calls. If a handler ends in time, its outcome is still saved. */
   readonly close = async (): Promise<void> => {
     if (this.#open.size === 0) return;
     const why = new McpError('connection_closed', 'The server is shutting down');

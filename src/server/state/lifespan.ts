@@ -1,6 +1,8 @@
+// Opens and closes the state of a server.
+
 import { McpError } from '../../protocol/errors.js';
 
-/** Opens what a server needs, yields it, and closes it when the server closes. */
+/** An async generator that opens the state of a server, yields it, and closes it when the server closes. */
 export type Lifespan<State> = () => AsyncGenerator<State, void, void>;
 
 const NOT_A_GENERATOR =
@@ -10,7 +12,7 @@ function isGenerator<State>(value: unknown): value is AsyncGenerator<State, void
   return typeof value === 'object' && value !== null && 'next' in value && typeof value.next === 'function';
 }
 
-/** Runs a lifespan once: on the first call or when asked, whichever is first. */
+/** Runs a lifespan once: with the first call or with `start`, whichever comes first. */
 export class LifespanRun<State> {
   readonly #lifespan: Lifespan<State> | undefined;
   #generator: AsyncGenerator<State, void, void> | undefined;
@@ -21,7 +23,7 @@ export class LifespanRun<State> {
     this.#lifespan = lifespan;
   }
 
-  /** Without a lifespan there is nothing to wait for. */
+  /** Whether there is a lifespan to wait for. */
   get hasLifespan(): boolean {
     return this.#lifespan !== undefined;
   }
@@ -29,7 +31,7 @@ export class LifespanRun<State> {
   start(): Promise<State> {
     if (this.#closed) return Promise.reject(new McpError('connection_closed', 'This server is closed'));
     this.#starting ??= this.#open().catch((error) => {
-      // The next call tries again: a database that was away for a moment must not end the server.
+      // The next call retries: a database that was briefly unavailable must not break the server for good.
       this.#starting = undefined;
       throw error;
     });
@@ -51,7 +53,7 @@ export class LifespanRun<State> {
     if (this.#closed) return;
     this.#closed = true;
     await this.#starting?.catch(() => undefined);
-    // Resumes behind the `yield`, so that what follows it runs.
+    // Resumes after the `yield`, so that the code that follows it runs.
     await this.#generator?.next();
   }
 }

@@ -1,7 +1,9 @@
+// Messages for the operator of a server.
+
 /** Receives messages for the operator of the server. Clients do not see them; `ctx.log` is for clients. */
 export type Log = (level: 'info' | 'warning' | 'error', message: string, detail?: unknown) => void;
 
-/** Writes to the error console, which on stdio is the one stream that is free. */
+/** Writes to standard error, the only stream that the stdio transport leaves free. */
 export function logToConsole(level: 'info' | 'warning' | 'error', message: string, detail?: unknown): void {
   const line = `[fullmcp] ${level}: ${message}`;
   if (detail === undefined) console.error(line);

@@ -1,6 +1,8 @@
+// Limits how much of a store each kind of entries and each caller may use.
+
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 
-/** What the entries of a group have together. */
+/** The total of a group of entries. */
 interface Amount {
   entries: number;
   bytes: number;
@@ -28,8 +30,8 @@ export interface StoreLimits {
 }
 
 /**
- * Who has how much of a store, by the names of its keys: `kind:rest`, or `kind:caller:rest` for what belongs to a caller. No kind
- * and no caller can take what the others need.
+ * Counts the use of a store by the form of its keys: `kind:rest`, or `kind:caller:rest` for entries of a caller. No kind and no
+ * caller can use up the room that the others need.
  */
 export class StoreShares {
   readonly #limits: Required<StoreLimits>;
@@ -45,8 +47,8 @@ export class StoreShares {
   }
 
   /**
-   * Counts an entry that takes `bytes`, in place of one that took `before`. Throws where it does not fit, also after `makeRoom`,
-   * which is called only then: a `RangeError` if it never will. Returns what takes it back.
+   * Counts an entry of `bytes` that replaces one of `before` bytes. If it does not fit, `makeRoom` is called. Throws if the entry
+   * still does not fit; a `RangeError` means that it never will. Returns a function that reverts the count.
    */
   replace(key: string, bytes: number, before: () => number | undefined, makeRoom: () => void): () => void {
     const problem = (): string | undefined => {
@@ -62,7 +64,7 @@ export class StoreShares {
     return this.add(key, had === undefined ? 1 : 0, bytes - (had ?? 0));
   }
 
-  /** Why the entry may not grow by this much, or undefined if it may. */
+  /** The reason why the entry may not grow by this much; undefined if it may. */
   #problem(key: string, entries: number, bytes: number): string | undefined {
     const { maxEntries, maxBytes, kindShare, callerShare } = this.#limits;
     const [kind, caller] = groupsOf(key);
@@ -81,7 +83,7 @@ export class StoreShares {
     return undefined;
   }
 
-  /** Counts entries and bytes, without a limit. Returns what takes it back. */
+  /** Counts entries and bytes, without a limit. Returns a function that reverts the count. */
   add(key: string, entries: number, bytes: number): () => void {
     grow(this.#all, entries, bytes);
     for (const group of groupsOf(key)) {
@@ -104,7 +106,7 @@ function grow(amount: Amount, entries: number, bytes: number): void {
   amount.bytes += bytes;
 }
 
-// The kind, and where there is a second part, the kind and the caller.
+// The kind and, if the key has a second part, the kind with the caller.
 function groupsOf(key: string): string[] {
   const first = key.indexOf(':');
   if (first === -1) return [];
@@ -121,12 +123,12 @@ function percent(share: number): string {
   return `${Math.round(share * 100)} %`;
 }
 
-/** What a text weighs in memory: a byte for each character, two where one of them is beyond Latin-1. */
+/** The memory that a string takes: one byte per character, or two if a character is beyond Latin-1. */
 export function bytesOf(text: string): number {
   return /[\u0100-\uffff]/.test(text) ? text.length * 2 : text.length;
 }
 
-/** The part of a key that names a caller: of one length, without colons, and nobody's name in a store. */
+/** The part of a key that identifies a caller: a digest of fixed length, without colons, which hides the name. */
 export async function callerPart(principal: string): Promise<string> {
   const bytes = new TextEncoder().encode(principal);
   return encodeBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)).subarray(0, 16));

@@ -1,3 +1,5 @@
+// The contract of a store, and the store in memory.
+
 import { unref } from '../../async/unref.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
@@ -38,7 +40,7 @@ interface StoreEntry {
   readonly expiresAt: number;
 }
 
-// How often expired entries are looked for, at most: each time costs a walk over all.
+// The shortest interval between two searches for expired entries: each walks over all entries.
 const SWEEP_EVERY_MS = 1000;
 
 /** Makes a store in this process's memory. The entries are lost when the process ends. */
@@ -67,7 +69,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   function write(key: string, value: JsonObject, expiresAt = Number.POSITIVE_INFINITY): void {
     const json = JSON.stringify(value);
     const bytes = bytesOf(key) + bytesOf(json);
-    // What is there stays where its successor does not fit. A walk over all entries is worth it only if one has expired.
+    // If the new entry does not fit, the old one stays. A walk over all entries is worth it only if one has expired.
     shares.replace(
       key,
       bytes,
@@ -97,7 +99,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     if (at >= nextSweep) return;
     clearTimeout(timer);
     nextSweep = at;
-    // A timer cannot wait longer than this; it then sweeps for nothing and waits again.
+    // A timer cannot wait longer than this. It then finds nothing and waits again.
     timer = setTimeout(sweep, Math.min(at - Date.now(), 0x7fffffff));
     unref(timer);
   }
@@ -119,7 +121,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       remove(key);
     },
     async *entries(prefix) {
-      // Each is read when its turn comes: it may have changed since.
+      // Each entry is read when its turn comes, because it may have changed by then.
       for (const key of [...entries.keys()]) {
         const entry = key.startsWith(prefix) ? read(key) : undefined;
         if (entry !== undefined) yield [key, JSON.parse(entry.json) as JsonObject];

@@ -1,12 +1,14 @@
+// Calls whose caller the server cannot identify.
+
 import type { Call } from '../../protocol/call.js';
 import type { Log } from './log.js';
 
-/** Whether a server that makes a user for each call cannot tell whose call this is: the request is all it knows. */
+/** Whether the server makes a user for each call, but cannot identify the caller of this one without that user. */
 export function isUnknownCaller({ http, auth }: Pick<Call, 'http' | 'auth'>, hasUser: boolean): boolean {
   return hasUser && http !== undefined && auth === undefined;
 }
 
-/** Tells the operator once that what is kept for later belongs to nobody. */
+/** Makes a function that warns the operator once that tasks and answers do not belong to an identified caller. */
 export function unknownCallerWarning(hasUser: boolean, log: Log): (call: Call) => void {
   let hasWarned = false;
   return function warn(call) {

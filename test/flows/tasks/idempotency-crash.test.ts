@@ -57,7 +57,7 @@ describe('an idempotency key after kill -9 between the payment and its outcome',
     const { reply, again, effects } = await killed('pay');
     expect(effects).toHaveLength(1);
     expect(reply.error).toMatchObject({ data: { reason: 'unknown_outcome' } });
-    expect(reply.error.message).toContain('Its outcome is not known.');
+    expect(reply.error.message).toContain('Its outcome is unknown.');
     expect(again.error).toEqual(reply.error);
   });
 

@@ -102,7 +102,7 @@ describe('a task whose code has changed between two processes', () => {
     await after.server.start();
     const failed = await settled(after.call, taskId, 'failed');
     expect(failed['error']).toMatchObject({
-      message: expect.stringContaining('did not come to "charge" again'),
+      message: expect.stringContaining('did not reach "charge" again'),
     });
     await after.server.close();
   });

@@ -252,7 +252,7 @@ test.each([
 ])('ctx.%s without a key is an error that shows the signature', async (_, use) => {
   const { call } = build({ t: tool({ run: async (_input, ctx) => String(await use(ctx as never)) }) });
   await expect(call('tools/call', { name: 't' })).rejects.toThrow(
-    'A question or step needs a key as its first argument',
+    'A question or step needs a key, a non-empty string, as its first argument',
   );
 });
 

@@ -32,7 +32,7 @@ describe('a run that does not reach a key again', () => {
     const first = await call('tools/call', { name: 't' });
     await expect(answer(call, first, 'small')).rejects.toMatchObject({
       code: 'internal_error',
-      message: expect.stringMatching(/did not come to "small" again/),
+      message: expect.stringMatching(/did not reach "small" again/),
     });
   });
 

@@ -187,21 +187,33 @@ describe('a form from JSON Schema', () => {
     [
       'an object',
       { type: 'object', properties: { a: { type: 'string' } } },
-      /string, number, boolean or choice/,
+      /a string, a number, a boolean or a choice/,
     ],
-    ['a list of numbers', { type: 'array', items: { type: 'number' } }, /a list must be one of texts/],
-    ['an array of free strings', { type: 'array', items: { type: 'string' } }, /a list must be one of texts/],
-    ['a list of anything', { type: 'array' }, /a list must be one of texts/],
-    ['a union', { anyOf: [{ type: 'string' }, { type: 'number' }] }, /string, number, boolean or choice/],
-    ['a union of one type', { type: 'string', oneOf: [{ minLength: 3 }, { const: '' }] }, /or choice/],
-    ['two types', { type: ['string', 'null'] }, /string, number, boolean or choice/],
-    ['no type', {}, /string, number, boolean or choice/],
-    ['a reference', { $ref: '#' }, /string, number, boolean or choice/],
-    ['a pattern', { type: 'string', pattern: '^a' }, /a form cannot say a pattern/],
-    ['numbers to choose from', { type: 'number', enum: [1, 2] }, /only texts can be chosen from/],
+    [
+      'a list of numbers',
+      { type: 'array', items: { type: 'number' } },
+      /the items of an array must be a choice of strings/,
+    ],
+    [
+      'an array of free strings',
+      { type: 'array', items: { type: 'string' } },
+      /the items of an array must be a choice of strings/,
+    ],
+    ['a list of anything', { type: 'array' }, /the items of an array must be a choice of strings/],
+    [
+      'a union',
+      { anyOf: [{ type: 'string' }, { type: 'number' }] },
+      /a string, a number, a boolean or a choice/,
+    ],
+    ['a union of one type', { type: 'string', oneOf: [{ minLength: 3 }, { const: '' }] }, /or a choice/],
+    ['two types', { type: ['string', 'null'] }, /a string, a number, a boolean or a choice/],
+    ['no type', {}, /a string, a number, a boolean or a choice/],
+    ['a reference', { $ref: '#' }, /a string, a number, a boolean or a choice/],
+    ['a pattern', { type: 'string', pattern: '^a' }, /a form cannot express a pattern/],
+    ['numbers to choose from', { type: 'number', enum: [1, 2] }, /the options of a choice must be strings/],
   ])('rejects %s at once', (_, json, why) => {
     expect(() => field(json)).toThrow(why);
-    expect(() => field(json)).toThrow(/^The field "it" does not fit into a form: /);
+    expect(() => field(json)).toThrow(/^The field "it" cannot be shown in a form: /);
   });
 
   test('must have a field', () => {
@@ -218,7 +230,7 @@ test.each([
   ['valibot', toStandardJsonSchema(v.object({ inner: v.object({ a: v.string() }) }))],
   ['arktype', type({ inner: 'number[]' })],
 ])('%s: a type that no form can show is rejected with the name of the field', (_, schema) => {
-  expect(() => formOfSchema(schema)).toThrow(/^The field "inner" does not fit into a form/);
+  expect(() => formOfSchema(schema)).toThrow(/^The field "inner" cannot be shown in a form/);
 });
 
 describe('an accepted answer', () => {
@@ -267,7 +279,7 @@ describe('an accepted answer', () => {
 
   test('needs a synchronous schema', () => {
     const later = z.object({ a: z.string().refine(async () => true) });
-    expect(() => accepted(later, { a: 'x' })).toThrow('checks without waiting');
+    expect(() => accepted(later, { a: 'x' })).toThrow('validates synchronously');
   });
 });
 

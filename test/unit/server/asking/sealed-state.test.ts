@@ -173,7 +173,7 @@ describe('a sealed state', () => {
     const small = sealed({ maxBytes: 200 });
     expect(await small.open(await small.close({ j: 'x'.repeat(100) }, binding), binding)).toBeDefined();
     await expect(small.close({ j: 'x'.repeat(200) }, binding)).rejects.toThrow(
-      /have \d+ bytes, and asking\.maxBytes is 200\. Return less from steps/,
+      /have \d+ bytes, more than asking\.maxBytes \(200\)\. Return less from steps/,
     );
     await expect(small.close({ j: 'ü'.repeat(100) }, binding)).rejects.toMatchObject({
       code: 'internal_error',
@@ -201,7 +201,7 @@ describe('a sealed state', () => {
     for (let n = 0; n < 2; n++)
       await expect(once.open(state, binding)).rejects.toMatchObject({
         code: 'overloaded',
-        message: expect.stringMatching(/^The answers were not used.* Try again later with the same answers/),
+        message: expect.stringMatching(/^The answers were not used.* Retry later with the same answers/),
       });
     expect(onUnrecorded).toHaveBeenCalledTimes(2);
     await memory.delete('somebody else');
@@ -215,7 +215,7 @@ describe('a sealed state', () => {
     await expect(once.open(state, binding, { a: 'x'.repeat(100) })).rejects.toMatchObject({
       code: 'invalid_params',
       message: expect.stringMatching(
-        /inputResponses is too large.*earlier rounds.*at most 200.*Answer with less/,
+        /inputResponses is too large.*earlier rounds.*the limit is 200.*Send shorter answers/,
       ),
     });
     expect(await once.open(state, binding, { a: 'short' })).toBeDefined();
@@ -382,7 +382,7 @@ describe('a state over the wire', () => {
     expect(error).toEqual({
       code: -32603,
       message: expect.stringMatching(
-        /asking\.maxBytes is 65536, so "sure" was not begun\. Return less from steps/,
+        /more than asking\.maxBytes \(65536\), so "sure" was not started\. Return less from steps/,
       ),
     });
   });

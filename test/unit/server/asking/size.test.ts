@@ -47,7 +47,7 @@ function build(once = false) {
 
 const tooLarge = {
   code: 'invalid_params',
-  message: expect.stringMatching(/params\.inputResponses is too large.*at most 2000 are kept/),
+  message: expect.stringMatching(/params\.inputResponses is too large.*the limit is 2000/),
 };
 
 describe('answers that are too large', () => {
@@ -87,7 +87,7 @@ describe('answers that are too large', () => {
       call('tools/call', { name: 'echo', inputResponses: { what: say(length) }, requestState });
     await expect(answer(200_000)).rejects.toMatchObject(tooLarge);
     expect((await answer(10)).resultType).toBe('input_required');
-    await expect(answer(10)).rejects.toThrow('params.requestState was refused');
+    await expect(answer(10)).rejects.toThrow('params.requestState was rejected');
   });
 });
 
@@ -100,12 +100,14 @@ describe('steps that return too much', () => {
     const { call, effects } = build();
     await expect(call('tools/call', { name: 'pays' })).rejects.toMatchObject({
       code: 'internal_error',
-      message: expect.stringMatching(/asking\.maxBytes is 2000, so "pay" was not begun\. Return less/),
+      message: expect.stringMatching(
+        /more than asking\.maxBytes \(2000\), so "pay" was not started\. Return less/,
+      ),
     });
     expect(effects).toEqual(['refused', 'refused']);
   });
 
   test('let no question be asked, counted in bytes, not characters', async () => {
-    await expect(build().call('tools/call', { name: 'asks' })).rejects.toThrow('"what" was not begun');
+    await expect(build().call('tools/call', { name: 'asks' })).rejects.toThrow('"what" was not started');
   });
 });

@@ -175,7 +175,7 @@ describe('the function of a step', () => {
       }),
     );
     await expect(call('tools/call', { name: 't' })).rejects.toMatchObject({
-      message: expect.stringMatching(/^"inner" was begun inside the step "outer"/),
+      message: expect.stringMatching(/^"inner" was started inside the step "outer"/),
     });
   });
 
@@ -196,7 +196,7 @@ describe('the function of a step', () => {
       await ctx.ask('sure', sure);
     });
     await expect(answer(call, await call('tools/call', { name: 't' }))).rejects.toMatchObject({
-      message: expect.stringMatching(/did not come to "inner" again.* begin nothing inside a step/),
+      message: expect.stringMatching(/did not reach "inner" again.* start nothing inside a step/),
     });
   });
 });

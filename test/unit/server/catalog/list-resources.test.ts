@@ -138,12 +138,12 @@ describe('the pages of listed resources', () => {
 describe('a mistake in the list of a template', () => {
   it.each<[string, unknown, string]>([
     ['is not an array', { uri: 'a://1' }, 'must return an array of URIs or of { uri, name, … }'],
-    ['has no URI', [{ name: 'x' }], 'gave an entry without a string "uri", at [0]'],
-    ['is another URI', ['b://1'], 'gave the URI "b://1", which the template does not match'],
+    ['has no URI', [{ name: 'x' }], 'returned an entry without a string "uri", at [0]'],
+    ['is another URI', ['b://1'], 'returned the URI "b://1", which the template does not match'],
     [
       'has an unknown key',
       [{ uri: 'a://1', mime: 'x' }],
-      'gave an entry with the unknown key "mime". Did you mean "mimeType"?',
+      'returned an entry with the unknown key "mime". Did you mean "mimeType"?',
     ],
   ])('that %s is logged, and masked for the client', async (_, value, sentence) => {
     const log = vi.fn();

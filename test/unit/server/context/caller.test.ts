@@ -256,7 +256,7 @@ describe('a server with the option user that does not know who is calling', () =
   it('rejects idempotency keys over HTTP, with the remedy', async () => {
     const { error } = await send(createHandler(build().server), 'pay', 'k');
     expect(error.message).toContain('does not accept idempotency keys from unknown callers');
-    expect(error.message).toContain('give the option "auth" to serve, createHandler or createNodeHandler');
+    expect(error.message).toContain('pass the option "auth" to serve, createHandler or createNodeHandler');
   });
 
   it('accepts calls without a key, keys with auth, keys in-process, and keys where there is no option user', async () => {

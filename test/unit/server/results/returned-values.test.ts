@@ -350,11 +350,7 @@ describe('handwritten content', () => {
       'a field "data" that results do not have. Did you mean "structuredContent"?',
     ],
     ['an object among blocks', [png, { a: 1 }], '[1] is not a content block, but others are.'],
-    [
-      'an image inside of data',
-      { rows: [{ photo: png }] },
-      'rows[0].photo is a content block inside of data',
-    ],
+    ['an image inside data', { rows: [{ photo: png }] }, 'rows[0].photo is a content block inside data'],
   ])('fails if it cannot be intended: %s', async (_, value, sentence) => {
     const { outcome, logged } = await returning(value);
     expect(outcome).toMatchObject({ isError: true });

@@ -98,7 +98,7 @@ describe('a call that is sent again with the same key', () => {
     await call('tools/call', keyed('two', 'k', { b: 2, a: 1 }));
     await expect(call('tools/call', keyed('two', 'k', { a: 1, b: 3 }))).rejects.toMatchObject({
       code: 'invalid_params',
-      message: `params._meta["${KEY}"] was used with other arguments`,
+      message: `params._meta["${KEY}"] was already used with other arguments`,
     });
     // The key belongs to the tool: for another tool it is another key.
     await call('tools/call', keyed('pay', 'k', { n: 1 }));
@@ -212,10 +212,12 @@ describe('a call that is sent again with the same key', () => {
     const { call, ran, logged } = build({ store: memoryStore({ maxEntries: 0 }) });
     await expect(call('tools/call', keyed('pay', 'k', { n: 1 }))).rejects.toMatchObject({
       code: 'overloaded',
-      message: 'The call did not run: its idempotency key could not be recorded. Try again later',
+      message: 'The call did not run: its idempotency key could not be recorded. Retry later.',
     });
     expect(ran).toEqual([]);
-    expect(logged).toContain('A call with an idempotency key was refused: the store could not take the key');
+    expect(logged).toContain(
+      'A call with an idempotency key was rejected: the store could not record the key',
+    );
     // A call without a key needs no store.
     await call('tools/call', { name: 'pay', arguments: { n: 1 } });
     expect(ran).toEqual(['pay 1']);
@@ -246,7 +248,7 @@ describe('a call that is sent again with the same key', () => {
     await expect(call('tools/call', keyed('pay', 'k', { n: 1 }))).rejects.toMatchObject(unknownOutcome);
     expect(ran).toEqual(['pay 1']);
     expect(logged).toContain(
-      'An outcome could not be kept: if the call is sent again, the answer is that its outcome is not known',
+      'An outcome could not be saved. A repeated call gets the error that the outcome is unknown.',
     );
   });
 
@@ -304,7 +306,7 @@ describe('a call that is sent again with the same key', () => {
     await expect(cancelled).rejects.toMatchObject({ code: 'cancelled' });
     await expect(call('tools/call', keyed('waits', 'k'))).rejects.toMatchObject({
       ...unknownOutcome,
-      message: expect.stringContaining('was begun and broke off'),
+      message: expect.stringContaining('was started and interrupted'),
     });
     expect(ran).toEqual(['waits']);
   });
