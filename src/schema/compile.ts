@@ -13,9 +13,10 @@ import { withObjectRoot } from './object-root.js';
 import type { Infer, JsonSchema, Schema } from './schema.js';
 import type { StandardIssue, StandardResult, StandardSchema } from './standard.js';
 
+/** The purpose of a schema. */
 export interface CompileOptions {
   readonly io: SchemaDirection;
-  /** Tool inputs: the root must be `type: "object"`. */
+  /** Whether the root must describe an object, as that of a tool's input. Default: false. */
   readonly requireObject?: boolean;
 }
 

@@ -6,6 +6,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': StandardProps<Input, Output>;
 }
 
+/** The properties of a Standard Schema. */
 export interface StandardProps<Input = unknown, Output = Input> {
   readonly version: 1;
   readonly vendor: string;
@@ -38,6 +39,7 @@ interface StandardTypes<Input = unknown, Output = Input> {
   readonly output: Output;
 }
 
+/** The result of validating a value. */
 export type StandardResult<Output> = StandardSuccess<Output> | StandardFailure;
 
 interface StandardSuccess<Output> {
@@ -49,6 +51,7 @@ interface StandardFailure {
   readonly issues: readonly StandardIssue[];
 }
 
+/** One problem that a library found in a value. */
 export interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;

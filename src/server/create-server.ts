@@ -102,6 +102,7 @@ export interface Plugins {
   readonly tasks?: (parts: TaskPluginParts) => TaskHost;
 }
 
+/** Builds a server from its options. `index.ts` adds the types and the plugins. */
 export function createServer<State, User, T>(
   options: AnyServerOptions,
   plugins: Plugins = {},
@@ -246,7 +247,7 @@ function sealOptions(
     onEphemeral: () =>
       log(
         'warning',
-        'No secret: answers to questions can only be used by this process, while it lives. Set MCP_SECRET or createServer({ secret }).',
+        'No secret is set: only this process can use answers to questions, and only until it ends. Set MCP_SECRET or createServer({ secret }).',
       ),
   };
 }

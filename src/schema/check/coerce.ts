@@ -18,6 +18,7 @@ import { onlyCandidate } from './branches.js';
 const MAX_VALUE_DEPTH = 64;
 const MAX_JSON_TEXT = 100_000;
 
+/** The value after coercion, and whether it changed. */
 export interface Coercion {
   readonly changed: boolean;
   readonly value: unknown;

@@ -1,3 +1,5 @@
+// A schema that has been compiled for validation.
+
 import type { SchemaDocument } from '../document/nodes.js';
 import type { JsonSchema } from '../document/plain-json.js';
 import type { ValidationResult } from './issue.js';

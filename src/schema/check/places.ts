@@ -47,6 +47,7 @@ export function fieldNames(places: readonly SchemaNode[]): readonly string[] {
   return [...new Set(places.flatMap((node) => Object.keys(node.properties ?? {})))];
 }
 
+/** The part of a value at a path; undefined if there is none. */
 export function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
   return path.reduce(childOf, value);
 }

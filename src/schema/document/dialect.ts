@@ -2,6 +2,7 @@
 
 import { SchemaError } from './schema-error.js';
 
+/** A dialect of JSON Schema: draft 2020-12 or draft-07. */
 export type Dialect = '2020-12' | '7';
 
 /** Reads `$schema`. Default: 2020-12, as the specification says (2025-11-25, JSON Schema Usage). */

@@ -18,6 +18,7 @@ const MAX_SUBSCHEMAS = 10_000;
 // The validator compares every item with every other, so a longer array of unique items is rejected without a comparison.
 const MAX_UNIQUE_ITEMS = 2_000;
 
+/** The options of `readDocument`. */
 export interface ReadOptions {
   /** Leaves out patterns that can take exponential time, because a schema library matches them already. Default: false. */
   readonly withoutSlowPatterns?: boolean;

@@ -11,6 +11,7 @@ export const ARRAY = 32;
 export const OBJECT = 64;
 const ANYTHING = 127;
 
+/** The bits of each name that `type` may have. */
 export const typeBits: ReadonlyMap<string, number> = new Map([
   ['null', NULL],
   ['boolean', BOOLEAN],
@@ -21,6 +22,7 @@ export const typeBits: ReadonlyMap<string, number> = new Map([
   ['object', OBJECT],
 ]);
 
+/** The bit of the type that a value has. */
 export function bitOf(value: unknown): number {
   switch (typeof value) {
     case 'string':
@@ -35,6 +37,7 @@ export function bitOf(value: unknown): number {
   }
 }
 
+/** Returns the bits of the types that a schema allows. */
 export type AllowedTypes = (schema: SchemaNode | boolean) => number;
 
 /**

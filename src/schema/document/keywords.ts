@@ -20,6 +20,7 @@ export type Shape =
   | 'schemaOrList'
   | 'types';
 
+/** The keywords that validate, with the shapes of their values. */
 export const keywords: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ['type', 'types'],
   ['const', 'any'],

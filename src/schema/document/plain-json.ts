@@ -7,6 +7,7 @@ import { SchemaError } from './schema-error.js';
 const MAX_VALUES = 1_000_000;
 const MAX_LEVELS = 256;
 
+/** A plain JSON Schema object. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /** Throws for values that JSON cannot express: cycles, functions, class instances. A schema that passes can be sent as it is. */

@@ -17,9 +17,10 @@ interface Target {
   readonly base: string;
 }
 
-// The base URI of a schema without `$id`. Nothing is ever fetched from it.
+/** The base URI of a schema without `$id`. Nothing is ever fetched from it. */
 export const ROOT_BASE = 'schema:///';
 
+/** Makes an empty table of names for one schema document. */
 export function createReferences(): References {
   const resources = new Map<string, Declaration>([[ROOT_BASE, { pointer: '', schema: undefined }]]);
   const anchors = new Map<string, Declaration>();
@@ -76,6 +77,7 @@ export function createReferences(): References {
   return { declare: declareReferences, resolve, resolveDynamic };
 }
 
+/** The error for a reference without a target. */
 export function unresolvedReference(ref: string, where: string): SchemaError {
   return new SchemaError(
     `The reference ${JSON.stringify(ref)} at ${where} has no target in the schema; define it, for example under "$defs".`,

@@ -32,6 +32,7 @@ export function alternatives(words: readonly (string | undefined)[]): string | u
   return distinct.length === 0 ? undefined : distinct.join(' or ');
 }
 
+/** Describes the values to choose from. */
 export function choice(values: readonly unknown[]): string {
   const choices = values.slice(0, MAX_CHOICES).map(literal);
   const rest = values.length - choices.length;
@@ -39,10 +40,12 @@ export function choice(values: readonly unknown[]): string {
   return `one of ${choices.join(', ')}${rest > 0 ? ` (and ${rest} more)` : ''}`;
 }
 
+/** Describes types, with articles: `a number or null`. */
 export function typeWords(types: readonly string[]): string {
   return types.map((type) => TYPE_WORDS.get(type) ?? type).join(' or ');
 }
 
+/** Describes a format, with an example where that helps. */
 export function formatWords(format: string): string {
   return FORMAT_WORDS.get(format) ?? `a string in the format ${format}`;
 }
@@ -73,6 +76,7 @@ function literal(value: unknown): string {
   }
 }
 
+/** Cuts a string to a length, with an ellipsis at its end. */
 export function clip(text: string, limit: number = MAX_SHOWN): string {
   return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;
 }

@@ -9,7 +9,7 @@ import { expectation } from './expectation.js';
 import { sentence } from './sentences.js';
 import { unionProblems } from './unions.js';
 
-// Each problem costs a search for similar names, and the explanation shows only five.
+/** The most problems that are found. Each costs a search for similar names, and the explanation shows only five. */
 export const MAX_ISSUES = 25;
 
 /** Finds the problems of a value, one for each cause, at most `MAX_ISSUES`. Empty if the JSON Schema accepts the value. */

@@ -201,6 +201,7 @@ const handlers: Readonly<Record<string, string>> = {
   roots: 'roots',
 };
 
+/** The error for a client that lacks capabilities, with the handlers that declare them. */
 export function missingCapability(required: ClientCapabilities): McpError {
   const names = Object.entries(required).map(([name, parts]) =>
     [name, ...Object.keys(parts as object)].join('.'),

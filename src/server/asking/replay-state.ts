@@ -10,6 +10,7 @@ import { questionDigest } from './question-digest.js';
 import { checkKey } from './run.js';
 import { sizeOf } from './size.js';
 
+/** The options of `ReplayState`. */
 export interface ReplayStateOptions {
   /** The answers that came with this round. */
   readonly answers: JsonObject;

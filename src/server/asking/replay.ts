@@ -37,6 +37,7 @@ export interface AcceptedAnswer {
 // branch gets the time that a request to another service takes.
 const SLOW_BRANCH_MS = 1000;
 
+/** The options of `Replay`. */
 export interface ReplayOptions {
   /** The answers that came with this round. */
   readonly answers?: JsonObject;

@@ -43,10 +43,12 @@ class Suspension extends Error {
   }
 }
 
+/** Makes the error that ends a run to ask its questions. */
 export function suspension(): Error {
   return new Suspension();
 }
 
+/** Whether an error ended a run to ask its questions. */
 export function isSuspension(error: unknown): boolean {
   return error instanceof Suspension;
 }

@@ -17,6 +17,7 @@ export interface Binding {
   readonly args: unknown;
 }
 
+/** The options of `createSeal`. */
 export interface SealOptions {
   /** The server's name. Another server does not accept the state, even if it has the same secret. */
   readonly server: string;
@@ -32,6 +33,7 @@ export interface SealOptions {
   readonly onUnrecorded?: (error: unknown) => void;
 }
 
+/** Seals and opens states. */
 export interface Seal {
   /** The largest size of a state. */
   readonly maxBytes: number;

@@ -6,6 +6,7 @@ import { decodeBase64Url, encodeBase64Url } from '../../protocol/encoding/base64
 import { McpError } from '../../protocol/errors.js';
 import type { Complete } from '../results/results.js';
 
+/** The options of a catalog. */
 export interface CatalogOptions<T> {
   /** The field of the list result: `tools`, `resources` … */
   readonly field: string;

@@ -42,11 +42,13 @@ export interface Definitions {
   readonly methods?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** A method of the server, prepared for its calls. */
 export interface CompiledMethod {
   readonly params: CompiledSchema | undefined;
   readonly run: (params: unknown, ctx: Context) => unknown;
 }
 
+/** All definitions of a server, prepared for their calls. */
 export interface CompiledDefinitions {
   readonly tools: ReadonlyMap<string, CompiledTool>;
   readonly resources: ReadonlyMap<string, CompiledResource | CompiledTemplate>;

@@ -12,6 +12,7 @@ import type { Completer, Prompt } from '../define/define.js';
 import { checkMeta, UNSENDABLE } from '../results/written-results.js';
 import { listDescription } from './description.js';
 
+/** A prompt, prepared for its calls. */
 export interface CompiledPrompt {
   readonly name: string;
   readonly listed: ListedPrompt;
@@ -58,6 +59,7 @@ function listArguments(schema: Readonly<Record<string, unknown>>): PromptArgumen
   );
 }
 
+/** The result of `prompts/get`. */
 export interface PromptResult {
   readonly description?: string;
   readonly messages: readonly PromptMessage[];

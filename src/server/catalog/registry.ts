@@ -177,6 +177,6 @@ export function unknownName(kind: 'tool' | 'prompt', name: string, names: Iterab
 
 /** A definition that was added to a running server. */
 export interface Handle {
-  /** Removes the definition. Subscribed clients are told. */
+  /** Removes the definition. Subscribed clients are notified. */
   readonly remove: () => void;
 }

@@ -17,11 +17,13 @@ interface CompiledReader {
   readonly complete: ReadonlyMap<string, Completer>;
 }
 
+/** A resource, prepared for its calls. */
 export interface CompiledResource extends CompiledReader {
   readonly uri: string;
   readonly listed: ListedResource;
 }
 
+/** A template, prepared for its calls. */
 export interface CompiledTemplate extends CompiledReader {
   readonly uri: string;
   readonly template: UriTemplate;

@@ -103,6 +103,7 @@ const idempotency = { windowMs: true } satisfies KeysOf<IdempotencyOptions>;
 /** The hint for `name`: the key of a definition is its name, and a second name could differ from it. */
 const nameIsTheKey = 'The name is the key of the definition: { my_name: tool({ … }) }.';
 
+/** The kinds of definitions. */
 export type DefinitionKind = 'tool' | 'resource' | 'prompt' | 'method' | 'server';
 
 interface Kind {
@@ -197,6 +198,7 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
   },
 };
 
+/** The result of checking the keys of a definition. */
 export interface KeyCheck<T> {
   readonly problems: readonly string[];
   /** The definition as it was probably meant, so that its other mistakes are found as well. */

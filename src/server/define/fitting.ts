@@ -112,7 +112,7 @@ export interface NeedsUser {
   readonly user: unknown;
 }
 
-/** The type of `ctx.state` or `ctx.user` where the option that gives it is present, and undefined where it is not. */
+/** The type of `ctx.state` or `ctx.user` if the option that gives it is present, and undefined if it is not. */
 export type SourceType<Option, T, Sources> = Has<Option, Sources> extends true ? NotInferred<T> : undefined;
 
 /** `never` stands for sources that are not inferred yet. */
@@ -125,5 +125,5 @@ export type AllInferred<State, User> = [State] extends [never]
     ? false
     : true;
 
-/** The type of `ctx.state` or `ctx.user` of a server where nothing gives one. */
+/** The type of `ctx.state` or `ctx.user` of a server without the option that gives it. */
 export type OrUndefined<T> = [T] extends [never] ? undefined : T;

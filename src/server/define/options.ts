@@ -1,3 +1,5 @@
+// The options of a server.
+
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Auth, HttpFacts, Middleware } from '../../protocol/call.js';
 import type { Icon } from '../../protocol/model/content.js';
@@ -50,13 +52,13 @@ export interface ServerDefinition<
 
   /** The tools by name. Make each with `tool({ … })`. */
   readonly tools?: T & FittingTools<T, State, User, Inferred>;
-  /** The resources by URI, or by URI template where it has braces. Make each with `resource({ … })`. */
+  /** The resources by URI; a URI with braces is a template. Make each with `resource({ … })`. */
   readonly resources?: FittingResources<NotInferred<R>, State, User, Inferred> & {
     readonly [Uri in keyof R]: ResourceSlot<State, User, VariablesOf<Uri & string>, R[Uri], Inferred>;
   };
   /** The prompts by name. Make each with `prompt({ … })`. */
   readonly prompts?: P & FittingPrompts<P, State, User, Inferred>;
-  /** Methods of your own beside the protocol's, by name. A name needs a prefix, such as `acme/search`. */
+  /** Methods of your own in addition to the protocol's, by name. A name needs a prefix, such as `acme/search`. */
   readonly methods?: { readonly [Name in keyof M]: Method<State, User, M[Name]> };
 
   /** Middleware around every call, the first outermost. */
@@ -162,7 +164,7 @@ export interface AskingOptions {
 
 /** The argument of `user`. */
 export interface CallerFacts<State> {
-  /** The authenticated caller; undefined if the transport has no `auth` or it returned nobody. */
+  /** The authenticated caller; undefined if the transport has no `auth` or `auth` did not identify the caller. */
   readonly auth: Auth | undefined;
   /** The value that `lifespan` yielded. */
   readonly state: State;

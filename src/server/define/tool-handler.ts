@@ -1,11 +1,13 @@
+// The types of handlers, which follow from their schemas. The conditional type encloses the whole function and not only its
+// return type: the compiler resolves only the outer type before it checks the handler's body, so literals are kept only in this
+// form.
+
 import type { Infer, RawShape } from '../../schema/schema.js';
 import type { InferInput, StandardTyped, ZodTyped } from '../../schema/standard.js';
 import type { Context } from '../context/context.js';
 import type { ToolResult } from '../results/tool-result.js';
 
-// How a handler is typed by its schemas. The conditional type is around the whole function and not in what it returns: the
-// compiler looks up only that before it checks the handler's body, so that is the only form in which literals are kept.
-
+/** A value or a promise of it. */
 export type Awaitable<T> = T | Promise<T>;
 
 /**

@@ -16,6 +16,7 @@ export type OnError = (error: unknown, call: Call) => ErrorAnswer | Promise<Erro
 /** Returns the error that `onError` gave for an unexpected error, or undefined if the error must be masked. */
 export type MapError = (error: unknown, call: Call) => Promise<ToolError | McpError | undefined>;
 
+/** Makes the function that passes unexpected errors to `onError`. */
 export function mapErrors(onError: OnError | undefined, log: Log): MapError {
   if (onError === undefined) return async () => undefined;
   return async function mapError(error, call) {

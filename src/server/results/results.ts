@@ -10,6 +10,7 @@ import { buriedBlock, readToolResult, UNSENDABLE } from './written-results.js';
 /** Adds the fields that every result has. */
 export type Complete = <T extends object>(fields: T, meta?: JsonObject) => T & Outcome;
 
+/** Makes the function that completes results with the metadata of the server. */
 export function completeAs(serverMeta: Readonly<JsonObject>): Complete {
   return function complete(fields, meta) {
     return {

@@ -1,3 +1,5 @@
+// The complete result of a tool.
+
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { ContentBlock } from '../../protocol/model/content.js';
 

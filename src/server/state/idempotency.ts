@@ -62,6 +62,7 @@ interface KeyScope {
   readonly runId: string;
 }
 
+/** The parts of the server that `runOnce` needs. */
 export interface RunOnceParts {
   /** The server's name. Its keys do not clash with those of another server. */
   readonly name: string;
@@ -78,6 +79,7 @@ export interface RunOnce {
   readonly close: () => Promise<void>;
 }
 
+/** Makes the function that runs calls with an idempotency key once. */
 export function runOnce({ name, store, log, hasUser }: RunOnceParts): RunOnce {
   const instance = crypto.randomUUID();
   const running = new Map<string, Promise<Entry | undefined>>();

@@ -44,7 +44,7 @@ export class LifespanRun<State> {
     if (!isGenerator<State>(generator)) throw new TypeError(NOT_A_GENERATOR);
     const first = await generator.next();
     if (first.done)
-      throw new Error('The lifespan ended without a yield. Yield the state, even where it is undefined.');
+      throw new Error('The lifespan ended without a yield. Yield the state, even if it is undefined.');
     this.#generator = generator;
     return first.value;
   }

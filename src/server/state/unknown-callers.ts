@@ -16,7 +16,7 @@ export function unknownCallerWarning(hasUser: boolean, log: Log): (call: Call) =
     hasWarned = true;
     log(
       'warning',
-      'This server has "user" and no "auth", so tasks and answers to questions belong to whoever knows their id, and a task that is resumed after a restart has no user. Give the option "auth" to serve, createHandler or createNodeHandler.',
+      'This server has "user" and no "auth", so tasks and answers to questions belong to whoever knows their id, and a task that is resumed after a restart has no user. Pass the option "auth" to serve, createHandler or createNodeHandler.',
     );
   };
 }
