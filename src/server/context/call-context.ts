@@ -30,9 +30,9 @@ import { readProgress } from './progress.js';
 import type { PreparedInputs, RunInputs, SentSoFar } from './run-inputs.js';
 import type { TimeLimit } from './time-limit.js';
 
-/** What a server lends to the calls it serves. */
+/** The parts of a server that its calls use. */
 export interface Services {
-  /** Makes the run of a call that asks or takes a step for the first time. */
+  /** Makes the run of a call when the call first asks or takes a step. */
   readonly begin: () => Replay;
   readonly changed: Changed;
   readonly read: (nested: NestedCall, uri: string) => Promise<readonly ResourceContents[]>;
@@ -95,8 +95,8 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   /**
-   * The handler goes on as a task: from now on its signal, its progress, its log and its inner calls are those of the task's
-   * call, and its run is over when that call is. Who called, and how, stays as it was.
+   * The handler continues as a task: from now on its signal, its progress, its log and its inner calls are those of the task's
+   * call, and its run is over when that call is. The caller and the HTTP request stay as they were.
    */
   continueAs(call: Call): void {
     this.#unlisten?.();
@@ -149,7 +149,7 @@ export class CallContext<State, User> implements Context<State, User> {
     return logOf((level, data, logger) => {
       const wanted = this.#call.peer.logLevel;
       if (wanted === undefined || !atLeast(level, wanted)) return;
-      // What an earlier round has said is not said again.
+      // Messages that an earlier round sent are not sent again.
       if (!this.#logCount().isNew()) return;
       const params = { level, ...(logger !== undefined && { logger }), data: loggable(data) };
       this.#call.notify('notifications/message', params);
@@ -209,7 +209,7 @@ export class CallContext<State, User> implements Context<State, User> {
     return this.#asking;
   }
 
-  // The run of a call is over when the call is. An inner call's is a part of it, and need not listen.
+  // The run of a call is over when the call is. The run of a nested call is a part of it and does not listen.
   #bind(run: Run): Run {
     if (this.#ended !== undefined) run.end(this.#ended);
     else if (this.#left) run.close();
@@ -240,7 +240,7 @@ export class CallContext<State, User> implements Context<State, User> {
     this.#asking?.close();
   }
 
-  // A second time it waits for the first.
+  // A second call waits for the first.
   get background(): () => Promise<void> {
     return async () => {
       this.#leaving ??= this.#background?.();
@@ -248,7 +248,7 @@ export class CallContext<State, User> implements Context<State, User> {
     };
   }
 
-  /** What `background` does; without it, nothing. */
+  /** Sets the work of `background`, which does nothing by default. */
   onBackground(leave: (asking: Replay) => Promise<void>): void {
     this.#background = async () => {
       const asking = this.#questions() as Replay;

@@ -2,12 +2,12 @@ import { assertJson } from '../../protocol/encoding/json-value.js';
 import type { LogLevel } from '../../protocol/tables/log-level.js';
 import type { Log } from './context.js';
 
-/** A function for each level, all of which say it in the same way. */
-export function logOf(say: (level: LogLevel, data: unknown, logger: string | undefined) => void): Log {
+/** A function for each level; all of them call `send`. */
+export function logOf(send: (level: LogLevel, data: unknown, logger: string | undefined) => void): Log {
   const at =
     (level: LogLevel) =>
     (data: unknown, logger?: string): void =>
-      say(level, data, logger);
+      send(level, data, logger);
   return {
     debug: at('debug'),
     info: at('info'),
@@ -21,8 +21,8 @@ export function logOf(say: (level: LogLevel, data: unknown, logger: string | und
 }
 
 /**
- * What is sent of the data. Whether anybody listens is the client's choice, so that data which JSON cannot carry must not end a
- * tool: an error is sent as its text, and of anything else what is wrong with it.
+ * The data as it is sent. Only the client decides whether log messages are sent at all, so data that JSON cannot carry must not
+ * end a tool: an error is sent as a string, and for other values a description of the problem is sent.
  */
 export function loggable(data: unknown): unknown {
   if (data === undefined) return null;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 
-/** What a handler says about how far it is. */
+/** The arguments of `ctx.progress`. */
 export interface Reached {
   readonly done: unknown;
   readonly total: unknown;
@@ -8,7 +8,7 @@ export interface Reached {
 }
 
 /**
- * The parameters of `notifications/progress`, without its token; undefined where there is nothing to tell. A quotient such as 0/0
+ * The parameters of `notifications/progress`, without its token; undefined if there is nothing to report. A quotient such as 0/0
  * is not a mistake that should end a tool, so it is skipped. A value of another type is.
  */
 export function readProgress({
@@ -28,8 +28,8 @@ export function readProgress({
   };
 }
 
-function mistake(what: string, given: unknown): TypeError {
+function mistake(what: string, value: unknown): TypeError {
   return new TypeError(
-    `ctx.progress(): ${what}, not ${given === null ? 'null' : `a value of type ${typeof given}`}.`,
+    `ctx.progress(): ${what}, not ${value === null ? 'null' : `a value of type ${typeof value}`}.`,
   );
 }

@@ -11,7 +11,7 @@ export interface CompletionSources {
   readonly prompt: (name: string) => ReadonlyMap<string, Completer> | undefined;
   readonly template: (uri: string) => ReadonlyMap<string, Completer> | undefined;
   readonly complete: Complete;
-  /** Runs a completer with what it needs to look things up. */
+  /** Runs a completer with a context. */
   readonly within: <T>(call: Call, look: (ctx: Context) => Promise<T>) => Promise<T>;
 }
 

@@ -57,7 +57,7 @@ function forwarder(
       if (!taskIds?.has(change.id)) return;
       tasks?.show(change.id).then(
         (task) => task && call.notify('notifications/tasks', withTag(task, _meta)),
-        // Nobody waits for this, and the client polls all the same.
+        // No call waits for this, and the client polls the task anyway.
         (error) => log('error', `Task ${change.id} could not be read for a client that watches it`, error),
       );
     } else if (granted[`${change.kind}ListChanged`]) {

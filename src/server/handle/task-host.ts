@@ -15,15 +15,15 @@ export interface TaskWork {
   readonly options: TaskOptions;
   /** Names the run, where a later one should have the same keys for its steps. */
   readonly runId?: string | undefined;
-  /** Makes the user of the call, while the request is there: the first run has it. */
+  /** Makes the user of the call while the request is open; the first run uses it. */
   readonly prepare?: (() => Promise<void>) | undefined;
-  /** Runs the handler with these questions and steps. What fails before `onRunning` is called is not the handler's. */
+  /** Runs the handler with these questions and steps. An error before `onRunning` is called is not the handler's. */
   readonly run: (call: Call, asking: Replay, onRunning: () => void) => Promise<Outcome>;
   /** Runs the handler as an ordinary call. With `background`, `ctx.background()` turns it into a task. */
   readonly inline: (background?: Background) => Promise<Outcome>;
 }
 
-/** Called by a handler that goes on in the background: gives the outcome of the call that it leaves. */
+/** Called when a handler continues in the background; makes the outcome of the call that it leaves. */
 export type Background = (running: RunningCall) => Promise<Outcome>;
 
 export interface RunningCall {
@@ -38,17 +38,17 @@ export interface TaskHost {
   readonly methods: ReadonlyMap<string, (call: Call) => Promise<Outcome>>;
   /** Answers a call to a tool that can run as a task. */
   readonly serve: (call: Call, work: TaskWork) => Promise<Outcome>;
-  /** Which of these tasks the caller may watch. Throws if it does not know tasks. */
+  /** Which of these tasks the caller may watch. Throws if the caller does not support tasks. */
   readonly watchable: (call: Call, ids: readonly string[]) => Promise<readonly string[]>;
   /** The task as `tasks/get` shows it. */
   readonly show: (id: string) => Promise<JsonObject | undefined>;
-  /** Takes up what an earlier process left unfinished. */
+  /** Resumes the tasks that an earlier process left unfinished. */
   readonly resume: () => Promise<void>;
-  /** Begins nothing any more. Steps that are running may end and are recorded, for `drainMs`. */
+  /** Starts nothing more. Running steps may finish within `drainMs` and are recorded. */
   readonly close: (options?: { readonly drainMs?: number }) => Promise<void>;
 }
 
-/** What a task host is made of. */
+/** The parts that a task host is made of. */
 export interface TaskPluginParts {
   readonly store: Store;
   readonly complete: Complete;
