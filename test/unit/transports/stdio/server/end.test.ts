@@ -24,7 +24,7 @@ describe('the process exits with code 0, after its cleanup,', () => {
     await server.ready();
     await server.ask(echo(1));
     server.process.stdin.end();
-    await within(2000, 'The end', server.exited);
+    await within(15_000, 'The end', server.exited);
     expect(await server.exited).toEqual({ code: 0, signal: null });
     expect(server.notes()).toEqual(['opened', 'closing', 'closed']);
   });
@@ -34,7 +34,7 @@ describe('the process exits with code 0, after its cleanup,', () => {
     await server.ready();
     await server.ask(echo(1));
     server.process.kill(signal);
-    await within(2000, 'The end', server.exited);
+    await within(15_000, 'The end', server.exited);
     expect(await server.exited).toEqual({ code: 0, signal: null });
     expect(server.notes()).toEqual(['opened', 'closing', 'closed']);
   });
@@ -48,7 +48,7 @@ describe('the process exits with code 0, after its cleanup,', () => {
     server.process.stdin.end();
     server.process.kill('SIGTERM');
     server.process.kill('SIGTERM');
-    await within(2000, 'The end', server.exited);
+    await within(15_000, 'The end', server.exited);
     expect(await server.exited).toEqual({ code: 0, signal: null });
     expect(server.notes().at(-1)).toBe('closed');
   });
@@ -59,7 +59,7 @@ describe('the process exits with code 0, after its cleanup,', () => {
     server.send(call('flood', 7, { progressToken: 'p' }));
     await once(server.process.stdout, 'data');
     server.process.stdout.destroy();
-    await within(2000, 'The end', server.exited);
+    await within(15_000, 'The end', server.exited);
     expect(await server.exited).toEqual({ code: 0, signal: null });
     expect(server.notes()).toEqual(expect.arrayContaining(['flood aborted', 'closed']));
   });
@@ -71,7 +71,7 @@ describe('the process exits with code 0, after its cleanup,', () => {
     await once(server.process.stdout, 'data');
     server.process.stderr.destroy();
     server.process.stdout.destroy();
-    await within(2000, 'The end', server.exited);
+    await within(15_000, 'The end', server.exited);
     expect(await server.exited).toEqual({ code: 0, signal: null });
     expect(server.notes()).toEqual(expect.arrayContaining(['flood aborted', 'closed']));
   });
@@ -83,7 +83,7 @@ describe('the process exits within its time limit despite', () => {
     await server.ready();
     await server.ask(echo(1));
     server.process.stdin.end();
-    await within(2000, 'The end', server.exited);
+    await within(15_000, 'The end', server.exited);
     expect(await server.exited).toEqual({ code: 0, signal: null });
     expect(server.notes()).toEqual(['opened', 'closing']);
   });
@@ -94,7 +94,7 @@ describe('the process exits within its time limit despite', () => {
     server.send(call('deaf'));
     await until('the call has begun', () => server.notes().includes('deaf'));
     server.process.stdin.end();
-    await within(2000, 'The end', server.exited);
+    await within(15_000, 'The end', server.exited);
     expect((await server.exited).code).toBe(0);
   });
 
@@ -104,7 +104,7 @@ describe('the process exits within its time limit despite', () => {
     server.send(call('flood', 7, { progressToken: 'p' }));
     await until('the pipe is full', () => server.process.stdout.readableLength > 0);
     server.process.kill('SIGTERM');
-    await within(2000, 'The end', server.exited);
+    await within(15_000, 'The end', server.exited);
     expect(await server.exited).toEqual({ code: 0, signal: null });
   });
 });
@@ -120,7 +120,7 @@ describe('a parent that is killed with SIGKILL', () => {
     // The server holds the other end of this pipe: it closes when the last holder is gone.
     const gone = once(parent.process.stderr, 'close');
     parent.process.kill('SIGKILL');
-    await within(2000, 'The end of the server', gone);
+    await within(15_000, 'The end of the server', gone);
     expect(parent.notes()).toEqual(['opened', 'closing', 'closed']);
   });
 
@@ -131,6 +131,6 @@ describe('a parent that is killed with SIGKILL', () => {
     await until('the call has begun', () => parent.notes().includes('deaf'));
     const gone = once(parent.process.stderr, 'close');
     parent.process.kill('SIGKILL');
-    await within(2000, 'The end of the server', gone);
+    await within(15_000, 'The end of the server', gone);
   });
 });
