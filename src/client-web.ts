@@ -1,7 +1,7 @@
+// The entry `fullmcp/client` for browsers: without processes and files.
+
 import { type Connect, makeConnect } from './connect/connect.js';
 import { makeOneShots, type OneShots } from './connect/one-shots.js';
-
-// What bundlers for browsers take for `fullmcp/client`: the same, without processes and files.
 
 export * from './connect/public.js';
 export type { ServerProcess } from './transports/stdio/client/spawn.js';

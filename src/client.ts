@@ -1,3 +1,5 @@
+// The entry `fullmcp/client`: connects to servers.
+
 import { type Connect, makeConnect } from './connect/connect.js';
 import { makeOneShots, type OneShots } from './connect/one-shots.js';
 import type { Host } from './connect/targets/options.js';
@@ -8,7 +10,7 @@ export type { ServerProcess } from './transports/stdio/client/spawn.js';
 
 checkRuntime(globalThis.process?.versions);
 
-// Where there is no Node, none of this is loaded until somebody wants a process.
+// Each of these loads the code for Node when it is called, so that other runtimes never load it.
 const host: Host = {
   environment: () => globalThis.process?.env,
   openProcess: async (server, options) => (await onNode()).openProcess(server, options),
@@ -27,7 +29,7 @@ const host: Host = {
   webSocket: async (headers, options) => (await onNode()).webSocketWith(headers, options),
 };
 
-/** Node itself: others name its version too, but their `fetch` is the fastest that they have. */
+/** Whether this is Node itself. Other runtimes report a Node version too, but their `fetch` is the fastest client they have. */
 function isNode(): boolean {
   const others = ['Bun', 'Deno', 'WebSocketPair', 'EdgeRuntime'];
   return globalThis.process?.versions?.node !== undefined && !others.some((name) => name in globalThis);

@@ -1,3 +1,5 @@
+// The entry `fullmcp/fastify`.
+
 import { type AppRequest, type Plugin, plugin } from './adapters/fastify/plugin.js';
 import { createEndpoint, type EndpointOptions, type Served } from './http.js';
 import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-keys.js';

@@ -1,3 +1,5 @@
+// The entry `fullmcp/http`: serves over HTTP on every runtime.
+
 import { settlesWithin } from './async/deadline.js';
 import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-keys.js';
 import { httpSessions, type SessionOptions } from './legacy/server/http/sessions.js';
@@ -92,7 +94,7 @@ export function createEndpoint<Raw>(
   );
 }
 
-/** Runs the `auth` of the options on a request. What it throws unexpectedly is masked and logged, as a handler's error is. */
+/** Runs the `auth` of the options on a request. An unexpected error is masked and logged, like a handler's error. */
 export function authenticator<Raw>(
   { log = logToConsole }: Pick<Served, 'log'>,
   auth: Authenticate<Raw> | undefined,
@@ -112,8 +114,8 @@ export function authenticator<Raw>(
 
 const AUTH_MS = 30_000;
 
-// Nothing else watches over a request yet: whoever checks tokens may be away, and clients would pile up.
+// No other timeout applies yet: if the service that checks tokens is unavailable, requests would accumulate.
 async function inTime<T>(given: Promise<T>): Promise<T> {
   if (await settlesWithin(given, AUTH_MS)) return given;
-  throw new McpError('overloaded', 'Who is calling could not be found out in time: try again later');
+  throw new McpError('overloaded', 'The caller could not be authenticated in time. Try again later.');
 }

@@ -1,3 +1,5 @@
+// The entry `fullmcp`: defines servers.
+
 import { taskHost } from './extensions/tasks/host.js';
 import type { Handler, RequestContext } from './http.js';
 import { type Server as CoreServer, createServer as createCore } from './server/create-server.js';

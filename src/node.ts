@@ -1,3 +1,5 @@
+// The entry `fullmcp/node`: serves over HTTP on Node.
+
 import {
   type NodeHandler,
   type NodeHandlerOptions,

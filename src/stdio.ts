@@ -1,3 +1,5 @@
+// The entry `fullmcp/stdio`: serves on standard input and output.
+
 import { channelSession } from './legacy/server/channel-session.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
@@ -32,7 +34,7 @@ export function serveStdio(
 ): StdioServing {
   checkOptions('serveStdio', options, stdioKeys);
   const { dispatch, close, log } = server;
-  // Without one, any will do: what this client carries need not outlive this process.
+  // Without a secret, a random one will do: sealed state need not outlive this process.
   server.provideSecret(environmentSecret() ?? `${crypto.randomUUID()}${crypto.randomUUID()}`);
   return serveOverStdio(
     {

@@ -1,3 +1,5 @@
+// The entry `fullmcp/testing`: the testing kit.
+
 export type { TestAnswer, TestAnswers } from './testing/answers.js';
 export { type BuiltCall, callOf, listedTool, toolResult } from './testing/builders.js';
 export { everyWire } from './testing/every-wire.js';

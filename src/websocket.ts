@@ -1,3 +1,5 @@
+// The entry `fullmcp/websocket`: serves on WebSockets.
+
 import { channelSession } from './legacy/server/channel-session.js';
 import type { HttpFacts } from './protocol/call.js';
 import { type AuthInit, toAuth } from './protocol/caller.js';

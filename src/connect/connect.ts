@@ -1,3 +1,5 @@
+// `connect`: makes a client of any target.
+
 import { checkOptionsOf } from '../client/checks/check-options.js';
 import { createClient } from '../client/create-client.js';
 import type { Client } from '../client/model/client.js';
@@ -6,15 +8,21 @@ import { McpError } from '../protocol/errors.js';
 import type { OpenLink, TransportName } from '../protocol/link.js';
 import type { HeaderValues } from '../transports/http/client/options.js';
 import type { GroupClient } from './group/group.js';
-import { Failures } from './open/attempts.js';
-import type { Way } from './open/eras.js';
+import { Attempts } from './open/attempts.js';
+import type { OpenAnyEra } from './open/eras.js';
 import { overHttp } from './open/http.js';
-import { opener } from './open/open-known.js';
+import { openKnown } from './open/open-known.js';
 import { KnownServers } from './targets/known-servers.js';
 import { connectKeys } from './targets/option-keys.js';
 import type { ConnectOptions, Host, ScriptProcess } from './targets/options.js';
 import type { McpConfig } from './targets/target.js';
-import { nameOf, type Place, placeOf, type ServerObject, type Target } from './targets/target.js';
+import {
+  nameOf,
+  type ResolvedTarget,
+  resolveTarget,
+  type ServerObject,
+  type Target,
+} from './targets/target.js';
 
 /**
  * Connects to a server, whatever it is and whatever it speaks. The client is ready when the promise resolves; otherwise it
@@ -58,38 +66,38 @@ export interface Connect {
   <S = unknown>(target?: Target, options?: ConnectOptions): Promise<Client<S>>;
 }
 
-/** Makes a `connect` for a runtime, with a memory of its own for the eras of servers. */
+/** Makes a `connect` for a runtime, with a cache of its own for the eras of servers. */
 export function makeConnect(host: Host): Connect {
   const remembered = new KnownServers();
 
   async function connect(target?: Target, options: ConnectOptions = {}): Promise<Client> {
     await checkOptionsOf('connect', options, connectKeys);
-    const place = target === undefined ? fromEnvironment(host) : placeOf(target);
+    const resolved = target === undefined ? fromEnvironment(host) : resolveTarget(target);
     await checkTargets(target);
-    return connectTo(place, options);
+    return connectTo(resolved, options);
   }
 
-  async function connectTo(place: Place, options: ConnectOptions): Promise<Client> {
-    switch (place.kind) {
+  async function connectTo(resolved: ResolvedTarget, options: ConnectOptions): Promise<Client> {
+    switch (resolved.kind) {
       case 'list':
-        return firstReady(flat(place.targets), options);
+        return firstReady(flat(resolved.targets), options);
       case 'config':
-        return group(place.config, options);
+        return group(resolved.config, options);
       case 'config-file': {
         const { readConfig = unable('read a file') } = host;
-        return group(await readConfig(place.path), options);
+        return group(await readConfig(resolved.path), options);
       }
       case 'script': {
         const { script = unable('start a process') } = host;
-        return connectToScript(await script(place.path), options);
+        return connectToScript(await script(resolved.path), options);
       }
       default:
         return createClient({
-          open: openerOf(place, options),
-          target: nameOf(place),
-          cacheKey: cacheKeyOf(place),
-          // A server in the same process is as near as a cache, and always up to date.
-          options: place.kind === 'in-process' ? { cache: false, ...options } : options,
+          open: openLinkOf(resolved, options),
+          target: nameOf(resolved),
+          cacheKey: cacheKeyOf(resolved),
+          // A server in the same process answers as fast as a cache, and is always up to date.
+          options: resolved.kind === 'in-process' ? { cache: false, ...options } : options,
           signal: options.signal,
           connectTimeoutMs: options.connectTimeoutMs,
         });
@@ -101,18 +109,21 @@ export function makeConnect(host: Host): Connect {
     return connectGroup(config, options, connect);
   }
 
-  async function firstReady(places: readonly Place[], options: ConnectOptions): Promise<Client> {
-    if (places.length === 0) throw new McpError('invalid_request', 'The list of targets is empty.');
-    const failures = new Failures();
-    for (const place of places) {
+  async function firstReady(targets: readonly ResolvedTarget[], options: ConnectOptions): Promise<Client> {
+    if (targets.length === 0) throw new McpError('invalid_request', 'The array of targets is empty.');
+    const attempts = new Attempts();
+    for (const resolved of targets) {
       try {
-        return await connectTo(place, options);
+        return await connectTo(resolved, options);
       } catch (thrown) {
-        const error = failures.add(thrown, { target: nameOf(place), transport: transports[place.kind] });
+        const error = attempts.add(thrown, {
+          target: nameOf(resolved),
+          transport: transports[resolved.kind],
+        });
         if (options.signal?.aborted) throw error;
       }
     }
-    throw failures.toError();
+    throw attempts.toError();
   }
 
   async function connectToScript(
@@ -129,37 +140,44 @@ export function makeConnect(host: Host): Connect {
     }
   }
 
-  function openerOf(place: OpenPlace, options: ConnectOptions): OpenLink {
-    if (place.kind === 'in-process') return inProcess(place.dispatch, options);
-    const key = place.kind === 'process' ? processKey(place.server) : nameOf(place);
-    return opener(wayTo(place, options), { key, knownServers: options.knownServers ?? remembered, options });
+  function openLinkOf(resolved: OpenableTarget, options: ConnectOptions): OpenLink {
+    if (resolved.kind === 'in-process') return inProcess(resolved.dispatch, options);
+    const key = resolved.kind === 'process' ? processKey(resolved.server) : nameOf(resolved);
+    return openKnown(opening(resolved, options), {
+      key,
+      knownServers: options.knownServers ?? remembered,
+      options,
+    });
   }
 
-  function wayTo(place: Exclude<OpenPlace, { kind: 'in-process' }>, options: ConnectOptions): Way {
-    const over = { target: nameOf(place), probeTimeoutMs: options.probeTimeoutMs ?? 5000 };
-    if (place.kind === 'process') {
+  function opening(
+    resolved: Exclude<OpenableTarget, { kind: 'in-process' }>,
+    options: ConnectOptions,
+  ): OpenAnyEra {
+    const over = { target: nameOf(resolved), probeTimeoutMs: options.probeTimeoutMs ?? 5000 };
+    if (resolved.kind === 'process') {
       const { stderr, maxMessageBytes } = options;
       const limits = maxMessageBytes === undefined ? {} : { maxMessageBytes };
-      const server = stderr === undefined ? place.server : { stderr, ...place.server };
+      const server = stderr === undefined ? resolved.server : { stderr, ...resolved.server };
       const { openProcess = unable('start a process') } = host;
-      return async function overStdio(parts) {
+      return async function overStdio(events, open) {
         const { overWire } = await import('./open/wire.js');
-        return overWire(() => openProcess(server, limits), { ...over, transport: 'stdio' })(parts);
+        return overWire(() => openProcess(server, limits), { ...over, transport: 'stdio' })(events, open);
       };
     }
-    const { url } = place;
-    const http = withHeaders(options, place.headers);
-    if (place.kind === 'http') return overHttp(url, { target: over.target, http, carrier: host.http });
-    return async function overSocket(parts) {
+    const { url } = resolved;
+    const http = withHeaders(options, resolved.headers);
+    if (resolved.kind === 'http') return overHttp(url, { target: over.target, http, carrier: host.http });
+    return async function overSocket(events, open) {
       const { overWebSocket } = await import('./open/web-socket.js');
-      return overWebSocket(url, { ...over, http, host })(parts);
+      return overWebSocket(url, { ...over, http, host })(events, open);
     };
   }
 
   return connect as Connect;
 }
 
-// Few pages have a server of their own, and what it takes is loaded then.
+// Loaded when needed: few web pages have a server in the same process.
 function inProcess(dispatch: Dispatch, { as }: ConnectOptions): OpenLink {
   return async (_events, open) => {
     const { dispatchLink } = await import('../transports/memory/link.js');
@@ -167,9 +185,9 @@ function inProcess(dispatch: Dispatch, { as }: ConnectOptions): OpenLink {
   };
 }
 
-type OpenPlace = Extract<Place, { kind: 'http' | 'websocket' | 'process' | 'in-process' }>;
+type OpenableTarget = Extract<ResolvedTarget, { kind: 'http' | 'websocket' | 'process' | 'in-process' }>;
 
-const transports: Readonly<Record<Place['kind'], TransportName>> = {
+const transports: Readonly<Record<ResolvedTarget['kind'], TransportName>> = {
   http: 'http',
   websocket: 'websocket',
   process: 'stdio',
@@ -180,11 +198,13 @@ const transports: Readonly<Record<Place['kind'], TransportName>> = {
   list: 'list',
 };
 
-function flat(targets: readonly Target[]): readonly Place[] {
-  return targets.map(placeOf).flatMap((place) => (place.kind === 'list' ? flat(place.targets) : place));
+function flat(targets: readonly Target[]): readonly ResolvedTarget[] {
+  return targets
+    .map(resolveTarget)
+    .flatMap((resolved) => (resolved.kind === 'list' ? flat(resolved.targets) : resolved));
 }
 
-/** Finds what a program may have misspelt in a target, before anything is tried. */
+/** Reports misspelt fields of a target before anything is tried. */
 async function checkTargets(target: Target | undefined): Promise<void> {
   if (Array.isArray(target)) {
     for (const one of target) await checkTargets(one);
@@ -197,20 +217,20 @@ async function checkTargets(target: Target | undefined): Promise<void> {
   }
 }
 
-function fromEnvironment({ environment }: Host): Place {
+function fromEnvironment({ environment }: Host): ResolvedTarget {
   const url = environment?.()?.['MCP_SERVER_URL'];
   if (!url) throw new McpError('invalid_request', 'There is no target, and MCP_SERVER_URL is not set.');
-  const place = placeOf(url);
-  if (place.kind === 'http' || place.kind === 'websocket') return place;
+  const resolved = resolveTarget(url);
+  if (resolved.kind === 'http' || resolved.kind === 'websocket') return resolved;
   throw new McpError('invalid_request', 'MCP_SERVER_URL must be a URL: http://, https://, ws:// or wss://.');
 }
 
-/** Headers that came with the address win over those for every address. */
+/** Headers of the address take precedence over those of the options. */
 function withHeaders(options: ConnectOptions, own: HeaderValues | undefined): ConnectOptions {
   if (own === undefined) return options;
-  const { headers: given } = options;
+  const { headers: shared } = options;
   const headers = async (): Promise<[string, string][]> => [
-    ...pairs(typeof given === 'function' ? await given() : given),
+    ...pairs(typeof shared === 'function' ? await shared() : shared),
     ...pairs(own),
   ];
   return { ...options, headers };
@@ -222,11 +242,11 @@ function pairs(headers: HeaderValues = {}): [string, string][] {
     : Object.entries(headers as Record<string, string>);
 }
 
-/** Servers differ by what their names leave out. Those in this process have no name at all. */
-function cacheKeyOf(place: OpenPlace): string | undefined {
-  if (place.kind === 'in-process') return undefined;
-  if (place.kind !== 'process') return place.url.href;
-  return processKey(place.server) + JSON.stringify(place.server.env ?? {});
+/** Unlike the name, the key includes everything that distinguishes servers. A server in this process has none. */
+function cacheKeyOf(resolved: OpenableTarget): string | undefined {
+  if (resolved.kind === 'in-process') return undefined;
+  if (resolved.kind !== 'process') return resolved.url.href;
+  return processKey(resolved.server) + JSON.stringify(resolved.server.env ?? {});
 }
 
 function processKey({ command, args = [], cwd = '' }: ScriptProcess): string {

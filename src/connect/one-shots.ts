@@ -1,3 +1,5 @@
+// Functions that connect, do one thing, and close.
+
 import { checkOptionsOf } from '../client/checks/check-options.js';
 import { callKeys } from '../client/checks/option-keys.js';
 import type {
@@ -65,7 +67,7 @@ export function makeOneShots(
     }
   };
 
-  // The options of the connection and of the call come in one object, and each of both takes only its own.
+  // One object has the options of the connection and those of the call; each gets only its own.
   async function once<T>(
     what: string,
     target: Target | undefined,

@@ -1,4 +1,4 @@
-// What `fullmcp/client` exports on every runtime, beside what depends on the runtime.
+// The exports of `fullmcp/client` that are the same on every runtime.
 
 export type {
   CallResult,

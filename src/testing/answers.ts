@@ -1,3 +1,5 @@
+// Answers to a server's questions, by key, for tests.
+
 import type { Asked, FormAnswer, Handlers, SamplingAnswer, VisitAnswer } from '../client/model/handlers.js';
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import { McpError } from '../protocol/errors.js';

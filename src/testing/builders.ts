@@ -1,11 +1,11 @@
+// Builds values of the protocol, for tests of functions that accept or return them.
+
 import type { JsonObject } from '../jsonrpc/message.js';
 import type { Call, Outcome } from '../protocol/call.js';
 import type { ListedTool } from '../protocol/model/model.js';
 import { newestRevision } from '../protocol/tables/revisions.js';
 import { toolFailure, toToolResult } from '../server/results/results.js';
 import type { ToolResult } from '../server/results/tool-result.js';
-
-// Values of the protocol, for tests of what takes or gives them.
 
 /** A call that records its notifications. */
 export interface BuiltCall extends Call {

@@ -1,3 +1,5 @@
+// Runs a test over every transport and revision.
+
 import type { Client } from '../client/model/client.js';
 import { type TestClientOptions, type TestedServer, testClient } from './test-client.js';
 import { carriesHeaders, type TestWire, wires } from './wires.js';

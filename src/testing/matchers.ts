@@ -1,9 +1,9 @@
+// Matchers for `expect.extend(matchers)`, in Vitest, Jest and Bun. They accept results of the client and raw results.
+
 import { isObject } from '../jsonrpc/message.js';
 import { printedValue } from '../protocol/encoding/printed-value.js';
 import { type ErrorCode, McpError } from '../protocol/errors.js';
 import type { ContentBlock } from '../protocol/model/content.js';
-
-// Matchers for `expect.extend(matchers)`, in Vitest, Jest and Bun. What they take is what the client gives, or the raw result.
 
 /** The result of a matcher. */
 interface MatchResult {
@@ -30,7 +30,7 @@ type Matcher<Expected extends readonly unknown[]> = (
 
 /** The matchers that are added to `expect(…)`, for the declaration of your test runner's types. */
 export interface McpMatchers<R = unknown> {
-  /** Expects the result of a tool that failed, with a text that contains `messageIncludes`. */
+  /** Expects the result of a tool that failed, with a message that contains `messageIncludes`. */
   toBeToolError(messageIncludes?: string): R;
   /** Expects the text of a tool's, resource's or prompt's result: all of it as a string, or a part as a regular expression. */
   toHaveText(text: string | RegExp): R;
@@ -42,10 +42,10 @@ export interface McpMatchers<R = unknown> {
   toBeMcpError(code?: ErrorCode): R;
 }
 
-// An alias: only those are taken where an index signature is asked for.
+// A type alias, because an interface does not have an implicit index signature.
 /** The matchers by name. */
 type Matchers = {
-  /** Expects the result of a tool that failed, with a text that contains `messageIncludes`. */
+  /** Expects the result of a tool that failed, with a message that contains `messageIncludes`. */
   readonly toBeToolError: Matcher<[messageIncludes?: string]>;
   /** Expects the text of a tool's, resource's or prompt's result: all of it as a string, or a part as a regular expression. */
   readonly toHaveText: Matcher<[text: string | RegExp]>;
@@ -109,7 +109,7 @@ function matchResult(
   return { pass, message: () => `expected ${isNot ? 'anything but ' : ''}${wanted}, but got ${got}` };
 }
 
-/** All texts together, a line each, from whatever has some. */
+/** All text of a result, one line for each block. */
 function textOf(result: unknown): string {
   const text = field(result, 'text');
   if (typeof text === 'string') return text;

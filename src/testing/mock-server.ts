@@ -1,3 +1,5 @@
+// A server from fixed results, which records its calls.
+
 import { callEnded } from '../async/lifetime.js';
 import { createServer, type Server } from '../index.js';
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
@@ -25,7 +27,7 @@ export type Mock<Input, T = MockValue> = T | Error | ((input: Input, ctx: Contex
 type MockValue = string | number | boolean | null | undefined | object;
 
 /** The arguments of a mock, unchecked. */
-// biome-ignore lint/suspicious/noExplicitAny: whoever writes a mock knows what it will be called with
+// biome-ignore lint/suspicious/noExplicitAny: the author of a mock knows its arguments
 type AnyArguments = any;
 
 /** A tool by its result, or with the fields that it is listed with. */

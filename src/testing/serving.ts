@@ -1,4 +1,6 @@
-import type { Way } from '../connect/open/eras.js';
+// Serves a dispatch over one of the transports, in memory.
+
+import type { OpenAnyEra } from '../connect/open/eras.js';
 import { overHttp } from '../connect/open/http.js';
 import { overWire } from '../connect/open/wire.js';
 import { createHandler } from '../http.js';
@@ -16,7 +18,7 @@ import { memoryStdio } from './memory/stdio.js';
 import { memoryWebSocket } from './memory/web-socket.js';
 import { carriesHeaders, type TestWire } from './wires.js';
 
-/** A server that is served over a wire in memory: how to get to it, and how to end it. */
+/** A server that is served in memory: how to connect to it, and how to close it. */
 export interface Serving {
   readonly open: OpenLink;
   readonly close: () => Promise<void>;
@@ -28,17 +30,15 @@ export interface ServingParts {
   readonly headers: HeaderValues | undefined;
 }
 
-/** Serves with the real stack of that wire, from the client's link to the server's, but for the socket or process between. */
+/** Serves with the real code of the transport, from the client's link to the server, except for the socket or process between them. */
 export function serveInMemory(dispatch: Dispatch, { wire, faults, headers }: ServingParts): Serving {
   const { over, revision, name } = wire;
   if (headers !== undefined && !carriesHeaders(wire))
-    throw new TypeError(`There are no headers over ${over}: choose \`over: 'http'\`, or give \`auth\`.`);
+    throw new TypeError(`Transport ${over} has no headers: choose \`over: 'http'\`, or give \`auth\`.`);
   switch (over) {
     case 'in-process':
       if (faults !== undefined)
-        throw new TypeError(
-          "Nothing can go wrong between client and server in-process: choose `over: 'http'` or another.",
-        );
+        throw new TypeError("The in-process transport has no faults: choose `over: 'http'` or another.");
       return { open: (_events, open) => dispatchLink(dispatch, { open }), close: async () => undefined };
     case 'http':
     case 'http+sse': {
@@ -50,9 +50,9 @@ export function serveInMemory(dispatch: Dispatch, { wire, faults, headers }: Ser
       };
       const url = new URL(`http://localhost/${over === 'http' ? 'mcp' : 'sse'}`);
       const known = over === 'http' ? undefined : { era: over, revision };
-      const way = overHttp(url, { target: name, http });
+      const openLink = overHttp(url, { target: name, http });
       return {
-        open: async (events, open) => (await way({ events, open, revision, known })).link,
+        open: (events, open) => openLink(events, { ...open, revision, known }),
         close: () => handler.close({ deadlineMs: 0 }),
       };
     }
@@ -66,7 +66,7 @@ export function serveInMemory(dispatch: Dispatch, { wire, faults, headers }: Ser
     }
     default:
       over satisfies never;
-      throw new TypeError(`There is no wire "${over}"`);
+      throw new TypeError(`There is no transport "${over}".`);
   }
 }
 
@@ -77,10 +77,10 @@ function onWires(
   { wire: { over, revision, name }, faults }: Omit<ServingParts, 'headers'>,
   close = async (): Promise<void> => undefined,
 ): Serving {
-  const way: Way = overWire(() => (faults === undefined ? make() : faultyWire(make(), faults)), {
+  const openLink: OpenAnyEra = overWire(() => (faults === undefined ? make() : faultyWire(make(), faults)), {
     target: name,
     transport: over,
     probeTimeoutMs: PROBE_MS,
   });
-  return { open: async (events, open) => (await way({ events, open, revision })).link, close };
+  return { open: (events, open) => openLink(events, { ...open, revision }), close };
 }

@@ -1,3 +1,5 @@
+// `testClient`: a client of a server, without a port or a process.
+
 import { clientKeys } from '../client/checks/option-keys.js';
 import { createClient } from '../client/create-client.js';
 import type { Client } from '../client/model/client.js';
@@ -72,7 +74,7 @@ export async function testClient<S extends TestedServer>(
   checkOptions('testClient', options, optionKeys, { as: 'auth', user: 'auth', timeout: 'timeoutMs' });
   const { over, revision, auth, headers, answers, faults, signal, connectTimeoutMs, ...rest } = options;
   const wire = wireFor(over ?? (headers && 'http'), revision);
-  // What carries answers need not outlive the test.
+  // Sealed state need not outlive the test, so any secret will do.
   server.provideSecret?.(ownSecret());
   const serving = serveInMemory(as(auth, server.dispatch), {
     wire,
@@ -82,7 +84,7 @@ export async function testClient<S extends TestedServer>(
   const client = await createClient({
     open: serving.open,
     target: `a test server over ${wire.name}`,
-    // As `connect` has it: a server in the same process is as near as a cache.
+    // As in `connect`: a server in the same process answers as fast as a cache.
     options: { cache: wire.over !== 'in-process', ...rest, ...(answers && answering(answers, rest)) },
     signal,
     connectTimeoutMs,
@@ -101,7 +103,7 @@ function as(auth: Partial<Auth> | undefined, dispatch: Dispatch): Dispatch {
   };
 }
 
-// The client's own members read its state when they are asked: a copy of them would be of one moment.
+// The client's getters read its current state, so they are kept as getters: copied values would become stale.
 function closingBoth(client: Client, closeServing: () => Promise<void>): Client {
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {

@@ -1,3 +1,5 @@
+// The combinations of transports and revisions to test over.
+
 import { modernRevisions, sessionRevisions } from '../protocol/tables/features.js';
 import type { Revision } from '../protocol/tables/revisions.js';
 
@@ -15,7 +17,7 @@ export interface TestWire {
 }
 
 const [newest] = modernRevisions as readonly [Revision];
-/** The transport that it was replaced by came with the revision after it. */
+/** HTTP+SSE was replaced by another transport in the revision after it. */
 const oldest = sessionRevisions.at(-1) as Revision;
 const all = [...modernRevisions, ...sessionRevisions];
 
@@ -34,12 +36,12 @@ export const wires: readonly TestWire[] = (
   revisions.map((revision) => ({ over, revision, name: `${over} ${revision}` })),
 );
 
-/** Whether a server finds the client's own headers in what comes over this wire. */
+/** Whether the client's own headers reach the server over this transport. */
 export function carriesHeaders({ over }: TestWire): boolean {
   return over !== 'in-process' && over !== 'stdio';
 }
 
-/** The first way that fits. */
+/** The first combination that matches. */
 export function wireFor(over: Over | undefined, revision: Revision | undefined): TestWire {
   const fits = (wire: TestWire): boolean =>
     (over === undefined || wire.over === over) && (revision === undefined || wire.revision === revision);

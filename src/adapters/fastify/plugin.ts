@@ -1,3 +1,5 @@
+// The Fastify plugin.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpEndpoint } from '../../transports/http/server/endpoint.js';
 import { NodeIncoming } from '../node/server/incoming.js';
@@ -5,7 +7,7 @@ import { NodeIncoming } from '../node/server/incoming.js';
 /** A plugin for `app.register`. It serves on the prefix that it is registered with. */
 export type Plugin = (app: App) => Promise<void>;
 
-/** What is needed of a Fastify app; its own types are not, so that nobody has to install them. */
+/** The part of a Fastify app that is needed here. Fastify's own types are not used, so that users need not install them. */
 interface App {
   removeAllContentTypeParsers(): void;
   addContentTypeParser(
@@ -30,7 +32,7 @@ interface AppReply {
 /** The endpoint inside Fastify, behind its hooks. */
 export function plugin(endpoint: HttpEndpoint): Plugin {
   return async function mcp(app) {
-    // The body stays unread: its limit, its type and its errors are the endpoint's. Only this plugin's scope is changed.
+    // Fastify leaves the body unread: the endpoint handles its limit, type and errors. This affects only the plugin's own scope.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', (_request, _payload, done) => done(null));
     const serve = async (request: AppRequest, reply: AppReply): Promise<void> => {
@@ -40,7 +42,7 @@ export function plugin(endpoint: HttpEndpoint): Plugin {
     };
     app.all('/', serve);
     app.all('/*', serve);
-    // Before Fastify waits for its connections to end: an open stream would never let it.
+    // Close before Fastify waits for its connections to end: an open stream never ends on its own.
     app.addHook('preClose', () => endpoint.close());
   };
 }

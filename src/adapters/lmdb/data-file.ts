@@ -1,9 +1,11 @@
+// Checks the data file of an LMDB database before it is opened.
+
 import { spawnSync } from 'node:child_process';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import process from 'node:process';
 
 // LMDB maps its file into memory and believes what is in it: a file that is not its own or was cut off ends the process with
-// SIGSEGV or SIGBUS, and an empty one becomes a new store. So the file is looked at before it is opened.
+// SIGSEGV or SIGBUS, and an empty one becomes a new store. So the file is checked before it is opened.
 
 const MAGIC = 0xbeefc0de;
 const VERSION = 2;
@@ -19,7 +21,7 @@ interface Meta {
   readonly txn: bigint;
 }
 
-/** Throws a sentence if the data file is one that LMDB would not survive. `lmdb` is where that package is. */
+/** Throws if opening the data file would crash LMDB. `lmdb` is the path of that package. */
 export function checkDataFile(path: string, lmdb: string): void {
   let file: number;
   try {
@@ -77,7 +79,7 @@ for (const name of ['entries', 'expiries'])
   for (const { value } of db.openDB({ name, encoding: 'binary', keyEncoding: 'binary' }).getRange()) value.at(-1);
 `;
 
-// Reads everything in a process of its own, which may die of it.
+// Reads everything in a separate process, which may crash.
 function canBeRead(path: string, lmdb: string): boolean {
   const { status, error } = spawnSync(process.execPath, ['-e', readAll, lmdb, path], { stdio: 'ignore' });
   return status === 0 || error !== undefined;

@@ -1,3 +1,5 @@
+// An open LMDB database that survives failed commits.
+
 import { createRequire } from 'node:module';
 import process from 'node:process';
 import { settlesWithin } from '../../async/deadline.js';
@@ -84,7 +86,7 @@ export class Database {
   }
 
   async #writeAll(): Promise<void> {
-    await null; // What is written in the same turn shares a transaction.
+    await null; // Writes of the same turn share a transaction.
     while (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0));
     this.#writing = undefined;
   }
@@ -167,8 +169,8 @@ async function reasonOf(error: unknown): Promise<unknown> {
 }
 
 // A process is in LMDB's table of readers from its first read until it ends, however it ends: the kernel holds its place.
-// The read must come after all databases are open, since opening one gives the place up. Whoever is there before that read
-// has the store open, also under our own number: this process, or another container's process that has the same number, and
+// The read must come after all databases are open, since opening one gives the place up. A process that is there before that read
+// has the store open, even under our own number: this process, or another container's process that has the same number, and
 // beside that one the read would wait until it is gone.
 function ensureAlone(db: Root, path: string): void {
   const before = readersOf(db);

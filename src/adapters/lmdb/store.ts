@@ -1,3 +1,5 @@
+// A store on disk, in an LMDB database.
+
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import type { Store } from '../../server/state/store.js';
@@ -41,7 +43,7 @@ export function lmdbStore(path: string, options: LmdbStoreOptions = {}): Store {
     return kept === undefined || isExpired(kept) ? undefined : kept;
   }
 
-  /** What was counted in a transaction that fails is taken back. */
+  /** Undoes the counts of a transaction that failed. */
   async function write<T>(work: (undo: Undo) => T): Promise<T> {
     const undo: Undo = [];
     try {
@@ -115,7 +117,7 @@ export function lmdbStore(path: string, options: LmdbStoreOptions = {}): Store {
       await write((undo) => remove(key, undo));
     },
     async *entries(prefix) {
-      // The keys first and then each value: whoever iterates may take long, and a cursor would keep old pages alive.
+      // Reads the keys first and then each value: an iteration may take long, and a cursor would keep old pages alive.
       await database.ready();
       for (const key of keysFrom(prefix)) {
         await database.ready();

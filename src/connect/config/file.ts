@@ -1,3 +1,5 @@
+// Reads a config of several servers from its file, and replaces environment variables.
+
 import { isObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import type { McpConfig } from '../targets/target.js';
@@ -7,9 +9,9 @@ import { faultOf } from './json-fault.js';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ConfigSource {
-  /** What `${NAME}` stands for. */
+  /** The values of `${NAME}`. */
   readonly env: Environment;
-  /** What the text is called in errors. */
+  /** The name of the config in errors. */
   readonly name?: string;
 }
 
@@ -18,7 +20,7 @@ export interface ConfigFileHost {
   readonly env: Environment;
 }
 
-/** Reads the config file of a program: its own, or that of Claude Desktop, Claude Code, Cursor or VS Code. */
+/** Reads a config file: the program's own, or that of Claude Desktop, Claude Code, Cursor or VS Code. */
 export async function readConfigFile(path: string, { readFile, env }: ConfigFileHost): Promise<McpConfig> {
   let text: string;
   try {
@@ -30,7 +32,7 @@ export async function readConfigFile(path: string, { readFile, env }: ConfigFile
   return parseConfig(text, { env, name: path });
 }
 
-/** Reads a config from JSON text, and puts environment variables in. All mistakes are told in one error. */
+/** Reads a config from JSON, and replaces environment variables by their values. One error names all mistakes. */
 export function parseConfig(text: string, { env, name }: ConfigSource): McpConfig {
   const value = parseJson(text, name);
   const servers = isObject(value) ? (value['mcpServers'] ?? value['servers']) : undefined;
@@ -38,7 +40,7 @@ export function parseConfig(text: string, { env, name }: ConfigSource): McpConfi
   const mistakes: string[] = [];
   const expanded = Object.fromEntries(
     Object.entries(servers).map(([server, entry]) => {
-      // A server that is off may lack what it needs.
+      // A disabled server may lack its variables.
       if (!isObject(entry) || entry['disabled'] === true) return [server, entry];
       return [server, expandEntry(entry, { env, server, mistakes })];
     }),
@@ -77,7 +79,7 @@ function expandValue(value: unknown, field: string, expansion: Expansion): unkno
   );
 }
 
-/** `${NAME}`, `${NAME:-what else}`, `${env:NAME}` as VS Code writes it, and its `${input:id}`, which only it can ask for. */
+/** `${NAME}`, `${NAME:-default}`, VS Code's `${env:NAME}`, and its `${input:id}`, which only VS Code can ask for. */
 const VARIABLE = /\$\{(env:|input:)?([A-Za-z_][A-Za-z0-9_.-]*?)(?::-([^{}]*))?\}/g;
 
 function expandText(text: string, field: string, { env, server, mistakes }: Expansion): string {
@@ -89,7 +91,7 @@ function expandText(text: string, field: string, { env, server, mistakes }: Expa
         return whole;
       }
       const value = Object.hasOwn(env, name) ? env[name] : undefined;
-      // As in a shell, what is empty counts as not set where there is something else to take.
+      // As in a shell, an empty variable counts as unset when there is a default.
       const found = otherwise === undefined ? value : value || otherwise;
       if (found === undefined) {
         mistakes.push(`${server}: "${field}" needs the environment variable ${name}, which is not set`);
@@ -105,7 +107,7 @@ function parseJson(text: string, name: string | undefined): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    // The error of the runtime is not told: it may quote the text, and the text may hold secrets.
+    // The runtime's error is not passed on: it may quote the config, which may contain secrets.
     const { line, column, reason } = faultOf(json);
     const where = name === undefined ? 'The config' : `The config in ${name}`;
     throw new McpError('invalid_params', `${where} is not JSON: line ${line}, column ${column}: ${reason}`, {

@@ -1,4 +1,4 @@
-// Where a text stops being JSON. Runtimes tell that each in their own way, some not at all, and quote the text.
+// Finds the place where a string stops being JSON. Runtimes report it in different ways, or not at all, and quote the string.
 
 export interface JsonFault {
   readonly line: number;
@@ -10,7 +10,7 @@ const SPACE = /[ \t\r\n]*/y;
 const STRING = /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/uy;
 const SCALAR = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null/y;
 
-/** Finds the fault in a text that `JSON.parse` refused. */
+/** Finds the fault in a string that `JSON.parse` rejected. */
 export function faultOf(text: string): JsonFault {
   const { at, reason } = scan(text);
   const before = text.slice(0, at).split('\n');
@@ -32,7 +32,7 @@ interface Fault {
   readonly reason: string;
 }
 
-/** Walks the text with what is open on a stack, so that depth costs no calls. */
+/** Walks the string with a stack of open brackets, so that depth needs no recursion. */
 function scan(text: string): Fault {
   const open: ('{' | '[')[] = [];
   let at = 0;
@@ -93,7 +93,7 @@ function scan(text: string): Fault {
     } else {
       return {
         at,
-        reason: next === '"' ? 'a text that begins here is not well-formed' : 'there is no JSON value here',
+        reason: next === '"' ? 'the string that begins here is not valid' : 'there is no JSON value here',
       };
     }
   }

@@ -1,3 +1,5 @@
+// The description of a group: the union of its members' descriptions.
+
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
 import type { Discovered, ServerCapabilities } from '../../protocol/model/model.js';
@@ -5,7 +7,7 @@ import { modernRevisions } from '../../protocol/tables/features.js';
 import { TASKS } from '../../protocol/tasks.js';
 import type { Membership } from './members.js';
 
-/** A server that was not asked yet may have anything. */
+/** A server that has not been connected yet may have any capability. */
 const anything: Readonly<ServerCapabilities> = {
   tools: { listChanged: true },
   prompts: { listChanged: true },
@@ -15,7 +17,7 @@ const anything: Readonly<ServerCapabilities> = {
   extensions: { [TASKS]: {} },
 };
 
-/** What a group says of itself, from what is known of its members. It asks nobody, so it connects nobody. */
+/** The group's account of itself, from what is known of its members. It does not connect any of them. */
 export function discoveredOf({ members }: Pick<Membership, 'members'>): Discovered {
   const all = [...members.values()];
   const instructions = all.flatMap(({ name, facts }) =>
@@ -35,7 +37,7 @@ export function discoveredOf({ members }: Pick<Membership, 'members'>): Discover
   };
 }
 
-// Capabilities are objects of objects or flags: what one of them has, they have together.
+// Capabilities are objects of objects or flags: the group has a capability if one member has it.
 function merged(one: JsonObject, other: JsonObject, depth = 2): JsonObject {
   const both = new Map(Object.entries(one));
   for (const [key, value] of Object.entries(other)) {

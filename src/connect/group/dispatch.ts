@@ -1,3 +1,5 @@
+// Answers the calls of a group by forwarding them to its members.
+
 import { isObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
@@ -8,7 +10,7 @@ import type { Membership } from './members.js';
 import { completeTemplate, readResource } from './resources.js';
 import { forward, forwardNamed, memberOf, taskOf } from './routing.js';
 
-/** The members as one server: finds out whose a call is, and forwards it. */
+/** Presents the members as one server: finds the member that a call belongs to, and forwards it. */
 export function groupDispatch(group: Membership): Dispatch {
   return async function dispatch(call) {
     if (group.ended.aborted) throw group.ended.reason;
@@ -42,7 +44,7 @@ export function groupDispatch(group: Membership): Dispatch {
       default:
         throw new McpError(
           'method_not_found',
-          `${call.method} belongs to one server, and this client is of several: use (await client.member(name)).request`,
+          `${call.method} belongs to one server, but this client has several: use (await client.member(name)).request`,
         );
     }
   };

@@ -1,3 +1,5 @@
+// One client for several servers.
+
 import { createClient } from '../../client/create-client.js';
 import type { Client } from '../../client/model/client.js';
 import { McpError } from '../../protocol/errors.js';
@@ -29,14 +31,14 @@ export interface GroupClient extends Client {
 
 export type ConnectOne = (target: Target, options: ConnectOptions) => Promise<Client>;
 
-/** Makes one client of many servers. Nothing is connected before it is needed. */
+/** Makes one client for several servers. Each is connected when it is first needed. */
 export async function connectGroup(
   config: McpConfig,
   options: ConnectOptions,
   connectOne: ConnectOne,
 ): Promise<GroupClient> {
   const { mcpServers } = checkConfig(config);
-  refuseSecrets(options);
+  rejectSecrets(options);
   let group!: Membership;
 
   const open: OpenLink = async (events) => {
@@ -44,8 +46,8 @@ export async function connectGroup(
       events,
       open: (entry, signal) =>
         connectMember(entry, { ...memberOptions(options, events), signal }, connectOne),
-      // A list must be there before its own time is over, also where one member hangs.
-      partMs: Math.min(options.timeoutMs ?? 60_000, 60_000) / 2,
+      // A list must be complete before its own timeout, even if one member hangs.
+      attemptMs: Math.min(options.timeoutMs ?? 60_000, 60_000) / 2,
     });
     for (const [name, entry] of Object.entries(mcpServers)) group.add(name, entry);
     return {
@@ -60,7 +62,7 @@ export async function connectGroup(
     };
   };
 
-  // Members repeat, keep and reconnect what is theirs; the group's client must not do it a second time.
+  // Members retry, cache and reconnect for themselves; the group's client must not do it a second time.
   const own = { ...options, reconnect: false, cache: false, maxRetries: 0 } as const;
   const target = `the servers ${Object.keys(mcpServers).join(', ')}`;
   const client = await createClient({ open, target, options: own, signal: options.signal });
@@ -76,13 +78,13 @@ export async function connectGroup(
   }) as GroupClient;
 }
 
-/** Everything that is not the group's own business: its middleware, its log, its cache. */
+/** The options without those of the group's own client, such as middleware and cache. */
 function memberOptions(options: ConnectOptions, events: LinkEvents): ConnectOptions {
   const { use, log, logLevel, progress, signal, known, elicit, sample, roots, cache, ...shared } = options;
   return {
     ...shared,
     ...askThrough(events, { ...(elicit && { elicit }), ...(sample && { sample }), ...(roots && { roots }) }),
-    // Each has a cache of its own, if any.
+    // Each member has a cache of its own, if any.
     ...(cache === false && { cache }),
   };
 }
@@ -101,13 +103,13 @@ function connectMember(entry: ServerEntry, options: ConnectOptions, connectOne: 
   );
 }
 
-// What is meant for one server must not go to all of them.
-function refuseSecrets({ auth, headers }: ConnectOptions): void {
-  const given = auth === undefined ? headers && 'headers' : 'auth';
-  if (given === undefined) return;
+// Credentials for one server must not be sent to all of them.
+function rejectSecrets({ auth, headers }: ConnectOptions): void {
+  const option = auth === undefined ? headers && 'headers' : 'auth';
+  if (option === undefined) return;
   throw new McpError(
     'invalid_request',
-    `The option \`${given}\` would go to every server of the config: give it to the server that it is for, as { url, ${given} }`,
+    `The option \`${option}\` would be sent to every server of the config. Put it on the server that it is for: { url, ${option} }.`,
   );
 }
 

@@ -1,3 +1,5 @@
+// Subscriptions of a group: one stream over the subscriptions of its members.
+
 import { unlessAborted } from '../../async/abort.js';
 import { callEnded } from '../../async/lifetime.js';
 import type { Change, Client, Interests, Subscription } from '../../client/model/client.js';
@@ -13,7 +15,7 @@ import { taskIdOf, taskOf } from './routing.js';
 
 const kinds: readonly ChangeKind[] = ['tools', 'prompts', 'resources'];
 
-/** Serves `subscriptions/listen`: listens to the members that are concerned, also to those that connect later. */
+/** Serves `subscriptions/listen`: subscribes to the members concerned, including those that connect later. */
 export async function listen(group: Membership, call: Call): Promise<Outcome> {
   const wanted = call.params['notifications'];
   if (!isObject(wanted)) throw new McpError('invalid_params', 'params.notifications must be an object');
@@ -38,7 +40,7 @@ class GroupStream implements Listener {
   readonly #tasks = new Map<Member, string[]>();
   readonly #subscriptions = new Map<Client, Promise<Subscription | undefined>>();
   #owners: (uri: string) => readonly Member[] = () => [];
-  /** What came before the acknowledgement, each once. */
+  /** Notifications from before the acknowledgement, each once. */
   #early: Map<string, () => void> | undefined = new Map();
   #closed = false;
 
@@ -56,7 +58,11 @@ class GroupStream implements Listener {
     if (uris.length > 0) this.#owners = await ownersOf(this.#group, uris, signal);
     await Promise.all(
       [...this.#tasks.keys()].map((member) =>
-        this.#group.partOf(member, signal, 'its tasks are not heard of', async () => {}),
+        this.#group.attempt(
+          member,
+          { signal, unavailable: 'changes of its tasks are not reported' },
+          async () => {},
+        ),
       ),
     );
     this.#group.listeners.add(this);
@@ -66,8 +72,8 @@ class GroupStream implements Listener {
         const { client } = member;
         if (client === undefined) return undefined;
         this.attach(member, client);
-        const loss = 'its changes are heard of later';
-        const subscription = await this.#group.partOf(member, signal, loss, async () =>
+        const unavailable = 'its changes are reported later';
+        const subscription = await this.#group.attempt(member, { signal, unavailable }, async () =>
           this.#subscriptions.get(client),
         );
         return subscription && { member, ...subscription.accepted };
@@ -77,8 +83,8 @@ class GroupStream implements Listener {
     for (const kind of kinds) {
       if (this.#wanted[`${kind}ListChanged`] === true) granted[`${kind}ListChanged`] = true;
     }
-    const heard = new Set(accepted.flatMap((part) => part?.uris ?? []));
-    if (heard.size > 0) granted.resourceSubscriptions = [...heard];
+    const uriSet = new Set(accepted.flatMap((part) => part?.uris ?? []));
+    if (uriSet.size > 0) granted.resourceSubscriptions = [...uriSet];
     const tasks = accepted.flatMap((part) =>
       (part?.tasks ?? []).map((id) => taskIdOf((part as { member: Member }).member, id)),
     );
@@ -96,7 +102,7 @@ class GroupStream implements Listener {
   async close(): Promise<void> {
     this.#closed = true;
     this.#group.listeners.delete(this);
-    // A member that hangs is not waited for: what it still opens is closed when it is there.
+    // Do not wait for a member that hangs: a subscription that it still opens is closed when it is open.
     for (const opening of this.#subscriptions.values())
       void opening.then((subscription) => subscription?.close());
     this.#subscriptions.clear();
@@ -106,11 +112,11 @@ class GroupStream implements Listener {
     const interests = this.#interestsIn(member, client);
     if (this.#closed || Object.keys(interests).length === 0 || this.#subscriptions.has(client)) return;
     const opening = client
-      .subscribe(interests, { onChange: (change) => this.#heard(member, client, change) })
+      .subscribe(interests, { onChange: (change) => this.#onChange(member, client, change) })
       .catch((error) => {
         this.#subscriptions.delete(client);
         if (!this.#closed && member.client === client)
-          this.#group.problem(`${member.name}: its changes are not heard of`, error);
+          this.#group.problem(`${member.name}: its changes are not reported`, error);
         return undefined;
       });
     this.#subscriptions.set(client, opening);
@@ -145,22 +151,22 @@ class GroupStream implements Listener {
     };
   }
 
-  #heard(member: Member, client: Client, change: Change): void {
+  #onChange(member: Member, client: Client, change: Change): void {
     if (change.kind === 'resource') {
       this.#notify('notifications/resources/updated', { uri: change.uri }, change.uri);
     } else if (change.kind === 'task') {
-      // What a notification says of a task goes with its result or its error, which a change does not have.
+      // A notification carries the task with its result or error, which a change does not have.
       void client.request('tasks/get', { taskId: change.id }).then(
         ({ resultType: _, ...task }) => {
           const taskId = taskIdOf(member, change.id);
           this.#notify('notifications/tasks', { ...task, taskId }, taskId);
         },
         (error) =>
-          this.#group.problem(`${member.name}: the task ${change.id} changed but cannot be seen`, error),
+          this.#group.problem(`${member.name}: the task ${change.id} changed but cannot be read`, error),
       );
     } else {
-      member.known[change.kind] = undefined;
-      if (change.kind === 'resources') member.known.templates = undefined;
+      member.listed[change.kind] = undefined;
+      if (change.kind === 'resources') member.listed.templates = undefined;
       this.changed(change.kind);
     }
   }

@@ -1,15 +1,17 @@
+// The lists of all members, merged into one.
+
 import type { Client } from '../../client/model/client.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { readParts } from '../../protocol/uri-template/grammar.js';
 import { createMatcher } from '../../protocol/uri-template/match.js';
-import type { Known, Member } from './member.js';
+import type { ListedKeys, Member } from './member.js';
 import type { Membership } from './members.js';
 
-export type ListKind = keyof Known;
+export type ListKind = keyof ListedKeys;
 
-/** How a list is printed, by what its entries are told apart, and whether that carries the server's name. */
+/** The field of each list, the key of its entries, and whether the key has the server's name as a prefix. */
 const lists = {
   tools: { field: 'tools', key: 'name', prefixed: true, capability: 'tools', one: 'tool' },
   prompts: { field: 'prompts', key: 'name', prefixed: true, capability: 'prompts', one: 'prompt' },
@@ -30,7 +32,7 @@ export const noLimit: { readonly timeoutMs: number; readonly maxTimeoutMs: numbe
   maxTimeoutMs: Number.POSITIVE_INFINITY,
 };
 
-/** What all members list, in their order, as one page. */
+/** The lists of all members, in order, as one page. */
 export async function listAll(group: Membership, kind: ListKind, signal: AbortSignal): Promise<Outcome> {
   const members = [...group.members.values()];
   const parts = await Promise.all(members.map((member) => listOf(group, member, kind, signal)));
@@ -40,27 +42,27 @@ export async function listAll(group: Membership, kind: ListKind, signal: AbortSi
   members.forEach(({ name: server }, at) => {
     for (const item of parts[at] ?? []) {
       const own = item[key] as string;
-      const shown = prefixed ? `${server}_${own}` : own;
-      const owner = owners.get(shown);
-      if (prefixed && shown.length > MAX_NAME) {
+      const listed = prefixed ? `${server}_${own}` : own;
+      const owner = owners.get(listed);
+      if (prefixed && listed.length > MAX_NAME) {
         group.problemOnce(
           `${server}: the ${one} "${own.slice(0, MAX_NAME)}" is left out: with the server's name before it, its name is longer than ${MAX_NAME} characters`,
         );
       } else if (owner === undefined) {
-        owners.set(shown, server);
-        items.push({ ...item, [key]: shown });
+        owners.set(listed, server);
+        items.push({ ...item, [key]: listed });
       } else if (owner !== server) {
         group.problemOnce(
-          `${server}: the ${one} "${shown.slice(0, 256)}" is left out: the server ${owner}, which comes first, has one of the same name`,
+          `${server}: the ${one} "${listed.slice(0, 256)}" is left out: the server ${owner}, which comes first, has one of the same name`,
         );
       }
     }
   });
-  // The members keep what may be kept; a group's list changes with each member that comes or goes.
+  // The members cache their lists; the group's list changes whenever a member is added or removed.
   return { resultType: 'complete', [field]: items, ttlMs: 0, cacheScope: 'private' };
 }
 
-/** What one member lists. Undefined where that could not be had; then it was reported, and the others are not harmed. */
+/** The list of one member. Undefined if it failed, which has been reported; the other members are not affected. */
 async function listOf(
   group: Membership,
   member: Member,
@@ -68,10 +70,10 @@ async function listOf(
   signal: AbortSignal,
 ): Promise<readonly JsonObject[] | undefined> {
   const { key, capability, field } = lists[kind];
-  return group.partOf(member, signal, `its ${field} are left out`, async (client, own) => {
+  return group.attempt(member, { signal, unavailable: `its ${field} are left out` }, async (client, own) => {
     const items = client.server.capabilities[capability] === undefined ? [] : await walk(client, kind, own);
     const named = items.filter((item) => isObject(item) && typeof item[key] === 'string');
-    member.known[kind] = (kind === 'templates' ? templatesOf(named) : keysOf(named, key)) as never;
+    member.listed[kind] = (kind === 'templates' ? templatesOf(named) : keysOf(named, key)) as never;
     return named;
   });
 }
@@ -80,7 +82,7 @@ async function walk(client: Client, kind: ListKind, signal: AbortSignal): Promis
   try {
     return (await client[kind]({ signal, ...noLimit }).all()) as readonly object[] as readonly JsonObject[];
   } catch (error) {
-    // Servers say that they have resources and mean only some of the methods.
+    // Some servers declare resources but lack some of the methods.
     if (McpError.is(error) && error.code === 'method_not_found') return [];
     throw error;
   }
@@ -90,25 +92,25 @@ function keysOf(items: readonly JsonObject[], key: string): ReadonlySet<string> 
   return new Set(items.map((item) => item[key] as string));
 }
 
-function templatesOf(items: readonly JsonObject[]): NonNullable<Known['templates']> {
+function templatesOf(items: readonly JsonObject[]): NonNullable<ListedKeys['templates']> {
   const templates = new Map<string, (uri: string) => object | undefined>();
   for (const { uriTemplate } of items) {
     try {
       templates.set(uriTemplate as string, createMatcher(readParts(uriTemplate as string)));
     } catch {
-      // What is no template matches nothing.
+      // An invalid template matches nothing.
     }
   }
   return templates;
 }
 
-/** What a member has of a kind, from its list where that was not fetched before. */
-export async function knownOf<K extends ListKind>(
+/** The keys of a member's list, which is fetched if it has not been yet. */
+export async function listedKeysOf<K extends ListKind>(
   group: Membership,
   member: Member,
   kind: K,
   signal: AbortSignal,
-): Promise<Known[K]> {
-  if (member.known[kind] === undefined) await listOf(group, member, kind, signal);
-  return member.known[kind];
+): Promise<ListedKeys[K]> {
+  if (member.listed[kind] === undefined) await listOf(group, member, kind, signal);
+  return member.listed[kind];
 }

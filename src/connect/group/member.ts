@@ -1,3 +1,5 @@
+// One server of a group: its client, its state, and the pauses between its attempts.
+
 import { unlessAborted } from '../../async/abort.js';
 import { settlesWithin } from '../../async/deadline.js';
 import type { Client, ServerFacts } from '../../client/model/client.js';
@@ -14,8 +16,8 @@ export interface ServerState {
   readonly server?: ServerFacts;
 }
 
-/** What its lists told: the names of tools and prompts, the URIs of resources, what templates match, by their text. */
-export interface Known {
+/** The keys of a member's lists: names of tools and prompts, URIs of resources, and the matchers of templates. */
+export interface ListedKeys {
   tools?: ReadonlySet<string> | undefined;
   prompts?: ReadonlySet<string> | undefined;
   resources?: ReadonlySet<string> | undefined;
@@ -24,25 +26,25 @@ export interface Known {
 
 export interface MemberParts {
   readonly open: (signal: AbortSignal) => Promise<Client>;
-  /** There is a new client: the first, or one after a loss. */
+  /** Called with each new client: the first, or one after a lost connection. */
   readonly ready: (member: Member, client: Client) => void;
-  /** The client is of no use any more. */
+  /** Called when a client cannot be used any more. */
   readonly gone: (client: Client) => void;
   readonly problem: (message: string, cause?: unknown) => void;
 }
 
 const FIRST_REST_MS = 1000;
 const LONGEST_REST_MS = 60_000;
-/** An attempt that does not look at its signal is not waited for any longer than this. */
+/** The longest wait for an attempt that ignores its signal. */
 const LEAVE_MS = 5000;
 
-/** One server of a group: connected when it is first needed, and again after a failure, but not at once. */
+/** One server of a group: connected when it is first needed, and again, after a pause, when it failed. */
 export class Member {
   readonly name: string;
-  known: Known = {};
-  /** Whether a list had to do without it: then its coming is a change. */
+  listed: ListedKeys = {};
+  /** Whether a list was made without this server: then its connection is a change. */
   missed = false;
-  /** Whether a list has waited long enough for this attempt to connect. */
+  /** Whether a list has given up waiting for this attempt to connect. */
   late = false;
   #client: Client | undefined;
   #facts: ServerFacts | undefined;
@@ -59,7 +61,7 @@ export class Member {
     this.#parts = parts;
   }
 
-  /** The client, where there is one now. */
+  /** The client, if the server is connected. */
   get client(): Client | undefined {
     return this.#client;
   }
@@ -77,12 +79,12 @@ export class Member {
     };
   }
 
-  /** Whether lists do without it: it failed a short while ago, or an earlier list has waited for it in vain. */
+  /** Whether lists skip this server: it failed recently, or an earlier list gave up waiting for it. */
   get isAway(): boolean {
     return this.late || performance.now() < this.#restsUntil;
   }
 
-  /** The client, connected. */
+  /** Connects, unless connected, and returns the client. */
   async connect(): Promise<Client> {
     if (this.#ending.signal.aborted) throw this.#ending.signal.reason;
     if (this.#client !== undefined) return this.#client;
@@ -95,19 +97,19 @@ export class Member {
     return this.#opening;
   }
 
-  /** It failed to do its part: the next attempt has to wait, each time longer. */
+  /** Delays the next attempt after a failure, longer each time. */
   rest(): void {
     this.#restsUntil = performance.now() + Math.min(FIRST_REST_MS * 2 ** this.#failures, LONGEST_REST_MS);
     this.#failures = Math.min(this.#failures + 1, 10);
   }
 
-  /** It did its part. */
-  rested(): void {
+  /** Resets the delay after a success. */
+  resetRest(): void {
     this.#failures = 0;
     this.#restsUntil = 0;
   }
 
-  /** Ends it: what is open on it fails with `connection_closed`. */
+  /** Closes the server; its open calls fail with `connection_closed`. */
   async close(): Promise<void> {
     this.#ending.abort(new McpError('connection_closed', `${this.name}: the server was closed`));
     const client = this.#client;
@@ -140,8 +142,8 @@ export class Member {
     const { problem, ready } = this.#parts;
     this.#client = client;
     this.#error = undefined;
-    this.known = {};
-    this.rested();
+    this.listed = {};
+    this.resetRest();
     for (const message of client.info().problems) problem(`${this.name}: ${message}`);
     client.on('problem', ({ message, cause }) => problem(`${this.name}: ${message}`, cause));
     client.on('status', ({ status, reason }) => {
@@ -151,7 +153,7 @@ export class Member {
     else ready(this, client);
   }
 
-  // Whoever uses it next connects it again.
+  // The next use connects it again.
   #lost(reason: McpError | undefined): void {
     this.#forget();
     this.missed = true;
@@ -166,7 +168,7 @@ export class Member {
     this.#facts = this.facts;
     if (this.#client !== undefined) this.#parts.gone(this.#client);
     this.#client = undefined;
-    this.known = {};
+    this.listed = {};
   }
 
   #status(): ServerState['status'] {

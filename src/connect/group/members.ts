@@ -1,3 +1,5 @@
+// The members of a group, and attempts to get something from each.
+
 import { unlessAborted } from '../../async/abort.js';
 import { withDeadline } from '../../async/deadline.js';
 import type { Client } from '../../client/model/client.js';
@@ -12,7 +14,7 @@ import { withServerName } from './with-server-name.js';
 
 export type ChangeKind = 'tools' | 'prompts' | 'resources';
 
-/** Somebody who hears of what changes in a group. */
+/** Is told of changes in a group. */
 export interface Listener {
   readonly changed: (kind: ChangeKind) => void;
   readonly attach: (member: Member, client: Client) => void;
@@ -22,14 +24,20 @@ export interface Listener {
 export interface MembershipParts {
   readonly events: Pick<LinkEvents, 'problem' | 'notification'>;
   readonly open: (entry: ServerEntry, signal: AbortSignal) => Promise<Client>;
-  /** How long a list waits for one member. */
-  readonly partMs: number;
+  /** The longest that a list waits for one member. */
+  readonly attemptMs: number;
+}
+
+export interface AttemptOptions {
+  readonly signal: AbortSignal;
+  /** The consequence of a failure, for the report: `its tools are left out`. */
+  readonly unavailable: string;
 }
 
 const kinds: readonly ChangeKind[] = ['tools', 'prompts', 'resources'];
 const MAX_REPORTED = 1000;
 
-/** The members of a group, in order: they come, go, and fail, each on its own. */
+/** The members of a group, in order. Each is added, removed, and fails on its own. */
 export class Membership {
   readonly members: Map<string, Member> = new Map();
   readonly listeners: Set<Listener> = new Set();
@@ -52,7 +60,7 @@ export class Membership {
     const names = [...this.members.keys()].join(', ') || 'none';
     throw new McpError(
       'invalid_params',
-      `There is no server "${name.slice(0, 64)}" here. There are: ${names}`,
+      `There is no server "${name.slice(0, 64)}". The servers are: ${names}.`,
     );
   }
 
@@ -60,7 +68,7 @@ export class Membership {
     if (this.ended.aborted) throw this.ended.reason;
     const checked = checkServer(name, entry);
     if (this.members.has(name))
-      throw new McpError('invalid_params', `There is a server "${name}" already: remove it first`);
+      throw new McpError('invalid_params', `There is already a server "${name}". Remove it first.`);
     if (checked.disabled === true) return;
     this.members.set(
       name,
@@ -95,25 +103,24 @@ export class Membership {
     this.#parts.events.problem(message, cause);
   }
 
-  /** What stays wrong is reported once, not with each list. */
+  /** Reports a lasting problem once, not with each list. */
   problemOnce(message: string): void {
     if (this.#reported.has(message) || this.#reported.size >= MAX_REPORTED) return;
     this.#reported.add(message);
     this.problem(message);
   }
 
-  /** One member's part in something that all do: undefined where it fails, or takes too long. */
-  async partOf<T>(
+  /** Runs `work` with one member's client. Undefined if it fails or takes too long; then `unavailable` is reported. */
+  async attempt<T>(
     member: Member,
-    signal: AbortSignal,
-    loss: string,
+    { signal, unavailable }: AttemptOptions,
     work: (client: Client, signal: AbortSignal) => Promise<T>,
   ): Promise<T | undefined> {
     if (member.isAway) {
       member.missed = true;
       return undefined;
     }
-    const ms = this.#parts.partMs;
+    const ms = this.#parts.attemptMs;
     let client: Client | undefined;
     try {
       const done = await withDeadline({ signal, ms, reason: () => noAnswer(ms) }, (own) =>
@@ -125,18 +132,19 @@ export class Membership {
           own,
         ),
       );
-      member.rested();
+      member.resetRest();
       return done;
     } catch (error) {
       if (signal.aborted) throw cancelledBy(error);
       member.missed = true;
       const { code } = toMcpError(error);
       if (client !== undefined && code === 'timeout') member.rest();
-      // That it could not connect, the member has reported; that it is still trying, nobody has.
-      if (client !== undefined) this.problem(`${withServerName(member.name, error).message}: ${loss}`, error);
+      // The member itself reports a failure to connect, but not that it is still trying.
+      if (client !== undefined)
+        this.problem(`${withServerName(member.name, error).message}: ${unavailable}`, error);
       else if (member.state.status === 'connecting') {
         member.late = true;
-        this.problem(`${member.name}: still connecting: ${loss} until it is there`, error);
+        this.problem(`${member.name}: still connecting: ${unavailable} until it is connected`, error);
       }
       return undefined;
     }
@@ -144,7 +152,7 @@ export class Membership {
 
   #ready(member: Member, client: Client): void {
     client.on('notification', ({ method, params }) => {
-      // What a subscription brings goes to those who subscribed.
+      // Notifications of a subscription go to its subscriber only.
       const meta = params?.['_meta'];
       if (!isObject(meta) || meta[SUBSCRIPTION_ID] === undefined)
         this.#parts.events.notification(method, params);
@@ -154,7 +162,7 @@ export class Membership {
     member.missed = false;
   }
 
-  /** Tells that a member came or went, with all that it has. */
+  /** Reports that a member was added or removed, as a change of each of its lists. */
   #changed(member: Member | undefined): void {
     const capabilities = member?.facts?.capabilities;
     for (const kind of kinds) {

@@ -1,3 +1,5 @@
+// Passes the questions of a member on to the handlers of the group's client.
+
 import type {
   Asked,
   FormAnswer,
@@ -11,8 +13,8 @@ import type { InputRequest } from '../../protocol/model/input.js';
 import { QUESTION_KEY } from '../../protocol/tables/meta-keys.js';
 
 /**
- * The handlers for a member: what it is asked, it asks the group's own client, which has the program's handlers. So the time
- * that a user takes counts against no call of the group's either, and a handler that throws is reported in one place.
+ * The handlers of a member. They pass its questions on to the group's own client, which has the program's handlers. So the time
+ * that a user takes is not charged to a call of the group either, and a handler that throws is reported in one place.
  */
 export function askThrough(events: Pick<LinkEvents, 'ask'>, { elicit, sample, roots }: Handlers): Handlers {
   function ask<T>(

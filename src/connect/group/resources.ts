@@ -1,11 +1,13 @@
+// Finds the member that a resource belongs to.
+
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
-import { knownOf } from './lists.js';
-import type { Known, Member } from './member.js';
+import { listedKeysOf } from './lists.js';
+import type { ListedKeys, Member } from './member.js';
 import type { Membership } from './members.js';
 import { forward } from './routing.js';
 
-// Resources keep their URIs, so what members list decides whose they are.
+// Resources keep their URIs, so the lists of the members decide which member owns one.
 
 const MOMENT_MS = 1000;
 
@@ -24,16 +26,16 @@ export function completeTemplate(group: Membership, call: Call, uri: string): Pr
   return search(group, call, {
     what: `the template ${uri.slice(0, 256)}`,
     code: 'invalid_params',
-    has: (known) => known.templates?.has(uri) === true,
+    has: (listed) => listed.templates?.has(uri) === true,
     fits: ownership(uri).fits,
   });
 }
 
 interface Ownership {
-  /** Whether a member said that it is its own. */
-  readonly has: (known: Known) => boolean;
-  /** Whether it may be. */
-  readonly fits: (known: Known) => boolean;
+  /** Whether the member lists it. */
+  readonly has: (listed: ListedKeys) => boolean;
+  /** Whether one of the member's templates matches it. */
+  readonly fits: (listed: ListedKeys) => boolean;
 }
 
 interface Search extends Ownership {
@@ -43,12 +45,12 @@ interface Search extends Ownership {
 
 function ownership(uri: string): Ownership {
   return {
-    has: (known) => known.resources?.has(uri) === true,
-    fits: (known) => [...(known.templates?.values() ?? [])].some((match) => match(uri) !== undefined),
+    has: (listed) => listed.resources?.has(uri) === true,
+    fits: (listed) => [...(listed.templates?.values() ?? [])].some((match) => match(uri) !== undefined),
   };
 }
 
-/** Asks the member that has it; else those whose templates fit; else all that have resources, until one knows it. */
+/** Asks the member that lists it; else those whose templates match; else all that have resources, until one knows it. */
 async function search(group: Membership, call: Call, wanted: Search): Promise<Outcome> {
   const members = (): readonly Member[] => [...group.members.values()];
   const [only] = members();
@@ -62,15 +64,15 @@ async function search(group: Membership, call: Call, wanted: Search): Promise<Ou
       try {
         return await forward(member, call);
       } catch (error) {
-        if (!saysUnknown(error) || wanted.has(member.known)) throw error;
+        if (!saysUnknown(error) || wanted.has(member.listed)) throw error;
       }
     }
     return undefined;
   }
 
-  // What is known already comes first: then a server that hangs holds up nobody who has no need of it.
-  const known = await ask(likely(members(), wanted));
-  if (known !== undefined) return known;
+  // Use the lists that are already fetched first, so that a server that hangs does not delay calls to the others.
+  const outcome = await ask(likely(members(), wanted));
+  if (outcome !== undefined) return outcome;
   await learn(group, call.signal, () => likely(members(), wanted).length > 0);
   const found = await ask([...likely(members(), wanted), ...members().filter(hasResources)]);
   if (found !== undefined) return found;
@@ -78,14 +80,14 @@ async function search(group: Membership, call: Call, wanted: Search): Promise<Ou
   const unasked = absent.map(({ name }) => name).join(', ');
   throw new McpError(
     wanted.code,
-    `No server has ${wanted.what}${unasked && `. Not asked, since they are not connected: ${unasked}`}`,
+    `No server has ${wanted.what}.${unasked && ` Not asked, because they are not connected: ${unasked}.`}`,
     wanted.code === 'resource_not_found' ? { data: { uri: call.params['uri'] } } : {},
   );
 }
 
 function likely(members: readonly Member[], { has, fits }: Ownership): readonly Member[] {
-  const owner = members.find(({ known }) => has(known));
-  return owner === undefined ? members.filter(({ known }) => fits(known)) : [owner];
+  const owner = members.find(({ listed }) => has(listed));
+  return owner === undefined ? members.filter(({ listed }) => fits(listed)) : [owner];
 }
 
 function hasResources({ client }: Member): boolean {
@@ -93,8 +95,8 @@ function hasResources({ client }: Member): boolean {
 }
 
 /**
- * Connects everybody and fetches the lists that were not fetched before. Where somebody is found, the others get only a
- * moment more: the first of the config wins, but one that hangs holds up nobody.
+ * Connects all members and fetches the lists that were not fetched before. Once an owner is found, the others get only a
+ * moment more: the first in the config wins, but a member that hangs does not delay the call.
  */
 async function learn(group: Membership, signal: AbortSignal, isFound: () => boolean): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -108,10 +110,10 @@ async function learn(group: Membership, signal: AbortSignal, isFound: () => bool
 }
 
 async function learnOne(group: Membership, member: Member, signal: AbortSignal): Promise<void> {
-  for (const kind of ['resources', 'templates'] as const) await knownOf(group, member, kind, signal);
+  for (const kind of ['resources', 'templates'] as const) await listedKeysOf(group, member, kind, signal);
 }
 
-/** Who is to be listened to for changes of these URIs. What nobody lists may be anybody's. */
+/** The members to subscribe to for changes of these URIs. A URI that no member lists may belong to any of them. */
 export async function ownersOf(
   group: Membership,
   uris: readonly string[],

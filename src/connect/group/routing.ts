@@ -1,8 +1,10 @@
+// Finds the member that a name or a task id belongs to, and forwards calls to it.
+
 import { unlessAborted } from '../../async/abort.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError, throwCancelled } from '../../protocol/errors.js';
 import { progressToken } from '../../protocol/meta.js';
-import { knownOf, noLimit } from './lists.js';
+import { listedKeysOf, noLimit } from './lists.js';
 import type { Member } from './member.js';
 import type { Membership } from './members.js';
 import { withServerName } from './with-server-name.js';
@@ -17,7 +19,7 @@ export async function forwardNamed(
   return forward(member, call, { name });
 }
 
-/** The member that a name belongs to, and what it is called there. */
+/** The member that a name belongs to, and the name that the member itself uses. */
 export async function memberOf(
   group: Membership,
   kind: 'tools' | 'prompts',
@@ -31,20 +33,20 @@ export async function memberOf(
   const longest = [...inOrder].sort((one, other) => other.member.name.length - one.member.name.length)[0];
   if (longest === undefined) throw unknownName(group, kind, name);
   if (inOrder.length === 1) return longest;
-  // A server's name is the beginning of another's: what they list decides, and in lists the first one wins.
-  const known = await Promise.all(inOrder.map(({ member }) => knownOf(group, member, kind, signal)));
-  return inOrder.find(({ name: own }, at) => known[at]?.has(own)) ?? longest;
+  // One server's name is the beginning of another's: their lists decide, and in lists the first one wins.
+  const keys = await Promise.all(inOrder.map(({ member }) => listedKeysOf(group, member, kind, signal)));
+  return inOrder.find(({ name: own }, at) => keys[at]?.has(own)) ?? longest;
 }
 
 function unknownName(group: Membership, kind: 'tools' | 'prompts', name: string): McpError {
   const prefixes = [...group.members.keys()].map((server) => `${server}_`).join(', ');
   return new McpError(
     'invalid_params',
-    `Unknown ${kind.slice(0, -1)}: ${name.slice(0, 128)}. Names begin with their server's name here: ${prefixes || 'there are no servers'}`,
+    `Unknown ${kind.slice(0, -1)}: ${name.slice(0, 128)}. Names begin with the name of their server: ${prefixes || 'there are no servers'}.`,
   );
 }
 
-/** Makes the call on a member, with `changed` parameters. What the member says of it meanwhile goes to the caller. */
+/** Makes the call on a member, with `changed` parameters. Its notifications go to the caller. */
 export async function forward(member: Member, call: Call, changed: object = {}): Promise<Outcome> {
   const { _meta, ...params } = call.params;
   const { progressToken: _, ...meta } = (_meta ?? {}) as Record<string, unknown>;
@@ -57,7 +59,7 @@ export async function forward(member: Member, call: Call, changed: object = {}):
       { ...params, ...changed },
       {
         signal: call.signal,
-        // The caller's client watches the time.
+        // The caller's client has the timeout.
         ...noLimit,
         meta,
         ...(logLevel !== undefined && {
@@ -76,7 +78,7 @@ export async function forward(member: Member, call: Call, changed: object = {}):
   }
 }
 
-// A task belongs to a server, and its id says to which: also after this program was started again.
+// The id of a task names its server, so that it is known even after a restart of this program.
 
 function withServer(member: Member, method: string, outcome: Outcome): Outcome {
   const isTask = outcome.resultType === 'task' || method.startsWith('tasks/');
@@ -89,7 +91,7 @@ export function taskIdOf({ name }: Member, taskId: string): string {
   return `${name}:${taskId}`;
 }
 
-/** The member that a task is with, and its id there. */
+/** The member that has a task, and the id that the member itself uses. */
 export function taskOf(group: Membership, id: unknown): { readonly member: Member; readonly taskId: string } {
   const text = String(id);
   const end = text.indexOf(':');
@@ -97,7 +99,7 @@ export function taskOf(group: Membership, id: unknown): { readonly member: Membe
   if (member === undefined)
     throw new McpError(
       'invalid_params',
-      `Unknown task: ${text.slice(0, 128)}. Ids begin with their server's name here`,
+      `Unknown task: ${text.slice(0, 128)}. Ids begin with the name of their server.`,
     );
   return { member, taskId: text.slice(end + 1) };
 }

@@ -1,3 +1,5 @@
+// Failed attempts to connect, and the one error made of them.
+
 import { type ErrorCode, McpError, toMcpError } from '../../protocol/errors.js';
 import type { TransportName } from '../../protocol/link.js';
 import type { Era } from '../targets/known-servers.js';
@@ -16,23 +18,23 @@ export interface Attempt {
   readonly message: string;
 }
 
-type Tried = Pick<Attempt, 'target' | 'transport' | 'era'>;
+type AttemptTarget = Pick<Attempt, 'target' | 'transport' | 'era'>;
 
 /**
- * The errors of ours that tell of several attempts. A peer's error may have data of any shape. The attempts are told in the
- * message, a line each, and not as causes: a runtime prints causes within causes, pages of them.
+ * Errors made here of several attempts; the data of a peer's error may have any shape. The message has a line for each attempt.
+ * They are not causes, because a runtime prints causes within causes, pages of them.
  */
-const told = new WeakMap<McpError, { attempts: readonly Attempt[]; summary: string | undefined }>();
+const summarized = new WeakMap<McpError, { attempts: readonly Attempt[]; summary: string | undefined }>();
 
-/** What the attempts together mean. */
+/** The conclusion from all attempts together. */
 export interface Summary {
   readonly sentence: string;
-  /** A URL that is probably meant. */
+  /** The URL that was probably meant. */
   readonly suggestion?: string;
 }
 
-/** What failed in the order it was tried, made one error in the end. */
-export class Failures {
+/** The attempts that failed, in order, which become one error in the end. */
+export class Attempts {
   readonly #attempts: Attempt[] = [];
   readonly #lines: string[] = [];
   readonly #errors: McpError[] = [];
@@ -41,26 +43,26 @@ export class Failures {
     return this.#errors;
   }
 
-  add(thrown: unknown, tried: Tried): McpError {
+  add(thrown: unknown, at: AttemptTarget): McpError {
     const error = toMcpError(thrown);
     const { code, message } = error;
-    const { attempts = [{ ...tried, code, message }], summary } = told.get(error) ?? {};
+    const { attempts = [{ ...at, code, message }], summary } = summarized.get(error) ?? {};
     this.#errors.push(error);
     this.#attempts.push(...attempts);
-    this.#lines.push(...(summary === undefined ? attempts.map(line) : [`- ${tried.target}: ${summary}`]));
+    this.#lines.push(...(summary === undefined ? attempts.map(line) : [`- ${at.target}: ${summary}`]));
     return error;
   }
 
-  /** A failure that was alone, or came again in the same words, is thrown as it is. */
+  /** Returns a single failure, or several with the same message, as it is. */
   toError(summary?: Summary): McpError {
     const [first] = this.#errors;
     if (summary === undefined && first && this.#errors.every(({ message }) => message === first.message))
       return first;
     const { sentence, ...more } = summary ?? { sentence: undefined };
-    const message = [sentence ?? 'Nothing that was tried connected:', ...this.#lines].join('\n');
+    const message = [sentence ?? 'Could not connect. Tried:', ...this.#lines].join('\n');
     const attempts = this.#attempts;
     const error = new McpError('connect_failed', message, { data: { ...more, attempts } });
-    told.set(error, { attempts, summary: sentence });
+    summarized.set(error, { attempts, summary: sentence });
     return error;
   }
 }

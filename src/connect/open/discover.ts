@@ -1,3 +1,5 @@
+// Asks a modern server over an exchange for its revisions and capabilities.
+
 import { isObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import type { OpenOptions } from '../../protocol/link.js';
@@ -7,21 +9,24 @@ import { modernRevisions, mutual } from '../../protocol/tables/features.js';
 import { newestRevision, type Revision } from '../../protocol/tables/revisions.js';
 import type { Exchange } from '../../transports/client/exchange.js';
 
-/** A modern server, and what both sides speak. */
-export interface Found {
+/** A modern server's account of itself, and the revision that both sides speak. */
+export interface DiscoveredServer {
   readonly revision: Revision;
   readonly discovered: Discovered;
 }
 
-/** Asks a server what it is. Rejects with `unsupported_version` and what the server supports where that has nothing modern. */
+/**
+ * Sends `server/discover`. Rejects with `unsupported_version` and the versions that the server supports when none of them is
+ * modern.
+ */
 export async function discover(
   exchange: Exchange,
   open: OpenOptions,
   revision: Revision = newestRevision,
-): Promise<Found> {
-  const ask = async (asked: Revision): Promise<Found> => {
-    const params = withPeer({}, { ...open.client, revision: asked, logLevel: undefined });
-    return found(await exchange.request({ method: 'server/discover', params, signal: open.signal }));
+): Promise<DiscoveredServer> {
+  const ask = async (version: Revision): Promise<DiscoveredServer> => {
+    const params = withPeer({}, { ...open.client, revision: version, logLevel: undefined });
+    return readDiscovered(await exchange.request({ method: 'server/discover', params, signal: open.signal }));
   };
   try {
     return await ask(revision);
@@ -33,14 +38,18 @@ export async function discover(
   }
 }
 
-function found(result: object): Found {
+function readDiscovered(result: object): DiscoveredServer {
   const discovered = result as Discovered;
   const { supportedVersions: supported } = discovered;
   const revision = mutual(modernRevisions, supported);
   if (revision !== undefined && isObject(discovered.capabilities)) return { revision, discovered };
   throw Array.isArray(supported)
-    ? new McpError('unsupported_version', 'The server supports no version that this client does', {
-        data: { supported, requested: newestRevision },
-      })
-    : new McpError('bad_response', 'The server answered server/discover with something else');
+    ? new McpError(
+        'unsupported_version',
+        'The server does not support any protocol version that this client supports.',
+        {
+          data: { supported, requested: newestRevision },
+        },
+      )
+    : new McpError('bad_response', 'The response to server/discover is not a description of a server.');
 }

@@ -1,43 +1,42 @@
+// Eras of servers: opening a link to one, and what a failure says of it.
+
 import { McpError } from '../../protocol/errors.js';
 import type { Link, LinkEvents, OpenOptions } from '../../protocol/link.js';
 import { has } from '../../protocol/tables/features.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import type { Era, KnownServer } from '../targets/known-servers.js';
 
-/** A way to a server, of whatever era. Opens a link, or rejects and leaves nothing open. */
-export type Way = (parts: WayParts) => Promise<Opened>;
+/** Opens a link to a server of any era. Rejects with an `McpError`; then nothing is left open. */
+export type OpenAnyEra = (events: LinkEvents, options: EraOptions) => Promise<Link>;
 
-export interface WayParts {
-  readonly events: LinkEvents;
-  readonly open: OpenOptions;
-  /** Only this is tried. */
+export interface EraOptions extends OpenOptions {
+  /** The facts known of the server; only its era is tried. */
   readonly known?: KnownServer | undefined;
-  /** Insisted on. */
+  /** The only revision to accept. */
   readonly revision?: Revision | undefined;
 }
 
-export interface Opened {
-  readonly link: Link;
-  readonly era: Era;
+/** The era of an open link. */
+export function eraOfLink({ transport, revision }: Pick<Link, 'transport' | 'revision'>): Era {
+  return transport === 'http+sse' ? 'http+sse' : eraOf(revision);
 }
 
 export function eraOf(revision: Revision): Era {
   return has(revision, 'handshake') ? 'session' : 'modern';
 }
 
-/** A handshake may end with another revision than was asked for. */
-export async function insist(opened: Opened, revision: Revision | undefined): Promise<Opened> {
-  const { link } = opened;
-  if (revision === undefined || link.revision === revision) return opened;
+/** Closes a link whose handshake ended with another revision than the one required, and throws. */
+export async function requireRevision(link: Link, revision: Revision | undefined): Promise<Link> {
+  if (revision === undefined || link.revision === revision) return link;
   await link.close();
   throw new McpError(
     'unsupported_version',
-    `The server speaks ${link.revision}, and ${revision} was insisted on (option \`revision\`).`,
+    `The server speaks ${link.revision}, but the option \`revision\` requires ${revision}.`,
     { data: { supported: [link.revision], requested: revision } },
   );
 }
 
-/** Whether a failure says that the server is of another era than was thought. */
+/** Whether a failure says that the server is of another era than was assumed. */
 export function saysOtherEra(error: unknown): boolean {
   if (!McpError.is(error)) return false;
   return error.number !== undefined || error.code === 'bad_response' || wasRefused(error);
@@ -45,7 +44,7 @@ export function saysOtherEra(error: unknown): boolean {
 
 const REFUSED_FOR_OTHER_REASONS = [401, 403, 407, 408, 429];
 
-/** A status that says that this is not how the server is asked. */
+/** Whether the status says that the server does not accept such requests. */
 export function wasRefused({ code, status }: McpError): boolean {
   return (
     status >= 400 &&

@@ -1,84 +1,89 @@
+// Opens a link over HTTP: tries the modern era, then a session, then HTTP+SSE.
+
 import { isObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
-import type { Link } from '../../protocol/link.js';
+import type { Link, LinkEvents } from '../../protocol/link.js';
 import type { HttpCarrier } from '../../transports/http/client/carrier.js';
 import { type HttpLinkOptions, openHttpLink } from '../../transports/http/client/link.js';
 import { needingNode } from '../../transports/http/client/options.js';
 import { overFetch } from '../../transports/http/client/over-fetch.js';
 import type { Era } from '../targets/known-servers.js';
 import type { OpenCarrier } from '../targets/options.js';
-import { Failures, type Summary } from './attempts.js';
-import { eraOf, insist, type Way, type WayParts, wasRefused } from './eras.js';
+import { Attempts, type Summary } from './attempts.js';
+import { type EraOptions, eraOf, type OpenAnyEra, requireRevision, wasRefused } from './eras.js';
 
 // Spec 2026-07-28, Streamable HTTP, Backward Compatibility.
 
 const eras: readonly Era[] = ['modern', 'session', 'http+sse'];
 
-/** Which failures lead on to the next era. Who has to log in first, or cannot be reached, has no era yet. */
+/** Which failures lead to the next era. A failure to authenticate, or to reach the server, says nothing about its era. */
 const leadsOn: Readonly<Record<Era, (error: McpError) => boolean>> = {
   modern: (error) => error.code === 'unsupported_version' || isUnexplained(error),
-  // Who names other versions speaks this era.
+  // A server that names other versions speaks this era.
   session: (error) => wasRefused(error) && error.code !== 'unsupported_version',
   'http+sse': () => false,
 };
 
 /**
- * Browsers do not tell a server that cannot be reached from one whose CORS does not know the headers of the modern era. The
- * session era sends none of those.
+ * Browsers do not distinguish a server that cannot be reached from one whose CORS rules reject the headers of the modern era,
+ * which the session era does not send.
  */
 function isUnexplained({ code, data }: McpError): boolean {
   return code === 'connect_failed' && isObject(data) && data['code'] === undefined;
 }
 
 export interface OverHttp {
-  /** What the server is called in messages. */
+  /** The name of the server in messages. */
   readonly target: string;
   readonly http: HttpLinkOptions;
-  /** Used unless the options have a `fetch`. */
+  /** Carries the requests, unless the options have a `fetch`. */
   readonly carrier?: OpenCarrier | undefined;
 }
 
-export function overHttp(url: URL, { target, http, carrier }: OverHttp): Way {
+export function overHttp(url: URL, { target, http, carrier }: OverHttp): OpenAnyEra {
   const open = http.fetch === undefined && carrier !== undefined ? carrier : carriedByFetch;
-  return async function openOverHttp(parts) {
-    const failures = new Failures();
-    for (const era of erasToTry(parts)) {
+  return async function openOverHttp(events, options) {
+    const attempts = new Attempts();
+    for (const era of erasToTry(options)) {
       const carrier = await open(url, http);
       try {
-        return await insist(
-          { link: await openers[era](url, { ...parts, http, carrier }), era },
-          parts.revision,
-        );
+        const link = await openers[era](url, { events, open: options, http, carrier });
+        return await requireRevision(link, options.revision);
       } catch (thrown) {
         carrier.close();
         const transport = era === 'http+sse' ? era : 'http';
-        const error = failures.add(thrown, { target, transport, era });
-        // To be told to log in says more than what was tried before it.
+        const error = attempts.add(thrown, { target, transport, era });
+        // An authentication failure says more than the failures before it.
         if (error.code === 'unauthorized' || error.code === 'forbidden') throw error;
-        if (parts.open.signal.aborted || !leadsOn[era](error)) break;
+        if (options.signal.aborted || !leadsOn[era](error)) break;
       }
     }
-    throw failures.toError(await summary(failures, parts));
+    throw attempts.toError(await summary(attempts, events, options));
   };
 
-  /** Where nothing speaks MCP, the path is most often wrong, and the right one can be named. */
-  async function summary({ errors }: Failures, parts: WayParts): Promise<Summary | undefined> {
-    const { known, revision, open: opening } = parts;
-    if (known !== undefined || opening.signal.aborted) return undefined;
-    const at = { url, target, errors, insists: revision !== undefined };
+  /** When nothing at the URL speaks MCP, its path is usually wrong, and the right one can be suggested. */
+  async function summary(
+    { errors }: Attempts,
+    events: LinkEvents,
+    options: EraOptions,
+  ): Promise<Summary | undefined> {
+    const { known, revision, signal } = options;
+    if (known !== undefined || signal.aborted) return undefined;
+    const at = { url, target, errors, oneRevision: revision !== undefined };
     return import('./wrong-path.js')
-      .then(({ wrongPath }) => wrongPath(at, opening.signal, (other, signal) => probe(other, signal, parts)))
+      .then(({ wrongPath }) =>
+        wrongPath(at, signal, (other, own) => probe(other, events, { ...options, signal: own })),
+      )
       .catch(() => undefined);
   }
 
-  // Headers and tokens are not sent: they are for the URL that was given.
-  async function probe(at: URL, signal: AbortSignal, parts: WayParts): Promise<void> {
+  // Headers and tokens are not sent: they are meant for the target's own URL.
+  async function probe(at: URL, events: LinkEvents, options: EraOptions): Promise<void> {
     const { auth: _, headers: __, ...bare } = http;
     const carrier = await open(at, bare);
     try {
-      const quiet = { ...parts.events, problem() {}, notification() {}, lost() {} };
-      const opening = { events: quiet, open: { ...parts.open, signal }, http: bare, carrier };
-      const link = await openHttpLink(at, opening);
+      const quiet = { ...events, problem() {}, notification() {}, lost() {} };
+      const link = await openHttpLink(at, { events: quiet, open: options, http: bare, carrier });
       await link.close();
     } finally {
       carrier.close();
@@ -86,24 +91,26 @@ export function overHttp(url: URL, { target, http, carrier }: OverHttp): Way {
   }
 }
 
-function erasToTry({ known, revision }: WayParts): readonly Era[] {
+function erasToTry({ known, revision }: EraOptions): readonly Era[] {
   if (known !== undefined) return [known.era];
   if (revision === undefined) return eras;
   return eraOf(revision) === 'modern' ? ['modern'] : ['session', 'http+sse'];
 }
 
 async function carriedByFetch(_url: URL, http: HttpLinkOptions): Promise<HttpCarrier> {
-  const odd = needingNode(http);
-  if (odd.length === 0) return overFetch(http.fetch);
+  const unsupported = needingNode(http);
+  if (unsupported.length === 0) return overFetch(http.fetch);
   throw new McpError(
     'invalid_request',
     http.fetch === undefined
-      ? `${odd.join(', ')}: this needs Node's own HTTP, which this runtime does not have. Hand in a \`fetch\` that does it.`
-      : `${odd.join(', ')}: this cannot be told to the \`fetch\` that was handed in. Leave out one or the other.`,
+      ? `${unsupported.join(', ')}: this needs Node's own HTTP, which this runtime does not have. Pass a \`fetch\` that does it.`
+      : `${unsupported.join(', ')}: this has no effect on the option \`fetch\`. Leave out one or the other.`,
   );
 }
 
-interface EraParts extends WayParts {
+interface EraParts {
+  readonly events: LinkEvents;
+  readonly open: EraOptions;
   readonly http: HttpLinkOptions;
   readonly carrier: HttpCarrier;
 }
@@ -111,8 +118,8 @@ interface EraParts extends WayParts {
 type OpenEra = (url: URL, parts: EraParts) => Promise<Link>;
 
 const openers: Readonly<Record<Era, OpenEra>> = {
-  modern(url, { events, open, known, http, carrier }) {
-    const { revision, discovered } = known ?? {};
+  modern(url, { events, open, http, carrier }) {
+    const { revision, discovered } = open.known ?? {};
     const recalled =
       revision !== undefined && discovered !== undefined ? { revision, discovered } : undefined;
     return openHttpLink(url, {
@@ -123,7 +130,8 @@ const openers: Readonly<Record<Era, OpenEra>> = {
       ...(recalled !== undefined && { known: recalled }),
     });
   },
-  async session(url, { events, open, revision, http, carrier }) {
+  async session(url, { events, open, http, carrier }) {
+    const { revision } = open;
     const { httpSessionExchange, openSessionLink } = await import('./session-era.js');
     return openSessionLink(httpSessionExchange(url, http, carrier), {
       events,
@@ -132,8 +140,9 @@ const openers: Readonly<Record<Era, OpenEra>> = {
       ...(revision !== undefined && { revision }),
     });
   },
-  // The transport is of 2024-11-05, but later revisions are spoken over it too.
-  async 'http+sse'(url, { events, open, revision, http, carrier }) {
+  // The transport belongs to 2024-11-05, but servers speak later revisions over it, too.
+  async 'http+sse'(url, { events, open, http, carrier }) {
+    const { revision } = open;
     const { httpSseWire, openSessionLink, wireExchange } = await import('./session-era.js');
     return openSessionLink(wireExchange(httpSseWire(url, http, carrier)), {
       events,

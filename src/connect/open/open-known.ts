@@ -1,17 +1,19 @@
-import type { OpenLink } from '../../protocol/link.js';
+// Opens a link with the facts that are known of a server, or finds them out.
+
+import type { Link, LinkEvents, OpenLink } from '../../protocol/link.js';
 import type { KnownServer, KnownServers } from '../targets/known-servers.js';
 import type { ConnectOptions } from '../targets/options.js';
-import { saysOtherEra, type Way, type WayParts } from './eras.js';
+import { type EraOptions, eraOfLink, type OpenAnyEra, saysOtherEra } from './eras.js';
 
-export interface OpenerParts {
-  /** Under which the server is remembered. */
+export interface OpenKnownParts {
+  /** The key under which the server is remembered. */
   readonly key: string;
   readonly knownServers: KnownServers;
   readonly options: ConnectOptions;
 }
 
-/** Opens a way by what is remembered of the server, or by asking it; then that is remembered. */
-export function opener(way: Way, { key, knownServers, options }: OpenerParts): OpenLink {
+/** Makes an `OpenLink` that uses the facts remembered of the server, or finds them out and remembers them. */
+export function openKnown(openAnyEra: OpenAnyEra, { key, knownServers, options }: OpenKnownParts): OpenLink {
   const { revision, connectTimeoutMs: timeoutMs = 30_000 } = options;
   let saved = options.known;
 
@@ -25,37 +27,37 @@ export function opener(way: Way, { key, knownServers, options }: OpenerParts): O
     knownServers.delete(key);
   }
 
-  async function ask({ events, open }: WayParts): ReturnType<OpenLink> {
-    const { link, era } = await way({ events, open, revision });
-    knownServers.set(key, { era, revision: link.revision });
+  async function findOut(events: LinkEvents, open: EraOptions): Promise<Link> {
+    const link = await openAnyEra(events, { ...open, revision });
+    knownServers.set(key, { era: eraOfLink(link), revision: link.revision });
     return link;
   }
 
   return async function openByKnownEra(events, open) {
     const known = recall();
-    // That a server was modern saves nothing where it has to be asked for the rest of it anyway.
+    // To know that a server is modern saves nothing when its capabilities are unknown.
     if (known === undefined || (known.era === 'modern' && known.discovered === undefined))
-      return ask({ events, open });
+      return findOut(events, open);
     try {
-      if (known.era !== 'modern') return (await way({ events, open, known, revision })).link;
+      if (known.era !== 'modern') return await openAnyEra(events, { ...open, known, revision });
       const lost: typeof events.lost = (reason) => {
-        // It may have ended because it did not understand: the next time it is asked.
+        // The server may have closed because it did not understand: find out again the next time.
         forget();
         events.lost(reason);
       };
-      const { link } = await way({ events: { ...events, lost }, open, known });
-      const { onHearsay } = await import('./recalled-link.js');
-      return onHearsay(link, {
+      const link = await openAnyEra({ ...events, lost }, { ...open, known });
+      const { recalledLink } = await import('./recalled-link.js');
+      return recalledLink(link, {
         timeoutMs,
-        ask(signal) {
+        reopen(signal) {
           forget();
-          return ask({ events, open: { ...open, signal } });
+          return findOut(events, { ...open, signal });
         },
       });
     } catch (error) {
       if (open.signal.aborted || !saysOtherEra(error)) throw error;
       forget();
-      return ask({ events, open });
+      return findOut(events, open);
     }
   };
 }

@@ -1,39 +1,41 @@
+// A link to a server that is known from before, which is corrected when the server has changed.
+
 import { withDeadline } from '../../async/deadline.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Link } from '../../protocol/link.js';
 import { wasRefused } from './eras.js';
 
-export interface HearsayParts {
-  /** Asks the server after all. */
-  readonly ask: (signal: AbortSignal) => Promise<Link>;
+export interface RecalledLinkParts {
+  /** Connects again, without anything known from before. */
+  readonly reopen: (signal: AbortSignal) => Promise<Link>;
   readonly timeoutMs: number;
 }
 
 /**
- * A link that was opened by what was known from before. Where the first call shows that the server is of another era,
- * the server is asked once, and the call is sent again: it was refused before anything was done.
+ * A link that was opened with facts known from before. When the first call shows that the server is of another era, the server
+ * is connected again once, and the call is sent again: it was rejected before anything was done.
  */
-export function onHearsay(first: Link, { ask, timeoutMs }: HearsayParts): Link {
+export function recalledLink(first: Link, { reopen, timeoutMs }: RecalledLinkParts): Link {
   const closing = new AbortController();
   let link = first;
   let proven = false;
   let open = 0;
-  let asking: Promise<Link> | undefined;
+  let reopening: Promise<Link> | undefined;
 
-  async function askAfterAll(): Promise<Link> {
+  async function rediscover(): Promise<Link> {
     const reason = (): McpError => new McpError('timeout', `The server was not ready within ${timeoutMs} ms`);
     try {
-      link = await withDeadline({ ms: timeoutMs, signal: closing.signal, reason }, ask);
-      leave();
+      link = await withDeadline({ ms: timeoutMs, signal: closing.signal, reason }, reopen);
+      closeFirst();
       return link;
     } catch (error) {
-      asking = undefined;
+      reopening = undefined;
       throw error;
     }
   }
 
-  /** Other calls on the first link are about to be refused too, and must not be broken off before. */
-  function leave(): void {
+  /** Other calls on the first link are about to be rejected as well, and must not be aborted before that. */
+  function closeFirst(): void {
     if (link !== first && open === 0) void first.close();
   }
 
@@ -64,25 +66,25 @@ export function onHearsay(first: Link, { ask, timeoutMs }: HearsayParts): Link {
         proven = true;
         return outcome;
       } catch (error) {
-        if (proven || !McpError.is(error) || !isOfNoModernServer(error)) throw error;
+        if (proven || !McpError.is(error) || !saysNotModern(error)) throw error;
       } finally {
         open--;
-        leave();
+        closeFirst();
       }
-      asking ??= askAfterAll();
-      return (await asking).dispatch(call);
+      reopening ??= rediscover();
+      return (await reopening).dispatch(call);
     },
     async close() {
       closing.abort(new McpError('connection_closed', 'The client was closed'));
-      await asking?.catch(() => undefined);
+      await reopening?.catch(() => undefined);
       await Promise.all([first.close(), link.close()]);
     },
   };
 }
 
-function isOfNoModernServer(error: McpError): boolean {
-  return error.code === 'unsupported_version' || (wasRefused(error) && unnamed.includes(error.code));
+function saysNotModern(error: McpError): boolean {
+  return error.code === 'unsupported_version' || (wasRefused(error) && codesWithoutEra.includes(error.code));
 }
 
-/** What a status comes with where a modern server did not choose it. */
-const unnamed: readonly string[] = ['bad_response', 'remote_error', 'invalid_request'];
+/** The codes of a status that a modern server did not choose itself. */
+const codesWithoutEra: readonly string[] = ['bad_response', 'remote_error', 'invalid_request'];

@@ -1,9 +1,11 @@
+// Checks a target that is an object, for programs that were not compiled with its types.
+
 import { type ForeignNames, unknownKeys } from '../../protocol/checks/known-keys.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ServerProcess } from '../../transports/stdio/client/spawn.js';
 import { addressKeys, processKeys } from './option-keys.js';
 
-/** What the compiler would say of a target, for programs that have none. Loaded for targets that are objects. */
+/** Throws for mistakes in a target that the compiler would have found. Loaded only for targets that are objects. */
 export function checkTarget(target: object): void {
   if ('command' in target) checkProcess(target as ServerProcess);
   else checkKeys('{ url }', target, addressKeys, { auth: 'Give `auth` in the options of connect().' });
@@ -13,13 +15,15 @@ function checkProcess(server: ServerProcess): void {
   checkKeys('{ command }', server, processKeys, { arguments: 'args', environment: 'env', dir: 'cwd' });
   const { command, args, env, cwd }: { readonly [Key in keyof ServerProcess]?: unknown } = server;
   const wrong = [
-    (typeof command !== 'string' || command === '') && '`command` must be a string that is not empty',
+    (typeof command !== 'string' || command === '') && '`command` must be a non-empty string',
     typeof args === 'string' && `\`args\` must be an array of strings: ["${args.slice(0, 64)}"]`,
     args !== undefined &&
       typeof args !== 'string' &&
       !(Array.isArray(args) && args.every((arg) => typeof arg === 'string')) &&
       '`args` must be an array of strings',
-    env !== undefined && (typeof env !== 'object' || env === null) && '`env` must be an object of strings',
+    env !== undefined &&
+      (typeof env !== 'object' || env === null) &&
+      '`env` must be an object whose values are strings',
     cwd !== undefined && typeof cwd !== 'string' && '`cwd` must be a string',
   ].filter((mistake) => mistake !== false);
   if (wrong.length > 0) throw new McpError('invalid_request', `{ command }: ${wrong.join('; ')}.`);
@@ -27,13 +31,13 @@ function checkProcess(server: ServerProcess): void {
 
 function checkKeys(
   what: string,
-  given: object,
+  target: object,
   known: Readonly<Record<string, true>>,
   foreign: ForeignNames,
 ): void {
-  // Entries of a config file say what they are; what is found out is not asked.
-  const unknown = unknownKeys(given, { ...known, type: true }, foreign);
+  // Entries of a config file may have a `type`. It is ignored.
+  const unknown = unknownKeys(target, { ...known, type: true }, foreign);
   if (unknown.length === 0) return;
-  const told = unknown.map(({ key, hint }) => `The target ${what} has no ${JSON.stringify(key)}. ${hint}`);
-  throw new McpError('invalid_request', told.join('\n'));
+  const lines = unknown.map(({ key, hint }) => `The target ${what} has no ${JSON.stringify(key)}. ${hint}`);
+  throw new McpError('invalid_request', lines.join('\n'));
 }

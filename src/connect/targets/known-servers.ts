@@ -1,3 +1,5 @@
+// Facts about servers that are worth remembering for the next connection.
+
 import type { Client } from '../../client/model/client.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
 import type { Discovered } from '../../protocol/model/model.js';

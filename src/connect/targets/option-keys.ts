@@ -1,3 +1,5 @@
+// The names of all options and fields that connecting accepts, to find misspelt ones.
+
 import { callKeys, clientKeys } from '../../client/checks/option-keys.js';
 import type { KeysOf } from '../../protocol/checks/known-keys.js';
 import type { ServerProcess } from '../../transports/stdio/client/spawn.js';

@@ -1,3 +1,5 @@
+// The options of connecting, and the abilities that a runtime passes in.
+
 import type { ToolCallOptions } from '../../client/model/client.js';
 import type { ClientOptions } from '../../client/model/options.js';
 import type { McpError } from '../../protocol/errors.js';
@@ -45,17 +47,17 @@ export interface ConnectOptions extends ClientOptions, HttpLinkOptions {
   readonly stderr?: ServerProcess['stderr'];
 }
 
-/** What only some runtimes can do. An entry file hands it in, so that the others never load it. */
+/** Abilities that only some runtimes have. An entry file passes them in, so that the others never load them. */
 export interface Host {
   /** The environment variables. */
   readonly environment?: () => Readonly<Record<string, string | undefined>> | undefined;
   readonly openProcess?: (server: ServerProcess, options: SpawnOptions) => Wire | Promise<Wire>;
-  /** How a script is started. */
+  /** Finds out how to start a script. */
   readonly script?: (path: string) => Promise<ScriptProcess>;
   readonly readConfig?: (path: string) => Promise<McpConfig>;
-  /** Carries HTTP in a better way than `fetch` does. */
+  /** Carries HTTP better than `fetch` does. */
   readonly http?: OpenCarrier;
-  /** Whether the runtime's own WebSocket is good enough. Node's does not say why it failed, and takes messages of any size. */
+  /** Whether the runtime's own WebSocket is good enough. Node's does not say why it failed, and accepts messages of any size. */
   readonly ownWebSocket?: boolean;
   /** A WebSocket whose opening request has these headers. */
   readonly webSocket?: (
@@ -65,12 +67,12 @@ export interface Host {
 }
 
 export interface ScriptProcess extends ServerProcess {
-  /** What to do where it does not start; undefined where the failure says it all. */
+  /** Advice for a script that does not start; undefined when the failure says enough. */
   readonly hint?: (failure: McpError) => string | undefined;
 }
 
 /** The options of the connection and of the call, together. */
 export interface OneShotOptions extends ConnectOptions, ToolCallOptions {}
 
-/** Makes what carries the requests of one link, which closes it. */
+/** Makes the carrier for the requests of one link. The link closes it. */
 export type OpenCarrier = (url: URL, http: HttpLinkOptions) => Promise<HttpCarrier>;

@@ -1,3 +1,5 @@
+// Targets of `connect`, and the kind of each.
+
 import type { Dispatch } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { processName } from '../../transports/client/process-name.js';
@@ -33,8 +35,8 @@ export interface ServerObject {
   readonly dispatch: Dispatch;
 }
 
-/** A target, told apart. */
-export type Place =
+/** A target with its kind. */
+export type ResolvedTarget =
   | { readonly kind: 'http' | 'websocket'; readonly url: URL; readonly headers?: HeaderValues | undefined }
   | { readonly kind: 'process'; readonly server: ServerProcess }
   /** A path, or a `file:` URL. */
@@ -43,18 +45,18 @@ export type Place =
   | { readonly kind: 'config'; readonly config: McpConfig }
   | { readonly kind: 'list'; readonly targets: readonly Target[] };
 
-/** Tells what a target is, without looking at anything but itself. */
-export function placeOf(target: Target): Place {
-  if (typeof target === 'string') return placeOfText(target);
+/** Finds out the kind of a target from its value alone. */
+export function resolveTarget(target: Target): ResolvedTarget {
+  if (typeof target === 'string') return resolveString(target);
   if (typeof target === 'function') return { kind: 'in-process', dispatch: target };
-  if (target instanceof URL) return placeOfUrl(target);
+  if (target instanceof URL) return resolveUrl(target);
   if (Array.isArray(target)) return { kind: 'list', targets: target as readonly Target[] };
-  if (typeof target !== 'object' || target === null) throw noTarget(`${String(target)} is not a target.`);
+  if (typeof target !== 'object' || target === null) throw notTarget(`${String(target)} is not a target.`);
   if ('dispatch' in target) return { kind: 'in-process', dispatch: target.dispatch };
   if ('command' in target) return { kind: 'process', server: target };
   if ('mcpServers' in target) return { kind: 'config', config: target };
-  if ('url' in target) return placeOfUrl(target.url, target.headers);
-  throw noTarget('That object is not a target.');
+  if ('url' in target) return resolveUrl(target.url, target.headers);
+  throw notTarget('That object is not a target.');
 }
 
 const URL_SCHEME = /^(?:https?|wss?|file):/i;
@@ -64,74 +66,75 @@ const NO_SCHEME =
   /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*:\d{1,5}(?:\/\S*)?|localhost\/\S*|[a-z0-9-]+(?:\.[a-z0-9-]+)+\/\S*)$/i;
 const LOCAL = /^(?:localhost|127\.|0\.0\.0\.0)/i;
 
-function placeOfText(text: string): Place {
-  if (URL_SCHEME.test(text)) return placeOfUrl(text);
+function resolveString(text: string): ResolvedTarget {
+  if (URL_SCHEME.test(text)) return resolveUrl(text);
   if (SCRIPT.test(text)) return { kind: 'script', path: text };
   if (/\.json$/i.test(text)) return { kind: 'config-file', path: text };
   const [command, ...args] = text.trim().split(/\s+/);
   if (args.length > 0) {
     const list = args.map((arg) => `'${arg}'`).join(', ');
-    throw noTarget(`A command line is not taken apart: write { command: '${command}', args: [${list}] }.`);
+    throw notTarget(
+      `A command line is not split into arguments: write { command: '${command}', args: [${list}] }.`,
+    );
   }
-  const shown = text.slice(0, 200);
-  refuseWithoutScheme(text);
-  throw noTarget(`"${shown}" is not a target.`);
+  rejectWithoutScheme(text);
+  throw notTarget(`"${text.slice(0, 200)}" is not a target.`);
 }
 
-function refuseWithoutScheme(text: string): void {
+function rejectWithoutScheme(text: string): void {
   if (text.length > 200 || !NO_SCHEME.test(text)) return;
   const scheme = LOCAL.test(text) ? 'http' : 'https';
   throw new McpError('invalid_request', `"${text}" has no scheme. Write ${scheme}://${text}`);
 }
 
-function placeOfUrl(given: string | URL, headers?: HeaderValues): Place {
-  const url = parsed(given);
+function resolveUrl(value: string | URL, headers?: HeaderValues): ResolvedTarget {
+  const url = parseUrl(value);
   if (/^https?:$/.test(url.protocol)) return { kind: 'http', url, headers };
   if (/^wss?:$/.test(url.protocol)) return { kind: 'websocket', url, headers };
   if (url.protocol === 'file:') {
     const kind = /\.json$/i.test(url.pathname) ? 'config-file' : 'script';
     return { kind, path: url.href };
   }
-  refuseWithoutScheme(String(given));
-  throw noTarget(`A URL of "${url.protocol}" is not a target.`);
+  rejectWithoutScheme(String(value));
+  throw notTarget(`A URL of "${url.protocol}" is not a target.`);
 }
 
-function parsed(url: string | URL): URL {
+function parseUrl(url: string | URL): URL {
   try {
     return new URL(url);
   } catch {
-    throw noTarget('That is not a valid URL.');
+    throw notTarget('That is not a valid URL.');
   }
 }
 
-/** What a place is called in messages. Passwords, queries, later arguments and the values of options may be secrets and are left out. */
-export function nameOf(place: Place): string {
-  switch (place.kind) {
+/** The name of a target in messages. Passwords, queries, later arguments and the values of options may be secrets and are left out. */
+export function nameOf(target: ResolvedTarget): string {
+  switch (target.kind) {
     case 'http':
     case 'websocket':
-      return place.url.origin + place.url.pathname;
+      return target.url.origin + target.url.pathname;
     case 'process':
-      return processName(place.server);
+      return processName(target.server);
     case 'script':
     case 'config-file':
-      return place.path;
+      return target.path;
     case 'in-process':
       return 'a server in this process';
     case 'config':
-      return `the servers ${Object.keys(place.config.mcpServers).join(', ')}`;
+      return `the servers ${Object.keys(target.config.mcpServers).join(', ')}`;
     case 'list':
-      return 'a list of targets';
+      return 'an array of targets';
   }
 }
 
-function noTarget(why: string): McpError {
+function notTarget(why: string): McpError {
   return new McpError(
     'invalid_request',
-    `${why} A target is a URL (https://, wss://), { command, args }, a script (.js, .ts, .py), an mcpServers config or its .json file, a server object, or a list of those.`,
+    `${why} A target is a URL (https://, wss://), { command, args }, a script (.js, .ts, .py), an mcpServers config or its .json file, a server object, or an array of those.`,
   );
 }
 
-/** Several servers by name, in the shape that Claude Desktop, Cursor and other programs keep in their files. */
+/** Several servers by name, in the shape of the config files of Claude Desktop, Cursor and other programs. */
 export interface McpConfig {
   /** The servers by name: letters, digits, `_` and `-`, 64 at most. Tools and prompts carry the name as a prefix. */
   readonly mcpServers: Readonly<Record<string, ServerEntry>>;
@@ -145,7 +148,7 @@ export type ServerEntry = (ProcessEntry | AddressEntry | TargetEntry) & {
 
 /** A server that is started as a process. */
 interface ProcessEntry extends Pick<ServerProcess, 'command' | 'args' | 'env' | 'cwd'> {
-  /** Ignored: `command` says enough. */
+  /** Ignored: `command` is sufficient. */
   readonly type?: string;
 }
 

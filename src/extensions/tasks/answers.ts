@@ -1,3 +1,5 @@
+// Answers to a task's questions.
+
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import { isTerminal } from '../../protocol/tasks.js';
@@ -7,31 +9,31 @@ import type { SavedTask } from './saved-task.js';
 import { unsaved } from './saving-errors.js';
 import { jsonBytes } from './task.js';
 
-export interface TaskAnswersParts {
+export interface AnswerQueueParts {
   readonly saved: SavedTask;
   readonly asking: () => Replay;
   readonly journal: () => Journal;
   readonly isEnded: () => boolean;
-  /** Throws if the task is not this process's any more. */
+  /** Throws if the task does not belong to this process any more. */
   readonly ensureHere: () => void;
-  /** How much all answers to the task may have. */
+  /** The limit for all answers to the task together. */
   readonly maxBytes: number;
 }
 
-/** Hands answers to a task's questions, one caller after the other, and each only when it is in the store. */
-export class TaskAnswers {
-  readonly #parts: TaskAnswersParts;
+/** Gives answers to a task's questions: one caller after another, and each answer only once it is in the store. */
+export class AnswerQueue {
+  readonly #parts: AnswerQueueParts;
   #queue: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: TaskAnswersParts) {
+  constructor(parts: AnswerQueueParts) {
     this.#parts = parts;
   }
 
-  /** Answers that belong to no open question, or do not fit it, are ignored. */
+  /** Answers that do not belong to an open question, or do not match it, are ignored. */
   give(responses: JsonObject): Promise<void> {
-    const given = this.#queue.then(() => this.#give(responses));
-    this.#queue = given.catch(() => undefined);
-    return given;
+    const turn = this.#queue.then(() => this.#give(responses));
+    this.#queue = turn.catch(() => undefined);
+    return turn;
   }
 
   async #give(responses: JsonObject): Promise<void> {
@@ -47,16 +49,16 @@ export class TaskAnswers {
       if (isEnded()) return;
       const reopened = Object.entries(before).filter(([key]) => taken.has(key));
       saved.change({ open: { ...Object.fromEntries(reopened), ...task.open }, status: 'input_required' });
-      // A store may have written what it says it has not.
+      // A store may have written the task although it reported a failure.
       saved.saveSoon();
     };
     this.#checkSize(undo);
     this.#closeQuestions([...taken.keys()]);
-    // It gets further, and whatever it does next is its first attempt at that.
+    // The task makes progress, so its next work counts as a first attempt.
     task.attempts = 1;
     const done = (): void => {
       for (const { proceed } of taken.values()) proceed();
-      // The handler may have come to one of the questions while the answer was saved, and have been shown as asking it.
+      // While the answer was saved, the handler may have reached one of the questions, which was then listed as open.
       const asked = [...taken.keys()].filter(
         (key) => Object.hasOwn(task.open, key) && !asking().open.has(key),
       );
@@ -65,13 +67,13 @@ export class TaskAnswers {
       saved.saveSoon();
     };
     await saved.attempt({ done, undo }).catch((error) => {
-      // It has ended meanwhile, and has no questions any more.
+      // The task has ended in the meantime and has no questions any more.
       if (isTerminal(saved.shown.status)) return;
       throw unsaved('The answers could not be saved, and the questions are open again', error);
     });
   }
 
-  // All answers of a task are written again with each of its steps.
+  // Each step writes all answers of the task again.
   #checkSize(undo: () => void): void {
     const { journal, maxBytes } = this.#parts;
     const bytes = jsonBytes([...journal().answers.values()]);
@@ -79,7 +81,7 @@ export class TaskAnswers {
     undo();
     throw new McpError(
       'invalid_params',
-      `The answers to this task have ${bytes} bytes, at most ${maxBytes} (tasks.maxAnswerBytes).`,
+      `The answers to this task have ${bytes} bytes; the limit is ${maxBytes} (tasks.maxAnswerBytes).`,
     );
   }
 
@@ -95,7 +97,7 @@ function takeAnswers(asking: Replay, open: JsonObject, responses: JsonObject): M
   for (const [key, response] of Object.entries(responses)) {
     if (!Object.hasOwn(open, key)) continue;
     const question = asking.open.get(key);
-    // After a restart the client may be faster than the handler, which has yet to come to where it stood.
+    // After a restart, the client may answer before the handler has reached the question again.
     const answer = question === undefined ? asking.expect(key, response) : question.answer(response);
     if (answer !== undefined) taken.set(key, answer);
   }

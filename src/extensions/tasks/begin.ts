@@ -1,3 +1,5 @@
+// Starts a task's handler, and retries while it cannot be started.
+
 import { type BackoffOptions, backoff, delay } from '../../async/delay.js';
 import type { Lifetime } from '../../async/lifetime.js';
 import type { Call, Outcome } from '../../protocol/call.js';
@@ -11,11 +13,11 @@ export interface TaskBeginning {
   readonly asking: Replay;
   readonly load: () => TaskWork | Promise<TaskWork>;
   readonly lifetime: Lifetime;
-  /** Called with each failure that is followed by another try. */
+  /** Called with each failure that is retried. */
   readonly onFailure: (error: unknown) => void;
 }
 
-export interface Begun {
+export interface StartedTask {
   /** Settles when the handler does. */
   readonly ended: Promise<Outcome>;
 }
@@ -23,10 +25,10 @@ export interface Begun {
 const RETRY: BackoffOptions = { baseMs: 100, maxMs: 60_000, jitter: [0.75, 1] };
 
 /**
- * Runs a task's handler. What fails before the handler runs is tried again with growing pauses: a database that is away for a
- * moment must not fail every task. An `McpError` or a `ToolError` says that it is meant. Undefined if the task ended meanwhile.
+ * Runs a task's handler. A failure before the handler runs is retried with growing delays: a database that is unavailable for a
+ * moment must not fail every task. An `McpError` or a `ToolError` is final. Undefined if the task ended in the meantime.
  */
-export async function beginTask(beginning: TaskBeginning): Promise<Begun | undefined> {
+export async function beginTask(beginning: TaskBeginning): Promise<StartedTask | undefined> {
   const { lifetime, load, onFailure } = beginning;
   for (let failures = 1; !lifetime.ended; failures++) {
     try {
@@ -42,15 +44,15 @@ export async function beginTask(beginning: TaskBeginning): Promise<Begun | undef
   return undefined;
 }
 
-async function begin(work: TaskWork, { call, asking }: TaskBeginning): Promise<Begun> {
+async function begin(work: TaskWork, { call, asking }: TaskBeginning): Promise<StartedTask> {
   let isRunning = false;
-  let tell!: () => void;
+  let started!: () => void;
   const running = new Promise<void>((resolve) => {
-    tell = resolve;
+    started = resolve;
   });
   const ended = work.run(call, asking, () => {
     isRunning = true;
-    tell();
+    started();
   });
   const failed = ended.catch((error) => {
     if (!isRunning) throw error;

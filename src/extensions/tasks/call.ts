@@ -1,9 +1,11 @@
+// The call that a task's handler sees.
+
 import { type Lifetime, withSignal } from '../../async/lifetime.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call } from '../../protocol/call.js';
 import type { Task } from './task.js';
 
-/** The call that a task's handler serves: the one that made the task, without its request. */
+/** The call that a task's handler answers: the one that created the task, without its request. */
 export function taskCall(task: Task, lifetime: Lifetime, onProgress: (report: JsonObject) => void): Call {
   const { id, tool, args, peer, auth } = task;
   const call = {

@@ -1,3 +1,5 @@
+// Counts the tasks and bytes of each caller.
+
 import { McpError } from '../../protocol/errors.js';
 
 interface Held {
@@ -10,7 +12,7 @@ interface Account {
   readonly tasks: Map<string, Held>;
   unfinished: number;
   bytes: number;
-  /** How many tasks make it worth a look whether some have expired. */
+  /** The number of tasks at which expired ones are removed. */
   sweepAt: number;
 }
 
@@ -22,8 +24,8 @@ export interface CallerQuotaLimits {
 const FIRST_SWEEP = 256;
 
 /**
- * What each caller has in the store, so that one cannot take all of it. Without authorization all callers are the same one, and
- * nobody is counted.
+ * The tasks and bytes that each caller has in the store, so that one caller cannot use all of it. Anonymous callers cannot be
+ * distinguished, and are not counted.
  */
 export class CallerQuota {
   readonly #limits: CallerQuotaLimits;
@@ -51,7 +53,7 @@ export class CallerQuota {
     if (account.tasks.size === 0) this.#accounts.delete(principal);
   }
 
-  /** Throws if a caller has as much as one may have. */
+  /** Throws if a caller has reached a limit. */
   check(principal: string, { newTask }: { readonly newTask: boolean }): void {
     const account = this.#accounts.get(principal);
     if (account === undefined) return;
@@ -60,13 +62,13 @@ export class CallerQuota {
     if (newTask && account.unfinished >= maxTasksPerCaller) {
       throw new McpError(
         'overloaded',
-        `You have ${account.unfinished} unfinished tasks, at most ${maxTasksPerCaller}: wait for one to end, or cancel one.`,
+        `You have ${account.unfinished} unfinished tasks; the limit is ${maxTasksPerCaller}. Wait for one to end, or cancel one.`,
       );
     }
     if (account.bytes >= maxBytesPerCaller) {
       throw new McpError(
         'overloaded',
-        `Your tasks have ${account.bytes} bytes in the store, at most ${maxBytesPerCaller}: try again when some have expired.`,
+        `Your tasks have ${account.bytes} bytes in the store; the limit is ${maxBytesPerCaller}. Try again when some have expired.`,
       );
     }
   }
@@ -84,7 +86,7 @@ function remove(account: Account, id: string): void {
   if (!held.isFinished) account.unfinished--;
 }
 
-// Those that are not finished are forgotten by whoever runs them.
+// Unfinished tasks are released by the process that runs them.
 function sweep(account: Account): void {
   const now = Date.now();
   for (const [id, { isFinished, expiresAt }] of account.tasks)

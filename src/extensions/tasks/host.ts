@@ -1,3 +1,5 @@
+// The tasks extension: creates, finds, answers and cancels tasks.
+
 import { delay } from '../../async/delay.js';
 import { unref } from '../../async/unref.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
@@ -63,7 +65,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
       if (work.options.support === 'required') throw missing();
       return work.inline();
     }
-    // A task that begins while the old ones are taken up might be taken for one of them.
+    // A task that begins while old tasks are being resumed could be mistaken for one of them.
     await resumed;
     if (work.options.start !== 'on-background') {
       await work.prepare?.();
@@ -75,7 +77,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
   async function create(call: Call, work: TaskWork, running?: RunningCall): Promise<Outcome> {
     const principal = principalOf(call);
     if (closing !== undefined) throw shuttingDown();
-    if (live.size >= maxTasks) throw new McpError('overloaded', 'Too many tasks are open: try again later');
+    if (live.size >= maxTasks) throw new McpError('overloaded', 'Too many tasks are open. Try again later.');
     quota.check(principal, { newTask: true });
     const now = Date.now();
     const fresh: Task = {
@@ -98,12 +100,12 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
       error: undefined,
     };
     const task = new LiveTask(liveParts, fresh, running?.asking);
-    const made = summary(fresh);
+    const created = summary(fresh);
     const { id } = fresh;
     watch(task);
     quota.hold(principal, id, { bytes: 0, expiresAt: now, isFinished: false });
     try {
-      // Spec: not before the task can be found.
+      // Spec, Tasks: the response is sent only when the task can be found.
       await task.save();
     } catch (error) {
       await abandon(task);
@@ -111,16 +113,18 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     }
     if (running !== undefined) task.adopt(running);
     else void task.start(() => work);
-    return complete({ resultType: 'task', ...made });
+    return complete({ resultType: 'task', ...created });
   }
 
-  // A write that was reported as failed may have reached the store all the same. The caller is told that there is no task, so
-  // the next process must not find one.
+  // A write that was reported as failed may still have reached the store. The caller is told that there is no task, so the next
+  // process must not find one.
   async function abandon(task: LiveTask): Promise<void> {
     const { id, principal } = task.task;
     await task
       .abandon()
-      .catch((error) => log('error', `Task ${id} was refused and could not be removed`, error));
+      .catch((error) =>
+        log('error', `Task ${id} was rejected, but could not be removed from the store`, error),
+      );
     quota.release(principal, id);
     forget(id);
   }
@@ -139,12 +143,12 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     let drift = Date.now() - performance.now();
     timer = setInterval(() => {
       const now = Date.now() - performance.now();
-      // The store knows only the clock on the wall: when that is set, it is told anew how long to keep what is under way.
+      // The store uses the wall clock: when that is set, the expiry of each running task is written again.
       const isSet = Math.abs(now - drift) > TICK_MS;
       drift = now;
-      for (const known of [...live.values()]) {
-        if (known.expired) expire(known);
-        else if (isSet) known.touch();
+      for (const task of [...live.values()]) {
+        if (task.expired) expire(task);
+        else if (isSet) task.touch();
       }
     }, TICK_MS);
     unref(timer);
@@ -152,7 +156,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
 
   const expiring = new Set<LiveTask>();
   function expire(task: LiveTask): void {
-    // A store may take longer than the next tick.
+    // The store may take longer than one tick.
     if (expiring.has(task)) return;
     expiring.add(task);
     task
@@ -163,13 +167,13 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
 
   async function find(id: unknown): Promise<Task | undefined> {
     if (typeof id !== 'string' || !TASK_ID.test(id)) return undefined;
-    const known = live.get(id);
-    if (known !== undefined) return known.shown;
+    const running = live.get(id);
+    if (running !== undefined) return running.shown;
     const json = await store.get(PREFIX + id);
     return json && readTask(json, id);
   }
 
-  /** The task, if the caller may see it. A task of somebody else's is as unknown as one that never was. */
+  /** The task, if the caller may see it. The task of another caller is reported as unknown, like one that does not exist. */
   async function own(call: Call): Promise<Task> {
     if (!supportsTasks(call.peer)) throw missing();
     const { taskId } = call.params;
@@ -189,13 +193,13 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     if (found !== undefined) return found;
     throw new McpError(
       'internal_error',
-      `The task ${task.id} does not run in this process. It can be answered and cancelled where it runs.`,
+      `The task ${task.id} does not run in this process. Answer or cancel it in the process that runs it.`,
     );
   }
 
   async function get(call: Call): Promise<Outcome> {
-    const shown = detailed(await own(call));
-    return complete(shown, shown['_meta'] as JsonObject | undefined);
+    const details = detailed(await own(call));
+    return complete(details, details['_meta'] as JsonObject | undefined);
   }
 
   async function update(call: Call): Promise<Outcome> {

@@ -1,3 +1,5 @@
+// A task that runs in this process.
+
 import { Lifetime } from '../../async/lifetime.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
@@ -7,44 +9,44 @@ import { isTerminal } from '../../protocol/tasks.js';
 import type { Journal } from '../../server/asking/journal.js';
 import { Replay, type Suspender } from '../../server/asking/replay.js';
 import type { RunningCall, TaskWork } from '../../server/handle/task-host.js';
-import { TaskAnswers } from './answers.js';
+import { AnswerQueue } from './answers.js';
 import { beginTask } from './begin.js';
 import { statusMessageOf, taskCall } from './call.js';
 import { cancelled, SavedTask, type SavedTaskParts } from './saved-task.js';
-import { NeverKept, shuttingDown, unsaved } from './saving-errors.js';
+import { shuttingDown, Unsaveable, unsaved } from './saving-errors.js';
 import { requestsOf, type Task } from './task.js';
 
 export interface LiveTaskParts extends SavedTaskParts {
   readonly remove: (task: Task) => Promise<void>;
   readonly ended: (id: string) => void;
-  /** How much all answers to a task may have. */
+  /** The limit for all answers to a task together. */
   readonly maxAnswerBytes: number;
 }
 
 type Ending = Pick<Task, 'status'> & Partial<Pick<Task, 'result' | 'error'>>;
 
 /**
- * A task that runs in this process. The handler goes on with a step's result or an answer only when that is in the store. While
- * the store is away, the handler waits where it stands.
+ * A task that runs in this process. The handler continues with a step's result or an answer only when it is in the store. While
+ * the store is unavailable, the handler waits.
  */
 export class LiveTask {
   readonly #parts: LiveTaskParts;
   readonly #saved: SavedTask;
   readonly #lifetime = new Lifetime();
   readonly #asking: Replay;
-  /** The run has come to its end, saved or not. */
+  /** Whether the run has ended, saved or not. */
   #ended = false;
   #left = false;
-  /** Whether the attempts include one of this process. */
+  /** Whether `attempts` includes one of this process. */
   #isCounted = false;
-  /** Whether the steps that end are saved by themselves. */
+  /** Whether the end of the run is followed, so that each finished step is saved on its own. */
   #isFollowed = false;
-  /** How many steps had ended when the task was first saved. */
-  #begunWith = 0;
-  #answers: TaskAnswers | undefined;
-  #tellLife: (() => void) | undefined;
+  /** The number of finished steps when the task was first saved. */
+  #firstSteps = 0;
+  #answers: AnswerQueue | undefined;
+  #onProgress: (() => void) | undefined;
 
-  /** `asking` is that of a handler which runs already, as an ordinary call. */
+  /** `asking` belongs to a handler that already runs, as an ordinary call. */
   constructor(parts: LiveTaskParts, task: Task, asking?: Replay) {
     this.#parts = parts;
     this.#asking = asking ?? new Replay(task.journal, { suspender: this.#waiting });
@@ -68,10 +70,10 @@ export class LiveTask {
     return this.#saved.expired;
   }
 
-  /** Saves a task that is new. It must not begin before: a crash must not leave effects of no task. */
+  /** Saves a new task. It must not begin before that: a crash must not leave effects without a task. */
   save(): Promise<void> {
     this.#isCounted = true;
-    this.#begunWith = this.#journal().steps.size;
+    this.#firstSteps = this.#journal().steps.size;
     return this.#saved.attempt();
   }
 
@@ -82,12 +84,12 @@ export class LiveTask {
     await this.#parts.remove(this.task);
   }
 
-  /** Saves the task soon, since the clock by which it expires was set. */
+  /** Saves the task soon, because the clock by which it expires was set. */
   touch(): void {
     this.#saved.saveSoon();
   }
 
-  /** Counts an attempt at running the task, in the store, before it is made. */
+  /** Records an attempt to run the task in the store, before the attempt. */
   async countAttempt(): Promise<void> {
     this.#isCounted = true;
     this.task.attempts++;
@@ -95,12 +97,12 @@ export class LiveTask {
   }
 
   /**
-   * Runs the handler from its top; what the journal knows returns at once. Resolves when the task has got further than before,
-   * has come to rest, or has ended.
+   * Runs the handler from its first line; steps in the journal return at once. Resolves when the task has made progress, waits
+   * for an answer, or has ended.
    */
   start(load: () => TaskWork | Promise<TaskWork>): Promise<void> {
     return new Promise((resolve) => {
-      this.#tellLife = resolve;
+      this.#onProgress = resolve;
       beginTask({
         call: this.#call(),
         asking: this.#asking,
@@ -108,23 +110,23 @@ export class LiveTask {
         lifetime: this.#lifetime,
         onFailure: (error) => this.#cannotBegin(error),
       }).then(
-        (begun) => begun && this.#follow(begun.ended),
+        (started) => started && this.#follow(started.ended),
         (error) => this.fail(error),
       );
     });
   }
 
-  /** Takes over a handler that ran as an ordinary call until now. */
+  /** Takes over a handler that has been running as an ordinary call. */
   adopt({ ctx, ended }: RunningCall): void {
     ctx.continueAs(this.#call());
     this.#asking.suspendWith(this.#waiting);
-    // What ended beside `ctx.background()`, while the task was saved.
-    if (this.#journal().steps.size > this.#begunWith) this.#saved.keep().catch(ignore);
+    // Steps may have finished while the task was being saved in `ctx.background()`.
+    if (this.#journal().steps.size > this.#firstSteps) this.#saved.keep().catch(ignore);
     this.#follow(ended);
   }
 
   #call(): Call {
-    return taskCall(this.task, this.#lifetime, (report) => this.#tell(report));
+    return taskCall(this.task, this.#lifetime, (report) => this.#report(report));
   }
 
   #journal(): Journal {
@@ -132,16 +134,16 @@ export class LiveTask {
     return this.#asking.journal({ logged, reached });
   }
 
-  // A client that looks should not wonder why nothing happens.
+  // The status tells the client why nothing happens.
   #cannotBegin(error: unknown): void {
     const { id, tool } = this.task;
-    this.#parts.log('warning', `Task ${id} (${tool}) cannot run yet, and is tried again`, error);
+    this.#parts.log('warning', `Task ${id} (${tool}) cannot run yet, and is retried`, error);
     this.#saved.change({ statusMessage: 'Waiting until the server can run it' });
     this.#saved.saveSoon();
   }
 
-  // Spec, Tasks: progress is not sent for tasks; how far they are stands in their status.
-  #tell(report: JsonObject): void {
+  // Spec, Tasks: progress notifications are not sent for tasks; their status has the progress.
+  #report(report: JsonObject): void {
     if (this.#left || this.#ended) return;
     this.#saved.change({ progress: report, statusMessage: statusMessageOf(report) });
     this.#saved.saveSoon();
@@ -150,22 +152,22 @@ export class LiveTask {
   readonly #waiting: Suspender = {
     onIdle: (open) => {
       if (this.#left || this.#ended) return;
-      // It has come to where it can only wait: nothing that it does can end this process.
+      // The task can only wait now, so it cannot be the one that ends this process.
       this.#saved.change({ open: requestsOf(open), status: 'input_required', attempts: 0 });
-      this.#tellLife?.();
-      this.#saved.keep().catch((error) => this.#neverShown(error));
+      this.#onProgress?.();
+      this.#saved.keep().catch((error) => this.#cannotSaveQuestion(error));
     },
     onStep: async () => {
       this.task.attempts = Math.min(this.task.attempts, 1);
       await this.#saved.keep();
-      this.#tellLife?.();
+      this.#onProgress?.();
     },
   };
 
-  // Nobody can answer a question that nobody can see.
-  #neverShown(error: unknown): void {
-    if (!(error instanceof NeverKept)) return;
-    this.#asking.end(new McpError('internal_error', `The question cannot be kept. ${error.message}`));
+  // A question that cannot be saved is never listed, so it can never be answered.
+  #cannotSaveQuestion(error: unknown): void {
+    if (!(error instanceof Unsaveable)) return;
+    this.#asking.end(new McpError('internal_error', `The question cannot be saved. ${error.message}`));
     this.#saved.change({ open: {}, status: 'working' });
   }
 
@@ -181,41 +183,41 @@ export class LiveTask {
   }
 
   fail(error: unknown): void {
-    // A handler that was told to end may end as it likes.
+    // Ignore errors from a handler that has already been stopped.
     if (this.#left || this.#ended) return;
     const known = toMcpError(error);
     if (known !== error) this.#parts.log('error', `Task ${this.task.id} (${this.task.tool}) failed`, error);
     this.#finish({ status: 'failed', error: known.toWire(newestRevision) });
   }
 
-  /** Fails a task that cannot be saved with all that it has: its journal is given up. */
+  /** Fails a task that cannot be saved completely: its journal is dropped. */
   failBare(error: McpError): void {
     this.#saved.bare = true;
     this.fail(error);
   }
 
-  // Until its end is saved the task is shown as it was, and stays here.
+  // Until the end is saved, clients see the task as it was, and the task stays here.
   #finish(ending: Ending): void {
     if (this.#left || this.#ended) return;
     this.#ended = true;
     this.#saved.change({ ...ending, open: {} });
     this.#saved.keep().catch((error) => {
-      if (error instanceof NeverKept) this.#finishWithout(error);
+      if (error instanceof Unsaveable) this.#finishWithout(error);
     });
   }
 
-  #finishWithout(reason: NeverKept): void {
+  #finishWithout(reason: Unsaveable): void {
     const { id, tool } = this.task;
-    this.#parts.log('error', `The result of task ${id} (${tool}) cannot be kept`, reason);
-    const error = new McpError('internal_error', `The result cannot be kept. ${reason.message}`);
+    this.#parts.log('error', `The result of task ${id} (${tool}) cannot be saved`, reason);
+    const error = new McpError('internal_error', `The result cannot be saved. ${reason.message}`);
     this.#saved.bare = true;
     this.#saved.change({ status: 'failed', result: undefined, error: error.toWire(newestRevision) });
     this.#saved.keep().catch(ignore);
   }
 
-  /** Hands answers to the questions they belong to. Rejects if they could not be saved; the questions are open again then. */
+  /** Gives answers to their questions. Rejects if the answers could not be saved; then the questions are open again. */
   answer(responses: JsonObject): Promise<void> {
-    this.#answers ??= new TaskAnswers({
+    this.#answers ??= new AnswerQueue({
       saved: this.#saved,
       asking: () => this.#asking,
       journal: () => this.#journal(),
@@ -226,24 +228,24 @@ export class LiveTask {
     return this.#answers.give(responses);
   }
 
-  /** Ends the task as cancelled. Rejects if that could not be saved; the task goes on then. */
+  /** Ends the task as cancelled. Rejects if that could not be saved; then the task continues. */
   async cancel(why: string): Promise<void> {
     this.#ensureHere();
-    const goOn = (): void => {
+    const undo = (): void => {
       this.#saved.cancelling = undefined;
-      // A store may have written what it says it has not.
+      // A store may have written the task although it reported a failure.
       this.#saved.saveSoon();
     };
     while (!isTerminal(this.shown.status)) {
-      // A task that has come to its end by itself is not cancelled any more: its end is saved.
+      // A task that has ended on its own is not cancelled any more: its end is saved.
       if (!this.#ended) this.#saved.cancelling ??= why;
-      await this.#saved.attempt({ undo: goOn }).catch((error) => {
-        throw unsaved('The cancellation could not be saved, and the task goes on', error);
+      await this.#saved.attempt({ undo }).catch((error) => {
+        throw unsaved('The cancellation could not be saved, and the task continues', error);
       });
     }
   }
 
-  /** Its time is over: it ends now, and is forgotten. Rejects if the store could not forget it. */
+  /** Ends an expired task and removes it. Rejects if the store could not remove it. */
   async expire(): Promise<void> {
     if (this.#left) return;
     this.#ended = true;
@@ -256,15 +258,15 @@ export class LiveTask {
   }
 
   /**
-   * The process ends; the task stays as it is, for the next one. No step begins any more. Steps that are running may end and are
-   * recorded, until it is `late`.
+   * Leaves the task as it is for the next process, because this one ends. No more steps begin. Running steps may finish, and are
+   * recorded, until `late` resolves.
    */
   async leave(late: Promise<void>): Promise<void> {
     if (this.#left) return;
     this.#left = true;
     const reason = shuttingDown();
     this.#asking.end(reason);
-    // This attempt ends in an orderly way, and does not count. That is written at once: a step may take all the time there is.
+    // This attempt ends in an orderly way and does not count. That is written at once, because a step may use up all the time.
     const isCounted = this.#isCounted && this.task.attempts > 0;
     if (isCounted) this.task.attempts--;
     const uncounted = isCounted ? this.#saved.attempt().catch(ignore) : undefined;
@@ -274,7 +276,7 @@ export class LiveTask {
     if (this.#ended || (this.#isCounted && !this.#isFollowed))
       await Promise.race([this.#saved.attempt().catch(ignore), late]);
     await Promise.race([this.#saved.close(reason), late]);
-    this.#tellLife?.();
+    this.#onProgress?.();
   }
 
   #over(ended: Task): void {
@@ -283,7 +285,7 @@ export class LiveTask {
     if (ended.status === 'cancelled') this.#lifetime.end(reason);
     this.#asking.end(reason);
     void this.#saved.close(reason);
-    this.#tellLife?.();
+    this.#onProgress?.();
     this.#parts.changed(ended.id);
     this.#parts.ended(ended.id);
   }
@@ -294,5 +296,5 @@ export class LiveTask {
 }
 
 function ignore(): void {
-  // Whoever has to know was told.
+  // The failure has been reported already.
 }

@@ -1,18 +1,20 @@
+// Reads the unfinished tasks of an earlier process from the store and resumes them.
+
 import { type BackoffOptions, backoff } from '../../async/delay.js';
 import { unref } from '../../async/unref.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { TaskWork } from '../../server/handle/task-host.js';
 import type { Log } from '../../server/state/log.js';
 import type { LiveTask } from './live-task.js';
-import { takeUp } from './resume-tasks.js';
+import { resumeTasks } from './resume-tasks.js';
 import { readTask, type Task } from './task.js';
 
 export interface ResumptionParts {
-  /** What the store has of tasks. */
+  /** The tasks in the store. */
   readonly entries: () => AsyncIterable<readonly [string, JsonObject]>;
   readonly idOf: (key: string) => string;
   readonly isLive: (id: string) => boolean;
-  /** Makes a live task of what the store has; undefined if the task has ended. */
+  /** Makes a live task from its entry; undefined if the task has ended. */
   readonly admit: (task: Task, json: JsonObject) => LiveTask | undefined;
   readonly workOf: (task: Task) => Promise<TaskWork>;
   readonly log: Log;
@@ -20,21 +22,21 @@ export interface ResumptionParts {
 
 const RETRY: BackoffOptions = { baseMs: 100, maxMs: 60_000, jitter: [0.75, 1] };
 
-/** Takes up what an earlier process left unfinished, once. While the store cannot be read, it is tried again with pauses. */
+/** Resumes the unfinished tasks of an earlier process, once. While the store cannot be read, it retries with growing delays. */
 export class Resumption {
   readonly #parts: ResumptionParts;
   #resuming: Promise<void> | undefined;
   #failures = 0;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
-  /** The tasks that ended here while the entries were read: what was read of them may be older than their end. */
+  /** The tasks that ended here while the entries were read, because their entries may be older than their end. */
   #endedMeanwhile: Set<string> | undefined;
 
   constructor(parts: ResumptionParts) {
     this.#parts = parts;
   }
 
-  /** Resolves when everything was read, or could not be. */
+  /** Resolves when all entries were read, or reading failed. */
   readonly resume = (): Promise<void> => {
     if (this.#closed) return Promise.resolve();
     clearTimeout(this.#retry);
@@ -47,7 +49,7 @@ export class Resumption {
     this.#endedMeanwhile?.add(id);
   }
 
-  /** Takes up nothing more. */
+  /** Stops resuming tasks. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#retry);
@@ -68,17 +70,17 @@ export class Resumption {
       }
     } finally {
       this.#endedMeanwhile = undefined;
-      // Also where the store failed before the last entry: those that were read are not looked at again.
-      void takeUp(unfinished, { workOf, isClosing: () => this.#closed });
+      // Even if the store failed before the last entry: the tasks that were read are not read again.
+      void resumeTasks(unfinished, { workOf, isClosing: () => this.#closed });
     }
   }
 
-  // One entry that cannot be read must not keep the others from being taken up.
+  // An entry that cannot be read must not prevent the others from being resumed.
   #read(key: string, id: string, json: JsonObject): Task | undefined {
     try {
       return readTask(json, id);
     } catch (error) {
-      this.#parts.log('error', `The entry ${key.slice(0, 64)} cannot be read, and is left alone`, error);
+      this.#parts.log('error', `The entry ${key.slice(0, 64)} cannot be read, and is skipped`, error);
       return undefined;
     }
   }
@@ -87,7 +89,7 @@ export class Resumption {
     this.#resuming = undefined;
     if (this.#closed) return;
     this.#failures++;
-    this.#parts.log('error', 'Unfinished tasks could not be taken up', error);
+    this.#parts.log('error', 'Unfinished tasks could not be resumed', error);
     this.#retry = setTimeout(() => void this.resume(), backoff(this.#failures - 1, RETRY));
     unref(this.#retry);
   }

@@ -1,39 +1,41 @@
+// A task, and its latest state in the store.
+
 import { isTerminal } from '../../protocol/tasks.js';
 import type { Journal } from '../../server/asking/journal.js';
 import { newJournal } from '../../server/asking/journal.js';
 import type { Log } from '../../server/state/log.js';
-import { NeverKept } from './saving-errors.js';
+import { Unsaveable } from './saving-errors.js';
 import { type Entry, remainingMs, type Task, writeTask } from './task.js';
 import { type Effects, TaskWriter } from './writer.js';
 
 export interface SavedTaskParts {
   readonly save: (entry: Entry, expiresAt: number) => Promise<void>;
-  /** What clients see has changed, and is saved. */
+  /** Called when a change that clients can see is saved. */
   readonly changed: (id: string) => void;
   readonly log: Log;
-  /** How much the entry of a task may have. */
+  /** The limit for the entry of a task. */
   readonly maxTaskBytes: number;
 }
 
 export interface SavedTaskEvents {
   /** The journal as it is now. */
   readonly journal: () => Journal;
-  /** The end of the task is saved. */
+  /** Called when the end of the task is saved. */
   readonly onEnd: (task: Task) => void;
 }
 
-/** A task as it is now, and as the store has it. Clients see the latter: what they were told, no crash can take back. */
+/** A task as it is now, and as it is stored. Clients see the latter, so that a crash cannot undo what they have seen. */
 export class SavedTask {
   /** The task as it is now. */
   readonly task: Task;
-  /** While this is set, the task is saved as cancelled, and for this reason. */
+  /** While this is set, the task is saved as cancelled, with this reason. */
   cancelling: string | undefined;
-  /** Saves no journal and no matter how much: for an end that says why there is no result. */
+  /** Saves without a journal and without a limit: for an end that says why there is no result. */
   bare = false;
   readonly #parts: SavedTaskParts;
   readonly #events: SavedTaskEvents;
   readonly #writer: TaskWriter;
-  /** When its time is over, on a clock that nobody sets. */
+  /** The time of expiry, on a monotonic clock. */
   readonly #expires: number;
   #shown: Task;
   #changed = false;
@@ -59,34 +61,34 @@ export class SavedTask {
     return this.#expires <= performance.now();
   }
 
-  /** Changes what clients see. They see it when it is saved. */
+  /** Changes fields that clients see, once they are saved. */
   change(fields: Partial<Task>): void {
     // A clock that is set back must not make the task younger.
     Object.assign(this.task, fields, { updatedAt: Math.max(Date.now(), this.task.updatedAt) });
     this.#changed = true;
   }
 
-  /** Saves the task as it is now, and then `done`. Rejects if that fails, after `undo`. Nothing else is written in between. */
+  /** Saves the task as it is now, then runs `done`. If that fails, runs `undo` and rejects. Nothing else is written in between. */
   attempt(effects?: Effects): Promise<void> {
     return this.#writer.attempt(effects);
   }
 
-  /** Saves the task as it is now, however often that takes. Rejects only if it cannot be kept at all. */
+  /** Saves the task as it is now, and retries until it succeeds. Rejects only if the task can never be saved. */
   keep(): Promise<void> {
     return this.#writer.keep();
   }
 
-  /** Saves the task soon; nobody waits. */
+  /** Saves the task soon, without waiting. */
   saveSoon(): void {
     this.#writer.soon();
   }
 
-  /** Nothing is saved after this. */
+  /** Stops saving. */
   close(reason: Error): Promise<void> {
     return this.#writer.close(reason);
   }
 
-  /** It has ended, and this is what is shown from now on. */
+  /** Ends the task: clients see `ended` from now on. */
   conclude(ended: Task): void {
     this.#shown = Object.assign(this.task, ended);
     this.#events.onEnd(ended);
@@ -106,7 +108,7 @@ export class SavedTask {
       await this.#parts.save(entry, Math.round(Date.now() + this.#expires - performance.now()));
     } catch (error) {
       this.#changed ||= isChanged;
-      throw error instanceof RangeError ? new NeverKept(error.message, error) : error;
+      throw error instanceof RangeError ? new Unsaveable(error.message, error) : error;
     }
     if (isTerminal(written.status)) return this.conclude(written);
     this.#shown = written;

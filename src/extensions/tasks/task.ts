@@ -1,16 +1,18 @@
+// A task as it is stored, and as clients see it.
+
 import { type ErrorObject, isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Auth, Peer } from '../../protocol/call.js';
 import { TASK_PROGRESS } from '../../protocol/tables/meta-keys.js';
 import { isTaskStatus, type TaskStatus } from '../../protocol/tasks.js';
 import { type Journal, readJournal, writeJournal } from '../../server/asking/journal.js';
-import { NeverKept } from './saving-errors.js';
+import { Unsaveable } from './saving-errors.js';
 
-/** A task as it is kept: what clients see of it, and what it takes to run it again. */
+/** A task as it is stored: the part that clients see, and everything needed to run it again. */
 export interface Task {
   readonly id: string;
-  /** Who may see it. */
+  /** The caller that may see the task. */
   readonly principal: string;
-  /** Who made it, as its handler knows them. */
+  /** The caller that created the task, as its handler sees it. */
   readonly auth?: Auth;
   readonly tool: string;
   readonly args: unknown;
@@ -18,12 +20,12 @@ export interface Task {
   readonly createdAt: number;
   readonly ttlMs: number;
   readonly pollIntervalMs: number;
-  /** How many processes have run it, this one included, since it last got further. */
+  /** The number of processes that have run the task, this one included, since it last made progress. */
   attempts: number;
   updatedAt: number;
   status: TaskStatus;
   statusMessage: string | undefined;
-  /** How far the handler says it is: `{ progress, total, message }`. */
+  /** The progress that the handler reported: `{ progress, total, message }`. */
   progress?: JsonObject;
   /** The questions that are open, by key. */
   open: JsonObject;
@@ -32,12 +34,12 @@ export interface Task {
   error: ErrorObject | undefined;
 }
 
-/** How long the task is to be kept. A clock that was set back since does not make it longer. */
+/** The time until the task expires. A clock that was set back does not extend it. */
 export function remainingMs({ createdAt, ttlMs }: Task): number {
   return Math.min(createdAt + ttlMs - Date.now(), ttlMs);
 }
 
-/** What a client sees when the task is made. */
+/** The task as a client sees it when it is created. */
 export function summary(task: Task): JsonObject {
   const { id, status, statusMessage, createdAt, updatedAt, ttlMs, pollIntervalMs, progress } = task;
   return {
@@ -52,7 +54,7 @@ export function summary(task: Task): JsonObject {
   };
 }
 
-/** What a client sees when it asks: with the result, the error, or the open questions. */
+/** The task as `tasks/get` returns it: with the result, the error, or the open questions. */
 export function detailed(task: Task): JsonObject {
   switch (task.status) {
     case 'completed':
@@ -73,24 +75,24 @@ export function requestsOf(open: ReadonlyMap<string, { readonly request: unknown
   return Object.fromEntries([...open].map(([key, { request }]) => [key, request]));
 }
 
-/** A task as it goes into the store. */
+/** A task as it is written to the store. */
 export interface Entry {
   readonly task: Task;
   readonly json: JsonObject;
   readonly bytes: number;
 }
 
-/** Throws `NeverKept` if the task is not JSON, or has more than `maxBytes`. */
+/** Throws `Unsaveable` if the task is not JSON, or is larger than `maxBytes`. */
 export function writeTask(task: Task, maxBytes: number): Entry {
   const json: JsonObject = { ...task, journal: writeJournal(task.journal) };
   let bytes: number;
   try {
     bytes = jsonBytes(json);
   } catch (error) {
-    throw new NeverKept(`It is not JSON. ${error instanceof Error ? error.message : ''}`.trim(), error);
+    throw new Unsaveable(`It is not JSON. ${error instanceof Error ? error.message : ''}`.trim(), error);
   }
   if (bytes > maxBytes)
-    throw new NeverKept(`The task has ${bytes} bytes, at most ${maxBytes} (tasks.maxTaskBytes).`);
+    throw new Unsaveable(`The task has ${bytes} bytes; the limit is ${maxBytes} (tasks.maxTaskBytes).`);
   return { task, json, bytes };
 }
 
@@ -98,7 +100,7 @@ export function jsonBytes(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value)).byteLength;
 }
 
-/** Reads what `writeTask` made. Throws if it is something else. */
+/** Reads the JSON that `writeTask` wrote. Throws if it is something else. */
 export function readTask(json: JsonObject, id: string): Task {
   const { journal } = json;
   if (json['id'] !== id || !isObject(journal) || !isTaskStatus(json['status']) || !isObject(json['open']))

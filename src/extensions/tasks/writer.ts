@@ -1,16 +1,18 @@
+// Writes one task to the store, one write at a time.
+
 import { type BackoffOptions, backoff } from '../../async/delay.js';
 import { unref } from '../../async/unref.js';
-import { NeverKept } from './saving-errors.js';
+import { Unsaveable } from './saving-errors.js';
 
-/** Somebody who waits for a write. */
+/** A caller that waits for a write. */
 interface Waiter {
-  /** Whether the write is repeated until it succeeds. */
+  /** Whether the write is retried until it succeeds. */
   readonly patient: boolean;
-  readonly kept: () => void;
-  readonly refused: (error: unknown) => void;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
 }
 
-/** What follows from a write, before the next one. */
+/** Functions that run after a write and before the next one. */
 export interface Effects {
   readonly done?: () => void;
   readonly undo?: () => void;
@@ -19,17 +21,17 @@ export interface Effects {
 export interface TaskWriterParts {
   /** Writes the task as it is now. */
   readonly write: () => Promise<void>;
-  /** The first of several failures in a row. */
+  /** Called with the first of several failures in a row. */
   readonly onFailure: (error: unknown) => void;
 }
 
-// A report of progress is in the next write. If there is none for this long, it gets one of its own.
+// A progress report goes into the next write. If there is none for this long, it is written on its own.
 const PROGRESS_EVERY_MS = 100;
 const RETRY: BackoffOptions = { baseMs: 100, maxMs: 10_000, jitter: [0.75, 1] };
 
 /**
- * Writes one task, one write at a time. Whatever changes while a write is under way goes into the next one, so there is at most
- * one in line, however often the task changes.
+ * Writes one task, one write at a time. Changes made during a write go into the next one, so at most one write is queued,
+ * however often the task changes.
  */
 export class TaskWriter {
   readonly #parts: TaskWriterParts;
@@ -47,19 +49,19 @@ export class TaskWriter {
   }
 
   /**
-   * Resolves when the task as it is now is in the store, after `done`; rejects if that write fails, after `undo`. Nothing else is
-   * written in between.
+   * Writes the task as it is now. Resolves after `done`; rejects, after `undo`, if the write fails. Nothing else is written in
+   * between.
    */
   attempt(effects: Effects = {}): Promise<void> {
     return this.#join(false, effects);
   }
 
-  /** Resolves when the task as it is now is in the store, however many writes that takes. Rejects when it never can be. */
+  /** Resolves when the task as it is now is in the store, after as many retries as needed. Rejects if it can never be saved. */
   keep(): Promise<void> {
     return this.#join(true, {});
   }
 
-  /** Writes soon, with whatever else is to be written or by itself. Nobody waits. */
+  /** Writes soon, together with other changes or on its own, without waiting. */
   soon(): void {
     this.#wanted = true;
     if (this.#progress !== undefined || this.#closed !== undefined) return;
@@ -71,28 +73,28 @@ export class TaskWriter {
     if (this.#retry === undefined) this.#start();
   }
 
-  /** Resolves when no write is under way. Nothing is written after it: whoever waits, or will, gets `reason`. */
+  /** Resolves when no write is in progress. Nothing is written afterwards; waiting and later callers get `reason`. */
   async close(reason: Error): Promise<void> {
     this.#closed ??= reason;
     clearTimeout(this.#retry);
     clearTimeout(this.#progress);
     if (this.#writing) await new Promise<void>((resolve) => this.#idlers.push(resolve));
-    for (const { refused } of this.#waiting.splice(0)) refused(reason);
+    for (const { reject } of this.#waiting.splice(0)) reject(reason);
   }
 
   #join(patient: boolean, { done, undo }: Effects): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const kept = (): void => {
+    return new Promise((settle, fail) => {
+      const resolve = (): void => {
         done?.();
-        resolve();
+        settle();
       };
-      const refused = (error: unknown): void => {
+      const reject = (error: unknown): void => {
         undo?.();
-        reject(error);
+        fail(error);
       };
-      if (this.#closed !== undefined) return refused(this.#closed);
-      this.#waiting.push({ patient, kept, refused });
-      // A patient one waits its turn where the store is away: somebody has just tried.
+      if (this.#closed !== undefined) return reject(this.#closed);
+      this.#waiting.push({ patient, resolve, reject });
+      // While the store is unavailable, a patient caller waits for the next retry.
       if (!patient || this.#retry === undefined) this.#start();
     });
   }
@@ -113,7 +115,7 @@ export class TaskWriter {
       try {
         await this.#parts.write();
         this.#failures = 0;
-        for (const { kept } of waiters) kept();
+        for (const { resolve } of waiters) resolve();
       } catch (error) {
         this.#failed(error, waiters);
         if (wanted) this.#wanted = true;
@@ -122,21 +124,21 @@ export class TaskWriter {
       this.#closed === undefined &&
       this.#waiting.some(({ patient }) => !patient || this.#failures === 0)
     );
-    // In the same breath as the last look at who waits: whoever comes after it starts again.
+    // Set in the same turn as the last check for waiting callers, so that later ones start a new write.
     this.#writing = false;
     if (this.#failures > 0 && (this.#waiting.length > 0 || this.#wanted)) this.#retryLater();
-    for (const tell of this.#idlers.splice(0)) tell();
+    for (const resolve of this.#idlers.splice(0)) resolve();
   }
 
   #failed(error: unknown, waiters: readonly Waiter[]): void {
-    const isHopeless = error instanceof NeverKept;
+    const isHopeless = error instanceof Unsaveable;
     if (!isHopeless && this.#failures++ === 0) this.#parts.onFailure(error);
     const patient = waiters.filter((waiter) => waiter.patient);
-    // Where somebody has brought what is too much, the others are tried without it.
-    const refused =
+    // When one caller's change is too large, the others are retried without it.
+    const rejected =
       isHopeless && patient.length === waiters.length ? patient : waiters.filter((w) => !w.patient);
-    for (const waiter of refused) waiter.refused(error);
-    this.#waiting.unshift(...patient.filter((waiter) => !refused.includes(waiter)));
+    for (const waiter of rejected) waiter.reject(error);
+    this.#waiting.unshift(...patient.filter((waiter) => !rejected.includes(waiter)));
   }
 
   #retryLater(): void {

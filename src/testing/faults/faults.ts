@@ -1,3 +1,5 @@
+// Plans of network faults, and the fate of each message.
+
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import { derivedSeed, seeded } from './seeded.js';
 
@@ -106,7 +108,7 @@ export function startFaults(plan: FaultPlan | Faults): Faults {
     const message = ++counts[direction];
     const random = seeded(derivedSeed(seed, streams[direction], message));
     if (isCalm || message <= after) return { fault: undefined, delayMs: 0, random };
-    // All are drawn, so that another rate of one fault changes nothing of the others.
+    // All faults are drawn, so that a different rate of one does not change the others.
     const fault = kinds[rates.map((rate) => random() < rate).indexOf(true)];
     const delayMs = random() < delay ? 1 + Math.floor(random() * maxDelayMs) : 0;
     if (delayMs > 0) happened.push({ direction, message, fault: 'delay' });
@@ -129,14 +131,14 @@ export function randomPlan(seed: number): FaultPlan {
   return { seed, ...Object.fromEntries(chosen), maxDelayMs: 1 + Math.floor(random() * 20) };
 }
 
-/** The beginning of a text. */
+/** The beginning of a string. */
 export function truncated(text: string, random: () => number): string {
   return text.slice(0, Math.floor(random() * text.length));
 }
 
 const JUNK = '{}[]",:\\0x\u0000\uFFFD ';
 
-/** A text with one to five characters replaced. It stays one line. */
+/** The string with one to five characters replaced. It stays one line. */
 export function garbled(text: string, random: () => number): string {
   const characters = [...text];
   for (let left = 1 + Math.floor(random() * 5); left > 0 && characters.length > 0; left--) {

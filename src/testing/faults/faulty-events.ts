@@ -1,3 +1,5 @@
+// An event stream with faults.
+
 import { unlessAborted } from '../../async/abort.js';
 import { delay } from '../../async/delay.js';
 import { type Faults, garbled, truncated } from './faults.js';

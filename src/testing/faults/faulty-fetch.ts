@@ -1,3 +1,5 @@
+// A `fetch` with faults.
+
 import { unlessAborted } from '../../async/abort.js';
 import { delay } from '../../async/delay.js';
 import { type Fate, type FaultPlan, type Faults, garbled, startFaults, truncated } from './faults.js';
@@ -16,7 +18,7 @@ export function faultyFetch(inner: Fetch, plan: FaultPlan | Faults): Fetch {
   return async function faultyFetch(input, init) {
     const request = new Request(input, init);
     const { method, headers, redirect } = request;
-    // On Node a request's own signal forgets the one it follows when the request is collected.
+    // On Node, a request's own signal stops following the original when the request is garbage-collected.
     const signal = init?.signal ?? request.signal;
     const body = request.body === null ? undefined : await request.text();
     const send = (text = body): Promise<Response> =>
@@ -54,7 +56,7 @@ async function disturbed(
       await unlessAborted(faults.calmed, signal);
       return send();
     case 'close':
-      // It has arrived, but nobody hears the answer.
+      // The request has arrived, but its reply is lost.
       await discard(send());
       throw networkError();
     case 'duplicate': {
@@ -87,7 +89,7 @@ async function withFaults(
     void body.cancel().catch(() => undefined);
     return lost(random, { faults, signal });
   }
-  // An answer cannot come twice: a duplicate of it is the answer itself.
+  // A reply cannot arrive twice: its duplicate is the reply itself.
   if (fault === undefined || fault === 'duplicate') return response;
   const text = await response.text();
   return withBody(
@@ -104,7 +106,7 @@ async function withFaults(
   );
 }
 
-// Some networks say that a message is lost; others say nothing, until somebody gives up.
+// Some networks report a lost message; others stay silent until the client gives up.
 async function lost(random: () => number, { faults, signal }: Circumstances): Promise<never> {
   if (random() < 0.5) await unlessAborted(faults.calmed, signal);
   throw networkError();

@@ -1,3 +1,5 @@
+// A wire with faults.
+
 import { McpError } from '../../protocol/errors.js';
 import type { Wire, WireEvents } from '../../transports/client/wire.js';
 import { type Direction, type FaultPlan, type Faults, garbled, startFaults, truncated } from './faults.js';
@@ -9,8 +11,11 @@ export function faultyWire(wire: Wire, plan: FaultPlan | Faults): Wire {
   let over = false;
   let closing: Promise<void> | undefined;
 
-  const outgoing = new FaultyWay(faults, 'sent', { deliver: wire.send, broken });
-  const incoming = new FaultyWay(faults, 'received', { deliver: (text) => hearer?.message(text), broken });
+  const outgoing = new FaultyDirection(faults, 'sent', { deliver: wire.send, broken });
+  const incoming = new FaultyDirection(faults, 'received', {
+    deliver: (text) => hearer?.message(text),
+    broken,
+  });
 
   function end(): Promise<void> {
     over = true;
@@ -34,7 +39,7 @@ export function faultyWire(wire: Wire, plan: FaultPlan | Faults): Wire {
         message: (text) => incoming.push(text),
         tooLong: events.tooLong,
         problem: events.problem,
-        // What is late still comes before the end.
+        // Delayed messages still arrive before the end.
         closed: (reason) =>
           incoming.after(() => {
             if (over) return;
@@ -53,7 +58,7 @@ interface Ends {
 }
 
 /** One direction. The order of the messages is kept, as it is on a real connection. */
-class FaultyWay {
+class FaultyDirection {
   readonly #faults: Faults;
   readonly #direction: Direction;
   readonly #ends: Ends;
@@ -97,7 +102,7 @@ class FaultyWay {
     });
   }
 
-  /** Runs when everything before it has arrived; at once where the way is stalled for good. */
+  /** Runs when everything before it has arrived; at once if the direction is stalled forever. */
   after(act: () => void): void {
     if (this.#stalled) act();
     else this.#add(0, act);
@@ -114,7 +119,7 @@ class FaultyWay {
     this.#run();
   }
 
-  // What is delivered may lead to more: that waits its turn.
+  // A delivery may lead to more messages, which wait for their turn.
   #run(): void {
     while (!this.#busy && !this.#stalled) {
       const head = this.#queue.shift();

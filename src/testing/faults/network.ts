@@ -1,14 +1,14 @@
+// The behaviour of `fetch` on a network that fails, for fetches without a network.
+
 import { unlessAborted } from '../../async/abort.js';
 
-// What `fetch` does when the network misbehaves, for those who play the network.
-
-/** What `fetch` rejects with when there is no answer. */
+/** The error that `fetch` rejects with when there is no reply. */
 export function networkError(): TypeError {
   return new TypeError('fetch failed: a fault of the test');
 }
 
 /**
- * A body made of texts. Errors with the signal's reason when that aborts, as the body of a `fetch` does; `onCancel` runs when
+ * A body made of strings. Errors with the signal's reason when that aborts, as the body of a `fetch` does; `onCancel` runs when
  * the reader leaves, and then too.
  */
 export function bodyOf(
@@ -46,7 +46,7 @@ export function bodyOf(
   });
 }
 
-/** The same answer with another body. */
+/** The same reply with another body. */
 export function withBody(
   response: Response,
   body: ReadableStream<Uint8Array<ArrayBuffer>>,

@@ -1,3 +1,5 @@
+// Random numbers from a seed.
+
 /** Numbers from 0 to below 1 that are the same for the same seed, on every machine (mulberry32). Not for secrets. */
 export function seeded(seed: number): () => number {
   let state = seed | 0;
@@ -9,7 +11,7 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** A seed for one thing among many, so that what happens to it does not depend on what happened to the others. */
+/** A seed for one of several sequences, so that they do not depend on each other. */
 export function derivedSeed(seed: number, stream: number, index: number): number {
   const mixed = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(stream + 1, 0xc2b2ae35);
   return Math.imul(mixed ^ (mixed >>> 13), 0x27d4eb2f) + Math.imul(index + 1, 0x165667b1);

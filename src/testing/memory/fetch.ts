@@ -1,9 +1,11 @@
+// HTTP without a network.
+
 import { unlessAborted } from '../../async/abort.js';
 import { bodyOf, withBody } from '../faults/network.js';
 
-/** A `fetch` that asks a handler instead of a network. It can be aborted at any time, as a real one can. */
+/** A `fetch` that calls a handler instead of using a network. It can be aborted at any time, like a real one. */
 export function memoryFetch(handler: (request: Request) => Promise<Response>): typeof globalThis.fetch {
-  // On Node a request that is collected no longer tells its handler that it was aborted.
+  // On Node, a request that is garbage-collected no longer tells its handler that it was aborted.
   const open = new Set<Request>();
   return async function memoryFetch(input, init) {
     const request = new Request(input, init);

@@ -1,3 +1,5 @@
+// Standard input and output without a process.
+
 import { LineReader, printLine } from '../../jsonrpc/ndjson.js';
 import { channelSession } from '../../legacy/server/channel-session.js';
 import type { Dispatch } from '../../protocol/call.js';
@@ -5,7 +7,7 @@ import type { Wire, WireEvents } from '../../transports/client/wire.js';
 import { openChannel } from '../../transports/server/channel.js';
 import { seeded } from '../faults/seeded.js';
 
-// What is read is here at once, so that nothing can be left unread; what is too much waits in the channel.
+// The reader takes everything at once, so nothing stays unread; anything above the limit waits in the channel.
 const input = { pause: () => undefined, resume: () => undefined };
 
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -28,7 +30,7 @@ export function memoryStdio(dispatch: Dispatch): Wire {
   let closing: Promise<void> | undefined;
 
   async function close(): Promise<void> {
-    // What was written before the end of the input is read.
+    // Everything written before the end of the input is read.
     toServer.end();
     toClient.end();
     await channel.abandon('The client went away');
@@ -49,7 +51,7 @@ export function memoryStdio(dispatch: Dispatch): Wire {
   };
 }
 
-/** One direction. What is written arrives soon, in order, and not in the pieces in which it was written. */
+/** One direction. Writes arrive soon and in order, but cut into other pieces. */
 class Pipe {
   readonly #random: () => number;
   readonly #deliver: (text: string) => void;

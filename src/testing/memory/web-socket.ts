@@ -1,3 +1,5 @@
+// WebSockets without a network.
+
 import type { Dispatch } from '../../protocol/call.js';
 import type { HeaderValues } from '../../transports/http/client/options.js';
 import type { Socket } from '../../transports/websocket/accept.js';
@@ -5,12 +7,12 @@ import type { ClientSocket, WebSocketConstructor } from '../../transports/websoc
 import { serveWebSocket } from '../../websocket.js';
 
 interface MemoryWebSocketParts {
-  /** Hears when the server has let a socket go. */
+  /** Called with a promise that resolves when the server has released a socket. */
   readonly onServing: (closed: Promise<void>) => void;
   readonly headers: HeaderValues | undefined;
 }
 
-/** A WebSocket class whose sockets lead to this server, without a network. */
+/** A WebSocket class whose sockets connect to this server, without a network. */
 export function memoryWebSocket(
   dispatch: Dispatch,
   { onServing, headers }: MemoryWebSocketParts,
@@ -30,7 +32,7 @@ export function memoryWebSocket(
 
 type Listener = (event: never) => void;
 
-/** One of the two ends. What one sends is an event of the other, soon and in order. */
+/** One of the two ends. A message sent by one is an event of the other, soon and in order. */
 class End {
   readonly bufferedAmount = 0;
   readonly #listeners = new Map<string, Listener[]>();

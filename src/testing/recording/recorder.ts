@@ -1,3 +1,5 @@
+// Middleware that records calls.
+
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Middleware } from '../../protocol/call.js';
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';

@@ -2,8 +2,8 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Outcome } from '../../protocol/call.js';
 import type { ErrorCode } from '../../protocol/errors.js';
 
-// A recording is text: a header, then a line of JSON for each thing that happened. It is made to be read, to be compared by
-// version control, and to be changed by hand.
+// The format of recordings: a header, then one line of JSON for each event. It can be read, compared by version control, and
+// edited by hand.
 
 export const HEADER = { fullmcp: 'recording', version: 1 } as const;
 
@@ -52,7 +52,7 @@ export function printEntry(entry: Entry, names: ReadonlySet<string>): string {
   return JSON.stringify(redacted(entry, names));
 }
 
-/** The value with `***` in the place of what has one of these names. */
+/** The value with `***` instead of the value of each field that has one of these names. */
 export function redacted(value: unknown, names: ReadonlySet<string>): unknown {
   if (Array.isArray(value)) return value.map((item) => redacted(item, names));
   if (!isObject(value)) return value;
@@ -82,7 +82,7 @@ export interface Recording {
   readonly names: ReadonlySet<string>;
 }
 
-/** Reads a recording. Throws an error that names the line where it is none. */
+/** Reads a recording. Throws an error that names the first invalid line. */
 export function readRecording(text: string): Recording {
   const lines = text.split('\n').map((line) => line.trim());
   const header = readLine(lines[0] ?? '', 1);
@@ -99,7 +99,7 @@ export function readRecording(text: string): Recording {
       return;
     }
     const call = calls.get(number);
-    if (call === undefined) throw problem(i + 1, `belongs to call ${number}, which begins nowhere above`);
+    if (call === undefined) throw problem(i + 1, `belongs to call ${number}, which does not begin above`);
     if (typeof notify === 'string') {
       call.notifications.push({ method: notify, params: isObject(params) ? params : undefined });
     } else if (isObject(entry['outcome'])) call.outcome = entry['outcome'] as Outcome;
@@ -115,7 +115,7 @@ function readLine(line: string, number: number): JsonObject {
   try {
     value = JSON.parse(line);
   } catch {
-    // Said below.
+    // Reported below.
   }
   if (!isObject(value)) throw problem(number, 'is not a JSON object');
   return value;

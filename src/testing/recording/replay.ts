@@ -1,3 +1,5 @@
+// A dispatch that answers from a recording.
+
 import { callEnded } from '../../async/lifetime.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
@@ -36,7 +38,7 @@ function keyOf(call: Pick<Call, 'method' | 'params'>, { names }: Recording): str
 
 async function again({ method, notifications, outcome, error }: RecordedCall, call: Call): Promise<Outcome> {
   for (const said of notifications) call.notify(said.method, withToken(said.params, call));
-  // How a subscription ended was the client's doing; what never ended does not end here either.
+  // A subscription was ended by the client; a call that never ended does not end here either.
   if (method === 'subscriptions/listen' || (outcome === undefined && error === undefined)) {
     await callEnded(call);
     throw new McpError('cancelled', 'The call was ended');
@@ -46,7 +48,7 @@ async function again({ method, notifications, outcome, error }: RecordedCall, ca
   throw new McpError(code, message, rest);
 }
 
-// A client knows its call's progress by the token that it chose for this one.
+// A client recognizes the progress of a call by the token that it chose for that call.
 function withToken(params: JsonObject | undefined, call: Call): JsonObject | undefined {
   const progress = progressToken(call.params);
   return params?.['progressToken'] === undefined || progress === undefined
@@ -54,7 +56,7 @@ function withToken(params: JsonObject | undefined, call: Call): JsonObject | und
     : { ...params, progressToken: progress };
 }
 
-// A recording of a client's calls has no discovery: that is done before there is a client.
+// A recording of a client's calls has no `server/discover`, which is sent before there is a client.
 function discovered({ calls }: Recording): Outcome {
   const has = (prefix: string): boolean => calls.some(({ method }) => method.startsWith(prefix));
   const capabilities: ServerCapabilities = {

@@ -238,7 +238,7 @@ describe.each([
             inputResponses: { word: { action: 'accept', content: { word } } },
           });
         await expect(give('first '.repeat(100))).rejects.toThrow(
-          'The answers could not be saved, and the questions are open again: try again later',
+          'The answers could not be saved, and the questions are open again. Try again later.',
         );
         await lasts(world);
         expect(await world.ask('tasks/get', { taskId })).toMatchObject({
@@ -276,7 +276,7 @@ describe.each([
       await until('the handler runs', () => world.said().includes('hangs'));
       await world.trouble();
       await expect(world.ask('tasks/cancel', { taskId })).rejects.toThrow(
-        'The cancellation could not be saved, and the task goes on: try again later',
+        'The cancellation could not be saved, and the task continues. Try again later.',
       );
       await lasts(world);
       expect(await status(world, taskId)).toBe('working');
@@ -296,7 +296,7 @@ describe.each([
     await world.ask('tools/call', { name: 'asks', arguments: {} });
     await world.trouble();
     await expect(world.ask('tools/call', { name: 'hangs', arguments: {} })).rejects.toThrow(
-      'The task could not be saved: try again later',
+      'The task could not be saved. Try again later.',
     );
     await lasts(world);
     expect(world.said()).toEqual([]);

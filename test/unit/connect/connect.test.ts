@@ -258,7 +258,7 @@ describe('a WebSocket with a token', () => {
 
   test('fails with the reason in a browser, which cannot send it', async () => {
     const error = await failed(connectInBrowser('ws://127.0.0.1:1/', { auth: 'the-token' }));
-    expect(error.message).toContain('A WebSocket takes no headers here');
+    expect(error.message).toContain('A WebSocket cannot send headers here');
   });
 });
 

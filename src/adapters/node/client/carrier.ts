@@ -1,3 +1,5 @@
+// Carries HTTP over Node's own client.
+
 import { Buffer } from 'node:buffer';
 import http from 'node:http';
 import process from 'node:process';
@@ -15,7 +17,7 @@ import { Pool } from './pool.js';
 import { hostOf, portOf, proxyFor } from './proxy.js';
 import { NodeReply } from './reply.js';
 
-/** How long a connection, the head of a stream, and the next part of a body may take. */
+/** The time limits for a connection, for the head of a stream, and for the next part of a body. */
 export interface NodeHttpLimits {
   readonly connectMs?: number;
   readonly headMs?: number;
@@ -24,7 +26,7 @@ export interface NodeHttpLimits {
 
 const FIVE_MINUTES_MS = 300_000;
 
-/** Failures to connect after which it may well work the next time. */
+/** Failures to connect that may be temporary. */
 const passing = new Set([
   'ETIMEDOUT',
   'ECONNRESET',
@@ -43,7 +45,7 @@ export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeH
   const proxy = proxyFor(server, options.proxy, process.env);
   const dialer = new Dialer({ secure, proxy, tls: options, lookup: options.lookup, connectMs });
   const pool = new Pool(dialer, { secure });
-  // A proxy that makes no tunnel is the server, as far as the connection goes.
+  // For the connection, a proxy without a tunnel takes the place of the server.
   const relay = secure ? undefined : proxy;
   const dialled = relay?.url ?? server;
   const { protocol } = server;
@@ -62,14 +64,14 @@ export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeH
 
   function pathTo(url: URL): string {
     if (url === lastUrl) return lastPath;
-    // What is sent in confidence stays with its server, whoever asks.
+    // Credentials are sent only to their own server.
     if (url.origin !== server.origin) throw new TypeError(`${url.origin} is not ${server.origin}`);
     lastUrl = url;
     lastPath = `${relay === undefined ? '' : server.origin}${url.pathname}${url.search}`;
     return lastPath;
   }
 
-  /** As Node takes them as they are: name, value, name, value. It refuses what would become a line of its own. */
+  /** The headers in Node's raw form: name, value, name, value. Node rejects values that would start a new line. */
   function headersOf({ commonHeaders, headers, body }: CarriedRequest): string[] {
     if (commonHeaders !== lastCommon) {
       lastCommon = commonHeaders;
@@ -124,7 +126,7 @@ export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeH
         reply = new NodeReply(message, { url, idleMs, over });
         resolve(reply);
       });
-      // Nobody asked for another protocol. Node closes such a connection, and says nothing of it.
+      // The client did not request another protocol. Node closes such a connection without an error.
       sent.on('close', () => {
         if (reply !== undefined) return;
         over();

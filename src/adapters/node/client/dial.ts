@@ -11,14 +11,14 @@ import { type HttpProxy, hostOf, portOf } from './proxy.js';
 
 export type Dialled = (error: Error | null, socket?: Socket) => void;
 
-/** What a connection is opened with; Node's agent and `ws` add to it. */
+/** The options of a connection; Node's agent and `ws` add to them. */
 export interface DialOptions {
   readonly host: string;
   readonly port: number;
   readonly [more: string]: unknown;
 }
 
-/** How long a connection may take: the name, the network, the proxy and TLS together. */
+/** The time limit of a connection: the lookup, the network, the proxy and TLS together. */
 const CONNECT_MS = 10_000;
 
 export interface DialerParts {
@@ -27,7 +27,7 @@ export interface DialerParts {
   readonly tls: Pick<NodeHttpOptions, 'ca' | 'cert' | 'key'>;
   readonly lookup: NodeHttpOptions['lookup'];
   readonly connectMs?: number | undefined;
-  /** A proxy makes a tunnel also without TLS: WebSockets need one. */
+  /** Whether the proxy opens a tunnel even without TLS, as WebSockets need it. */
   readonly alwaysTunnel?: boolean;
 }
 
@@ -37,7 +37,7 @@ export class Dialer {
   readonly #context: SecureContext | undefined;
   readonly #opening = new Set<Socket | http.ClientRequest>();
   readonly #established = new WeakSet<object>();
-  /** Of the last connection: the next one need not prove everything again. */
+  /** The TLS session of the last connection, which shortens the next handshake. */
   #session: Buffer | undefined;
   #closed = false;
 
@@ -46,7 +46,7 @@ export class Dialer {
     this.#context = secureContext(parts.tls);
   }
 
-  /** Opens one, to the proxy where that passes each request on. Without TLS a proxy needs no tunnel. */
+  /** Opens a connection, or one to the proxy if that forwards each request. Without TLS a proxy does not need a tunnel. */
   dial(options: DialOptions, dialled: Dialled): Socket | undefined {
     if (this.#closed) {
       dialled(new McpError('connection_closed', 'The connection was closed.'));
@@ -61,7 +61,7 @@ export class Dialer {
     return secure ? this.#secure(given) : this.#within(net.connect(given), 'connect');
   }
 
-  /** Whether a request could have been sent on it. */
+  /** Whether a request could have been sent on the connection. */
   isEstablished(socket: object | null | undefined): boolean {
     return socket !== null && socket !== undefined && this.#established.has(socket);
   }
@@ -174,13 +174,13 @@ function proxyRefused({ url, from }: HttpProxy, authority: string, status: numbe
   });
 }
 
-/** Made once: it costs more than a connection does, and a mistake in it shows before anything is sent. */
+/** Made once: it costs more than a connection, and a mistake in it is found before anything is sent. */
 function secureContext({ ca, cert, key }: DialerParts['tls']): SecureContext | undefined {
   if (ca === undefined && cert === undefined && key === undefined) return undefined;
   const list = (given: unknown): Buffer[] | undefined =>
     given === undefined ? undefined : [given].flat().map((pem) => Buffer.from(pem as string));
   try {
-    // Node takes authorities that it cannot read for none at all.
+    // Node ignores certificate authorities that it cannot read.
     for (const authority of list(ca) ?? []) new X509Certificate(authority);
     return tls.createSecureContext({ ca: list(ca), cert: list(cert), key: list(key) });
   } catch (error) {

@@ -11,7 +11,7 @@ import type { WebSocketConstructor } from '../../../transports/websocket/connect
 import { Dialer, type Dialled } from './dial.js';
 import { hostOf, portOf, proxyFor } from './proxy.js';
 
-// What a client can do on Node and not in a browser. Loaded when a target needs it.
+// The abilities that a client has on Node and not in a browser. Loaded when a target needs them.
 
 export function openProcess(server: ServerProcess, options: SpawnOptions): Wire {
   return spawnWire(server, options);
@@ -21,7 +21,7 @@ interface Script extends ServerProcess {
   readonly hint: (failure: McpError) => string | undefined;
 }
 
-/** How a script is started, and what to do where that fails. */
+/** Finds out how to start a script, with advice for when that fails. */
 export function scriptProcess(given: string): Script {
   const path = pathOf(given);
   if (!existsSync(path)) throw noFile(path);
@@ -38,7 +38,7 @@ export function scriptProcess(given: string): Script {
     return {
       command: process.execPath,
       args: [path],
-      // A script that crashed has said why.
+      // A script that crashed has reported the reason itself.
       hint: (failure) =>
         endedWell(failure)
           ? 'A script that ends at once only defines its server: it has to serve it, with serveStdio(server) of fullmcp/stdio.'
@@ -54,7 +54,7 @@ export function scriptProcess(given: string): Script {
   };
 }
 
-/** Whether a process has ended as if all were well, without a word. */
+/** Whether a process has exited with success and without output. */
 function endedWell({ code, data }: McpError): boolean {
   const { exitCode, stderr = [], stdout = [] } = (data ?? {}) as Partial<Ended>;
   return code === 'connection_closed' && exitCode === 0 && stderr.length === 0 && stdout.length === 0;
@@ -75,7 +75,7 @@ export function readText(path: string): Promise<string> {
   return readFile(pathOf(path), 'utf8');
 }
 
-/** A WebSocket of `ws`, which sends headers when it opens, and is opened as the options for Node say. */
+/** A WebSocket of `ws`, which sends headers when it opens and follows the options for Node. */
 export async function webSocketWith(
   headers: Readonly<Record<string, string>>,
   options: NodeHttpOptions = {},
@@ -88,7 +88,7 @@ export async function webSocketWith(
   };
 }
 
-/** Nothing where nothing is said: then `ws` opens connections by itself. */
+/** Empty without such options: then `ws` opens its own connections. */
 function dialling(url: URL, options: NodeHttpOptions): Pick<ClientOptions, 'createConnection'> {
   const { ca, cert, key, lookup } = options;
   const proxy = proxyFor(url, options.proxy, process.env);
@@ -107,7 +107,7 @@ function dialling(url: URL, options: NodeHttpOptions): Pick<ClientOptions, 'crea
   };
 }
 
-/** Node since 22.18 and 23.6, unless it was told not to; Bun and Deno always. */
+/** Whether the runtime runs TypeScript: Node since 22.18 and 23.6 by default, Bun and Deno always. */
 function runsTypeScript(): boolean {
   const { features, versions } = process as {
     features: { readonly typescript?: unknown };

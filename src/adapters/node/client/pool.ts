@@ -5,18 +5,18 @@ import type { Duplex } from 'node:stream';
 import type { Lane } from '../../../transports/http/client/carrier.js';
 import type { Dialer, Dialled, DialOptions } from './dial.js';
 
-/** How many connections each kind of request may have open. What is more waits until one is free. */
+/** The limit of open connections for each kind of request. Further requests wait until one is free. */
 const MAX_SOCKETS = 256;
-/** How long a connection is kept that nobody uses. Less than servers do: a request must not meet the server's goodbye. */
+/** The time that an unused connection is kept: less than servers keep it, so that a request does not meet a closing connection. */
 const IDLE_MS = 4000;
-/** How much sooner than the server says. */
+/** The margin before the server's own timeout. */
 const SOONER_MS = 1000;
 
 const { addRequest } = http.Agent.prototype as unknown as {
   addRequest: (request: http.ClientRequest, options: http.ClientRequestArgs) => void;
 };
 
-/** Node's agent, with a bound for each lane and connections that are given up before the server does. */
+/** Node's agent, with a limit for each lane, which closes connections before the server does. */
 export class Pool extends http.Agent {
   readonly #dialer: Dialer;
   readonly #written = new WeakMap<object, number>();
@@ -26,11 +26,11 @@ export class Pool extends http.Agent {
   constructor(dialer: Dialer, { secure }: { readonly secure: boolean }) {
     super({ keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: MAX_SOCKETS, scheduling: 'lifo' });
     this.#dialer = dialer;
-    // Node asks its agents for it. The dialer sees to TLS.
+    // Node requires it of its agents. The dialer handles TLS.
     Object.assign(this, { protocol: secure ? 'https:' : 'http:' });
   }
 
-  /** Hears how long the server keeps a connection: the value of its header `Keep-Alive`. */
+  /** Reads how long the server keeps a connection, from its header `Keep-Alive`. */
   heard(hint: string | string[] | undefined): void {
     if (hint === this.#hint) return;
     this.#hint = hint;
@@ -38,18 +38,18 @@ export class Pool extends http.Agent {
     this.#idleMs = seconds === undefined ? IDLE_MS : Math.min(Number(seconds) * 1000 - SOONER_MS, IDLE_MS);
   }
 
-  /** Gives a request a connection. One that is free is found here: Node's way to it copies all options twice. */
+  /** Gives a request a connection. A free one is found here, because Node's own search copies all options twice. */
   addRequest(request: http.ClientRequest, options: http.ClientRequestArgs): void {
     const name = this.getName(options);
     const free = this.freeSockets[name];
     const taken = this.sockets[name];
     let socket = free?.pop();
-    // The server may have said goodbye to it a moment ago.
+    // The server may have closed the connection a moment ago.
     while (socket?.writable === false) {
       socket.destroy();
       socket = free?.pop();
     }
-    // Node takes away lists that are empty, and makes them when it needs them.
+    // Node removes empty lists, and creates them when it needs them.
     if (free?.length === 0) Reflect.deleteProperty(this.freeSockets, name);
     if (socket === undefined) return Reflect.apply(addRequest, this, [request, options]);
     this.reuseSocket(socket, request);
@@ -70,7 +70,7 @@ export class Pool extends http.Agent {
     return this.#dialer.dial(options as unknown as DialOptions, dialled as Dialled);
   }
 
-  /** A program whose work is done does not wait for connections that nobody uses. */
+  /** Unused connections do not keep a program running. */
   override keepSocketAlive(socket: Socket): boolean {
     if (this.#idleMs <= 0) return false;
     socket.setTimeout(this.#idleMs);

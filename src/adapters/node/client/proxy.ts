@@ -1,4 +1,4 @@
-// Which proxy leads to an address: the option's, or the environment's.
+// Finds the proxy for an address: the option's, or the environment's.
 import { Buffer } from 'node:buffer';
 import { BlockList, isIP } from 'node:net';
 import { McpError } from '../../../protocol/errors.js';
@@ -7,7 +7,7 @@ import type { NodeHttpOptions } from '../../../transports/http/client/options.js
 export interface HttpProxy {
   /** Without credentials. */
   readonly url: URL;
-  /** Who says that it is to be used, for messages. */
+  /** The source of the setting, for messages. */
   readonly from: string;
   readonly authorization: string | undefined;
 }
@@ -31,7 +31,7 @@ export function proxyFor(
   return readProxy(given, `the environment variable ${name}`);
 }
 
-// Lower case counts first, as with curl. In a CGI program HTTP_PROXY is a header that anybody can send.
+// Lower case takes precedence, as with curl. In a CGI program, HTTP_PROXY is a header that any client can send.
 function readVariable(environment: Environment, name: string): string | undefined {
   const lower = environment[name.toLowerCase()];
   if (lower !== undefined) return lower;
@@ -74,7 +74,7 @@ export function hostOf({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 
-/** The port, also where the URL leaves it out. */
+/** The port, or the scheme's default if the URL has none. */
 export function portOf({ port, protocol }: URL): number {
   if (port !== '') return Number(port);
   return protocol === 'https:' || protocol === 'wss:' ? 443 : 80;

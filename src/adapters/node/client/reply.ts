@@ -1,3 +1,5 @@
+// A reply of Node's HTTP client.
+
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
@@ -6,7 +8,7 @@ import type { HttpReply } from '../../../transports/http/client/carrier.js';
 
 export interface ReplyParts {
   readonly url: URL;
-  /** How long nothing may come while the body is being read. */
+  /** The longest silence while the body is being read. */
   readonly idleMs: number;
   /** Called once, when nothing more of the reply will be read. */
   readonly over: () => void;
@@ -49,7 +51,7 @@ export class NodeReply implements HttpReply {
       return undefined;
     }
     const plain = this.header('content-encoding') === undefined;
-    // Almost every answer: it is here already, so there is nothing to wait for.
+    // Almost every reply is complete already, so there is nothing to wait for.
     if (plain && message.complete && message.readableLength <= maxBytes && !this.#error && !this.#isOver) {
       const bytes: Buffer | null = message.read();
       this.#over();
@@ -76,13 +78,13 @@ export class NodeReply implements HttpReply {
   }
 
   cancel(): void {
-    // One that has come whole leaves a connection that can be used again.
+    // After a complete reply, the connection can be used again.
     if (this.#message.complete) this.#message.resume();
     else this.#message.destroy();
     this.#over();
   }
 
-  /** Ends the reading, for a reason that the reader gets to see. */
+  /** Ends the reading with an error for the reader. */
   fail(reason: Error): void {
     this.#error ??= reason;
     this.#message.destroy(reason);
@@ -127,7 +129,7 @@ function asText(bytes: Buffer): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
-/** A stream is flushed after each event, and read so. */
+/** A compressed stream is flushed after each event, so it is decompressed event by event. */
 const FLUSHED = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
 const BROTLI = {
   flush: constants.BROTLI_OPERATION_FLUSH,

@@ -1,29 +1,31 @@
+// Finds request bodies that stop arriving.
+
 import { BodyStalled } from '../../../transports/http/server/incoming.js';
 
 /** A body that is being read. */
 export interface WatchedBody {
-  /** How much of it has come. */
+  /** The number of bytes that have arrived. */
   bytes: number;
   readonly silenceMs: number;
   /** Whether nothing more of it is expected. */
   readonly over: boolean;
-  /** Hears that it was not complete at once. */
+  /** Called when the body was not complete at once. */
   expectMore(): void;
-  /** Hears that nothing of it has come for `silenceMs`. */
+  /** Called when nothing has arrived for `silenceMs`. */
   readonly fail: (error: Error) => void;
-  /** How much had come when somebody last looked and found more than before, and when that was. */
+  /** The number of bytes at the last check that found more than before, and the time of that check. */
   seen: number;
   seenAt: number;
-  /** Its place among the watched; `UNWATCHED` where it has none. */
+  /** Its index among the watched bodies; `UNWATCHED` if it is not watched. */
   slot: number;
 }
 
 export const UNWATCHED = -1;
 
 /**
- * Finds bodies that stop arriving. Nearly all are here and gone within a turn of the event loop: only those that are not are
- * watched, and cost a slot in a list and no timer of their own. A `Set` of them would make and drop tables all the time, for
- * the collector to clear away.
+ * Finds bodies that stop arriving. Nearly all are complete within a turn of the event loop. Only the others are watched, which
+ * costs a slot in an array and no timer of their own. A `Set` of them would constantly create and drop tables for the garbage
+ * collector.
  */
 export class BodyWatch {
   readonly #slots: (WatchedBody | undefined)[] = [];
@@ -32,7 +34,7 @@ export class BodyWatch {
   #timer: ReturnType<typeof setInterval> | undefined;
   #shortestMs = Number.POSITIVE_INFINITY;
 
-  /** A body is expected. One that is not complete after this turn of the event loop is watched. */
+  /** Expects a body, which is watched if it is not complete after this turn of the event loop. */
   begin(body: WatchedBody): void {
     if (this.#begun.push(body) === 1) setImmediate(this.#lookAtBegun);
   }

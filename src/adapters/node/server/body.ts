@@ -1,3 +1,5 @@
+// Reads the body of a request of `node:http`.
+
 import type { IncomingMessage } from 'node:http';
 import {
   type BodyLimits,
@@ -34,7 +36,7 @@ export class NodeBody implements WatchedBody {
     }
   }
 
-  /** Node is asked to tell when the client goes away. Most bodies are complete before that is needed. */
+  /** Listens for a client that disconnects. Most bodies are complete before that is needed. */
   expectMore(): void {
     if (this.#req.destroyed) this.#onClose();
     else this.#req.on('error', this.fail).on('close', this.#onClose);
@@ -46,7 +48,7 @@ export class NodeBody implements WatchedBody {
     this.#receiver.fail(error);
   };
 
-  /** Takes the listeners away: a stream would hold them, and what they hold, for hours. */
+  /** Removes the listeners: a stream would hold them, and everything they refer to, for hours. */
   forget(): void {
     this.#req.off('data', this.#onData).off('end', this.onBodyEnd).off('error', this.fail);
     this.#req.off('close', this.#onClose);
@@ -89,8 +91,8 @@ export class NodeBody implements WatchedBody {
 
 const MOST_DISCARDED = 64 * 1024 * 1024;
 
-// Read and thrown away, so that the client comes to its end and then to the answer: a connection that is closed while it
-// still sends is reset, and the answer with it. Node's time limit for a request ends those that never come to an end.
+// Reads and discards the rest, so that the client finishes sending and then reads the reply: closing a connection while the
+// client still sends resets it, and the reply is lost. Node's own request timeout ends bodies that never end.
 function discardRest(req: IncomingMessage): void {
   let bytes = 0;
   req.on('data', (chunk: Buffer) => {

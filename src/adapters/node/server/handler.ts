@@ -1,3 +1,5 @@
+// The HTTP handler for `node:http`.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SessionOptions } from '../../../legacy/server/http/sessions.js';
 import type { Authenticate } from '../../../protocol/caller.js';

@@ -1,3 +1,5 @@
+// A request of `node:http` as an `Incoming`.
+
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -32,7 +34,7 @@ export class NodeIncoming implements Incoming {
   #body: NodeBody | undefined;
   #authority: string | undefined;
 
-  /** A body that a framework has parsed already is handed in, and so is a request of the framework's own. */
+  /** Takes a body that a framework has already parsed, and the framework's own request. */
   constructor(req: IncomingMessage, res: ServerResponse, parsedBody?: unknown, raw: unknown = req) {
     this.raw = raw;
     this.#req = req;
@@ -100,21 +102,21 @@ export class NodeIncoming implements Incoming {
           ? { 'content-type': JSON_TYPE, 'content-length': bytes }
           : { ...headers, 'content-length': bytes },
       );
-      // ASCII is the same in both, and latin1 is copied where UTF-8 is encoded.
+      // ASCII is the same in both, and latin1 is copied, while UTF-8 is encoded.
       res.end(body, bytes === body.length ? 'latin1' : 'utf8');
     }
-    // What the kernel has taken at once is not unread. A pipelined answer has no connection yet.
+    // Bytes that the kernel accepted at once are not unread. A pipelined reply has no connection yet.
     if (res.socket === null) res.once('socket', () => setImmediate(() => this.#limitWriting()));
     else if (res.socket.writableLength > 0) this.#limitWriting();
   }
 
-  // Node's own timer of a connection: it starts again whenever the client takes some, the connection is closed when it runs
-  // out, and it is Node's again after the answer.
+  // Uses Node's own timer of the connection: it restarts whenever the client reads, closes the connection when it expires, and
+  // is returned to Node after the reply.
   #limitWriting(): void {
     const { socket } = this.#res;
     if (socket === null || socket.writableLength === 0) return;
     socket.setTimeout(this.writeTimeoutMs);
-    // Node leaves the timer as it is where the next pipelined answer follows, which may take its time.
+    // Node does not reset the timer when a pipelined reply follows, which may take long.
     this.#res.once('finish', () => {
       if (hasPipelined(socket) && socket.timeout === this.writeTimeoutMs) socket.setTimeout(0);
     });
@@ -132,7 +134,7 @@ export class NodeIncoming implements Incoming {
   onGone(listener: () => void): void {
     const res = this.#res;
     const { socket } = this.#req;
-    // It may have gone while the body was being read.
+    // The client may have disconnected while the body was being read.
     if (socket.destroyed) return queueMicrotask(listener);
     if (res.socket === null) res.once('socket', whilePipelined(socket, listener));
     res.on('close', () => {
@@ -159,19 +161,19 @@ class NodeOutlet implements Outlet {
   }
 
   destroy(): void {
-    // A pipelined answer has no connection to destroy yet, and would keep what it holds.
+    // A pipelined reply has no connection to destroy yet, and would keep its data.
     if (this.#res.socket === null) this.#connection.destroy();
     this.#res.destroy();
   }
 
-  /** Pipelined streams share what one may leave unread. */
+  /** Pipelined streams share one limit for unread bytes. */
   buffered(): number {
     return this.#res.writableLength * Math.max(1, pipelinedOn(this.#connection));
   }
 }
 
 const SLASH = 0x2f;
-// What a body parser left behind: a value, a text, or bytes.
+// The result of a framework's body parser: a value, a string, or bytes.
 function printed(body: unknown): string {
   if (typeof body === 'string') return body;
   return body instanceof Uint8Array ? Buffer.from(body).toString('utf8') : JSON.stringify(body);

@@ -1,3 +1,5 @@
+// Listens on a port.
+
 import type { Server as HttpServer } from 'node:http';
 
 /** Listens, or throws an error that says what to do. */
@@ -12,8 +14,8 @@ export function listen(http: HttpServer, port: number, host: string): Promise<vo
   });
 }
 
-// Most programs await this at their top level, where Node prints the whole error with its cause. The sentence and the code
-// are all that helps: the traces show Node's own functions, and the cause says the same again.
+// Most programs await this at their top level, where Node prints the whole error with its cause. Only the message and the code
+// help: the stack shows Node's own functions, and the cause repeats the message.
 function listenError(error: NodeJS.ErrnoException, port: number, host: string): Error {
   const sentence = sentences[error.code ?? '']?.(port, host);
   if (sentence === undefined) return error;

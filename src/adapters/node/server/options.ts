@@ -1,3 +1,5 @@
+// The options of `serve`, from the program and the environment.
+
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import process from 'node:process';
@@ -67,7 +69,7 @@ export function checkServeOptions(options: ServeOptions): void {
     throw new RangeError(`serve: "port" must be an integer from 0 to 65535, not ${String(port)}.`);
 }
 
-/** The options, with what the environment says where they say nothing. */
+/** The options, completed from the environment. */
 export function withEnvironment(options: ServeOptions, env: NodeJS.ProcessEnv = process.env): ServeOptions {
   return {
     ...fromEnvironment('port', 'PORT', portNumber),
@@ -93,7 +95,7 @@ export function withEnvironment(options: ServeOptions, env: NodeJS.ProcessEnv = 
   }
 }
 
-/** Who is told to listen on a name answers to that name. Addresses need no list. */
+/** A server that listens on a host name accepts that name. Addresses are always accepted. */
 export function withOwnHost(options: ServeOptions): ServeOptions {
   const { host, allowedHosts = [] } = options;
   if (host === undefined || isIP(host) !== 0 || allowedHosts === unsafeAnyHost) return options;

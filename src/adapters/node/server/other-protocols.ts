@@ -1,3 +1,5 @@
+// Requests that offer to switch to an unsupported protocol.
+
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
@@ -8,8 +10,8 @@ export function isWebSocket(req: IncomingMessage): boolean {
 const offers = new Set(['upgrade', 'http2-settings']);
 
 /**
- * Serves a request that offers a protocol that is not spoken here, such as h2c, as if it offered none: RFC 9110, 7.8. Node has
- * let go of the connection by then, so the request is put back in front of it, without the offer.
+ * Serves a request that offers an unsupported protocol, such as h2c, as if it offered none: RFC 9110, 7.8. Node has detached
+ * the connection by then, so the request is put back in front of it, without the offer.
  */
 export function serveAsHttp(
   http: HttpServer,

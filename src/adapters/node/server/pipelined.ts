@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { inSlices } from '../../../async/in-slices.js';
 
-// Node tells a response that its connection is gone only if it is that response's turn to be sent. The responses to
-// pipelined requests wait for their turn, and would never hear of it.
+// Watches the connections of pipelined requests. Node reports a closed connection only to the response whose turn it is; the
+// responses that wait for their turn would never be notified.
 
 const waiting: unique symbol = Symbol('fullmcp.pipelined');
 
@@ -10,7 +10,7 @@ interface Pipelining extends Socket {
   [waiting]?: Set<() => void>;
 }
 
-/** No client pipelines so many requests; each of them may be a call that is being served. */
+/** The limit of pipelined requests, each of which may be a running call. No real client has as many. */
 const MOST_WAITING = 10_000;
 
 /** Calls `gone` when the connection closes, unless the function that is returned was called before. */

@@ -28,12 +28,12 @@ export interface ServeParts {
   readonly upgrades: Upgrades | undefined;
   /** Runs before the first request and again after the last. */
   readonly start: () => Promise<void>;
-  /** Lets what runs without a request come to rest, while open calls may finish. */
+  /** Lets work without a request come to rest, while open calls may finish. */
   readonly drain: ((options: { readonly drainMs: number }) => Promise<void>) | undefined;
   readonly stop: () => Promise<void>;
 }
 
-/** How long the lifespan may take to end at a signal, and how long the program may go on when everything is closed. */
+/** The time for the lifespan to end after a signal, and for the program to exit when everything is closed. */
 const STOP_MS = 3000;
 const EXIT_MS = 500;
 /** Signals within this time are one: a terminal, a shell and npm may each pass on the same one. */
@@ -58,7 +58,7 @@ export async function serveOnNode(
   await start();
   const http: HttpServer = tls === undefined ? createHttpServer() : createHttpsServer(tls);
   http.on('request', (req, res) => endpoint.handle(new NodeIncoming(req, res), ignore));
-  // Beyond a count of its own Node drops headers unseen, an Origin among them. The limit on their length stays.
+  // Above a limit of its own, Node drops headers silently, an Origin among them. The limit of their total length still applies.
   http.maxHeadersCount = 0;
   http.on('upgrade', (req, socket, head) => {
     if (!isWebSocket(req)) serveAsHttp(http, req, { socket, head });
@@ -67,7 +67,7 @@ export async function serveOnNode(
   });
   if (maxConnections !== undefined) http.maxConnections = maxConnections;
   await listen(http, port, host).catch(async (error: unknown) => {
-    // What was opened for requests that will not come is closed again.
+    // The lifespan was opened for requests that will not come, so it is closed again.
     await stop();
     throw error;
   });
@@ -91,7 +91,7 @@ export async function serveOnNode(
       upgrades?.close({ deadlineMs: drainMs }),
       drain?.({ drainMs }),
     ]);
-    // Answers that were just finished leave before their connections do.
+    // Replies that were just finished are sent before their connections are closed.
     setTimeout(() => http.closeAllConnections(), 100).unref();
     await stopped;
     await stop();
@@ -108,8 +108,8 @@ export async function serveOnNode(
     for (const signal of names) process.off(signal, onSignal);
   }
 
-  // A handler that does not heed its signal, or a lifespan that does not end, must not keep the process. Before its drain time is
-  // over it is kept: another server in this process may still need it.
+  // A handler that ignores its signal, or a lifespan that does not end, must not keep the process running. Until the
+  // drain time is over the process stays, because another server in it may still need it.
   let signalledAt: number | undefined;
   function onSignal(signal: NodeJS.Signals): void {
     if (signalledAt !== undefined) return repeated(signal, signalledAt);
@@ -119,7 +119,7 @@ export async function serveOnNode(
     void close().then(() => exit && exitAfter(Math.max(0, drained - performance.now()) + EXIT_MS));
   }
 
-  // Whoever sends another one a while later does not want to wait.
+  // A second signal after a while means that the user does not want to wait.
   function repeated(signal: NodeJS.Signals, firstAt: number): void {
     if (performance.now() - firstAt < ONE_SIGNAL_MS) return;
     ignoreSignals();
@@ -133,7 +133,7 @@ function ignore(): void {
   // Nothing waits for the end of a request.
 }
 
-// A process in which nothing is left to do ends before.
+// A process that has nothing left to do exits before.
 function exitAfter(ms: number): void {
   setTimeout(() => process.exit(), timerMs('drainMs', ms)).unref();
 }

@@ -1,3 +1,5 @@
+// WebSocket upgrades on an HTTP server.
+
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
@@ -19,12 +21,12 @@ export interface Upgrades {
 export interface UpgradesOptions extends WebSocketOptions, GuardOptions {
   readonly path: string;
   readonly maxConnections?: number | undefined;
-  /** Says who opens a connection. */
+  /** Authenticates the client that opens a connection. */
   readonly authenticate?: ((incoming: Incoming) => Promise<Auth | undefined>) | undefined;
   readonly warn?: ((message: string) => void) | undefined;
 }
 
-/** Takes WebSocket connections beside HTTP. `ws` is loaded with the first of them. */
+/** Accepts WebSocket connections besides HTTP. `ws` is loaded with the first of them. */
 export function upgrades(
   accept: (socket: Socket, caller: Caller) => WebSocketServing,
   options: UpgradesOptions,
@@ -72,7 +74,7 @@ export function upgrades(
       socket.on('error', () => socket.destroy());
       if (closing) return refuse(socket, '503 Service Unavailable');
       if (incoming.path !== path) return refuse(socket, '404 Not Found');
-      // A page of any website may open a WebSocket: the browser asks nobody first.
+      // Any web page may open a WebSocket: browsers do not send a preflight request for it.
       if (guard.refuse(incoming) !== undefined) return refuse(socket, '403 Forbidden');
       upgrade(req, socket, { incoming, head }).catch(() => socket.destroy());
     },
@@ -83,14 +85,14 @@ export function upgrades(
   };
 }
 
-// The body of a refused upgrade is read by nobody; the status is.
+// Clients read only the status of a rejected upgrade, not its body.
 function statusOf(error: unknown): string {
   const status = McpError.is(error) ? error.status : 500;
   if (status === 401) return '401 Unauthorized\r\nWWW-Authenticate: Bearer';
   return status >= 400 ? `${status} ${STATUS_CODES[status] ?? 'Refused'}` : '403 Forbidden';
 }
 
-/** Answers without an upgrade. The HTTP server no longer knows the socket, so that nobody else would close it. */
+/** Replies without an upgrade, and closes the socket, which the HTTP server no longer tracks. */
 export function refuse(socket: Duplex, status: string): void {
   socket.on('error', () => socket.destroy());
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());

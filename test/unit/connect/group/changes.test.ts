@@ -61,7 +61,7 @@ describe('servers that are added and removed', () => {
   test('are validated like a config', async () => {
     await using set = await groupOf({ a: serverWith('a', 'x') });
     const { group } = set;
-    expect(() => group.add('a', { target: serverWith('a') })).toThrow('remove it first');
+    expect(() => group.add('a', { target: serverWith('a') })).toThrow('Remove it first');
     expect(() => group.add('a b', { target: serverWith('a') })).toThrow('letters, digits');
     expect(() => group.add('c', { command: 'x', url: 'https://e.com' } as never)).toThrow('both');
     group.add('off', { target: serverWith('off', 'z'), disabled: true });

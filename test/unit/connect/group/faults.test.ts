@@ -133,7 +133,7 @@ describe('a server of a group that hangs', () => {
     const { group } = set;
     expect((await group.callTool('b_y')).text).toBe('b.y');
     expect(await namesOf(group.tools())).toEqual(['b_y']);
-    expect(set.problems).toEqual(['never: still connecting: its tools are left out until it is there']);
+    expect(set.problems).toEqual(['never: still connecting: its tools are left out until it is connected']);
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     expect(await namesOf(group.tools()), 'while the time stands still').toEqual(['b_y']);
     vi.useRealTimers();

@@ -145,7 +145,7 @@ describe('the resources of a group', () => {
     await expect(group.readResource('b://gone/page')).rejects.toMatchObject({ code: 'resource_not_found' });
     await expect(group.readResource('y://nowhere')).rejects.toMatchObject({
       code: 'resource_not_found',
-      message: 'No server has the resource y://nowhere',
+      message: 'No server has the resource y://nowhere.',
     });
     expect((await group.resources().all()).map(({ uri }) => uri)).toEqual(['x://1', 'x://both', 'x://2']);
     expect((await group.templates().all()).map(({ uriTemplate }) => uriTemplate)).toEqual([

@@ -40,21 +40,24 @@ test.each(Object.keys(answers) as (keyof typeof answers)[])(
     const silent: number[] = [];
     for (let steps = 0; steps < 40; steps++) {
       const lost: McpError[] = [];
-      const way = overWire(() => shortLived(answers[revision], steps), {
+      const open = overWire(() => shortLived(answers[revision], steps), {
         target: 'a server',
         transport: 'stdio',
         probeTimeoutMs: 1000,
       });
-      const opened = await way({
-        events: {
+      const opened = await open(
+        {
           notification: () => undefined,
           problem: () => undefined,
           ask: async () => ({}),
           lost: (reason) => void lost.push(reason),
         },
-        open: { signal: new AbortController().signal, client: { client: undefined, capabilities: {} } },
-        revision,
-      }).catch((error: unknown) => error);
+        {
+          signal: new AbortController().signal,
+          client: { client: undefined, capabilities: {} },
+          revision,
+        },
+      ).catch((error: unknown) => error);
       await new Promise((resolve) => setImmediate(resolve));
       const told = McpError.is(opened) ? opened : lost[0];
       if (told?.message !== 'It is gone') silent.push(steps);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { onHearsay } from '../../../../src/connect/open/recalled-link.js';
+import { recalledLink } from '../../../../src/connect/open/recalled-link.js';
 import type { Call, Outcome } from '../../../../src/protocol/call.js';
 import { McpError } from '../../../../src/protocol/errors.js';
 import type { Link } from '../../../../src/protocol/link.js';
@@ -30,9 +30,9 @@ function fakeLink(name: string, dispatch?: Link['dispatch']) {
 test('a call that is still open when another was rejected is sent again too', async () => {
   const second = fakeLink('second', async ({ method }) => ({ resultType: 'complete', method }));
   const first = fakeLink('first');
-  const link = onHearsay(
+  const link = recalledLink(
     { ...first, dispatch: (call) => (call.method === 'a' ? Promise.reject(refused) : first.dispatch(call)) },
-    { ask: async () => second, timeoutMs: 1000 },
+    { reopen: async () => second, timeoutMs: 1000 },
   );
   const b = link.dispatch(call('b'));
   expect(await link.dispatch(call('a'))).toMatchObject({ method: 'a' });
@@ -50,9 +50,9 @@ test('a recalled link has the traits of the link that replaced it', async () => 
     filtersSubscriptions: true,
     expectsRootChanges: true,
   };
-  const link = onHearsay(
+  const link = recalledLink(
     fakeLink('first', () => Promise.reject(refused)),
-    { ask: async () => second, timeoutMs: 1000 },
+    { reopen: async () => second, timeoutMs: 1000 },
   );
   expect(link.filtersSubscriptions).toBeUndefined();
   await link.dispatch(call('a'));
@@ -63,11 +63,11 @@ test('a recalled link has the traits of the link that replaced it', async () => 
 test('the next call asks again if the server could not be reached', async () => {
   const second = fakeLink('second', async () => ({ resultType: 'complete' }));
   let asked = 0;
-  const link = onHearsay(
+  const link = recalledLink(
     fakeLink('first', () => Promise.reject(refused)),
     {
       timeoutMs: 1000,
-      async ask() {
+      async reopen() {
         if (++asked === 1) throw new McpError('connect_failed', 'Not now');
         return second;
       },
@@ -84,18 +84,18 @@ test('a rejection after a success belongs to the call itself', async () => {
     () => Promise.reject(refused),
   ];
   const first = fakeLink('first', () => (outcomes.shift() as () => Promise<Outcome>)());
-  const link = onHearsay(first, { ask: () => Promise.reject(new Error('asked')), timeoutMs: 1000 });
+  const link = recalledLink(first, { reopen: () => Promise.reject(new Error('asked')), timeoutMs: 1000 });
   await link.dispatch(call('a'));
   await expect(link.dispatch(call('a'))).rejects.toBe(refused);
 });
 
 test('the search for the era has a time limit, and closing ends it', async () => {
-  const ask = (signal: AbortSignal): Promise<Link> =>
+  const reopen = (signal: AbortSignal): Promise<Link> =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   const first = (): Link => fakeLink('first', () => Promise.reject(refused));
-  const late = onHearsay(first(), { ask, timeoutMs: 10 });
+  const late = recalledLink(first(), { reopen, timeoutMs: 10 });
   await expect(late.dispatch(call('a'))).rejects.toMatchObject({ code: 'timeout' });
-  const closed = onHearsay(first(), { ask, timeoutMs: 60_000 });
+  const closed = recalledLink(first(), { reopen, timeoutMs: 60_000 });
   const pending = closed.dispatch(call('a'));
   pending.catch(() => undefined);
   await new Promise(setImmediate);

@@ -133,11 +133,11 @@ test('a server of an unsupported version, or one that is down, is not mistaken f
   expect(down.message).toContain('Cannot reach');
 });
 
-test('the suggestion in a list of targets is in the line of its target', async () => {
+test('the suggestion in an array of targets is in the line of its target', async () => {
   const origin = await listen(createNodeHandler(server(), { path: '/mcp' }));
   const error = await failure([`${origin}/x`, 'http://127.0.0.1:9/mcp'] as unknown as string);
   expect(error.message.split('\n')).toEqual([
-    'Nothing that was tried connected:',
+    'Could not connect. Tried:',
     `- ${origin}/x: Nothing at ${origin}/x speaks MCP (404). Did you mean ${origin}/mcp? An MCP server answers there.`,
     expect.stringContaining('Cannot reach'),
   ]);

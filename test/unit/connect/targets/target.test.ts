@@ -1,12 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { nameOf, type Place, placeOf, type Target } from '../../../../src/connect/targets/target.js';
+import {
+  nameOf,
+  type ResolvedTarget,
+  resolveTarget,
+  type Target,
+} from '../../../../src/connect/targets/target.js';
 import { McpError } from '../../../../src/protocol/errors.js';
 
 const dispatch = async (): Promise<{ resultType: 'complete' }> => ({ resultType: 'complete' });
 const headers = { 'x-key': 'k' };
 
 describe('the kind of a target', () => {
-  test.each<[target: Target, place: Partial<Place> & { kind: Place['kind'] }]>([
+  test.each<[target: Target, place: Partial<ResolvedTarget> & { kind: ResolvedTarget['kind'] }]>([
     ['https://example.com/mcp', { kind: 'http', url: new URL('https://example.com/mcp') }],
     ['HTTP://example.com', { kind: 'http' }],
     ['http://example.com/server.js', { kind: 'http' }],
@@ -37,7 +42,7 @@ describe('the kind of a target', () => {
     [{ mcpServers: {} }, { kind: 'config', config: { mcpServers: {} } }],
     [['server.js', 'https://example.com'], { kind: 'list', targets: ['server.js', 'https://example.com'] }],
   ])('is recognized: %o', (target, place) => {
-    expect(placeOf(target)).toMatchObject(place);
+    expect(resolveTarget(target)).toMatchObject(place);
   });
 
   test.each<[target: unknown, says: string]>([
@@ -51,7 +56,7 @@ describe('the kind of a target', () => {
     [7, 'is not a target.'],
     [null, 'is not a target.'],
   ])('is unknown, and the error explains targets: %o', (target, says) => {
-    const error = thrownBy(() => placeOf(target as Target));
+    const error = thrownBy(() => resolveTarget(target as Target));
     expect(error).toMatchObject({ code: 'invalid_request' });
     expect(error.message).toContain(says);
     expect(error.message).toContain('A target is a URL (https://, wss://), { command, args }');
@@ -71,7 +76,7 @@ describe('the name of a target', () => {
     ['server.py', 'server.py'],
     [dispatch, 'a server in this process'],
   ])('shows no secret: %o', (target, name) => {
-    expect(nameOf(placeOf(target))).toBe(name);
+    expect(nameOf(resolveTarget(target))).toBe(name);
   });
 });
 

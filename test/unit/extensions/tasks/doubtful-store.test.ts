@@ -243,7 +243,7 @@ describe('a task that can never be saved', () => {
     const args = { message: 'x'.repeat(10_000) };
     const { taskId } = await call('tools/call', { name: 'asks', arguments: args });
     expect(await reached(call, taskId, 'failed')).toMatchObject({
-      error: { message: expect.stringMatching(/^The question cannot be kept\. The task has \d+ bytes/) },
+      error: { message: expect.stringMatching(/^The question cannot be saved\. The task has \d+ bytes/) },
     });
     await server.close();
   });
@@ -257,7 +257,7 @@ describe('a task that can never be saved', () => {
     const second = build(kept.store, { maxTaskBytes: 2000 });
     await second.server.start();
     expect(await reached(second.call, taskId, 'failed')).toMatchObject({
-      error: { message: expect.stringMatching(/^The task cannot be taken up, since it cannot be saved\. /) },
+      error: { message: expect.stringMatching(/^The task cannot be resumed, because it cannot be saved\. /) },
     });
     expect(second.did).toEqual([]);
     await second.server.close();

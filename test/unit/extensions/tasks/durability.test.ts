@@ -195,7 +195,7 @@ describe('a task', () => {
     state.failing = true;
     await expect(call('tools/call', { name: 'asks' })).rejects.toMatchObject({
       code: 'overloaded',
-      message: 'The task could not be saved: try again later',
+      message: 'The task could not be saved. Try again later.',
     });
     expect(did).toEqual([]);
     expect(logged).toEqual([expect.stringMatching(/^Task .* could not be saved$/)]);
@@ -228,7 +228,7 @@ describe('a task', () => {
       call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x' }) } }),
     ).rejects.toMatchObject({
       code: 'overloaded',
-      message: 'The answers could not be saved, and the questions are open again: try again later',
+      message: 'The answers could not be saved, and the questions are open again. Try again later.',
     });
   });
 

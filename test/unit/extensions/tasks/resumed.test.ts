@@ -71,7 +71,7 @@ describe('a process that resumes tasks', () => {
     await reached(call, taskId, 'input_required');
     expect(logged).toHaveLength(3);
     expect(logged[0]).toBe(
-      'The entry task:00000000-0000-4000-8000-000000000000 cannot be read, and is left alone',
+      'The entry task:00000000-0000-4000-8000-000000000000 cannot be read, and is skipped',
     );
     await server.close();
   });
@@ -103,7 +103,7 @@ describe('a process that resumes tasks', () => {
     expect(await reached(sixth.call, taskId, 'failed')).toMatchObject({
       error: {
         message:
-          "The task was begun 5 times, and each time the server's process ended before the task got any further.",
+          "The task was started 5 times, and each time the server's process ended before the task made progress.",
       },
     });
     expect(sixth.did).toEqual([]);
@@ -188,7 +188,7 @@ describe('a process that resumes tasks', () => {
     await reached(call, taskId, 'input_required');
     expect(failures).toBeLessThan(0);
     expect(
-      logged.filter((line) => /^Task .* \(asks\) cannot run yet, and is tried again$/.test(line)),
+      logged.filter((line) => /^Task .* \(asks\) cannot run yet, and is retried$/.test(line)),
     ).toHaveLength(3);
     await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x' }) } });
     expect(await reached(call, taskId, 'completed')).toMatchObject({ result: { content: [{ text: 'x' }] } });
@@ -223,7 +223,7 @@ describe('a process that resumes tasks', () => {
     };
     const { server, call, logged } = build(store);
     await server.start();
-    expect(logged).toEqual(['Unfinished tasks could not be taken up']);
+    expect(logged).toEqual(['Unfinished tasks could not be resumed']);
     await expect(call('tasks/cancel', { taskId })).rejects.toMatchObject({ code: 'internal_error' });
     isAway = false;
     await reached(call, taskId, 'input_required');
@@ -316,7 +316,7 @@ describe('a task that does not run in this process', () => {
     await reached(here.call, taskId, 'input_required');
     const refused = {
       code: 'internal_error',
-      message: `The task ${taskId} does not run in this process. It can be answered and cancelled where it runs.`,
+      message: `The task ${taskId} does not run in this process. Answer or cancel it in the process that runs it.`,
     };
     const inputResponses = { a: accept({ a: 'x' }) };
     await expect(here.call('tasks/update', { taskId, inputResponses })).rejects.toMatchObject(refused);

@@ -164,12 +164,12 @@ describe('a result that cannot be stored', () => {
     expect(await reached(call, taskId, 'failed')).toMatchObject({
       error: {
         message: expect.stringMatching(
-          /^The result cannot be kept\. The task has \d+ bytes, at most 5000 \(tasks\.maxTaskBytes\)\.$/,
+          /^The result cannot be saved\. The task has \d+ bytes; the limit is 5000 \(tasks\.maxTaskBytes\)\.$/,
         ),
       },
     });
     expect(await kept.entry(taskId)).toMatchObject({ status: 'failed' });
-    expect(logged).toEqual([expect.stringMatching(/^The result of task .* \(large\) cannot be kept$/)]);
+    expect(logged).toEqual([expect.stringMatching(/^The result of task .* \(large\) cannot be saved$/)]);
     expect(did).toEqual(['before']);
     await server.close();
   });
@@ -187,7 +187,7 @@ describe('a result that cannot be stored', () => {
     const { call, server } = build(store);
     const { taskId } = await call('tools/call', { name: 'large', arguments: { bytes: 10_000 } });
     expect(await reached(call, taskId, 'failed')).toMatchObject({
-      error: { message: expect.stringMatching(/^The result cannot be kept\. An entry may have 5000 bytes/) },
+      error: { message: expect.stringMatching(/^The result cannot be saved\. An entry may have 5000 bytes/) },
     });
     await server.close();
   });
@@ -197,7 +197,7 @@ describe('a result that cannot be stored', () => {
     const args = { count: 10, bytes: 2000 };
     const { taskId } = await call('tools/call', { name: 'steps', arguments: args });
     expect(await reached(call, taskId, 'failed')).toMatchObject({
-      error: { message: expect.stringMatching(/at most 5000/) },
+      error: { message: expect.stringMatching(/the limit is 5000/) },
     });
     expect(did).toEqual(['step 0', 'step 1', 'step 2']);
     await server.close();
@@ -213,7 +213,7 @@ describe('the answers to a task', () => {
       call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x'.repeat(2000) }) } }),
     ).rejects.toMatchObject({
       code: 'invalid_params',
-      message: expect.stringMatching(/^The answers to this task have \d+ bytes, at most 1000/),
+      message: expect.stringMatching(/^The answers to this task have \d+ bytes; the limit is 1000/),
     });
     await reached(call, taskId, 'input_required');
     await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'short' }) } });
@@ -329,7 +329,7 @@ describe('a caller of tasks', () => {
     expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
     await expect(begin(ann)).rejects.toMatchObject({
       code: 'overloaded',
-      message: 'You have 3 unfinished tasks, at most 3: wait for one to end, or cancel one.',
+      message: 'You have 3 unfinished tasks; the limit is 3. Wait for one to end, or cancel one.',
     });
     await begin(bob);
     const taskId = made.flatMap((one) => (one.status === 'fulfilled' ? one.value['taskId'] : []))[0];
@@ -355,7 +355,7 @@ describe('a caller of tasks', () => {
     await begin(second.server, 'ann');
     await expect(begin(second.server, 'ann')).rejects.toMatchObject({
       code: 'overloaded',
-      message: expect.stringMatching(/^Your tasks have \d+ bytes in the store, at most 10000/),
+      message: expect.stringMatching(/^Your tasks have \d+ bytes in the store; the limit is 10000/),
     });
     await begin(second.server, 'bob');
     await second.server.close();

@@ -134,7 +134,7 @@ describe('certificates', () => {
   test('are an error together with a custom `fetch`, since they would do nothing', async () => {
     const error = await refusedBy('https://127.0.0.1:1/mcp', { fetch, ca: pem('ca'), proxy: false });
     expect(error.code).toBe('invalid_request');
-    expect(error.message).toContain('`ca`, `proxy`: this cannot be told to the `fetch` that was handed in');
+    expect(error.message).toContain('`ca`, `proxy`: this has no effect on the option `fetch`');
   });
 });
 
