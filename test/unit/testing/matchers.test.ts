@@ -42,7 +42,7 @@ test('toHaveData matches the data of a result', () => {
   );
 });
 
-test('toHaveTool matches a client with the tool', () => {
+test('toHaveTool matches a list that has the tool', () => {
   const tools = [listedTool('add'), listedTool('sub', { description: 'Subtracts' })];
   expect(tools).toHaveTool('add');
   expect({ tools }).toHaveTool('sub');

@@ -141,7 +141,7 @@ describe('tasks in a session of 2025-11-25', () => {
     expect(await request('tasks/get', { taskId })).toMatchObject({ result: { taskId, status: 'completed' } });
   });
 
-  it('fail in the same way for errors of the tool and of the protocol', async () => {
+  it('have the status failed after an error of the tool and of the protocol alike', async () => {
     const { request } = await connect();
     const failed = taskOf(await request('tools/call', { name: 'fails', task: {} }));
     expect(await request('tasks/result', { taskId: failed['taskId'] })).toMatchObject({

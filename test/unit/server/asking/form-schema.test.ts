@@ -265,7 +265,7 @@ describe('an accepted answer', () => {
     expect(accepted(schema)).toEqual({ ok: true, value: { action: 'accept', content: { n: 5 } } });
   });
 
-  test('that does not fit the form is ignored', () => {
+  test('that does not fit the form is rejected', () => {
     for (const content of [{}, { age: 'old' }, { age: 1, size: 'xl' }, { age: 1, tags: ['c'] }])
       expect(accepted(json, content)).toEqual({ ok: false });
     for (const response of [undefined, null, 7, {}, { action: 'perhaps' }, { action: 'accept', content: 7 }])

@@ -40,7 +40,7 @@ describe('a run with a journal', () => {
     expect(asking.refusal).toBe(stop);
   });
 
-  test('also forgets its recorded steps when it ends', async () => {
+  test('throws the reason also for a step that was recorded before', async () => {
     const asking = new Replay(undefined, { suspender: makeSuspender() });
     await asking.step('known', () => 1);
     const again = new Replay(asking.journal({ logged: 0, reached: undefined }));

@@ -170,7 +170,7 @@ describe('the arguments of a tool', () => {
   });
 
   it.each(['__proto__', 'constructor', 'toString', 'nope', ''])(
-    'are not read for an unknown tool: %j',
+    'do not matter for an unknown tool, which is an error: %j',
     async (name) => {
       await expect(call('tools/call', { name })).rejects.toMatchObject({
         code: 'invalid_params',
@@ -179,7 +179,7 @@ describe('the arguments of a tool', () => {
     },
   );
 
-  it('are not read if the name is not a string', async () => {
+  it('do not matter if the name is not a string, which is an error', async () => {
     await expect(call('tools/call', { name: 7 })).rejects.toMatchObject({ code: 'invalid_params' });
     await expect(call('tools/call', { name: 'add', arguments: [] })).rejects.toMatchObject({
       code: 'invalid_params',
