@@ -24,7 +24,7 @@ describe('connect', () => {
     [{ timeout: 5 }, /^connect has no option "timeout"\. Did you mean "timeoutMs"\?$/],
     [{ reconect: false }, /"reconect"\. Did you mean "reconnect"\?/],
     [{ elicitation: () => {} }, /Did you mean "elicit"\?/],
-    [{ capabilities: {} }, /declared by the handlers/],
+    [{ capabilities: {} }, /declares capabilities from its handlers/],
     [{ elicit: { forms: () => {} } }, /`elicit` has no "forms"\. Did you mean "form"\?/],
     [{ elicit: 'yes' }, /`elicit` must be a function/],
     [{ sample: { tools: true } }, /`sample` needs `run`/],

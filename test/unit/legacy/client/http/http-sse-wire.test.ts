@@ -1,6 +1,6 @@
 import { createServer, tool } from 'fullmcp';
 import { serve } from 'fullmcp/node';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { httpSseWire } from '../../../../../src/legacy/client/http/http-sse-wire.js';
 import type { McpError } from '../../../../../src/protocol/errors.js';
 import type { Wire } from '../../../../../src/transports/client/wire.js';
@@ -46,6 +46,12 @@ function sse(endpoint: string, post: Reply = (_, response) => status(response, 2
 const request = (id: number): string => JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' });
 
 test('messages wait for the endpoint, are posted in order, and are answered on the stream', async () => {
+  // A message waits at most 250 ms for the one before it, which a busy machine may need.
+  const { setTimeout: later } = globalThis;
+  const patient = vi
+    .spyOn(globalThis, 'setTimeout')
+    .mockImplementation(((run: () => void, ms?: number) => later(run, ms === 250 ? 60_000 : ms)) as never);
+  onTestFinished(() => patient.mockRestore());
   await using server = await scriptedServer((received, response) => {
     if (received.method === 'POST') {
       setTimeout(() => status(response, 202), received.body?.id === 1 ? 30 : 0);
