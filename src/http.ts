@@ -53,7 +53,7 @@ export interface Handler {
 }
 
 /** The members of a server that a handler needs. The handler gives its `secret` to a server that has none. */
-export type Served = Pick<Server, 'dispatch'> & Partial<Pick<Server, 'provideSecret' | 'log'>>;
+export type Served = Pick<Server, 'dispatch'> & Partial<Pick<Server, 'provideSecret' | 'logger'>>;
 
 /**
  * Makes an HTTP handler for runtimes with `Request` and `Response`: Bun, Deno, Workers, Hono and others. It serves all
@@ -86,7 +86,7 @@ export function createEndpoint<Raw>(
   const { sessions = true, secret, path } = options;
   if (path !== undefined) checkPath(path, '"path"');
   if (secret !== undefined) server.provideSecret?.(secret);
-  const warn = (message: string): void => server.log?.('warning', message);
+  const warn = (message: string): void => server.logger?.('warning', message);
   return httpEndpoint(
     server.dispatch,
     { ...options, authenticate: authenticator(server, options.auth), warn },
@@ -96,7 +96,7 @@ export function createEndpoint<Raw>(
 
 /** Runs the `auth` of the options on a request. An unexpected error is masked and logged, like a handler's error. */
 export function authenticator<Raw>(
-  { log = logToConsole }: Pick<Served, 'log'>,
+  { logger: log = logToConsole }: Pick<Served, 'logger'>,
   auth: Authenticate<Raw> | undefined,
 ): ((incoming: Incoming) => Promise<Auth | undefined>) | undefined {
   if (auth === undefined) return undefined;

@@ -28,7 +28,7 @@ export {
   text,
   user,
 } from './protocol/model/content.js';
-export type { InputRequest, Root, SamplingMessage } from './protocol/model/input.js';
+export type { ElicitUrlResult, InputRequest, Root, SamplingMessage } from './protocol/model/input.js';
 export type { ClientCapabilities, Implementation, PromptMessage } from './protocol/model/model.js';
 export type { LogLevel } from './protocol/tables/log-level.js';
 export { type Revision, revisions } from './protocol/tables/revisions.js';
@@ -45,16 +45,15 @@ export {
 export type { StandardJsonSchema, StandardSchema } from './schema/standard.js';
 export { type InputRequired, inputRequired } from './server/asking/input-required.js';
 export type {
-  Elicited,
+  ElicitResult,
   FormQuestion,
-  Sampled,
   SampleOptions,
+  SampleResult,
   UrlQuestion,
-  Visited,
 } from './server/asking/question.js';
 export type { Step } from './server/asking/run.js';
 export { DefinitionError } from './server/catalog/compile.js';
-export type { Handle } from './server/catalog/registry.js';
+export type { Registration } from './server/catalog/registry.js';
 export type { ClientFacts, Context, Elicit } from './server/context/context.js';
 export {
   type Completer,
@@ -74,7 +73,7 @@ export {
   type ResourceReader,
   resource,
   type Tool,
-  type ToolBehaviour,
+  type ToolAnnotations,
   type ToolDefinition,
   type ToolOptions,
   tool,
@@ -96,10 +95,10 @@ export type { Definers } from './server/define-with.js';
 export type { ErrorAnswer, OnError } from './server/results/map-error.js';
 export { ToolError } from './server/results/tool-error.js';
 export type { ToolResult } from './server/results/tool-result.js';
-export type { Bus, Change, Changed } from './server/state/bus.js';
+export type { Bus, BusMessage, Changed } from './server/state/bus.js';
 export type { IdempotencyOptions } from './server/state/idempotency.js';
 export type { Lifespan } from './server/state/lifespan.js';
-export type { Log } from './server/state/log.js';
+export type { Logger } from './server/state/log.js';
 export { type MemoryStoreOptions, memoryStore, type Store } from './server/state/store.js';
 export type { StoreLimits } from './server/state/store-shares.js';
 export {

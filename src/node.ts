@@ -52,7 +52,7 @@ export async function serve(
           : upgrades((socket, caller) => serveWebSocket(server, socket, { ...websocket, ...caller }), {
               ...effective,
               authenticate: authenticator(server, effective.auth),
-              warn: (message) => server.log?.('warning', message),
+              warn: (message) => server.logger?.('warning', message),
               ...websocket,
               path,
             }),

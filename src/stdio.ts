@@ -29,11 +29,11 @@ const stdioKeys = {
  * serveStdio(server);
  */
 export function serveStdio(
-  server: Pick<Server, 'dispatch' | 'close' | 'log' | 'provideSecret'> & Partial<Pick<Server, 'drain'>>,
+  server: Pick<Server, 'dispatch' | 'close' | 'logger' | 'provideSecret'> & Partial<Pick<Server, 'drain'>>,
   options: StdioOptions = {},
 ): StdioServing {
   checkOptions('serveStdio', options, stdioKeys);
-  const { dispatch, close, log } = server;
+  const { dispatch, close, logger: log } = server;
   // Without a secret, a random one will do: sealed state need not outlive this process.
   server.provideSecret(environmentSecret() ?? `${crypto.randomUUID()}${crypto.randomUUID()}`);
   return serveOverStdio(

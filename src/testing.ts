@@ -1,6 +1,6 @@
 // The entry `fullmcp/testing`: the testing kit.
 
-export type { TestAnswer, TestAnswers } from './testing/answers.js';
+export type { TestHandler, TestHandlers } from './testing/answers.js';
 export { type BuiltCall, callOf, listedTool, toolResult } from './testing/builders.js';
 export { everyWire } from './testing/every-wire.js';
 export {
@@ -24,4 +24,4 @@ export {
 export { type Recorder, type RecorderOptions, recorder } from './testing/recording/recorder.js';
 export { replay } from './testing/recording/replay.js';
 export { type TestClientOptions, type TestedServer, testClient } from './testing/test-client.js';
-export { type Over, type TestWire, wires } from './testing/wires.js';
+export { type TestTransport, wires } from './testing/wires.js';

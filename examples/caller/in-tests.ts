@@ -5,11 +5,11 @@ import { server } from './server.js';
 export async function inTests(): Promise<unknown[]> {
   // #region tests
   // The caller as in `ctx.auth`, over any transport.
-  await using ada = await testClient(server, { auth: { subject: 'ada' } });
+  await using ada = await testClient(server, { caller: { subject: 'ada' } });
   const added = await ada.callTool('add_note', { text: 'numbers' });
 
   // In the same process, without the test kit.
-  await using bob = await connect(server, { as: { subject: 'bob' } });
+  await using bob = await connect(server, { caller: { subject: 'bob' } });
   const other = await bob.callTool('add_note', { text: 'bridges' });
 
   // Headers, for a server whose `user` reads them.

@@ -1,4 +1,10 @@
-import { type AnswerForm, connect, type Handlers, McpError, type SamplingRequest } from 'fullmcp/client';
+import {
+  connect,
+  type ElicitFormHandler,
+  type Handlers,
+  McpError,
+  type SamplingRequest,
+} from 'fullmcp/client';
 import server from '../asking/server.js';
 
 // The examples of docs/answer.md.
@@ -48,7 +54,7 @@ export async function use(handlers: Handlers): Promise<string> {
   return text;
 }
 
-export async function forms(fill: AnswerForm): Promise<string> {
+export async function forms(fill: ElicitFormHandler): Promise<string> {
   // #region forms
   await using client = await connect(server, { elicit: fill }); // forms only: a function is enough
   const { text } = await client.callTool('book');
@@ -58,7 +64,7 @@ export async function forms(fill: AnswerForm): Promise<string> {
 
 // #region terminal
 /** Asks for one field after the other. `ask` shows a line and returns the user's input. */
-export function fillIn(ask: (line: string, signal: AbortSignal) => Promise<string>): AnswerForm {
+export function fillIn(ask: (line: string, signal: AbortSignal) => Promise<string>): ElicitFormHandler {
   return async function fill({ message, schema }, { signal, rejection }) {
     const content: Record<string, unknown> = {};
     if (rejection !== undefined) console.error(rejection); // why the previous answer was invalid

@@ -57,7 +57,7 @@ export async function options(url: string, tokens: { current: () => Promise<stri
     timeoutMs: 30_000, //                              without a response or progress
     maxTimeoutMs: 300_000, //                          in total
     reconnect: { maxAttempts: 10 },
-    log: ({ level, data }) => console.error(level, data),
+    onLog: ({ level, data }) => console.error(level, data),
   });
   // #endregion
   return (await client.callTool('add', { a: 1, b: 2 })).text;

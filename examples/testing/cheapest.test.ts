@@ -58,7 +58,7 @@ test.each([1, 2, 3, 4, 5])('on a bad network it returns an item or nothing, with
   const faults = startFaults({ seed, after: 1, drop: 0.1, garble: 0.1, duplicate: 0.1, delay: 0.2 });
   await using client = await testClient(shop, { over: 'stdio', faults, timeoutMs: 100 });
   expect([undefined, 'apple', 'pear']).toContain(await cheapest(client, ['apple', 'pear']));
-  faults.calm(); // no more faults from here on
+  faults.stop(); // no more faults from here on
   expect(await cheapest(client, ['apple', 'pear'])).toBe('pear');
 });
 // #endregion

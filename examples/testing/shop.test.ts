@@ -17,7 +17,7 @@ test('price returns the price of an item', async () => {
 // #region answers
 test('an admin can wipe the shop after confirming', async () => {
   await using client = await testClient(server, {
-    auth: { scopes: ['admin'] }, // what the server sees as ctx.auth
+    caller: { scopes: ['admin'] }, // what the server sees as ctx.auth
     answers: { confirm: { ok: true } }, // by the keys of the server's questions
   });
   expect((await client.callTool('wipe')).text).toBe('done');
@@ -25,7 +25,7 @@ test('an admin can wipe the shop after confirming', async () => {
 
 test('the shop is not wiped if the user declines', async () => {
   await using client = await testClient(server, {
-    auth: { scopes: ['admin'] },
+    caller: { scopes: ['admin'] },
     answers: { confirm: { action: 'decline' } },
   });
   expect((await client.callTool('wipe')).text).toBe('The user declined: confirm');

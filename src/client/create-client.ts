@@ -47,7 +47,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     client: identity,
     capabilities: { ...capabilitiesOf(options), extensions: { [TASKS]: {} } },
   };
-  if (options.log) hub.on('log', options.log);
+  if (options.onLog) hub.on('log', options.onLog);
 
   function notification(method: string, params: JsonObject | undefined): void {
     for (const stale of staleBy(method, params)) results?.invalidate(cacheKey, stale);

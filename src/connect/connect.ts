@@ -178,10 +178,10 @@ export function makeConnect(host: Host): Connect {
 }
 
 // Loaded when needed: few web pages have a server in the same process.
-function inProcess(dispatch: Dispatch, { as }: ConnectOptions): OpenLink {
+function inProcess(dispatch: Dispatch, { caller }: ConnectOptions): OpenLink {
   return async (_events, open) => {
     const { dispatchLink } = await import('../transports/memory/link.js');
-    return dispatchLink(dispatch, { open, as });
+    return dispatchLink(dispatch, { open, caller });
   };
 }
 

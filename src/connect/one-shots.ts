@@ -55,6 +55,9 @@ export interface OneShots {
   readonly serverInfo: (target?: Target, options?: ConnectOptions) => Promise<ServerFacts>;
 }
 
+// The client's own `onLog` gets the messages of the call too: with both, each message would come twice.
+const { onLog: _, ...keysOfCall } = callKeys;
+
 export function makeOneShots(
   connect: (target?: Target, options?: ConnectOptions) => Promise<Client>,
 ): OneShots {
@@ -77,7 +80,7 @@ export function makeOneShots(
     await checkOptionsOf(what, options, oneShotKeys);
     const split = (keys: object): object =>
       Object.fromEntries(Object.entries(options).filter(([key]) => Object.hasOwn(keys, key)));
-    return withClient(target, (client) => use(client, split(callKeys)), split(connectKeys));
+    return withClient(target, (client) => use(client, split(keysOfCall)), split(connectKeys));
   }
 
   return {

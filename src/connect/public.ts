@@ -8,7 +8,6 @@ export type {
   ClientInfo,
   Completion,
   CompletionRequest,
-  Interests,
   Listing,
   PendingCall,
   PromptResult,
@@ -16,23 +15,23 @@ export type {
   ServerFacts,
   Status,
   SubscribeOptions,
+  SubscribeTo,
   Subscription,
   TaskHandle,
   TaskState,
   ToolCallOptions,
 } from '../client/model/client.js';
 export type {
-  AnswerForm,
-  AnswerSampling,
-  AnswerVisit,
-  Asked,
-  Form,
-  FormAnswer,
+  ElicitForm,
+  ElicitFormHandler,
+  ElicitFormResult,
+  ElicitUrl,
+  ElicitUrlHandler,
   Handlers,
-  SamplingAnswer,
+  QuestionContext,
+  SamplingHandler,
   SamplingRequest,
-  Visit,
-  VisitAnswer,
+  SamplingResult,
 } from '../client/model/handlers.js';
 export type {
   CallOptions,
@@ -46,7 +45,7 @@ export type { TypedTools } from '../client/model/typed.js';
 export type { Auth, Call, Dispatch, Middleware, Outcome, Peer } from '../protocol/call.js';
 export { type ErrorCode, McpError } from '../protocol/errors.js';
 export type { ContentBlock, ResourceContents } from '../protocol/model/content.js';
-export type { Root, SamplingContent, SamplingMessage } from '../protocol/model/input.js';
+export type { ElicitUrlResult, Root, SamplingContent, SamplingMessage } from '../protocol/model/input.js';
 export type {
   ClientCapabilities,
   Discovered,

@@ -23,18 +23,18 @@ export type Caller = Pick<Call, 'auth' | 'http'>;
 const MAX_SUBJECT = 1024;
 
 /** The caller's identity with its defaults. Throws a TypeError that says what is wrong. */
-export function toAuth(init: AuthInit): Auth;
-export function toAuth(init: AuthInit | undefined): Auth | undefined;
-export function toAuth(init: AuthInit | undefined): Auth | undefined {
+export function toAuth(init: AuthInit, option?: string): Auth;
+export function toAuth(init: AuthInit | undefined, option?: string): Auth | undefined;
+export function toAuth(init: AuthInit | undefined, option = 'auth'): Auth | undefined {
   if (init === undefined) return undefined;
-  if (!isObject(init)) throw new TypeError('auth must be an object with a "subject", or undefined.');
+  if (!isObject(init)) throw new TypeError(`${option} must be an object with a "subject", or undefined.`);
   const { subject, scopes = [], claims = {} } = init as AuthInit;
   // An anonymous caller is undefined. An empty name would share tasks and sessions with everybody who is anonymous.
   if (typeof subject !== 'string' || subject === '' || subject.length > MAX_SUBJECT)
-    throw new TypeError(`auth.subject must be a string of 1 to ${MAX_SUBJECT} characters.`);
+    throw new TypeError(`${option}.subject must be a string of 1 to ${MAX_SUBJECT} characters.`);
   if (!Array.isArray(scopes) || scopes.some((scope) => typeof scope !== 'string'))
-    throw new TypeError('auth.scopes must be an array of strings.');
-  if (!isObject(claims)) throw new TypeError('auth.claims must be an object.');
+    throw new TypeError(`${option}.scopes must be an array of strings.`);
+  if (!isObject(claims)) throw new TypeError(`${option}.claims must be an object.`);
   return { ...init, subject, scopes, claims };
 }
 

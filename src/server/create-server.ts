@@ -17,7 +17,7 @@ import type { Implementation } from '../protocol/model/model.js';
 import type { SchemaLike } from '../schema/schema.js';
 import { createSeal, type SealOptions } from './asking/sealed-state.js';
 import { compileDefinition, compileDefinitions, DefinitionError } from './catalog/compile.js';
-import type { Handle } from './catalog/registry.js';
+import type { Registration } from './catalog/registry.js';
 import { Registry } from './catalog/registry.js';
 import {
   type Prompt,
@@ -44,7 +44,7 @@ import { toolOutcomes } from './results/tool-outcomes.js';
 import { type Changed, changedOver } from './state/bus.js';
 import { runOnce } from './state/idempotency.js';
 import { LifespanRun } from './state/lifespan.js';
-import { type Log, logToConsole } from './state/log.js';
+import { type Logger, logToConsole } from './state/log.js';
 import { memoryStore, type Store } from './state/store.js';
 
 /** A server is built once and serves any number of clients, revisions and transports at the same time. */
@@ -55,8 +55,8 @@ export interface Server<State = unknown, User = unknown, T = unknown> extends As
   readonly dispatch: Dispatch;
   /** Announces changes to subscribed clients. */
   readonly changed: Changed;
-  /** Writes to the `log` of the options. */
-  readonly log: Log;
+  /** Writes to the `logger` of the options. */
+  readonly logger: Logger;
   /** Adds a tool to the running server. Throws if the name is taken. */
   readonly tool: <
     In extends SchemaLike | undefined = undefined,
@@ -66,19 +66,19 @@ export interface Server<State = unknown, User = unknown, T = unknown> extends As
     name: string,
     options: ToolOptions<In, Out>,
     run: ToolHandler<In, Out, State, User, Returned>,
-  ) => Handle;
+  ) => Registration;
   /** Adds a resource, or a template if the URI has braces, to the running server. Throws if the URI is taken. */
   readonly resource: <const Uri extends string>(
     uri: Uri,
     options: ResourceOptions<State, User, VariablesOf<Uri>>,
     read: ResourceReader<VariablesOf<Uri>, State, User>,
-  ) => Handle;
+  ) => Registration;
   /** Adds a prompt to the running server. Throws if the name is taken. */
   readonly prompt: <Args extends SchemaLike | undefined = undefined>(
     name: string,
     options: PromptOptions<Args, State, User>,
     run: PromptHandler<Args, State, User>,
-  ) => Handle;
+  ) => Registration;
   /** Sets the secret if the options have none; `serve` and `serveStdio` call it with `MCP_SECRET`. */
   readonly provideSecret: (secret: string) => void;
   /** Runs the lifespan now instead of with the first call. */
@@ -111,7 +111,7 @@ export function createServer<State, User, T>(
     throw new DefinitionError([
       'createServer needs an object: createServer({ name, version, tools: { … } })',
     ]);
-  const { log = logToConsole, timeoutMs, idempotency, store = memoryStore() } = options;
+  const { logger: log = logToConsole, timeoutMs, idempotency, store = memoryStore() } = options;
   const mapError = mapErrors(options.onError, log);
   const meta = resultMeta(options);
   const { use = [] } = options;
@@ -206,7 +206,7 @@ export function createServer<State, User, T>(
     info,
     dispatch: outer,
     changed,
-    log,
+    logger: log,
     tool(name, toolOptions, run) {
       const definition = (tool as (definition: object) => Tool)({ ...toolOptions, run });
       return registry.add('tools', name, compileDefinition('tool', name, definition, defaults));
@@ -233,7 +233,7 @@ export function createServer<State, User, T>(
 // A random secret is lost with its process, and the states that it seals are useless to other processes.
 function sealOptions(
   { name, secret, asking = {} }: Pick<AnyServerOptions, 'name' | 'secret' | 'asking'>,
-  { log, store }: { readonly log: Log; readonly store: Store },
+  { log, store }: { readonly log: Logger; readonly store: Store },
 ): SealOptions {
   const { maxAgeMs = 3_600_000, maxBytes = 65_536, once = false } = asking;
   return {

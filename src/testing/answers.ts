@@ -1,15 +1,21 @@
 // Answers to a server's questions, by key, for tests.
 
-import type { Asked, FormAnswer, Handlers, SamplingAnswer, VisitAnswer } from '../client/model/handlers.js';
+import type {
+  ElicitFormResult,
+  Handlers,
+  QuestionContext,
+  SamplingResult,
+} from '../client/model/handlers.js';
 import { isObject, type JsonObject } from '../jsonrpc/message.js';
 import { McpError } from '../protocol/errors.js';
+import type { ElicitUrlResult } from '../protocol/model/input.js';
 
 /**
  * An answer of a user or a model. To a form: the fields, or the value of a form's only field, named like the key. To a page:
- * anything accepts. To a model's request: a string, or a whole `SamplingAnswer`. An object with an `action` is sent as it is; a
+ * anything accepts. To a model's request: a string, or a whole `SamplingResult`. An object with an `action` is sent as it is; a
  * function receives the question.
  */
-export type TestAnswer =
+export type TestHandler =
   | Readonly<JsonObject>
   | string
   | boolean
@@ -19,10 +25,10 @@ export type TestAnswer =
     }) => Readonly<JsonObject> | string | boolean);
 
 /** Answers by the key under which the server asks. A question without an answer fails, unless a handler takes it. */
-export type TestAnswers = Readonly<Record<string, TestAnswer>>;
+export type TestHandlers = Readonly<Record<string, TestHandler>>;
 
 /** Handlers that give those answers. A question that has none goes to `otherwise`, or is an error that names it. */
-export function answering(answers: TestAnswers, otherwise: Handlers): Handlers {
+export function answering(answers: TestHandlers, otherwise: Handlers): Handlers {
   const { elicit, sample } = otherwise;
   const form = typeof elicit === 'function' ? elicit : elicit?.form;
   const visit = typeof elicit === 'object' ? elicit.url : undefined;
@@ -30,8 +36,8 @@ export function answering(answers: TestAnswers, otherwise: Handlers): Handlers {
 
   function find<Q, A>(
     question: Q & { readonly message: string },
-    asked: Asked,
-    next: ((question: Q, asked: Asked) => A) | undefined,
+    asked: QuestionContext,
+    next: ((question: Q, asked: QuestionContext) => A) | undefined,
   ): { readonly value: unknown } | { readonly answer: A } {
     const { key } = asked;
     if (key !== undefined && Object.hasOwn(answers, key)) {
@@ -53,13 +59,13 @@ export function answering(answers: TestAnswers, otherwise: Handlers): Handlers {
         const found = find(question, asked, form);
         if ('answer' in found) return found.answer;
         const { value } = found;
-        if (isAction(value)) return value as unknown as FormAnswer;
+        if (isAction(value)) return value as unknown as ElicitFormResult;
         return { action: 'accept', content: isObject(value) ? value : { [asked.key as string]: value } };
       },
       url(question, asked) {
         const found = find(question, asked, visit);
         if ('answer' in found) return found.answer;
-        return isAction(found.value) ? (found.value as unknown as VisitAnswer) : { action: 'accept' };
+        return isAction(found.value) ? (found.value as unknown as ElicitUrlResult) : { action: 'accept' };
       },
     },
     sample: {
@@ -69,13 +75,13 @@ export function answering(answers: TestAnswers, otherwise: Handlers): Handlers {
         const message = JSON.stringify(request.messages.at(-1)?.content ?? '');
         const found = find({ ...request, message }, asked, run);
         if ('answer' in found) return found.answer;
-        return isObject(found.value) ? (found.value as unknown as SamplingAnswer) : said(String(found.value));
+        return isObject(found.value) ? (found.value as unknown as SamplingResult) : said(String(found.value));
       },
     },
   };
 }
 
-function said(text: string): SamplingAnswer {
+function said(text: string): SamplingResult {
   return { role: 'assistant', content: { type: 'text', text }, model: 'test', stopReason: 'endTurn' };
 }
 

@@ -2,7 +2,7 @@
 
 import type { Client } from '../client/model/client.js';
 import { type TestClientOptions, type TestedServer, testClient } from './test-client.js';
-import { carriesHeaders, type TestWire, wires } from './wires.js';
+import { carriesHeaders, type TestTransport, wires } from './wires.js';
 
 /**
  * Runs a test over every transport and revision, one after another, each with a client of its own. A function as `server` makes
@@ -20,7 +20,7 @@ import { carriesHeaders, type TestWire, wires } from './wires.js';
  */
 export async function everyWire<S extends TestedServer>(
   server: S | (() => S | Promise<S>),
-  run: (client: Client<S>, wire: TestWire) => unknown,
+  run: (client: Client<S>, wire: TestTransport) => unknown,
   options: Omit<TestClientOptions, 'over' | 'revision'> = {},
 ): Promise<void> {
   for (const wire of wires) {
@@ -36,8 +36,8 @@ export async function everyWire<S extends TestedServer>(
 
 async function overOne<S extends TestedServer>(
   server: S | (() => S | Promise<S>),
-  run: (client: Client<S>, wire: TestWire) => unknown,
-  { wire, ...options }: TestClientOptions & { readonly wire: TestWire },
+  run: (client: Client<S>, wire: TestTransport) => unknown,
+  { wire, ...options }: TestClientOptions & { readonly wire: TestTransport },
 ): Promise<void> {
   const { over, revision } = wire;
   const made = typeof server === 'function' ? await server() : server;
@@ -50,7 +50,7 @@ async function overOne<S extends TestedServer>(
 }
 
 // The error itself, so that a test runner still shows what was expected and what came.
-function named(error: unknown, { name }: TestWire): unknown {
+function named(error: unknown, { name }: TestTransport): unknown {
   if (!(error instanceof Error)) return new Error(`${name}: ${String(error)}`, { cause: error });
   error.message = `${name}: ${error.message}`;
   return error;

@@ -16,7 +16,7 @@ import { faultyWire } from './faults/faulty-wire.js';
 import { memoryFetch } from './memory/fetch.js';
 import { memoryStdio } from './memory/stdio.js';
 import { memoryWebSocket } from './memory/web-socket.js';
-import { carriesHeaders, type TestWire } from './wires.js';
+import { carriesHeaders, type TestTransport } from './wires.js';
 
 /** A server that is served in memory: how to connect to it, and how to close it. */
 export interface Serving {
@@ -25,7 +25,7 @@ export interface Serving {
 }
 
 export interface ServingParts {
-  readonly wire: TestWire;
+  readonly wire: TestTransport;
   readonly faults: Faults | undefined;
   readonly headers: HeaderValues | undefined;
 }

@@ -9,11 +9,11 @@ import { toAuth } from '../protocol/caller.js';
 import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
 import type { Revision } from '../protocol/tables/revisions.js';
 import type { HeaderValues } from '../transports/http/client/options.js';
-import { answering, type TestAnswers } from './answers.js';
+import { answering, type TestHandlers } from './answers.js';
 import { type FaultPlan, type Faults, startFaults } from './faults/faults.js';
 import { ownSecret } from './secret.js';
 import { serveInMemory } from './serving.js';
-import { type Over, wireFor } from './wires.js';
+import { type TestTransport, wireFor } from './wires.js';
 
 /** Anything that can be tested: a server, or any other object that answers calls. */
 export interface TestedServer {
@@ -24,17 +24,17 @@ export interface TestedServer {
 }
 
 /** The options of `testClient`: those of a client, and those of the test. */
-export interface TestClientOptions extends Omit<ClientOptions, 'as'> {
+export interface TestClientOptions extends Omit<ClientOptions, 'caller'> {
   /** The transport. Default: `in-process`; `http` with `headers`; with a `revision`, the first transport that has it. */
-  readonly over?: Over;
+  readonly over?: TestTransport['over'];
   /** The protocol revision. Default: the newest that the transport carries. */
   readonly revision?: Revision;
   /** The authenticated caller as the server sees it. Default of `subject`: `test`. */
-  readonly auth?: Partial<Auth>;
+  readonly caller?: Partial<Auth>;
   /** Headers for every request. With a transport that has none (`stdio`, `in-process`) they are an error. */
   readonly headers?: HeaderValues;
   /** Answers to the server's questions, by key. Other questions go to the handlers. */
-  readonly answers?: TestAnswers;
+  readonly answers?: TestHandlers;
   /** The faults of the network: a plan, or started faults. In-process they are an error. */
   readonly faults?: FaultPlan | Faults;
   /** Stops connecting. */
@@ -43,12 +43,12 @@ export interface TestClientOptions extends Omit<ClientOptions, 'as'> {
   readonly connectTimeoutMs?: number;
 }
 
-const { as: _, ...sharedKeys } = clientKeys;
+const { caller: _, ...sharedKeys } = clientKeys;
 const optionKeys = {
   ...sharedKeys,
   over: true,
   revision: true,
-  auth: true,
+  caller: true,
   headers: true,
   answers: true,
   faults: true,
@@ -63,7 +63,7 @@ const optionKeys = {
  * ```ts
  * const greet = tool({ description: 'Greets.', run: () => 'hello' });
  * const server = createServer({ name: 'greeter', version: '1.0.0', tools: { greet } });
- * await using client = await testClient(server, { auth: { subject: 'alice' } });
+ * await using client = await testClient(server, { caller: { subject: 'alice' } });
  * assert.equal(await client.tool.greet(), 'hello');
  * ```
  */
@@ -71,12 +71,17 @@ export async function testClient<S extends TestedServer>(
   server: S,
   options: TestClientOptions = {},
 ): Promise<Client<S>> {
-  checkOptions('testClient', options, optionKeys, { as: 'auth', user: 'auth', timeout: 'timeoutMs' });
-  const { over, revision, auth, headers, answers, faults, signal, connectTimeoutMs, ...rest } = options;
+  checkOptions('testClient', options, optionKeys, {
+    as: 'caller',
+    auth: 'caller',
+    user: 'caller',
+    timeout: 'timeoutMs',
+  });
+  const { over, revision, caller, headers, answers, faults, signal, connectTimeoutMs, ...rest } = options;
   const wire = wireFor(over ?? (headers && 'http'), revision);
   // Sealed state need not outlive the test, so any secret will do.
   server.provideSecret?.(ownSecret());
-  const serving = serveInMemory(as(auth, server.dispatch), {
+  const serving = serveInMemory(asCaller(caller, server.dispatch), {
     wire,
     faults: faults && startFaults(faults),
     headers,
@@ -95,11 +100,11 @@ export async function testClient<S extends TestedServer>(
   return closingBoth(client, serving.close) as Client<S>;
 }
 
-function as(auth: Partial<Auth> | undefined, dispatch: Dispatch): Dispatch {
-  if (auth === undefined) return dispatch;
-  const whole = toAuth({ subject: 'test', ...auth });
-  return function asCaller(call) {
-    return dispatch({ ...call, auth: whole });
+function asCaller(caller: Partial<Auth> | undefined, dispatch: Dispatch): Dispatch {
+  if (caller === undefined) return dispatch;
+  const auth = toAuth({ subject: 'test', ...caller }, 'caller');
+  return function dispatchAsCaller(call) {
+    return dispatch({ ...call, auth });
   };
 }
 

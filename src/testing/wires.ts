@@ -3,13 +3,10 @@
 import { modernRevisions, sessionRevisions } from '../protocol/tables/features.js';
 import type { Revision } from '../protocol/tables/revisions.js';
 
-/** The transport of a test. `http+sse` is that of revision 2024-11-05. */
-export type Over = 'in-process' | 'http' | 'http+sse' | 'stdio' | 'websocket';
-
 /** A transport and a revision to test over. */
-export interface TestWire {
-  /** The transport. */
-  readonly over: Over;
+export interface TestTransport {
+  /** The transport. `http+sse` is that of revision 2024-11-05. */
+  readonly over: 'in-process' | 'http' | 'http+sse' | 'stdio' | 'websocket';
   /** The protocol revision. */
   readonly revision: Revision;
   /** Both in words, such as `http 2026-07-28`, for the names of tests. */
@@ -21,7 +18,7 @@ const [newest] = modernRevisions as readonly [Revision];
 const oldest = sessionRevisions.at(-1) as Revision;
 const all = [...modernRevisions, ...sessionRevisions];
 
-const revisionsOf: Readonly<Record<Over, readonly Revision[]>> = {
+const revisionsOf: Readonly<Record<TestTransport['over'], readonly Revision[]>> = {
   'in-process': [newest],
   http: all.filter((revision) => revision !== oldest),
   'http+sse': [oldest],
@@ -30,20 +27,23 @@ const revisionsOf: Readonly<Record<Over, readonly Revision[]>> = {
 };
 
 /** Every combination of transport and revision, for `test.each(wires)`: by transport, the newest revision first. */
-export const wires: readonly TestWire[] = (
-  Object.entries(revisionsOf) as [Over, readonly Revision[]][]
+export const wires: readonly TestTransport[] = (
+  Object.entries(revisionsOf) as [TestTransport['over'], readonly Revision[]][]
 ).flatMap(([over, revisions]) =>
   revisions.map((revision) => ({ over, revision, name: `${over} ${revision}` })),
 );
 
 /** Whether the client's own headers reach the server over this transport. */
-export function carriesHeaders({ over }: TestWire): boolean {
+export function carriesHeaders({ over }: TestTransport): boolean {
   return over !== 'in-process' && over !== 'stdio';
 }
 
 /** The first combination that matches. */
-export function wireFor(over: Over | undefined, revision: Revision | undefined): TestWire {
-  const fits = (wire: TestWire): boolean =>
+export function wireFor(
+  over: TestTransport['over'] | undefined,
+  revision: Revision | undefined,
+): TestTransport {
+  const fits = (wire: TestTransport): boolean =>
     (over === undefined || wire.over === over) && (revision === undefined || wire.revision === revision);
   const wire = wires.find(fits);
   if (wire !== undefined) return wire;

@@ -127,7 +127,7 @@ describe('a tool that becomes a task on demand', () => {
 
 test('a task of another user is unknown', async () => {
   const as = (subject: string): InProcess =>
-    inProcess(server, { ...able, auth: { subject, scopes: [], claims: {} } });
+    inProcess(server, { ...able, caller: { subject, scopes: [], claims: {} } });
   const taskId = await start(as('ada'), 'render', { pages: 1, msPerPage: 1 });
   for (const method of ['tasks/get', 'tasks/cancel']) {
     await expect(as('eve')(method, { taskId })).rejects.toThrow(`Unknown task: ${taskId}`);

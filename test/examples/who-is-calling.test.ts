@@ -54,7 +54,7 @@ describe('the user of a call', () => {
   });
 
   test('is known in tasks, in inner calls and in completions', async () => {
-    const client = await connect(server, { as: { subject: 'ada' } });
+    const client = await connect(server, { caller: { subject: 'ada' } });
     closing.push(() => client.close());
     const result = await client.callTool('add_notes', { texts: ['a', 'b'] });
     expect(result.text).toBe('2 notes for ada');

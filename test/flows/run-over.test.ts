@@ -30,7 +30,7 @@ beforeEach(async () => {
   const server = createServer({
     name: 'test',
     version: '1',
-    log: () => undefined,
+    logger: () => undefined,
     tools: {
       newsletter: tool({
         timeoutMs: 60_000,

@@ -23,7 +23,7 @@ function whoami(log: string[] = []) {
     name: 'who',
     version: '1.0.0',
     secret: 'x'.repeat(32),
-    log: (_, message, error) => void log.push(`${message} ${error}`),
+    logger: (_, message, error) => void log.push(`${message} ${error}`),
     tools: {
       me: tool({ run: (_, { auth }) => (auth ? [auth.subject, auth.scopes, auth.claims] : 'nobody') }),
       host: tool({ run: (_, { request }) => request?.header('x-user') ?? 'no request' }),

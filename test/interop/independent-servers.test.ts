@@ -42,7 +42,7 @@ describe.each(rows)('tmcp over $over, revision $revision', ({ over, transport, r
       ...(pinned !== undefined && { revision: pinned }),
       elicit: () => ({ action: 'accept', content: { name: 'Ada' } }),
       sample: () => ({ role: 'assistant', model: 'small', content: { type: 'text', text: 'Ada adds up' } }),
-      log: (message) => log.push(message),
+      onLog: (message) => log.push(message),
     });
   });
 

@@ -61,7 +61,7 @@ async function interview(script: string, revision: '2025-11-25' | '2026-07-28'):
         return { role: 'assistant', model: 'small-1', content: { type: 'text', text: 'Short.' } };
       },
       // FastMCP wraps the text of a log message in an object.
-      log: ({ level, data }) => heard.push(level, (data as { message?: string }).message ?? data),
+      onLog: ({ level, data }) => heard.push(level, (data as { message?: string }).message ?? data),
       progress: ({ progress, total }) => heard.push(`${progress}/${total}`),
     },
   );

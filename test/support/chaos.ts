@@ -31,7 +31,7 @@ export function echoServer(): Server {
     name: 'chaos',
     version: '1.0.0',
     changes: true,
-    log: () => undefined,
+    logger: () => undefined,
     tools: {
       echo: tool({
         input: text,
@@ -89,7 +89,7 @@ export async function surviveFaults({ server, wire, seed }: Schedule): Promise<S
     return await survive(server, wire, faults);
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
-    const happened = faults.happened.map((it) => `${it.direction} ${it.message} ${it.fault}`).join(', ');
+    const happened = faults.events.map((it) => `${it.direction} ${it.message} ${it.fault}`).join(', ');
     throw new Error(
       `CHAOS_SEED=${seed} over ${wire.name}: ${said}\nThe plan: ${JSON.stringify(faults.plan)}\nWhat happened: ${happened}`,
       { cause: error },
@@ -114,7 +114,7 @@ async function survive(server: Server, wire: Wire, faults: Faults): Promise<Surv
   await calls.all();
   calls.makeSome();
   await calls.all();
-  faults.calm();
+  faults.stop();
   await calls.all();
   const subscription = await subscribed;
   // A request that was cut off is rejected, so nothing is acknowledged.
@@ -137,7 +137,7 @@ async function survive(server: Server, wire: Wire, faults: Faults): Promise<Surv
   if (status !== 'closed') await works(client);
   await soon('the end of the client', client.close(), BOUND_MS);
   await isClosed(client);
-  return { ...calls.counts, faults: faults.happened.length, closed: status === 'closed' };
+  return { ...calls.counts, faults: faults.events.length, closed: status === 'closed' };
 }
 
 /** Garbled messages can be valid with another meaning, so their contents prove nothing. */
@@ -159,7 +159,7 @@ function takesLong({ revision }: Wire, { drop = 0, truncate = 0 }: FaultPlan): b
 
 async function connected(server: Server, { over, revision }: Wire, faults: Faults): Promise<Client> {
   for (let attempt = 1; ; attempt++) {
-    if (attempt > 3) faults.calm();
+    if (attempt > 3) faults.stop();
     try {
       return await soon(
         'The connection',

@@ -10,7 +10,7 @@ export function inProcessClient(
   options: ClientOptions = {},
 ): Promise<Client> {
   return createClient({
-    open: (_events, open) => dispatchLink(server.dispatch, { open, as: options.as }),
+    open: (_events, open) => dispatchLink(server.dispatch, { open, caller: options.caller }),
     target: 'in-process',
     cacheKey: 'in-process',
     options,

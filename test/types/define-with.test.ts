@@ -16,7 +16,7 @@ const args = z.object({ code: z.string() });
 class Db {
   readonly rows: readonly string[] = ['a'];
 }
-const quiet = { name: 't', version: '1', log: () => undefined };
+const quiet = { name: 't', version: '1', logger: () => undefined };
 
 const {
   tool,

@@ -1,7 +1,13 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { cancelledBy, McpError } from '../../protocol/errors.js';
 import type { InputRequest } from '../../protocol/model/input.js';
-import type { AnswerForm, Asked, Form, Handlers, SamplingRequest } from '../model/handlers.js';
+import type {
+  ElicitForm,
+  ElicitFormHandler,
+  Handlers,
+  QuestionContext,
+  SamplingRequest,
+} from '../model/handlers.js';
 import { checkedForm, checkedRoots, checkedSampling, checkedVisit, HandlerMistake } from './answer-checks.js';
 
 // Answers the server's questions with the program's handlers. Loaded with the first question: most clients get none.
@@ -17,7 +23,7 @@ export interface AnswerWithParts {
 export function answerWith(
   handlers: Handlers,
   parts: AnswerWithParts,
-): (request: InputRequest, asked: Asked) => Promise<JsonObject> {
+): (request: InputRequest, asked: QuestionContext) => Promise<JsonObject> {
   const handle = handling(handlers, parts);
   return async function answer(request, asked) {
     try {
@@ -33,7 +39,7 @@ export function answerWith(
 function handling(
   { elicit, sample, roots }: Handlers,
   { maxRounds }: AnswerWithParts,
-): (request: InputRequest, asked: Asked) => Promise<JsonObject> {
+): (request: InputRequest, asked: QuestionContext) => Promise<JsonObject> {
   const form = typeof elicit === 'function' ? elicit : elicit?.form;
   const visit = typeof elicit === 'object' ? elicit.url : undefined;
   const run = typeof sample === 'function' ? sample : sample?.run;
@@ -66,7 +72,11 @@ function handling(
   };
 
   /** Puts a form to the handler until the answer fits the schema: the user may have made a mistake. */
-  async function fill(handler: AnswerForm, request: Form, asked: Asked): Promise<JsonObject> {
+  async function fill(
+    handler: ElicitFormHandler,
+    request: ElicitForm,
+    asked: QuestionContext,
+  ): Promise<JsonObject> {
     let rejection: string | undefined;
     for (let round = 0; round < maxRounds; round++) {
       const result = await handler(request, rejection === undefined ? asked : { ...asked, rejection });

@@ -75,11 +75,11 @@ export class CallSender {
   constructor(parts: CallSenderParts) {
     this.#parts = parts;
     const { options, dispatch, answer, knownTools } = parts;
-    this.#auth = toAuth(options.as);
+    this.#auth = toAuth(options.caller, 'caller');
     const { timeoutMs = 60_000, maxTimeoutMs = 600_000 } = options;
     this.#timeoutMs = timeoutMs;
     this.#maxTimeoutMs = maxTimeoutMs;
-    const { use = [], maxRounds = 10, maxRetries = 2, logLevel = options.log && 'info' } = options;
+    const { use = [], maxRounds = 10, maxRetries = 2, logLevel = options.onLog && 'info' } = options;
     this.#peer = { revision: newestRevision, ...parts.peer, logLevel };
     const isRepeatable = (name: unknown): boolean => knownTools.isRepeatable(name);
     const keepsKeys = (name: unknown): boolean => knownTools.keepsKeys(name);

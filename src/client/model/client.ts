@@ -15,14 +15,14 @@ import type { LogLevel } from '../../protocol/tables/log-level.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import type { CallOptions, LogMessage } from './options.js';
 import type { CallResult, Completion, CompletionRequest, PromptResult, ReadResult } from './results.js';
-import type { Interests, SubscribeOptions, Subscription } from './subscriptions.js';
+import type { SubscribeOptions, SubscribeTo, Subscription } from './subscriptions.js';
 import type { TaskHandle } from './tasks.js';
 import type { TypedTools } from './typed.js';
 
 // The client as a program sees it.
 
 export type { CallResult, Completion, CompletionRequest, PromptResult, ReadResult } from './results.js';
-export type { Change, Interests, SubscribeOptions, Subscription } from './subscriptions.js';
+export type { Change, SubscribeOptions, SubscribeTo, Subscription } from './subscriptions.js';
 export type { TaskHandle, TaskState } from './tasks.js';
 
 /**
@@ -75,7 +75,7 @@ export interface Client<S = unknown> extends AsyncDisposable {
    * Reports changes until the subscription is closed, also after a reconnect. A string is the URI of a resource. Resolves when
    * the server has agreed.
    */
-  readonly subscribe: (what: string | Interests, options?: SubscribeOptions) => Promise<Subscription>;
+  readonly subscribe: (what: string | SubscribeTo, options?: SubscribeOptions) => Promise<Subscription>;
 
   /** Sends any request, for methods of your own. The outcome is not interpreted. */
   readonly request: (method: string, params?: JsonObject, options?: CallOptions) => Promise<Outcome>;

@@ -1,10 +1,16 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
-import type { InputRequest, Root, SamplingMessage, SamplingSettings } from '../../protocol/model/input.js';
+import type {
+  ElicitUrlResult,
+  InputRequest,
+  Root,
+  SamplingMessage,
+  SamplingSettings,
+} from '../../protocol/model/input.js';
 
 // The handlers with which a program answers a server: they ask the user, run a model, or name folders.
 
 /** The circumstances of a question: who asks, and until when. */
-export interface Asked {
+export interface QuestionContext {
   /** The key under which the server asks; undefined for servers before revision 2026-07-28 that are not made with fullmcp. */
   readonly key: string | undefined;
   /**
@@ -19,7 +25,7 @@ export interface Asked {
 }
 
 /** A form for the user to fill in. */
-export interface Form {
+export interface ElicitForm {
   /** The question to show above the form. */
   readonly message: string;
   /** A JSON Schema of one level: strings, numbers, booleans and choices. */
@@ -27,7 +33,7 @@ export interface Form {
 }
 
 /** A page for the user to visit. Show the address, and open it only after the user agreed. */
-export interface Visit {
+export interface ElicitUrl {
   /** The reason for the visit, to show to the user. */
   readonly message: string;
   /** The address of the page. */
@@ -35,7 +41,7 @@ export interface Visit {
 }
 
 /** The user's answer to a form. Fields that are missing in `content` are filled in from the form's defaults. */
-export type FormAnswer =
+export type ElicitFormResult =
   | {
       /** `accept`: the user filled in the form. */
       readonly action: 'accept';
@@ -47,16 +53,16 @@ export type FormAnswer =
       readonly action: 'decline' | 'cancel';
     };
 
-/** The user's answer to a request to visit a page. */
-export interface VisitAnswer {
-  /** `accept`: the user agreed and the page was opened. `decline`: the user said no. `cancel`: the user gave no answer. */
-  readonly action: 'accept' | 'decline' | 'cancel';
-}
-
 /** Shows a form to the user and returns the answer. */
-export type AnswerForm = (form: Form, asked: Asked) => FormAnswer | Promise<FormAnswer>;
+export type ElicitFormHandler = (
+  form: ElicitForm,
+  asked: QuestionContext,
+) => ElicitFormResult | Promise<ElicitFormResult>;
 /** Asks the user whether to visit a page, opens it, and returns the answer without waiting for the page. */
-export type AnswerVisit = (visit: Visit, asked: Asked) => VisitAnswer | Promise<VisitAnswer>;
+export type ElicitUrlHandler = (
+  visit: ElicitUrl,
+  asked: QuestionContext,
+) => ElicitUrlResult | Promise<ElicitUrlResult>;
 
 /** A request for a model's answer. */
 export interface SamplingRequest extends SamplingSettings {
@@ -65,7 +71,7 @@ export interface SamplingRequest extends SamplingSettings {
 }
 
 /** The message that the model answered with. */
-export interface SamplingAnswer extends SamplingMessage {
+export interface SamplingResult extends SamplingMessage {
   /** The name of the model that answered. */
   readonly model: string;
   /** The reason why the model stopped, such as `endTurn`, `maxTokens` or `toolUse`. */
@@ -73,10 +79,10 @@ export interface SamplingAnswer extends SamplingMessage {
 }
 
 /** Runs a model and returns its answer. Let the user approve the request first. */
-export type AnswerSampling = (
+export type SamplingHandler = (
   request: SamplingRequest,
-  asked: Asked,
-) => SamplingAnswer | Promise<SamplingAnswer>;
+  asked: QuestionContext,
+) => SamplingResult | Promise<SamplingResult>;
 
 /**
  * The handlers for a server's questions. Each one given is declared to the server as a capability; a server must not ask for
@@ -85,19 +91,19 @@ export type AnswerSampling = (
 export interface Handlers {
   /** Asks the user: with forms, and with `url`, also to visit pages. A function takes forms only. */
   readonly elicit?:
-    | AnswerForm
+    | ElicitFormHandler
     | {
         /** Shows forms. */
-        readonly form?: AnswerForm;
+        readonly form?: ElicitFormHandler;
         /** Sends the user to pages. */
-        readonly url?: AnswerVisit;
+        readonly url?: ElicitUrlHandler;
       };
   /** Runs a model for the server. A function takes neither tools nor context. */
   readonly sample?:
-    | AnswerSampling
+    | SamplingHandler
     | {
         /** Runs the model. */
-        readonly run: AnswerSampling;
+        readonly run: SamplingHandler;
         /** Declares that the model can use tools. Default: false. */
         readonly tools?: boolean;
         /** Declares that the model can be given the context of servers. Default: false. */
@@ -110,4 +116,7 @@ export interface Handlers {
 }
 
 /** Answers one question of a server, of any revision. */
-export type AnswerQuestion = (request: InputRequest, asked: Omit<Asked, 'server'>) => Promise<JsonObject>;
+export type AnswerQuestion = (
+  request: InputRequest,
+  asked: Omit<QuestionContext, 'server'>,
+) => Promise<JsonObject>;

@@ -48,7 +48,7 @@ export interface CallOptions {
   /** Called with each log message of this call. Without a `logLevel`, the server is asked for messages from `info` up. */
   readonly onLog?: (message: LogMessage) => void;
   /**
-   * The least severe level of log messages to ask the server for. Default: the client's level; `info` with `onLog` or `log`;
+   * The least severe level of log messages to ask the server for. Default: the client's level; `info` with `onLog`;
    * otherwise none.
    */
   readonly logLevel?: LogLevel;
@@ -83,9 +83,9 @@ export interface ClientOptions
    * The caller's identity for a server in the same process; `subject` alone is enough. Ignored by any other connection: use
    * `auth` there.
    */
-  readonly as?: AuthInit;
+  readonly caller?: AuthInit;
   /** Called with each log message of the server. Without a `logLevel`, the server is asked for messages from `info` up. */
-  readonly log?: (message: LogMessage) => void;
+  readonly onLog?: (message: LogMessage) => void;
   /** Called with the progress of every call, and with the call's method and name. */
   readonly progress?: (
     progress: Progress,

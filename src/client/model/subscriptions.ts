@@ -4,7 +4,7 @@ import type { TaskState } from './tasks.js';
 // Subscriptions to changes: the types that a program uses.
 
 /** The changes to subscribe to. */
-export interface Interests {
+export interface SubscribeTo {
   /** Changes of the list of tools. */
   readonly tools?: boolean;
   /** Changes of the list of prompts. */
@@ -49,7 +49,7 @@ export interface SubscribeOptions {
 /** A subscription: iterate it for the changes. Several changes of one thing that have not been read yet become one. */
 export interface Subscription extends AsyncIterable<Change>, AsyncDisposable {
   /** The part of the wanted changes that the server agreed to report. */
-  readonly accepted: Interests;
+  readonly accepted: SubscribeTo;
   /** Ends the subscription and the iteration. */
   readonly close: () => Promise<void>;
 }

@@ -4,7 +4,7 @@ import type { KeysOf } from '../../protocol/checks/known-keys.js';
 import { cancelledBy, McpError, toMcpError } from '../../protocol/errors.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
 import { hasUnknown } from '../checks/option-keys.js';
-import type { Change, Interests, SubscribeOptions, Subscription } from '../model/client.js';
+import type { Change, SubscribeOptions, SubscribeTo, Subscription } from '../model/client.js';
 import { toTaskState } from '../tasks/task-state.js';
 import { Subscriber } from './subscriber.js';
 
@@ -27,7 +27,7 @@ interface Stream {
   granted: SubscriptionFilter | undefined;
 }
 
-const interestKeys: KeysOf<Interests> = {
+const interestKeys: KeysOf<SubscribeTo> = {
   tools: true,
   prompts: true,
   resources: true,
@@ -52,7 +52,7 @@ export class Listening {
     this.#parts = parts;
   }
 
-  async subscribe(interests: Interests, { onChange, signal }: SubscribeOptions): Promise<Subscription> {
+  async subscribe(interests: SubscribeTo, { onChange, signal }: SubscribeOptions): Promise<Subscription> {
     if (hasUnknown(interests, interestKeys))
       throw (await import('../checks/option-mistakes.js')).interestMistake(interests, interestKeys);
     const filter = toFilter(interests);
@@ -76,7 +76,7 @@ export class Listening {
       throw error;
     }
     subscriber.endWith(signal);
-    return subscriber.subscription(toInterests(intersection(filter, this.#stream?.granted ?? {})));
+    return subscriber.subscription(toSubscribeTo(intersection(filter, this.#stream?.granted ?? {})));
   }
 
   close(): void {
@@ -187,7 +187,7 @@ function toChange(method: string, params: JsonObject | undefined): Change | unde
   return undefined;
 }
 
-function toFilter({ tools, prompts, resources, uris, tasks }: Interests): SubscriptionFilter {
+function toFilter({ tools, prompts, resources, uris, tasks }: SubscribeTo): SubscriptionFilter {
   return {
     ...(tools && { toolsListChanged: true }),
     ...(prompts && { promptsListChanged: true }),
@@ -197,7 +197,7 @@ function toFilter({ tools, prompts, resources, uris, tasks }: Interests): Subscr
   };
 }
 
-function toInterests(filter: SubscriptionFilter): Interests {
+function toSubscribeTo(filter: SubscriptionFilter): SubscribeTo {
   const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions, taskIds } =
     filter;
   return {
@@ -233,5 +233,5 @@ function intersection(wanted: SubscriptionFilter, granted: SubscriptionFilter): 
 
 function covers(larger: SubscriptionFilter, smaller: SubscriptionFilter): boolean {
   const shared = intersection(smaller, larger);
-  return JSON.stringify(toFilter(toInterests(shared))) === JSON.stringify(toFilter(toInterests(smaller)));
+  return JSON.stringify(toFilter(toSubscribeTo(shared))) === JSON.stringify(toFilter(toSubscribeTo(smaller)));
 }

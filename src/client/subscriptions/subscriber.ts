@@ -1,7 +1,7 @@
 import { onAbort } from '../../async/abort.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
 import { isWithin } from '../../protocol/uri-template/contains.js';
-import type { Change, Interests, Subscription } from '../model/client.js';
+import type { Change, SubscribeTo, Subscription } from '../model/client.js';
 
 export interface SubscriberParts {
   readonly filter: SubscriptionFilter;
@@ -54,7 +54,7 @@ export class Subscriber {
     return this.#closed;
   }
 
-  subscription(accepted: Interests): Subscription {
+  subscription(accepted: SubscribeTo): Subscription {
     const close = (): Promise<void> => this.close();
     return {
       accepted,

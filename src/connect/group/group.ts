@@ -80,7 +80,7 @@ export async function connectGroup(
 
 /** The options without those of the group's own client, such as middleware and cache. */
 function memberOptions(options: ConnectOptions, events: LinkEvents): ConnectOptions {
-  const { use, log, logLevel, progress, signal, known, elicit, sample, roots, cache, ...shared } = options;
+  const { use, onLog, logLevel, progress, signal, known, elicit, sample, roots, cache, ...shared } = options;
   return {
     ...shared,
     ...askThrough(events, { ...(elicit && { elicit }), ...(sample && { sample }), ...(roots && { roots }) }),

@@ -2,7 +2,7 @@
 
 import { unlessAborted } from '../../async/abort.js';
 import { callEnded } from '../../async/lifetime.js';
-import type { Change, Client, Interests, Subscription } from '../../client/model/client.js';
+import type { Change, Client, SubscribeTo, Subscription } from '../../client/model/client.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
@@ -136,7 +136,7 @@ class GroupStream implements Listener {
     this.#tasks.set(member, [...(this.#tasks.get(member) ?? []), taskId]);
   }
 
-  #interestsIn(member: Member, { server: { capabilities } }: Client): Interests {
+  #interestsIn(member: Member, { server: { capabilities } }: Client): SubscribeTo {
     const uris = (this.#wanted.resourceSubscriptions ?? []).filter((uri) =>
       this.#owners(uri).includes(member),
     );

@@ -1,15 +1,14 @@
 // Passes the questions of a member on to the handlers of the group's client.
 
 import type {
-  Asked,
-  FormAnswer,
+  ElicitFormResult,
   Handlers,
-  SamplingAnswer,
-  VisitAnswer,
+  QuestionContext,
+  SamplingResult,
 } from '../../client/model/handlers.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { LinkEvents } from '../../protocol/link.js';
-import type { InputRequest } from '../../protocol/model/input.js';
+import type { ElicitUrlResult, InputRequest } from '../../protocol/model/input.js';
 import { QUESTION_KEY } from '../../protocol/tables/meta-keys.js';
 
 /**
@@ -20,7 +19,7 @@ export function askThrough(events: Pick<LinkEvents, 'ask'>, { elicit, sample, ro
   function ask<T>(
     method: InputRequest['method'],
     params: object,
-    { key, signal, server }: Asked,
+    { key, signal, server }: QuestionContext,
   ): Promise<T> {
     const meta = key === undefined ? {} : { _meta: { [QUESTION_KEY]: key } };
     return events.ask(
@@ -36,18 +35,18 @@ export function askThrough(events: Pick<LinkEvents, 'ask'>, { elicit, sample, ro
       elicit: {
         ...(forms && {
           form: ({ message, schema }, asked) =>
-            ask<FormAnswer>('elicitation/create', { message, requestedSchema: schema }, asked),
+            ask<ElicitFormResult>('elicitation/create', { message, requestedSchema: schema }, asked),
         }),
         ...(visits && {
           url: ({ message, url }, asked) =>
-            ask<VisitAnswer>('elicitation/create', { mode: 'url', message, url }, asked),
+            ask<ElicitUrlResult>('elicitation/create', { mode: 'url', message, url }, asked),
         }),
       },
     }),
     ...(sample && {
       sample: {
         ...(typeof sample === 'object' && sample),
-        run: (request, asked) => ask<SamplingAnswer>('sampling/createMessage', request, asked),
+        run: (request, asked) => ask<SamplingResult>('sampling/createMessage', request, asked),
       },
     }),
     ...(roots && { roots }),

@@ -4,7 +4,7 @@ import { type BackoffOptions, backoff } from '../../async/delay.js';
 import { unref } from '../../async/unref.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { TaskWork } from '../../server/handle/task-host.js';
-import type { Log } from '../../server/state/log.js';
+import type { Logger } from '../../server/state/log.js';
 import type { LiveTask } from './live-task.js';
 import { resumeTasks } from './resume-tasks.js';
 import { readTask, type Task } from './task.js';
@@ -17,7 +17,7 @@ export interface ResumptionParts {
   /** Makes a live task from its entry; undefined if the task has ended. */
   readonly admit: (task: Task, json: JsonObject) => LiveTask | undefined;
   readonly workOf: (task: Task) => Promise<TaskWork>;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 const RETRY: BackoffOptions = { baseMs: 100, maxMs: 60_000, jitter: [0.75, 1] };

@@ -3,7 +3,7 @@
 import { isTerminal } from '../../protocol/tasks.js';
 import type { Journal } from '../../server/asking/journal.js';
 import { newJournal } from '../../server/asking/journal.js';
-import type { Log } from '../../server/state/log.js';
+import type { Logger } from '../../server/state/log.js';
 import { Unsaveable } from './saving-errors.js';
 import { type Entry, remainingMs, type Task, writeTask } from './task.js';
 import { type Effects, TaskWriter } from './writer.js';
@@ -12,7 +12,7 @@ export interface SavedTaskParts {
   readonly save: (entry: Entry, expiresAt: number) => Promise<void>;
   /** Called when a change that clients can see is saved. */
   readonly changed: (id: string) => void;
-  readonly log: Log;
+  readonly log: Logger;
   /** The limit for the entry of a task. */
   readonly maxTaskBytes: number;
 }

@@ -93,3 +93,12 @@ export function withDefaults(form: JsonObject, content: unknown): unknown {
         ...Object.fromEntries(missing.map(([name, field]) => [name, (field as JsonObject)['default']])),
       };
 }
+
+/** The user's answer to a request to visit a page. */
+export interface ElicitUrlResult {
+  /**
+   * `accept`: the user agreed to open the page, and may not be done there; `decline`: the user refused; `cancel`: the user
+   * closed the question.
+   */
+  readonly action: 'accept' | 'decline' | 'cancel';
+}

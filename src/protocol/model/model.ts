@@ -89,7 +89,7 @@ export interface Discovered {
 }
 
 /** The behaviour of a tool, as hints. A client must not trust those of an untrusted server. */
-export interface ToolAnnotations {
+export interface ListedToolAnnotations {
   /** The tool's name, for people. The tool's own `title` comes first. */
   readonly title?: string;
   /** The tool changes nothing, so that calling it again is safe. Default: false. */
@@ -117,7 +117,7 @@ export interface ListedTool {
   /** The JSON Schema of the structured content of the tool's results. */
   outputSchema?: JsonObject;
   /** Hints on how the tool behaves. */
-  annotations?: ToolAnnotations;
+  annotations?: ListedToolAnnotations;
   /**
    * Whether the tool can run as a task. Only in revision 2025-11-25; not enumerable, so that other revisions do not print it.
    */

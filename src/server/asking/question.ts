@@ -3,6 +3,7 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import {
+  type ElicitUrlResult,
   type InputRequest,
   type Root,
   type SamplingContent,
@@ -23,7 +24,7 @@ export interface Question<T> {
 }
 
 /** The user's reaction to a form. `content` is there only if the user accepted. */
-export type Elicited<T> =
+export type ElicitResult<T> =
   | {
       /** The user filled in the form. */
       readonly action: 'accept';
@@ -34,15 +35,6 @@ export type Elicited<T> =
       /** The user refused (`decline`) or closed the form (`cancel`). */
       readonly action: 'decline' | 'cancel';
     };
-
-/** The user's reaction to a link. */
-export interface Visited {
-  /**
-   * `accept`: the user agreed to open the page, and may not be done there; `decline`: the user refused; `cancel`: the user
-   * closed the question.
-   */
-  readonly action: 'accept' | 'decline' | 'cancel';
-}
 
 /** A form for the user to fill in. */
 export interface FormQuestion<S extends Schema> {
@@ -71,7 +63,7 @@ function checkQuestion(question: unknown, example: string): void {
 }
 
 /** Asks the user to fill in a form. */
-export function formQuestion<S extends Schema>(question: FormQuestion<S>): Question<Elicited<Infer<S>>> {
+export function formQuestion<S extends Schema>(question: FormQuestion<S>): Question<ElicitResult<Infer<S>>> {
   checkQuestion(question, 'ctx.ask("size", { message, schema })');
   const { message, schema } = question;
   const compiled = compileSchema(schema, { io: 'input', requireObject: true });
@@ -93,7 +85,7 @@ export function formQuestion<S extends Schema>(question: FormQuestion<S>): Quest
 }
 
 /** Sends the user to a page. */
-export function urlQuestion({ message, url }: UrlQuestion): Question<Visited> {
+export function urlQuestion({ message, url }: UrlQuestion): Question<ElicitUrlResult> {
   if (!URL.canParse(url)) throw new TypeError(`elicit: "${url}" is not a URL`);
   return {
     request: { method: 'elicitation/create', params: { mode: 'url', message, url } },
@@ -104,7 +96,7 @@ export function urlQuestion({ message, url }: UrlQuestion): Question<Visited> {
   };
 }
 
-function actionOf(response: unknown): Visited['action'] | undefined {
+function actionOf(response: unknown): ElicitUrlResult['action'] | undefined {
   const action = isObject(response) ? response['action'] : undefined;
   return action === 'accept' || action === 'decline' || action === 'cancel' ? action : undefined;
 }
@@ -116,7 +108,7 @@ export interface SampleOptions extends SamplingSettings {
 }
 
 /** The answer of the client's model. */
-export interface Sampled extends SamplingMessage {
+export interface SampleResult extends SamplingMessage {
   /** The name of the model that answered. */
   readonly model: string;
   /** The reason why the model stopped, such as `endTurn`, `maxTokens` or `toolUse`. */
@@ -126,7 +118,7 @@ export interface Sampled extends SamplingMessage {
 }
 
 /** Asks the client's model. */
-export function sampleQuestion(question: SampleOptions): Question<Sampled> {
+export function sampleQuestion(question: SampleOptions): Question<SampleResult> {
   checkQuestion(question, 'ctx.sample("title", { messages, maxTokens })');
   const { messages, ...options } = question;
   const conversation =
@@ -139,7 +131,7 @@ export function sampleQuestion(question: SampleOptions): Question<Sampled> {
       if ((role !== 'assistant' && role !== 'user') || !isContent(content)) return UNREADABLE;
       return {
         ok: true,
-        value: { ...(response as unknown as Omit<Sampled, 'text'>), text: textOf(content) },
+        value: { ...(response as unknown as Omit<SampleResult, 'text'>), text: textOf(content) },
       };
     },
   };

@@ -6,7 +6,7 @@ import { compileSchema } from '../../schema/compile.js';
 import type { Context } from '../context/context.js';
 import type { Prompt, Tool } from '../define/define.js';
 import { checkKeys, type KeyCheck } from '../define/definition-keys.js';
-import type { Log } from '../state/log.js';
+import type { Logger } from '../state/log.js';
 import { type CompiledPrompt, compilePrompt } from './prompts.js';
 import { type CompiledResource, type CompiledTemplate, compileResource } from './resources.js';
 import { type CompiledTool, compileTool, type ToolDefaults } from './tools.js';
@@ -177,7 +177,7 @@ function compileCheckedTool(name: string, tool: Tool, defaults: Defaults): Compi
   return compiled;
 }
 
-function warnOfPatterns(what: string, { document }: CompiledSchema, log: Log): void {
+function warnOfPatterns(what: string, { document }: CompiledSchema, log: Logger): void {
   for (const pattern of document.slowPatterns) {
     log(
       'warning',

@@ -9,7 +9,7 @@ import { TASKS } from '../../protocol/tasks.js';
 import { closestName } from '../../schema/explain/closest-name.js';
 import type { ServerOptions } from '../define/options.js';
 import type { Complete } from '../results/results.js';
-import { type Bus, type Change, localBus } from '../state/bus.js';
+import { type Bus, type BusMessage, localBus } from '../state/bus.js';
 import { Catalog } from './catalog.js';
 import { type CompiledDefinitions, DefinitionError } from './compile.js';
 import type { CompiledPrompt } from './prompts.js';
@@ -21,7 +21,7 @@ type AnyOptions = Omit<
   'tools' | 'user' | 'lifespan' | 'resources' | 'prompts' | 'methods'
 >;
 
-const allKinds: readonly Change['kind'][] = ['tools', 'prompts', 'resources', 'resource'];
+const allKinds: readonly BusMessage['kind'][] = ['tools', 'prompts', 'resources', 'resource'];
 
 /** The definitions of a server, their lists, and the kinds of changes that the server announces. */
 export class Registry {
@@ -36,7 +36,7 @@ export class Registry {
   inUse = false;
   readonly #info: Implementation;
   readonly #options: AnyOptions;
-  readonly #announcedKinds: Set<Change['kind']>;
+  readonly #announcedKinds: Set<BusMessage['kind']>;
   #discoverOutcome: Outcome | undefined;
 
   constructor(info: Implementation, options: object, compiled: CompiledDefinitions, complete: Complete) {
@@ -63,7 +63,7 @@ export class Registry {
   }
 
   /** Adds a definition. Returns a registration that can remove it. */
-  add(kind: 'tools' | 'resources' | 'prompts', name: string, entry: object): Handle {
+  add(kind: 'tools' | 'resources' | 'prompts', name: string, entry: object): Registration {
     const catalog = (
       kind === 'resources' && 'template' in entry ? this.templates : this[kind]
     ) as Catalog<object>;
@@ -96,7 +96,7 @@ export class Registry {
     if (this.inUse) this.publish({ kind });
   }
 
-  publish(change: Change): void {
+  publish(change: BusMessage): void {
     // A server that announces a change of a kind that it did not declare has declared that kind from then on.
     if (!this.#announcedKinds.has(change.kind)) {
       this.#announcedKinds.add(change.kind);
@@ -105,7 +105,7 @@ export class Registry {
     this.bus.publish(change);
   }
 
-  announces(kind: Change['kind']): boolean {
+  announces(kind: BusMessage['kind']): boolean {
     return this.#announcedKinds.has(kind);
   }
 
@@ -153,7 +153,8 @@ export class Registry {
     const extensions = this.offersTasks()
       ? { ...this.#options.extensions, [TASKS]: {} }
       : this.#options.extensions;
-    const listChanged = (kind: Change['kind']): object => (this.announces(kind) ? { listChanged: true } : {});
+    const listChanged = (kind: BusMessage['kind']): object =>
+      this.announces(kind) ? { listChanged: true } : {};
     return {
       ...(this.offers('tools') && { tools: listChanged('tools') }),
       ...(this.offers('resources') && {
@@ -176,7 +177,7 @@ export function unknownName(kind: 'tool' | 'prompt', name: string, names: Iterab
 }
 
 /** A definition that was added to a running server. */
-export interface Handle {
+export interface Registration {
   /** Removes the definition. Subscribed clients are notified. */
   readonly remove: () => void;
 }

@@ -9,7 +9,7 @@ import {
   type ParamHeader,
 } from '../../protocol/encoding/param-headers.js';
 import { McpError } from '../../protocol/errors.js';
-import type { ListedTool, ToolAnnotations } from '../../protocol/model/model.js';
+import type { ListedTool, ListedToolAnnotations } from '../../protocol/model/model.js';
 import { KEEPS_KEYS } from '../../protocol/tables/meta-keys.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import type { ValidationResult } from '../../schema/check/issue.js';
@@ -20,7 +20,7 @@ import type { CallContext } from '../context/call-context.js';
 import type { Context } from '../context/context.js';
 import type { HandlerRun } from '../context/handler-run.js';
 import { withTimeLimit } from '../context/time-limit.js';
-import type { Tool, ToolBehaviour } from '../define/define.js';
+import type { Tool, ToolAnnotations } from '../define/define.js';
 import type { TaskOptions } from '../define/task-options.js';
 import type { MapError } from '../results/map-error.js';
 import { structuredResult, toolFailure, toToolResult } from '../results/results.js';
@@ -29,7 +29,7 @@ import type { ToolOutcomes } from '../results/tool-outcomes.js';
 import type { ToolResult } from '../results/tool-result.js';
 import { readResultWith } from '../results/written-results.js';
 import { type IdempotencyOptions, windowOf } from '../state/idempotency.js';
-import type { Log } from '../state/log.js';
+import type { Logger } from '../state/log.js';
 import { listDescription } from './description.js';
 
 type Run = (input: unknown, ctx: Context) => unknown;
@@ -123,7 +123,7 @@ function withExecution(listed: ListedTool, task: TaskOptions | undefined): Liste
     : Object.defineProperty(listed, 'execution', { value: { taskSupport: task.support } });
 }
 
-function toHints({ readOnly, destructive, idempotent, openWorld }: ToolBehaviour): ToolAnnotations {
+function toHints({ readOnly, destructive, idempotent, openWorld }: ToolAnnotations): ListedToolAnnotations {
   return {
     ...(readOnly !== undefined && { readOnlyHint: readOnly }),
     ...(destructive !== undefined && { destructiveHint: destructive }),
@@ -176,7 +176,7 @@ function toInput(tool: CompiledTool, args: JsonObject, checked: ValidationResult
 
 /** The parts that deal with a handler's errors. */
 export interface ToolErrors {
-  readonly log: Log;
+  readonly log: Logger;
   readonly mapError: MapError;
 }
 

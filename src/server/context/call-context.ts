@@ -25,7 +25,7 @@ import { ToolError } from '../results/tool-error.js';
 import type { ToolResult } from '../results/tool-result.js';
 import type { Changed } from '../state/bus.js';
 import { LogCount, loggable, logOf } from './call-log.js';
-import type { ClientFacts, Context, Elicit, Log } from './context.js';
+import type { ClientFacts, Context, ContextLog, Elicit } from './context.js';
 import { readProgress } from './progress.js';
 import type { PreparedInputs, RunInputs, SentSoFar } from './run-inputs.js';
 import type { TimeLimit } from './time-limit.js';
@@ -145,7 +145,7 @@ export class CallContext<State, User> implements Context<State, User> {
     };
   }
 
-  get log(): Log {
+  get log(): ContextLog {
     return logOf((level, data, logger) => {
       const wanted = this.#call.peer.logLevel;
       if (wanted === undefined || !atLeast(level, wanted)) return;

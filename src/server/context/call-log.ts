@@ -1,9 +1,11 @@
 import { assertJson } from '../../protocol/encoding/json-value.js';
 import type { LogLevel } from '../../protocol/tables/log-level.js';
-import type { Log } from './context.js';
+import type { ContextLog } from './context.js';
 
 /** A function for each level; all of them call `send`. */
-export function logOf(send: (level: LogLevel, data: unknown, logger: string | undefined) => void): Log {
+export function logOf(
+  send: (level: LogLevel, data: unknown, logger: string | undefined) => void,
+): ContextLog {
   const at =
     (level: LogLevel) =>
     (data: unknown, logger?: string): void =>

@@ -1,18 +1,17 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Auth, HttpFacts } from '../../protocol/call.js';
 import type { ResourceContents } from '../../protocol/model/content.js';
-import type { Root } from '../../protocol/model/input.js';
+import type { ElicitUrlResult, Root } from '../../protocol/model/input.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/model/model.js';
 import type { LogLevel } from '../../protocol/tables/log-level.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import type { Infer, Schema } from '../../schema/schema.js';
 import type {
-  Elicited,
+  ElicitResult,
   FormQuestion,
-  Sampled,
   SampleOptions,
+  SampleResult,
   UrlQuestion,
-  Visited,
 } from '../asking/question.js';
 import type { Step } from '../asking/run.js';
 import type { ToolResult } from '../results/tool-result.js';
@@ -24,8 +23,8 @@ export interface Context<State = unknown, User = unknown> {
   readonly signal: AbortSignal;
   /** Reports progress. Sent only if the client asked for it; values that do not grow are dropped. */
   readonly progress: (done: number, total?: number, message?: string) => void;
-  /** Sends log messages to the client, from the level that it asked for upwards. `server.log` is for the operator. */
-  readonly log: Log;
+  /** Sends log messages to the client, from the level that it asked for upwards. `server.logger` is for the operator. */
+  readonly log: ContextLog;
   /** The authenticated caller; undefined if the transport has no `auth` or it returned nobody. */
   readonly auth: Auth | undefined;
   /** The client as it describes itself: name, revision and capabilities. */
@@ -49,7 +48,7 @@ export interface Context<State = unknown, User = unknown> {
    */
   readonly ask: <S extends Schema>(key: string, question: FormQuestion<S>) => Promise<Infer<S>>;
   /** Asks the client's model. The key names the question in this handler. */
-  readonly sample: (key: string, options: SampleOptions) => Promise<Sampled>;
+  readonly sample: (key: string, options: SampleOptions) => Promise<SampleResult>;
   /** Asks which folders the client has open. The key names the question in this handler. */
   readonly roots: (key: string) => Promise<readonly Root[]>;
   /**
@@ -86,13 +85,13 @@ export interface Context<State = unknown, User = unknown> {
 /** Asks the user: with a form (`schema`) or by opening a page (`url`). */
 export interface Elicit {
   /** Shows a form and returns the user's reaction, with the values if the user accepted. */
-  <S extends Schema>(key: string, question: FormQuestion<S>): Promise<Elicited<Infer<S>>>;
+  <S extends Schema>(key: string, question: FormQuestion<S>): Promise<ElicitResult<Infer<S>>>;
   /** Asks the user to open a page and returns the user's reaction, which does not tell whether the user is done there. */
-  (key: string, question: UrlQuestion): Promise<Visited>;
+  (key: string, question: UrlQuestion): Promise<ElicitUrlResult>;
 }
 
 /** Functions that send a log message of their level to the client. */
-export type Log = Readonly<Record<LogLevel, (data: unknown, logger?: string) => void>>;
+export type ContextLog = Readonly<Record<LogLevel, (data: unknown, logger?: string) => void>>;
 
 /** The client as it describes itself. Nothing here is proved. */
 export interface ClientFacts {

@@ -25,7 +25,7 @@ export interface Described {
 }
 
 /** Hints about a tool's behaviour. Clients use them to decide when to ask the user first; they must not rely on them. */
-export interface ToolBehaviour {
+export interface ToolAnnotations {
   /** The tool changes nothing. Default, for clients: false. */
   readonly readOnly?: boolean;
   /** The tool may delete or overwrite something. Default, for clients: true. */
@@ -43,7 +43,7 @@ export interface ToolOptions<In = undefined, Out = undefined> extends Described 
   /** The result, as a schema. The handler's return value is validated by it and sent as structured content. */
   readonly output?: Out;
   /** Hints about the tool's behaviour, for clients that ask the user before some calls. */
-  readonly annotations?: ToolBehaviour;
+  readonly annotations?: ToolAnnotations;
   /** Ends the call with an error after this time; the handler sees `ctx.signal` abort. Default: the server's `timeoutMs`. */
   readonly timeoutMs?: number;
   /** Whether the tool runs as a task, which the client polls, for clients that know tasks. Default: it does not. */

@@ -8,7 +8,7 @@ import {
 } from '../../protocol/checks/known-keys.js';
 import type { Annotations } from '../../protocol/model/content.js';
 import type { IdempotencyOptions } from '../state/idempotency.js';
-import type { PromptOptions, ResourceOptions, ToolBehaviour, ToolOptions } from './define.js';
+import type { PromptOptions, ResourceOptions, ToolAnnotations, ToolOptions } from './define.js';
 import type { AskingOptions, Method, ServerOptions } from './options.js';
 import type { TaskOptions, TasksOptions } from './task-options.js';
 
@@ -74,7 +74,7 @@ const server = {
   pageSize: true,
   listTtlMs: true,
   timeoutMs: true,
-  log: true,
+  logger: true,
   experimental: true,
   extensions: true,
 } satisfies KeysOf<ServerOptions<never, never, never>>;
@@ -84,7 +84,7 @@ const behaviour = {
   destructive: true,
   idempotent: true,
   openWorld: true,
-} satisfies KeysOf<ToolBehaviour>;
+} satisfies KeysOf<ToolAnnotations>;
 
 const annotations = { audience: true, priority: true, lastModified: true } satisfies KeysOf<Annotations>;
 const task = { support: true, start: true, ttlMs: true, pollIntervalMs: true } satisfies KeysOf<TaskOptions>;
@@ -185,7 +185,7 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
     keys: server,
     foreign: {
       middleware: 'use',
-      logger: 'log',
+      log: 'logger',
       context: 'user',
       timeout: 'timeoutMs',
       capabilities: 'The capabilities follow from the definitions: leave them out.',

@@ -6,10 +6,10 @@ import type { Icon } from '../../protocol/model/content.js';
 import type { Infer, RawShape } from '../../schema/schema.js';
 import type { ClientFacts, Context } from '../context/context.js';
 import type { OnError } from '../results/map-error.js';
-import type { Bus, Change } from '../state/bus.js';
+import type { Bus, BusMessage } from '../state/bus.js';
 import type { IdempotencyOptions } from '../state/idempotency.js';
 import type { Lifespan } from '../state/lifespan.js';
-import type { Log } from '../state/log.js';
+import type { Logger } from '../state/log.js';
 import type { Store } from '../state/store.js';
 import type { NotInferred, Prompt } from './define.js';
 import type {
@@ -72,7 +72,7 @@ export interface ServerDefinition<
    * The changes that this server will announce. Clients keep a stream open for them. Default: none; a change that happens all
    * the same is announced from then on.
    */
-  readonly changes?: true | readonly Change['kind'][];
+  readonly changes?: true | readonly BusMessage['kind'][];
   /** Carries changes between processes. Implies `changes: true`. */
   readonly bus?: Bus;
 
@@ -101,7 +101,7 @@ export interface ServerDefinition<
   /** Ends a tool's call after this time, for tools without the option that are not tasks. Default: no limit. */
   readonly timeoutMs?: number;
   /** Receives errors and warnings, for the operator. Default: writes to standard error. */
-  readonly log?: Log;
+  readonly logger?: Logger;
 
   /** Experimental capabilities to advertise, with their settings. */
   readonly experimental?: Readonly<Record<string, JsonObject>>;

@@ -6,17 +6,17 @@ import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
 import { MAX_SUBSCRIBED, MAX_SUBSCRIBED_LENGTH, MAX_URI_LENGTH } from '../../protocol/tables/limits.js';
 import type { Complete } from '../results/results.js';
-import type { Bus, Change } from '../state/bus.js';
-import type { Log } from '../state/log.js';
+import type { Bus, BusMessage } from '../state/bus.js';
+import type { Logger } from '../state/log.js';
 import type { TaskHost } from './task-host.js';
 
 export interface ListenOptions {
   readonly bus: Bus;
   readonly complete: Complete;
   /** Which changes this server publishes at all. */
-  readonly publishes: (kind: Change['kind']) => boolean;
+  readonly publishes: (kind: BusMessage['kind']) => boolean;
   readonly tasks: TaskHost | undefined;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 /** Serves `subscriptions/listen`: acknowledges, then forwards changes until the call's signal aborts. */
@@ -47,7 +47,7 @@ function forwarder(
   granted: SubscriptionFilter,
   _meta: JsonObject,
   { tasks, log }: Pick<ListenOptions, 'tasks' | 'log'>,
-): (change: Change) => void {
+): (change: BusMessage) => void {
   const uris = granted.resourceSubscriptions && new Set(granted.resourceSubscriptions);
   const taskIds = granted.taskIds && new Set(granted.taskIds);
   return function forward(change) {

@@ -14,7 +14,7 @@ import type { HandlerRun } from '../context/handler-run.js';
 import { toMethodResult } from '../results/results.js';
 import { ToolError } from '../results/tool-error.js';
 import type { RunOnce } from '../state/idempotency.js';
-import type { Log } from '../state/log.js';
+import type { Logger } from '../state/log.js';
 import { type ToolCalls, toolCalls } from './call-tool.js';
 import { completeArgument } from './complete.js';
 import { listen } from './listen.js';
@@ -25,7 +25,7 @@ import type { TaskHost } from './task-host.js';
 export interface ServerParts extends Omit<HandlerRunnerParts, 'complete'> {
   readonly registry: Registry;
   readonly changed: Services['changed'];
-  readonly log: Log;
+  readonly log: Logger;
   readonly methods: ReadonlyMap<string, CompiledMethod>;
   readonly runOnce: RunOnce;
   /** Makes the host that runs tools as tasks. */

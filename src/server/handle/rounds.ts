@@ -12,7 +12,7 @@ import type { CallContext } from '../context/call-context.js';
 import type { CallTarget } from '../context/handler-run.js';
 import type { SentSoFar } from '../context/run-inputs.js';
 import type { Complete } from '../results/results.js';
-import type { Log } from '../state/log.js';
+import type { Logger } from '../state/log.js';
 
 // A call that asks ends with its questions. The client's next call brings the answers and the sealed journal: one more round.
 
@@ -41,7 +41,7 @@ interface FinishedRun extends CallTarget {
 export function askingRounds(parts: {
   readonly seal: Seal;
   readonly complete: Complete;
-  readonly log: Log;
+  readonly log: Logger;
   /** Called when something that belongs to a call is kept for later. */
   readonly onKept: (call: Call) => void;
 }): AskingRounds {
@@ -135,14 +135,14 @@ function bindingOf(call: Call, { name, args }: CallTarget): Binding {
   return { principal: call.auth?.subject ?? '', method: call.method, name, args: args ?? {} };
 }
 
-function warnOfCatch(name: string, asking: Replay, log: Log): void {
+function warnOfCatch(name: string, asking: Replay, log: Logger): void {
   log(
     'warning',
     `${name} returned a value although it had asked ${quoted(asking.open.keys())} and had no answer yet. The value is lost, and the client is asked. Await the answer, and rethrow what the question throws.`,
   );
 }
 
-function warnOfChange(name: string, asking: Replay, log: Log): void {
+function warnOfChange(name: string, asking: Replay, log: Logger): void {
   log(
     'warning',
     `${name} asks ${quoted(asking.changedQuestions)} in other words than in the round before, so the answer is not used and the client is asked again. If that is not meant, take what the question says from the input, from answers and from steps.`,

@@ -11,7 +11,7 @@ import type { PreparedInputs, RunInputs } from '../context/run-inputs.js';
 import type { CallerFacts } from '../define/options.js';
 import type { Complete } from '../results/results.js';
 import type { LifespanRun } from '../state/lifespan.js';
-import type { Log } from '../state/log.js';
+import type { Logger } from '../state/log.js';
 import { unknownCallerWarning } from '../state/unknown-callers.js';
 import { askingRounds, isContinued } from './rounds.js';
 import type { Background } from './task-host.js';
@@ -21,7 +21,7 @@ export interface HandlerRunnerParts {
   readonly user: ((facts: CallerFacts<never>) => unknown) | undefined;
   readonly seal: Seal;
   readonly complete: Complete;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 /** Circumstances of a run that most calls do not have. */

@@ -4,8 +4,8 @@ import type { Replay } from '../asking/replay.js';
 import type { CallContext } from '../context/call-context.js';
 import type { TaskOptions, TasksOptions } from '../define/task-options.js';
 import type { Complete } from '../results/results.js';
-import type { Change } from '../state/bus.js';
-import type { Log } from '../state/log.js';
+import type { BusMessage } from '../state/bus.js';
+import type { Logger } from '../state/log.js';
 import type { Store } from '../state/store.js';
 
 /** A tool's handler and how to run it, as a task sees it. */
@@ -52,8 +52,8 @@ export interface TaskHost {
 export interface TaskPluginParts {
   readonly store: Store;
   readonly complete: Complete;
-  readonly publish: (change: Change) => void;
-  readonly log: Log;
+  readonly publish: (change: BusMessage) => void;
+  readonly log: Logger;
   /** Finds the tool of a task that an earlier process left. */
   readonly workOf: (task: { readonly tool: string; readonly args: unknown }) => Promise<TaskWork>;
   readonly limits: TasksOptions;

@@ -3,7 +3,7 @@
 import type { Call } from '../../protocol/call.js';
 import { copyCall } from '../../protocol/direct.js';
 import { McpError } from '../../protocol/errors.js';
-import type { Log } from '../state/log.js';
+import type { Logger } from '../state/log.js';
 import { ToolError } from './tool-error.js';
 
 /** The result of `onError`: an error for the client, or nothing, which masks the unexpected error. */
@@ -17,7 +17,7 @@ export type OnError = (error: unknown, call: Call) => ErrorAnswer | Promise<Erro
 export type MapError = (error: unknown, call: Call) => Promise<ToolError | McpError | undefined>;
 
 /** Makes the function that passes unexpected errors to `onError`. */
-export function mapErrors(onError: OnError | undefined, log: Log): MapError {
+export function mapErrors(onError: OnError | undefined, log: Logger): MapError {
   if (onError === undefined) return async () => undefined;
   return async function mapError(error, call) {
     try {

@@ -1,6 +1,6 @@
 // Errors for the model, and the masking of all others.
 
-import type { Log as ServerLog } from '../state/log.js';
+import type { Logger as ServerLog } from '../state/log.js';
 
 const brand = Symbol.for('fullmcp.ToolError');
 

@@ -1,7 +1,7 @@
 // Carries announcements of changes to subscribers, in this process or in all.
 
 /** A change that clients may subscribe to. */
-export type Change =
+export type BusMessage =
   | {
       /** The list that changed. */
       readonly kind: 'tools' | 'prompts' | 'resources';
@@ -22,14 +22,14 @@ export type Change =
 /** Carries changes to subscribers. Implement it over Redis or another broker where several processes serve the same clients. */
 export interface Bus {
   /** Sends a change to all subscribers, in this process and in others. */
-  publish(change: Change): void;
+  publish(change: BusMessage): void;
   /** Calls `listener` with every change from now on. Returns a function that ends the subscription. */
-  subscribe(listener: (change: Change) => void): () => void;
+  subscribe(listener: (change: BusMessage) => void): () => void;
 }
 
 /** Makes a bus for the subscribers of this process. */
 export function localBus(): Bus {
-  const listeners = new Set<(change: Change) => void>();
+  const listeners = new Set<(change: BusMessage) => void>();
   return {
     publish(change) {
       for (const listener of [...listeners]) listener(change);
@@ -54,7 +54,7 @@ export interface Changed {
 }
 
 /** Makes the functions that announce changes. */
-export function changedOver(publish: (change: Change) => void): Changed {
+export function changedOver(publish: (change: BusMessage) => void): Changed {
   return {
     tools: () => publish({ kind: 'tools' }),
     prompts: () => publish({ kind: 'prompts' }),

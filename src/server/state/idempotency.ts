@@ -9,7 +9,7 @@ import { McpError } from '../../protocol/errors.js';
 import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
 import { canonical } from './canonical.js';
 import { KeyedCalls } from './keyed-calls.js';
-import type { Log } from './log.js';
+import type { Logger } from './log.js';
 import type { Store } from './store.js';
 import { callerPart } from './store-shares.js';
 import { isUnknownCaller } from './unknown-callers.js';
@@ -67,7 +67,7 @@ export interface RunOnceParts {
   /** The server's name. Its keys do not clash with those of another server. */
   readonly name: string;
   readonly store: Store;
-  readonly log: Log;
+  readonly log: Logger;
   /** Whether the server distinguishes callers by something other than `auth`. */
   readonly hasUser: boolean;
 }

@@ -1,7 +1,7 @@
 // Calls whose caller the server cannot identify.
 
 import type { Call } from '../../protocol/call.js';
-import type { Log } from './log.js';
+import type { Logger } from './log.js';
 
 /** Whether the server makes a user for each call, but cannot identify the caller of this one without that user. */
 export function isUnknownCaller({ http, auth }: Pick<Call, 'http' | 'auth'>, hasUser: boolean): boolean {
@@ -9,7 +9,7 @@ export function isUnknownCaller({ http, auth }: Pick<Call, 'http' | 'auth'>, has
 }
 
 /** Makes a function that warns the operator once that tasks and answers do not belong to an identified caller. */
-export function unknownCallerWarning(hasUser: boolean, log: Log): (call: Call) => void {
+export function unknownCallerWarning(hasUser: boolean, log: Logger): (call: Call) => void {
   let hasWarned = false;
   return function warn(call) {
     if (hasWarned || !isUnknownCaller(call, hasUser)) return;

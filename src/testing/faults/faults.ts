@@ -19,7 +19,7 @@ export interface FaultPlan {
   readonly garble?: number;
   /** The connection breaks. */
   readonly close?: number;
-  /** The connection stays open, but nothing passes any more until `calm`. */
+  /** The connection stays open, but nothing passes any more until `stop`. */
   readonly stall?: number;
   /** The longest delay, in milliseconds. Default: 20 ms. */
   readonly maxDelayMs?: number;
@@ -63,10 +63,10 @@ export interface Faults {
   /** The plan that was started. */
   readonly plan: FaultPlan;
   /** The faults so far, in order. Print them when a seed finds a bug. */
-  readonly happened: readonly FaultEvent[];
+  readonly events: readonly FaultEvent[];
   /** Ends the faults: stalled messages continue, and further ones pass unharmed. */
-  readonly calm: () => void;
-  /** Resolves when `calm` is called. */
+  readonly stop: () => void;
+  /** Resolves when `stop` is called. */
   readonly calmed: Promise<void>;
   /** Draws the fate of the next message; for transports of your own. */
   readonly next: (direction: Direction) => Fate;
@@ -87,18 +87,18 @@ const planKeys = {
   after: true,
 } satisfies KeysOf<FaultPlan>;
 
-/** Starts a plan, to watch its faults and to end them with `calm`. Faults that are already started are returned as they are. */
+/** Starts a plan, to watch its faults and to end them with `stop`. Faults that are already started are returned as they are. */
 export function startFaults(plan: FaultPlan | Faults): Faults {
   if ('next' in plan) return plan;
   checkOptions('The plan of faults', plan, planKeys);
   const { seed, delay = 0, maxDelayMs = 20, after = 0 } = plan;
   const rates = kinds.map((kind) => plan[kind] ?? 0);
   const counts: Record<Direction, number> = { sent: 0, received: 0 };
-  const happened: FaultEvent[] = [];
+  const events: FaultEvent[] = [];
   let isCalm = false;
-  let calm!: () => void;
+  let stop!: () => void;
   const calmed = new Promise<void>((resolve) => {
-    calm = () => {
+    stop = () => {
       isCalm = true;
       resolve();
     };
@@ -111,12 +111,12 @@ export function startFaults(plan: FaultPlan | Faults): Faults {
     // All faults are drawn, so that a different rate of one does not change the others.
     const fault = kinds[rates.map((rate) => random() < rate).indexOf(true)];
     const delayMs = random() < delay ? 1 + Math.floor(random() * maxDelayMs) : 0;
-    if (delayMs > 0) happened.push({ direction, message, fault: 'delay' });
-    if (fault !== undefined) happened.push({ direction, message, fault });
+    if (delayMs > 0) events.push({ direction, message, fault: 'delay' });
+    if (fault !== undefined) events.push({ direction, message, fault });
     return { fault, delayMs, random };
   }
 
-  return { plan, happened, calm, calmed, next };
+  return { plan, events, stop, calmed, next };
 }
 
 /** Makes a plan with one to three kinds of faults, some rare and some frequent, for tests that try many seeds. */

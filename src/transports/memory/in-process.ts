@@ -17,14 +17,14 @@ export interface InProcessOptions {
   /** The least severe level of the log messages that are sent. Default: none are sent. */
   readonly logLevel?: LogLevel;
   /** The caller: `subject` alone is enough. Default: an anonymous one. */
-  readonly auth?: AuthInit;
+  readonly caller?: AuthInit;
 }
 
 const optionKeys = {
   client: true,
   capabilities: true,
   logLevel: true,
-  auth: true,
+  caller: true,
 } satisfies KeysOf<InProcessOptions>;
 
 /** The options of one request. */
@@ -45,7 +45,7 @@ export function inProcess(
 ): InProcess {
   checkOptions('inProcess', options, optionKeys);
   const { client, capabilities = {}, logLevel } = options;
-  const auth = toAuth(options.auth);
+  const auth = toAuth(options.caller, 'caller');
   const peer: Peer = { revision: newestRevision, client, capabilities, logLevel };
   let last = 0;
   return async function request(method, params = {}, { signal, onNotification } = {}) {

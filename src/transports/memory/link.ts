@@ -8,14 +8,14 @@ import { detached } from './detached.js';
 
 export interface DispatchLinkOptions {
   readonly open: OpenOptions;
-  readonly as?: AuthInit | undefined;
+  readonly caller?: AuthInit | undefined;
   readonly transport?: TransportName;
 }
 
 /** A link to whatever answers calls in this process: a server, a proxy, a mock. The calls are handed over as they are, the values of tools as JSON carries them. */
 export async function dispatchLink(
   dispatch: Dispatch,
-  { open, as, transport = 'in-process' }: DispatchLinkOptions,
+  { open, caller, transport = 'in-process' }: DispatchLinkOptions,
 ): Promise<Link> {
   const peer = { revision: newestRevision, logLevel: undefined, ...open.client };
   const lifetime = new Lifetime();
@@ -23,7 +23,7 @@ export async function dispatchLink(
   open.signal.addEventListener('abort', abort, { once: true });
   try {
     const call = withSignal(
-      { id: 0, method: 'server/discover', params: {}, peer, auth: toAuth(as), notify() {} },
+      { id: 0, method: 'server/discover', params: {}, peer, auth: toAuth(caller, 'caller'), notify() {} },
       lifetime,
     );
     const discovered = (await dispatch(call)) as unknown as Discovered;

@@ -80,7 +80,7 @@ describe('a lost connection', () => {
     const server = createServer({
       name: 'paying',
       version: '1.0.0',
-      log: () => undefined,
+      logger: () => undefined,
       use: [
         (call, next) => {
           call.signal.addEventListener('abort', () => gone.give(), { once: true });

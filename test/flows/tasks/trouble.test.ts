@@ -47,7 +47,7 @@ function local(store: Store, { trouble, calm }: Pick<World, 'trouble' | 'calm'>)
     createServer({
       name: 'troubled',
       version: '1.0.0',
-      log: () => undefined,
+      logger: () => undefined,
       secret: 'x'.repeat(32),
       store: { ...store, close: async () => undefined },
       tools: troubledTools(tool as never, (line) => void said.push(line)) as object,

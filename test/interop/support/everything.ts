@@ -3,11 +3,11 @@ import {
   type CallResult,
   type Client,
   connect,
-  type Form,
+  type ElicitForm,
+  type ElicitUrl,
   type LogMessage,
   type Root,
   type SamplingRequest,
-  type Visit,
 } from 'fullmcp/client';
 import { installed, type ObservedServer, startObserved } from './observed-server.js';
 
@@ -32,16 +32,16 @@ export interface Scene {
   readonly server: ObservedServer | undefined;
   readonly research: Promise<CallResult>;
   readonly log: readonly LogMessage[];
-  readonly forms: readonly Form[];
-  readonly visits: readonly Visit[];
+  readonly forms: readonly ElicitForm[];
+  readonly visits: readonly ElicitUrl[];
   readonly samplings: readonly SamplingRequest[];
   roots: readonly Root[];
 }
 
 export async function open({ over, path }: Row): Promise<Scene> {
   const log: LogMessage[] = [];
-  const forms: Form[] = [];
-  const visits: Visit[] = [];
+  const forms: ElicitForm[] = [];
+  const visits: ElicitUrl[] = [];
   const samplings: SamplingRequest[] = [];
   // The server may ask for them at any time, even while the rest is still being set up.
   const stage: Pick<Scene, 'roots'> = { roots: [{ uri: 'file:///work', name: 'work' }] };
@@ -67,7 +67,7 @@ export async function open({ over, path }: Row): Promise<Scene> {
         return { role: 'assistant', model: 'small', content: { type: 'text', text: 'Ada adds up' } };
       },
       roots: () => stage.roots,
-      log: (message) => log.push(message),
+      onLog: (message) => log.push(message),
     },
   );
   await client.tools().all();

@@ -46,7 +46,7 @@ export function attackedServer(): Attacked {
     name: 'attacked',
     version: '1.0.0',
     changes: true,
-    log: (level, message) => {
+    logger: (level, message) => {
       messages.push(message);
       if (level === 'error') errors.push(message);
     },

@@ -77,8 +77,8 @@ describe('a server in this process', () => {
   });
 
   test('can be passed as a Dispatch, with a caller', async () => {
-    const as = { subject: 'ada', scopes: [], claims: {} };
-    const client = keep(await connect(math().dispatch, { as }));
+    const caller = { subject: 'ada', scopes: [], claims: {} };
+    const client = keep(await connect(math().dispatch, { caller }));
     expect((await client.callTool('who')).text).toBe('ada');
   });
 });
@@ -299,6 +299,14 @@ describe('one-shots', () => {
     expect((await readResource(server, 'config://app')).text).toBe('the config');
     expect((await getPrompt(server, 'greet')).messages[0]?.content).toMatchObject({ text: 'Say hello' });
     expect((await serverInfo(server)).info).toMatchObject({ name: 'math' });
+  });
+
+  test('give each log message to onLog once', async () => {
+    const talks = tool({ run: (_input, { log }) => log.info('hello') });
+    const server = createServer({ name: 'talker', version: '1.0.0', tools: { talks } });
+    const messages: unknown[] = [];
+    await callTool(server, 'talks', {}, { onLog: ({ data }) => void messages.push(data) });
+    expect(messages).toEqual(['hello']);
   });
 
   test('end the process that they started', async () => {

@@ -19,7 +19,7 @@ test('everyWire runs a test over every wire, one after another', async () => {
       expect(client.server.revision).toBe(revision);
       expect((await client.callTool('hello')).text).toBe('Hello, ada');
     },
-    { auth: { subject: 'ada' } },
+    { caller: { subject: 'ada' } },
   );
   expect(seen).toEqual(wires.map(({ name }) => name));
 });

@@ -5,8 +5,8 @@ import { z } from 'zod';
 import {
   everyWire,
   type FaultEvent,
-  type Over,
   startFaults,
+  type TestTransport,
   testClient,
   wires,
 } from '../../../src/testing.js';
@@ -19,7 +19,7 @@ function server() {
     name: 'tested',
     version: '1.0.0',
     changes: true,
-    log: () => undefined,
+    logger: () => undefined,
     tools: {
       add: tool({ input: z.object({ a: z.number(), b: z.number() }), run: ({ a, b }) => a + b }),
       who: tool({ run: (_, ctx) => `${ctx.auth?.subject} ${ctx.auth?.scopes.join(' ')}` }),
@@ -98,7 +98,7 @@ describe.each(wires)('a test client over $name', ({ over, revision }) => {
     await using client = await testClient(server(), {
       over,
       revision,
-      auth: { subject: 'ada', scopes: ['admin', 'read'] },
+      caller: { subject: 'ada', scopes: ['admin', 'read'] },
     });
     expect((await client.callTool('who')).text).toBe('ada admin read');
   });
@@ -201,7 +201,9 @@ describe('testClient', () => {
     await expect(testClient(server(), { over: 'http', revision: '2024-11-05' })).rejects.toThrow(
       'There is no 2024-11-05 over http. Over http there is: 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26.',
     );
-    await expect(testClient(server(), { over: 'pigeon' as Over })).rejects.toThrow('no wire "pigeon"');
+    await expect(testClient(server(), { over: 'pigeon' as TestTransport['over'] })).rejects.toThrow(
+      'no wire "pigeon"',
+    );
     await expect(testClient(server(), { faults: { seed: 1 } })).rejects.toThrow("over: 'http'");
   });
 
@@ -227,7 +229,7 @@ describe('testClient', () => {
             ),
           );
         }
-        return [ends, faults.happened.slice(0, 6)];
+        return [ends, faults.events.slice(0, 6)];
       };
       const [ends, happened] = await run();
       expect(ends.filter((end) => end === '3').length).toBeGreaterThan(5);
@@ -273,12 +275,14 @@ describe('the caller of a test client', () => {
   });
 
   test('needs only a subject, with connect and inProcess too', async () => {
-    await using tested = await testClient(asked(), { auth: { subject: 'ann' } });
+    await using tested = await testClient(asked(), { caller: { subject: 'ann' } });
     expect((await tested.callTool('me')).text).toBe('ann');
-    await using client = await connect(asked(), { as: { subject: 'bob' } });
+    await using client = await connect(asked(), { caller: { subject: 'bob' } });
     expect((await client.callTool('me')).text).toBe('bob');
-    const outcome = await inProcess(asked(), { auth: { subject: 'eve' } })('tools/call', { name: 'me' });
+    const outcome = await inProcess(asked(), { caller: { subject: 'eve' } })('tools/call', { name: 'me' });
     expect(outcome['content']).toEqual([{ type: 'text', text: 'eve' }]);
-    await expect(connect(asked(), { as: { subject: '' } })).rejects.toThrow('auth.subject must be a string');
+    await expect(connect(asked(), { caller: { subject: '' } })).rejects.toThrow(
+      'caller.subject must be a string',
+    );
   });
 });

@@ -67,7 +67,7 @@ describe('a tool call', () => {
   test('delivers progress and log messages to the call and to the client', async () => {
     const said: unknown[] = [];
     await using client = await inProcessClient(server, {
-      log: (message) => said.push(message),
+      onLog: (message) => said.push(message),
       progress: (progress, { name }) => said.push([name, progress]),
     });
     const own: unknown[] = [];
@@ -221,7 +221,7 @@ describe('a callback that throws', () => {
     const angry = (): never => {
       throw new Error('no');
     };
-    await using client = await inProcessClient(server, { log: angry, progress: angry });
+    await using client = await inProcessClient(server, { onLog: angry, progress: angry });
     const problems: string[] = [];
     client.on('problem', ({ message }) => problems.push(message));
     client.on('problem', angry);

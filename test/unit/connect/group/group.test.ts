@@ -255,7 +255,7 @@ describe('a call through a member', () => {
     await using set = await groupOf(
       { w: worker },
       {
-        log: ({ data }) => logs.push(data),
+        onLog: ({ data }) => logs.push(data),
         progress: ({ progress }, { name }) => own.push([progress, name]),
       },
     );

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { until } from '../../../support/until.js';
 
 const TASKS = 'io.modelcontextprotocol/tasks';
-const quiet = { name: 'test', version: '1.0.0', log: () => undefined, secret: 'x'.repeat(32) };
+const quiet = { name: 'test', version: '1.0.0', logger: () => undefined, secret: 'x'.repeat(32) };
 const able = { capabilities: { elicitation: {}, extensions: { [TASKS]: {} } } };
 const onBackground = { support: 'required', start: 'on-background' } as const;
 

@@ -8,14 +8,14 @@ import { until } from '../../../support/until.js';
 const TASKS = 'io.modelcontextprotocol/tasks';
 const capabilities = { extensions: { [TASKS]: {} } };
 const auth = { subject: 'ann', scopes: ['issues:write'], claims: { team: 7 } };
-const quiet = { name: 'test', version: '1.0.0', secret: 'x'.repeat(32), log: () => undefined };
+const quiet = { name: 'test', version: '1.0.0', secret: 'x'.repeat(32), logger: () => undefined };
 
 /** A server whose `user` is as strict as the one in the guide, and a tool that runs as a task. */
-function strict(store: Store, gate: Promise<unknown> = Promise.resolve(), log = quiet.log as () => void) {
+function strict(store: Store, gate: Promise<unknown> = Promise.resolve(), log = quiet.logger as () => void) {
   const contexts: string[] = [];
   const server = createServer({
     ...quiet,
-    log,
+    logger: log,
     store,
     user: ({ request, auth: caller }) => {
       const name = request?.header('x-account') ?? caller?.subject;
@@ -91,12 +91,14 @@ describe('a task of a caller', () => {
     const store = { ...memoryStore(), close: async () => undefined };
     const never = signal();
     const first = strict(store, never.promise);
-    const made = await inProcess(first.server, { auth, capabilities })('tools/call', { name: 'work' });
+    const made = await inProcess(first.server, { caller: auth, capabilities })('tools/call', {
+      name: 'work',
+    });
     await first.server.close();
     const second = strict(store);
     await second.server.start();
     const get = async () =>
-      inProcess(second.server, { auth, capabilities })('tasks/get', { taskId: made['taskId'] });
+      inProcess(second.server, { caller: auth, capabilities })('tasks/get', { taskId: made['taskId'] });
     await until('the task is over', async () => (await get())['status'] === 'completed');
     expect(await get()).toMatchObject({
       result: { structuredContent: { user: 'ann', inner: 'ann', auth } },
@@ -115,7 +117,7 @@ describe('a task of a caller', () => {
     );
     const large = { ...auth, claims: { text: 'x'.repeat(20_000) } };
     await expect(
-      inProcess(server, { auth: large, capabilities })('tools/call', { name: 'work' }),
+      inProcess(server, { caller: large, capabilities })('tools/call', { name: 'work' }),
     ).rejects.toMatchObject({ message: expect.stringContaining('Internal error') });
     expect(logged.join()).toContain('at most 16384 can be stored with a task');
   });

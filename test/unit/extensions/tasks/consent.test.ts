@@ -15,7 +15,7 @@ function start(store: ReturnType<typeof memoryStore>, run: Tool['run']) {
     name: 'test',
     version: '1.0.0',
     secret: 'x'.repeat(32),
-    log: () => undefined,
+    logger: () => undefined,
     store: { ...kept, close: async () => undefined },
     tools: { t: tool({ task: 'required', run: run as () => unknown }) },
   });

@@ -53,7 +53,7 @@ function build(store: Store, tasks: TasksOptions = {}, gates: Record<string, Pro
     name: 'test',
     version: '1.0.0',
     secret: 'x'.repeat(32),
-    log: () => undefined,
+    logger: () => undefined,
     store,
     tasks,
     tools: {

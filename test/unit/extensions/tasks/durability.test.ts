@@ -54,7 +54,7 @@ function build(store: Store, gates: Record<string, Promise<void>> = {}) {
     name: 'test',
     version: '1.0.0',
     secret: 'x'.repeat(32),
-    log: (_, message) => void logged.push(message),
+    logger: (_, message) => void logged.push(message),
     store,
     tools: {
       asks: tool({

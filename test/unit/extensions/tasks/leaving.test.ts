@@ -12,7 +12,7 @@ function build(store: Store, gates: Record<string, Promise<void>>) {
     name: 'test',
     version: '1.0.0',
     secret: 'x'.repeat(32),
-    log: () => undefined,
+    logger: () => undefined,
     store,
     tools: {
       works: tool({

@@ -14,7 +14,7 @@ function build(store: Store, options: { user?: () => unknown; hold?: Promise<voi
     name: 'test',
     version: '1.0.0',
     secret: 'x'.repeat(32),
-    log: (_, message) => void logged.push(message),
+    logger: (_, message) => void logged.push(message),
     store,
     ...(options.user && { user: options.user }),
     tools: {
@@ -238,7 +238,7 @@ describe('a handler that has changed', () => {
       name: 'test',
       version: '1.0.0',
       secret: 'x'.repeat(32),
-      log: () => undefined,
+      logger: () => undefined,
       store,
       tools: {
         changes: tool({ task: 'required', run: async (input, ctx) => String(await run(input, ctx)) }),

@@ -9,7 +9,7 @@ import { until } from '../../../support/until.js';
 
 afterEach(() => void vi.useRealTimers());
 
-const subject = (name: string) => ({ ...able, auth: { subject: name, scopes: [], claims: {} } });
+const subject = (name: string) => ({ ...able, caller: { subject: name, scopes: [], claims: {} } });
 
 function build(store: Store, tasks: TasksOptions = {}, gates: Record<string, Promise<void>> = {}) {
   const did: string[] = [];
@@ -18,7 +18,7 @@ function build(store: Store, tasks: TasksOptions = {}, gates: Record<string, Pro
     name: 'test',
     version: '1.0.0',
     secret: 'x'.repeat(32),
-    log: (_, message) => void logged.push(message),
+    logger: (_, message) => void logged.push(message),
     store,
     tasks,
     tools: {

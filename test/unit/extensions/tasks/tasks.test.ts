@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 
 const TASKS = 'io.modelcontextprotocol/tasks';
-const quiet = { name: 'test', version: '1.0.0', log: () => undefined, secret: 'x'.repeat(32) };
+const quiet = { name: 'test', version: '1.0.0', logger: () => undefined, secret: 'x'.repeat(32) };
 const able = { capabilities: { elicitation: {}, extensions: { [TASKS]: {} } } };
 const form = (key: string) => ({ message: key, schema: z.object({ [key]: z.string() }) });
 const accept = (content: object) => ({ action: 'accept', content });
@@ -136,7 +136,8 @@ describe('a task', () => {
 
   it('belongs to its principal', async () => {
     const { server } = build();
-    const as = (subject: string) => inProcess(server, { ...able, auth: { subject, scopes: [], claims: {} } });
+    const as = (subject: string) =>
+      inProcess(server, { ...able, caller: { subject, scopes: [], claims: {} } });
     const { taskId } = await as('ann')('tools/call', { name: 'hangs' });
     for (const method of ['tasks/get', 'tasks/cancel', 'tasks/update']) {
       await expect(as('bob')(method, { taskId, inputResponses: {} })).rejects.toMatchObject({

@@ -20,7 +20,7 @@ const server = createServer({
   title: 'Sessions',
   instructions: 'Be kind.',
   changes: true,
-  log: () => undefined,
+  logger: () => undefined,
   secret: 'x'.repeat(32),
   methods: { 'acme/echo': { run: ({ said }) => ({ said }) } },
   tools: {

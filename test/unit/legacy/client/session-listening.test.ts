@@ -19,7 +19,7 @@ function newServer() {
     name: 'listening',
     version: '1.0.0',
     changes: true,
-    log: () => undefined,
+    logger: () => undefined,
     tools: { a: tool({ run: () => 'a' }) },
     resources: { 'doc://{id}': resource({ read: () => 'doc' }) },
   });

@@ -20,7 +20,7 @@ const task = 'required';
 const server = createServer({
   name: 'tasks',
   version: '1.0.0',
-  log: () => undefined,
+  logger: () => undefined,
   secret: 'x'.repeat(32),
   tools: {
     plain: tool({ run: () => 'plain' }),

@@ -33,7 +33,7 @@ function asking(use: readonly Middleware[] = []): Server {
     version: '1',
     use,
     changes: true,
-    log: (_level, message) => void logged.push(message),
+    logger: (_level, message) => void logged.push(message),
     tools: { weather: asks('Show the weather?'), erase: asks('Delete everything?') },
     resources: { 'config://app': resource({ read: () => 'x' }) },
   }) as Server;

@@ -28,7 +28,7 @@ const server = createServer({
   name: 'test',
   version: '1.0.0',
   use: [names],
-  log: () => undefined,
+  logger: () => undefined,
   secret: 'x'.repeat(32),
   tools: {
     plain: tool({ run: () => 'plain' }),

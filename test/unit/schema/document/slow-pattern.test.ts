@@ -93,7 +93,7 @@ describe('a pattern that can take exponential time', () => {
     createServer({
       name: 'x',
       version: '1',
-      log,
+      logger: log,
       tools: {
         plain: tool({ input: slow, run: () => 1 }),
         zod: tool({ input: z.object({ b: z.string().regex(/^(b+)+$/) }), run: () => 1 }),
@@ -121,7 +121,7 @@ describe('a value that does not match a slow pattern', () => {
     const server = createServer({
       name: 'x',
       version: '1',
-      log: () => undefined,
+      logger: () => undefined,
       tools: { it: tool({ input, run: () => 1 }) },
     });
     let matched = 0;

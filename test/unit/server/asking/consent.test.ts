@@ -8,7 +8,7 @@ const ok = z.object({ ok: z.boolean() });
 
 function build(tools: Record<string, Tool>) {
   const log = vi.fn();
-  const server = createServer({ name: 'test', version: '1.0.0', secret: 'x'.repeat(32), log, tools });
+  const server = createServer({ name: 'test', version: '1.0.0', secret: 'x'.repeat(32), logger: log, tools });
   return { log, call: inProcess(server, able) };
 }
 
@@ -232,7 +232,7 @@ describe('the raw form of a question', () => {
     const server = createServer({
       name: 'test',
       version: '1',
-      log: () => undefined,
+      logger: () => undefined,
       tools: { t: tool({ run: (_, ctx) => ctx.ask('k', { message: '?', schema: ok }) }) },
     });
     await expect(inProcess(server)('tools/call', { name: 't' })).rejects.toThrow(

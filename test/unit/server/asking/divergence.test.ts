@@ -8,7 +8,7 @@ const question = (message: string) => ({ message, schema });
 const yes = { action: 'accept', content: { ok: true } };
 
 function build(run: Tool['run']): InProcess {
-  const quiet = { name: 'test', version: '1.0.0', secret: 'x'.repeat(32), log: () => undefined };
+  const quiet = { name: 'test', version: '1.0.0', secret: 'x'.repeat(32), logger: () => undefined };
   return inProcess(createServer({ ...quiet, tools: { t: tool({ run: run as () => unknown }) } }), able);
 }
 

@@ -81,7 +81,7 @@ test('a handler of any shape reaches its end, and each of its steps runs once', 
         name: 'test',
         version: '1',
         secret: 'x'.repeat(32),
-        log: () => undefined,
+        logger: () => undefined,
         tools: {
           t: tool({
             run: async (_, ctx) => {

@@ -2,7 +2,7 @@ import { createServer, inProcess, inputRequired, McpError, prompt, resource, Too
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 
-const quiet = { name: 'test', version: '1.0.0', log: () => undefined, secret: 'x'.repeat(32) };
+const quiet = { name: 'test', version: '1.0.0', logger: () => undefined, secret: 'x'.repeat(32) };
 const able = { capabilities: { elicitation: {}, sampling: {}, roots: {} } };
 
 type Call = ReturnType<typeof inProcess>;
@@ -72,7 +72,7 @@ describe('a handler that asks', () => {
     const cleaned = vi.fn();
     const server = createServer({
       ...quiet,
-      log,
+      logger: log,
       tools: {
         stubborn: tool({
           run: async (_, ctx) => {

@@ -12,7 +12,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { soon, until } from '../../../support/until.js';
 
-const quiet = { name: 'test', version: '1.0.0', log: () => undefined, secret: 'x'.repeat(32) };
+const quiet = { name: 'test', version: '1.0.0', logger: () => undefined, secret: 'x'.repeat(32) };
 const able = { capabilities: { elicitation: {} } };
 const sure = { message: 'Sure?', schema: z.object({ ok: z.boolean() }) };
 const yes = { action: 'accept', content: { ok: true } };

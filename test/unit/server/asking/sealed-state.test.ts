@@ -302,7 +302,7 @@ describe('a state over the wire', () => {
   }
 
   async function served(
-    options: Pick<Parameters<typeof createServer>[0], 'secret' | 'asking' | 'log'> = { secret },
+    options: Pick<Parameters<typeof createServer>[0], 'secret' | 'asking' | 'logger'> = { secret },
   ) {
     const sure = tool({
       input: { type: 'object' },
@@ -317,7 +317,7 @@ describe('a state over the wire', () => {
     const server = createServer({
       name: 'a',
       version: '1',
-      log: () => undefined,
+      logger: () => undefined,
       use: [login],
       tools: { sure, same: sure, big },
       ...options,
@@ -389,7 +389,7 @@ describe('a state over the wire', () => {
 
   test('causes one clear warning with the remedy if there is no secret', async () => {
     const log = vi.fn();
-    await using server = await served({ log });
+    await using server = await served({ logger: log });
     expect(log).not.toHaveBeenCalled();
     await server.call({ state: await server.first() });
     await server.first();

@@ -12,7 +12,7 @@ function build(once = false) {
     name: 'test',
     version: '1.0.0',
     secret: 'x'.repeat(32),
-    log: () => undefined,
+    logger: () => undefined,
     store: memoryStore(),
     asking: { maxBytes: 2000, once },
     tools: {

@@ -8,7 +8,7 @@ const yes = { action: 'accept', content: { ok: true } };
 
 function build(run: (input: unknown, ctx: Context) => unknown) {
   const log = vi.fn();
-  const options = { name: 'test', version: '1.0.0', secret: 'x'.repeat(32), log };
+  const options = { name: 'test', version: '1.0.0', secret: 'x'.repeat(32), logger: log };
   const server = createServer({ ...options, tools: { t: tool({ run }) } });
   return { log, call: inProcess(server, able) };
 }

@@ -2,7 +2,7 @@ import { createServer, DefinitionError, inProcess, prompt, resource, tool } from
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 
-const quiet = { name: 'test', version: '1.0.0', log: () => undefined };
+const quiet = { name: 'test', version: '1.0.0', logger: () => undefined };
 
 function problemsOf(define: () => unknown): readonly string[] {
   try {
@@ -103,7 +103,7 @@ describe('mistakes in definitions', () => {
     const log = vi.fn();
     createServer({
       ...quiet,
-      log,
+      logger: log,
       tools: { 'a.b': tool({ run: () => 1 }), ['x'.repeat(65)]: tool({ run: () => 1 }) },
     });
     expect(log.mock.calls.map(([level]) => level)).toEqual(['warning', 'warning']);

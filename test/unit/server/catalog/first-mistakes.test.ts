@@ -2,7 +2,7 @@ import { createServer, inProcess, McpError, prompt, resource, tool } from 'fullm
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 
-const base = { name: 'test', version: '1.0.0', log: () => undefined };
+const base = { name: 'test', version: '1.0.0', logger: () => undefined };
 
 describe('an McpError with a code that does not exist', () => {
   const make = (code: unknown) => () => new McpError(code as never, 'x');
@@ -24,7 +24,7 @@ describe('an McpError with a code that does not exist', () => {
 
   it('reaches the log, but not the client', async () => {
     const log = vi.fn();
-    const server = createServer({ ...base, log, tools: { it: tool({ run: make('not_found') }) } });
+    const server = createServer({ ...base, logger: log, tools: { it: tool({ run: make('not_found') }) } });
     expect(await inProcess(server)('tools/call', { name: 'it' })).toMatchObject({ isError: true });
     expect(log.mock.calls[0]?.[2]).toMatchObject({
       message: expect.stringContaining('"resource_not_found"'),
@@ -40,7 +40,7 @@ describe('a lifespan that is not a generator', () => {
     const log = vi.fn();
     const server = createServer({
       ...base,
-      log,
+      logger: log,
       lifespan: lifespan as never,
       tools: { it: tool({ run: () => 1 }) },
     });

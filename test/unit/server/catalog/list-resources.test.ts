@@ -2,13 +2,13 @@ import { createServer, DefinitionError, inProcess, McpError, resource, ToolError
 import { everyWire } from 'fullmcp/testing';
 import { describe, expect, it, vi } from 'vitest';
 
-const base = { name: 'test', version: '1.0.0', log: () => undefined };
+const base = { name: 'test', version: '1.0.0', logger: () => undefined };
 const read = (): string => 'x';
 
 function listing(list: unknown, log: () => void = () => undefined) {
   return createServer({
     ...base,
-    log,
+    logger: log,
     resources: { 'a://{id}': resource({ list: list as () => [], mimeType: 'text/plain', read }) },
   });
 }
@@ -65,7 +65,7 @@ describe('a template that lists its resources', () => {
       resources: { 'a://{user}/{id}': resource({ list: (ctx) => [`a://${String(ctx.user)}/1`], read }) },
     });
     for (const subject of ['ada', 'bob', 'ada']) {
-      const call = inProcess(server, { auth: { subject, scopes: [], claims: {} } });
+      const call = inProcess(server, { caller: { subject, scopes: [], claims: {} } });
       expect(await call('resources/list')).toMatchObject({ resources: [{ uri: `a://${subject}/1` }] });
     }
   });

@@ -2,7 +2,7 @@ import { createServer, inProcess, prompt, resource, tool } from 'fullmcp';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-const quiet = { name: 'test', version: '1.0.0', log: () => undefined };
+const quiet = { name: 'test', version: '1.0.0', logger: () => undefined };
 const many = Object.fromEntries(Array.from({ length: 7 }, (_, n) => [`tool${n}`, tool({ run: () => n })]));
 
 async function walk(call: ReturnType<typeof inProcess>): Promise<string[][]> {

@@ -1,7 +1,7 @@
 import { createServer, inProcess, resource, ToolError } from 'fullmcp';
 import { describe, expect, it } from 'vitest';
 
-const quiet = { name: 'test', version: '1.0.0', log: () => undefined };
+const quiet = { name: 'test', version: '1.0.0', logger: () => undefined };
 
 const server = createServer({
   ...quiet,

@@ -2,7 +2,7 @@ import { createServer, image, inProcess, jsonSchema, McpError, ToolError, text, 
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 
-const quiet = { name: 'test', version: '1.0.0', log: () => undefined };
+const quiet = { name: 'test', version: '1.0.0', logger: () => undefined };
 
 function calling(run: () => unknown, output?: z.ZodType) {
   const server = createServer({
@@ -72,7 +72,7 @@ describe('the return value of a handler', () => {
     const log = vi.fn();
     const server = createServer({
       ...quiet,
-      log,
+      logger: log,
       tools: { it: tool({ output: z.object({ sum: z.number() }), run: () => ({ sum: 'three' }) as never }) },
     });
     const result = await inProcess(server)('tools/call', { name: 'it' });
@@ -105,7 +105,7 @@ describe('an error of a handler', () => {
     const secret = new Error('connect ECONNREFUSED db.internal:5432 password=hunter2');
     const server = createServer({
       ...quiet,
-      log,
+      logger: log,
       tools: {
         it: tool({
           run: () => {

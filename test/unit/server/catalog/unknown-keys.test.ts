@@ -9,7 +9,7 @@ import { serveWebSocket } from 'fullmcp/websocket';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-const base = { name: 'test', version: '1.0.0', log: () => undefined };
+const base = { name: 'test', version: '1.0.0', logger: () => undefined };
 
 /** As in a JavaScript program, where no compiler checks the keys. */
 function unchecked(value: object): never {
@@ -186,7 +186,7 @@ describe('an unknown option', () => {
       'testClient has no option "timeout". Did you mean "timeoutMs"?',
     );
     await expect(testClient(server, unchecked({ as: { subject: 'ada' } }))).rejects.toThrow(
-      'testClient has no option "as". Did you mean "auth"?',
+      'testClient has no option "as". Did you mean "caller"?',
     );
   });
 });

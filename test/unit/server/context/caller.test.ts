@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { modernExchange } from '../../../support/http/modern.js';
 import { until } from '../../../support/until.js';
 
-const quiet = { name: 'test', version: '1.0.0', secret: 'x'.repeat(32), log: () => undefined };
+const quiet = { name: 'test', version: '1.0.0', secret: 'x'.repeat(32), logger: () => undefined };
 const TASKS = 'io.modelcontextprotocol/tasks';
 
 async function post(
@@ -77,7 +77,7 @@ describe('ctx.call', () => {
         outer: tool({ run: async (_, ctx) => (await ctx.call('me')).structuredContent }),
       },
     });
-    const call = inProcess(server, { auth: { subject: 'ann', scopes: [], claims: { team: 7 } } });
+    const call = inProcess(server, { caller: { subject: 'ann', scopes: [], claims: { team: 7 } } });
     expect(await call('tools/call', { name: 'outer' })).toMatchObject({ structuredContent: { team: 7 } });
   });
 });
@@ -113,7 +113,7 @@ describe('a completer', () => {
       }),
     },
   });
-  const call = inProcess(server, { auth: { subject: 'ann', scopes: [], claims: {} } });
+  const call = inProcess(server, { caller: { subject: 'ann', scopes: [], claims: {} } });
 
   it('of a template gets the state and the user of the call', async () => {
     const outcome = await call('completion/complete', {
@@ -176,7 +176,7 @@ describe('a client that watches a task', () => {
     const server = createServer({
       ...quiet,
       store,
-      log: (_, message) => void logged.push(message),
+      logger: (_, message) => void logged.push(message),
       bus: {
         publish: (change) => publish(change as never),
         subscribe: (listener) => {
@@ -221,7 +221,7 @@ describe('a server with the option user that does not know who is calling', () =
     const logged: string[] = [];
     const server = createServer({
       ...quiet,
-      log: (_, message) => void logged.push(message),
+      logger: (_, message) => void logged.push(message),
       user: ({ request }) => ({ name: request?.header('x-account') ?? 'nobody' }),
       tools: {
         pay: tool({ idempotency: true, run: (_, ctx) => `paid by ${(ctx.user as { name: string }).name}` }),

@@ -13,7 +13,7 @@ import {
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 
-const quiet = { name: 'test', version: '1.0.0', log: () => undefined };
+const quiet = { name: 'test', version: '1.0.0', logger: () => undefined };
 
 function recorder() {
   const seen: [string, unknown][] = [];
@@ -76,7 +76,7 @@ describe('progress that is not a number', () => {
     ['an object as the message', [1, 2, {}], 'the message must be a string'],
   ])('is a mistake if it is %s, even if nobody listens', async (_, given, sentence) => {
     const log = vi.fn();
-    const server = withTool(({ progress }) => Reflect.apply(progress, undefined, given), { log });
+    const server = withTool(({ progress }) => Reflect.apply(progress, undefined, given), { logger: log });
     expect(await inProcess(server)('tools/call', { name: 'it' })).toMatchObject({ isError: true });
     expect(String(log.mock.calls[0]?.[2])).toContain(sentence);
   });
@@ -159,7 +159,7 @@ describe('lifespan and user', () => {
       },
     });
     const call = inProcess(server, {
-      auth: { subject: 'ann', scopes: [], claims: {} },
+      caller: { subject: 'ann', scopes: [], claims: {} },
       client: { name: 'c', version: '1' },
     });
     const [first] = await Promise.all([
@@ -178,7 +178,7 @@ describe('lifespan and user', () => {
     let tries = 0;
     await using server = createServer({
       ...quiet,
-      log,
+      logger: log,
       lifespan: async function* () {
         if (++tries === 1) throw new Error('not yet');
         yield tries;

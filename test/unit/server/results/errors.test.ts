@@ -13,7 +13,7 @@ function build(onError?: (error: unknown) => unknown) {
   };
   const server = createServer({
     ...base,
-    log: (_, message, error) => void logged.push(message, error),
+    logger: (_, message, error) => void logged.push(message, error),
     ...(onError && { onError: onError as () => undefined }),
     use: [
       (call, next) => {
@@ -129,7 +129,7 @@ describe('a ToolError', () => {
   it('of the option user reaches the model', async () => {
     const server = createServer({
       ...base,
-      log: () => undefined,
+      logger: () => undefined,
       user: () => {
         throw new ToolError('Your trial is over.');
       },

@@ -14,7 +14,12 @@ async function returning(value: unknown): Promise<{ outcome: Record<string, unkn
 
 async function calling(definition: unknown): Promise<{ outcome: Record<string, unknown>; logged: string }> {
   const log = vi.fn();
-  const server = createServer({ name: 'test', version: '1', log, tools: { it: definition as never } });
+  const server = createServer({
+    name: 'test',
+    version: '1',
+    logger: log,
+    tools: { it: definition as never },
+  });
   const outcome = await inProcess(server)('tools/call', { name: 'it' });
   return { outcome, logged: log.mock.calls.map(([, , error]) => (error as Error).message).join('\n') };
 }
@@ -194,7 +199,7 @@ describe('a value that JSON would change silently', () => {
     const server = createServer({
       name: 'x',
       version: '1',
-      log,
+      logger: log,
       prompts: {
         block: prompt({ run: () => ({ ...text('x'), _meta }) }),
         message: prompt({ run: () => [{ ...user('x'), _meta }] }),
@@ -219,7 +224,7 @@ describe('a value that JSON would change silently', () => {
     const server = createServer({
       name: 'x',
       version: '1',
-      log,
+      logger: log,
       tools: { it: tool({ run: () => ({ boom }) }) },
     });
     await inProcess(server)('tools/call', { name: 'it' });
@@ -430,7 +435,7 @@ async function asking(
   params: object,
 ): Promise<{ outcome?: object; logged: string }> {
   const log = vi.fn();
-  const server = createServer({ name: 'test', version: '1', log, ...definitions });
+  const server = createServer({ name: 'test', version: '1', logger: log, ...definitions });
   const outcome = await inProcess(server)(method, params as never).catch(() => undefined);
   const logged = log.mock.calls.map(([, , error]) => (error as Error).message).join('\n');
   return outcome === undefined ? { logged } : { outcome, logged };

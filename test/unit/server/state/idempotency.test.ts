@@ -18,7 +18,7 @@ function build(options: { store?: Store; idempotency?: boolean | { windowMs: num
   const server = createServer({
     ...quiet,
     ...options,
-    log: (_, message) => void logged.push(message),
+    logger: (_, message) => void logged.push(message),
     tools: {
       pay: tool({ idempotency: true, input, run: ({ n }) => `${n} paid as ${ran.push(`pay ${n}`)}` }),
       slow: tool({
@@ -65,7 +65,7 @@ function build(options: { store?: Store; idempotency?: boolean | { windowMs: num
     },
   });
   const call = inProcess(server, { capabilities: { elicitation: {}, extensions: { [TASKS]: {} } } });
-  const as = (subject: string) => inProcess(server, { auth: { subject, scopes: [], claims: {} } });
+  const as = (subject: string) => inProcess(server, { caller: { subject, scopes: [], claims: {} } });
   return { server, call, as, ran, logged, gate };
 }
 

@@ -112,15 +112,15 @@ describe('a fault of a faulty fetch', () => {
     expect(new Set(seen).size).toBeGreaterThan(20);
   });
 
-  test('stall pauses a response until it is aborted, or until the calm', async () => {
+  test('stall pauses a response until it is aborted, or until the faults stop', async () => {
     const faults = startFaults({ seed: 4, stall: 0.4 });
     const fetch = faultyFetch(server(events).fetch, faults);
     const open: Promise<string>[] = [];
     for (let i = 0; i < 10; i++) open.push(outcome(fetch));
     const first = await Promise.race([Promise.all(open), new Promise((resolve) => setTimeout(resolve, 20))]);
     expect(first).toBeUndefined();
-    expect(faults.happened.length).toBeGreaterThan(2);
-    faults.calm();
+    expect(faults.events.length).toBeGreaterThan(2);
+    faults.stop();
     expect(new Set(await Promise.all(open))).toEqual(
       new Set(['200 data: one\n\ndata: two\r\n\r\ndata: three\n\n']),
     );
@@ -129,7 +129,7 @@ describe('a fault of a faulty fetch', () => {
   test('delay delivers the response later', async () => {
     const faults = startFaults({ seed: 1, delay: 1, maxDelayMs: 2 });
     expect(await outcome(faultyFetch(server(events).fetch, faults))).toContain('three');
-    expect(faults.happened.map(({ fault }) => fault)).toEqual(['delay', 'delay', 'delay', 'delay']);
+    expect(faults.events.map(({ fault }) => fault)).toEqual(['delay', 'delay', 'delay', 'delay']);
   });
 });
 
@@ -175,7 +175,7 @@ test.each(['2026-07-28', '2025-11-25'] as const)(
       );
     }
     expect(new Set(ends)).toEqual(new Set(['Hello', 'McpError']));
-    faults.calm();
+    faults.stop();
     expect((await client.callTool('hello')).text).toBe('Hello');
   },
 );

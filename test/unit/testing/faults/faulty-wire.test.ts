@@ -61,14 +61,14 @@ test('a faulty wire does the same for the same seed, and something else for anot
     run({ ...plan, seed: 8 }),
   ];
   expect(first.received).toEqual(second.received);
-  expect(first.faults.happened).toEqual(second.faults.happened);
+  expect(first.faults.events).toEqual(second.faults.events);
   expect(first.received).not.toEqual(third.received);
-  expect(first.faults.happened.length).toBeGreaterThan(50);
+  expect(first.faults.events.length).toBeGreaterThan(50);
 });
 
 test('a fault of a faulty wire does not depend on the rate of another', () => {
   const drops = (plan: FaultPlan) =>
-    run(plan).faults.happened.filter(({ fault, direction }) => fault === 'drop' && direction === 'sent');
+    run(plan).faults.events.filter(({ fault, direction }) => fault === 'drop' && direction === 'sent');
   expect(drops({ seed: 3, drop: 0.1, garble: 0.5 })).toEqual(drops({ seed: 3, drop: 0.1 }));
 });
 
@@ -102,7 +102,7 @@ describe('a fault of a faulty wire', () => {
     expect(received.length).toBeLessThan(200);
     await until('all have arrived', () => received.length === 200);
     expect(received).toEqual(texts(200));
-    expect(faults.happened.length).toBeGreaterThan(50);
+    expect(faults.events.length).toBeGreaterThan(50);
   });
 
   test('close breaks the connection once, and closes the wire below it', async () => {
@@ -113,12 +113,12 @@ describe('a fault of a faulty wire', () => {
     expect(closes()).toBe(1);
   });
 
-  test('stall delivers nothing, silently, until the calm delivers everything', async () => {
+  test('stall delivers nothing, silently, until the faults stop, and then everything', async () => {
     const { received, sent, lost, faults } = run({ seed: 1, stall: 0.02 });
     const before = sent.length;
     expect(before).toBeLessThan(200);
     expect(lost).toEqual([]);
-    faults.calm();
+    faults.stop();
     await until('all have arrived', () => received.length === 200);
     expect(received).toEqual(texts(200));
   });
@@ -139,5 +139,5 @@ test('a faulty wire delivers nothing after close', async () => {
   const before = received.length;
   await new Promise((resolve) => setTimeout(resolve, 10));
   expect(received.length).toBe(before);
-  expect(faults.happened.length).toBeGreaterThan(0);
+  expect(faults.events.length).toBeGreaterThan(0);
 });

@@ -41,7 +41,7 @@ test('a handler explains what is wrong with its path and its URL', () => {
 
 test('a rejected host or origin is logged once, with the variable that allows it, and not without limit', async () => {
   const log = vi.fn();
-  const watched = createServer({ name: 'watched', version: '1.0.0', log });
+  const watched = createServer({ name: 'watched', version: '1.0.0', logger: log });
   await using serving = await serve(watched, { port: 0, signals: false });
   const from = (headers: Record<string, string>) =>
     send(serving.url, { method: 'POST', body: '{}', headers });

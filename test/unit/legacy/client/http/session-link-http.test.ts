@@ -23,7 +23,7 @@ function newServer(secret = 'x'.repeat(32)): Server {
     name: 'http',
     version: '1.0.0',
     changes: true,
-    log: () => undefined,
+    logger: () => undefined,
     secret,
     tools: {
       list: tool({ run: () => [1, 2] }),

@@ -13,7 +13,7 @@ describe('the time limit of calls', () => {
     const server = createServer({
       name: 'test',
       version: '1.0.0',
-      log: () => undefined,
+      logger: () => undefined,
       tools: {
         hangs: tool({
           run: (_, ctx) => {
@@ -74,7 +74,7 @@ describe('the time limit of calls', () => {
 });
 
 it('a port that is already in use leaves nothing open', async () => {
-  const quiet = { name: 'test', version: '1.0.0', log: () => undefined };
+  const quiet = { name: 'test', version: '1.0.0', logger: () => undefined };
   await using first = await serve(createServer(quiet), { port: 0, signals: false });
   const closed = vi.fn();
   const second = createServer({

@@ -9,7 +9,7 @@ import { head, rawSocket } from '../../../../support/http/raw.js';
 import { signal } from '../../../../support/signal.js';
 import { soon } from '../../../../support/until.js';
 
-const info = { name: 'test', version: '1.0.0', log: () => undefined };
+const info = { name: 'test', version: '1.0.0', logger: () => undefined };
 const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const;
 
 describe('a call that arrived as a POST', () => {

@@ -15,7 +15,7 @@ function build() {
   return createServer({
     name: 'test',
     version: '1.0.0',
-    log: () => undefined,
+    logger: () => undefined,
     tools: { hi: tool({ run: (_, ctx) => ctx.ask('name', { message: 'Who?', schema }) }) },
   });
 }
