@@ -175,7 +175,7 @@ function toInput(tool: CompiledTool, args: JsonObject, checked: ValidationResult
 }
 
 /** The parts that deal with a handler's errors. */
-export interface ToolErrors {
+interface ToolErrors {
   readonly log: Logger;
   readonly mapError: MapError;
 }

@@ -25,7 +25,7 @@ export interface HandlerRunnerParts {
 }
 
 /** Circumstances of a run that most calls do not have. */
-export interface PreparedRunOptions {
+interface PreparedRunOptions {
   /** Names the run, where a later one should have the same keys for its steps. */
   readonly runId?: string | undefined;
   /** Turns the run into a task when the handler calls `ctx.background()`. */
