@@ -34,7 +34,7 @@ export interface ServingParts {
 export function serveInMemory(dispatch: Dispatch, { wire, faults, headers }: ServingParts): Serving {
   const { over, revision, name } = wire;
   if (headers !== undefined && !carriesHeaders(wire))
-    throw new TypeError(`Transport ${over} has no headers: choose \`over: 'http'\`, or give \`auth\`.`);
+    throw new TypeError(`Transport ${over} has no headers: choose \`over: 'http'\`, or give \`caller\`.`);
   switch (over) {
     case 'in-process':
       if (faults !== undefined)

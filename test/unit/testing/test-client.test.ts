@@ -270,7 +270,7 @@ describe('the caller of a test client', () => {
 
   test.each(['stdio', 'in-process'] as const)('cannot come from headers over %s', async (over) => {
     await expect(testClient(asked(), { over, headers: { 'x-user': 'ada' } })).rejects.toThrow(
-      `Transport ${over} has no headers: choose \`over: 'http'\`, or give \`auth\`.`,
+      `Transport ${over} has no headers: choose \`over: 'http'\`, or give \`caller\`.`,
     );
   });
 
