@@ -16,6 +16,7 @@ const STEPS = [
   },
   { name: 'format and lint', command: 'biome ci --colors=off .' },
   { name: 'layers', command: 'node scripts/check-layers.js' },
+  { name: 'names', command: 'node scripts/check-names.js' },
   { name: 'length', command: 'node scripts/check-length.js' },
   { name: 'snippets', command: 'node scripts/check-snippets.js' },
   { name: 'messages', command: 'node scripts/check-messages.js' },

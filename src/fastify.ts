@@ -1,7 +1,7 @@
 // The entry `fullmcp/fastify`.
 
 import { type AppRequest, type Plugin, plugin } from './adapters/fastify/plugin.js';
-import { createEndpoint, type EndpointOptions, type Served } from './http.js';
+import { createEndpoint, type DispatchSource, type EndpointOptions } from './http.js';
 import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-keys.js';
 import type { Authenticate } from './protocol/caller.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
@@ -26,7 +26,7 @@ export interface PluginOptions<Req extends AppRequest = AppRequest> extends Endp
  * await app.listen({ port: 3000 });
  */
 export function createPlugin<Req extends AppRequest = AppRequest>(
-  server: Served,
+  server: DispatchSource,
   options: PluginOptions<Req> = {},
 ): Plugin {
   checkOptions('createPlugin', options, handlerKeys satisfies KeysOf<PluginOptions>, foreignHandlerNames);

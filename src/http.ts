@@ -7,7 +7,7 @@ import type { Auth } from './protocol/call.js';
 import { type Authenticate, toAuth } from './protocol/caller.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import { McpError } from './protocol/errors.js';
-import type { Server } from './server/create-server.js';
+import type { CoreServer } from './server/create-server.js';
 import { mask } from './server/results/tool-error.js';
 import { logToConsole } from './server/state/log.js';
 import { type HttpEndpoint, type HttpOptions, httpEndpoint } from './transports/http/server/endpoint.js';
@@ -53,7 +53,8 @@ export interface Handler {
 }
 
 /** The members of a server that a handler needs. The handler gives its `secret` to a server that has none. */
-export type Served = Pick<Server, 'dispatch'> & Partial<Pick<Server, 'provideSecret' | 'logger'>>;
+export type DispatchSource = Pick<CoreServer, 'dispatch'> &
+  Partial<Pick<CoreServer, 'provideSecret' | 'logger'>>;
 
 /**
  * Makes an HTTP handler for runtimes with `Request` and `Response`: Bun, Deno, Workers, Hono and others. It serves all
@@ -63,7 +64,7 @@ export type Served = Pick<Server, 'dispatch'> & Partial<Pick<Server, 'provideSec
  * const handler = createHandler(server, { allowedHosts: ['mcp.example.com'] });
  * export default { fetch: (request: Request) => handler(request) };
  */
-export function createHandler(server: Served, options: HandlerOptions = {}): Handler {
+export function createHandler(server: DispatchSource, options: HandlerOptions = {}): Handler {
   checkOptions('createHandler', options, handlerKeys satisfies KeysOf<HandlerOptions>, foreignHandlerNames);
   const endpoint = createEndpoint(server, options);
   function handle(request: Request, context?: RequestContext): Promise<Response> {
@@ -80,7 +81,7 @@ function ignore(): void {
 
 /** The endpoint itself, for adapters that have no `Request`. */
 export function createEndpoint<Raw>(
-  server: Served,
+  server: DispatchSource,
   options: EndpointOptions & { readonly auth?: Authenticate<Raw> | undefined } = {},
 ): HttpEndpoint {
   const { sessions = true, secret, path } = options;
@@ -96,7 +97,7 @@ export function createEndpoint<Raw>(
 
 /** Runs the `auth` of the options on a request. An unexpected error is masked and logged, like a handler's error. */
 export function authenticator<Raw>(
-  { logger: log = logToConsole }: Pick<Served, 'logger'>,
+  { logger: log = logToConsole }: Pick<DispatchSource, 'logger'>,
   auth: Authenticate<Raw> | undefined,
 ): ((incoming: Incoming) => Promise<Auth | undefined>) | undefined {
   if (auth === undefined) return undefined;

@@ -2,7 +2,7 @@
 
 import { taskHost } from './extensions/tasks/host.js';
 import type { Handler, RequestContext } from './http.js';
-import { type Server as CoreServer, createServer as createCore } from './server/create-server.js';
+import { type CoreServer, createServer as createCore } from './server/create-server.js';
 import type { AllSources, Certain, OrUndefined, Present } from './server/define/fitting.js';
 import type { ServerDefinition, ServerOptions, ServerSetup } from './server/define/options.js';
 import { type Definers, makeDefiners } from './server/define-with.js';

@@ -14,11 +14,11 @@ import {
 } from './adapters/node/server/options.js';
 import { type Serving, serveOnNode } from './adapters/node/server/serve.js';
 import { upgrades } from './adapters/node/server/upgrades.js';
-import { authenticator, createEndpoint, type Served } from './http.js';
+import { authenticator, createEndpoint, type DispatchSource } from './http.js';
 import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-keys.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
-import type { Server } from './server/create-server.js';
+import type { CoreServer } from './server/create-server.js';
 import { serveWebSocket } from './websocket.js';
 
 checkRuntime(globalThis.process?.versions);
@@ -37,7 +37,7 @@ export type { Serving } from './adapters/node/server/serve.js';
  * await serving.closed;
  */
 export async function serve(
-  server: Served & Pick<Server, 'start' | 'close'> & Partial<Pick<Server, 'drain'>>,
+  server: DispatchSource & Pick<CoreServer, 'start' | 'close'> & Partial<Pick<CoreServer, 'drain'>>,
   options: ServeOptions = {},
 ): Promise<Serving> {
   checkServeOptions(options);
@@ -73,7 +73,7 @@ export async function serve(
  * app.listen(3000);
  */
 export function createNodeHandler<Req extends NodeRequest = NodeRequest>(
-  server: Served,
+  server: DispatchSource,
   options: NodeHandlerOptions<Req> = {},
 ): NodeHandler<Req> {
   checkOptions(

@@ -3,7 +3,7 @@
 import { channelSession } from './legacy/server/channel-session.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
-import type { Server } from './server/create-server.js';
+import type { CoreServer } from './server/create-server.js';
 import { environmentSecret } from './transports/stdio/server/environment.js';
 import { type StdioOptions, type StdioServing, serveOverStdio } from './transports/stdio/server/serve.js';
 
@@ -29,7 +29,8 @@ const stdioKeys = {
  * serveStdio(server);
  */
 export function serveStdio(
-  server: Pick<Server, 'dispatch' | 'close' | 'logger' | 'provideSecret'> & Partial<Pick<Server, 'drain'>>,
+  server: Pick<CoreServer, 'dispatch' | 'close' | 'logger' | 'provideSecret'> &
+    Partial<Pick<CoreServer, 'drain'>>,
   options: StdioOptions = {},
 ): StdioServing {
   checkOptions('serveStdio', options, stdioKeys);

@@ -4,7 +4,7 @@ import { channelSession } from './legacy/server/channel-session.js';
 import type { HttpFacts } from './protocol/call.js';
 import { type AuthInit, toAuth } from './protocol/caller.js';
 import { checkOptions } from './protocol/checks/known-keys.js';
-import type { Server } from './server/create-server.js';
+import type { CoreServer } from './server/create-server.js';
 import {
   type Socket,
   serveOverWebSocket,
@@ -27,7 +27,7 @@ export interface WebSocketCaller {
 
 /** Serves one client on an open WebSocket, in any revision: Node's `ws`, or the WebSocket of the runtime. */
 export function serveWebSocket(
-  server: Pick<Server, 'dispatch'>,
+  server: Pick<CoreServer, 'dispatch'>,
   socket: Socket,
   { auth, http, ...options }: WebSocketOptions & WebSocketCaller = {},
 ): WebSocketServing {

@@ -48,7 +48,7 @@ import { type Logger, logToConsole } from './state/log.js';
 import { memoryStore, type Store } from './state/store.js';
 
 /** A server is built once and serves any number of clients, revisions and transports at the same time. */
-export interface Server<State = unknown, User = unknown, T = unknown> extends AsyncDisposable {
+export interface CoreServer<State = unknown, User = unknown, T = unknown> extends AsyncDisposable {
   /** The name, version and description that clients see. */
   readonly info: Implementation;
   /** Answers one call. Every transport calls it. */
@@ -106,7 +106,7 @@ export interface Plugins {
 export function createServer<State, User, T>(
   options: AnyServerOptions,
   plugins: Plugins = {},
-): Server<State, User, T> {
+): CoreServer<State, User, T> {
   if (typeof options !== 'object' || options === null)
     throw new DefinitionError([
       'createServer needs an object: createServer({ name, version, tools: { … } })',

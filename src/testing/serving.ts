@@ -19,7 +19,7 @@ import { memoryWebSocket } from './memory/web-socket.js';
 import { carriesHeaders, type TestTransport } from './wires.js';
 
 /** A server that is served in memory: how to connect to it, and how to close it. */
-export interface Serving {
+export interface MemoryServing {
   readonly open: OpenLink;
   readonly close: () => Promise<void>;
 }
@@ -31,7 +31,7 @@ export interface ServingParts {
 }
 
 /** Serves with the real code of the transport, from the client's link to the server, except for the socket or process between them. */
-export function serveInMemory(dispatch: Dispatch, { wire, faults, headers }: ServingParts): Serving {
+export function serveInMemory(dispatch: Dispatch, { wire, faults, headers }: ServingParts): MemoryServing {
   const { over, revision, name } = wire;
   if (headers !== undefined && !carriesHeaders(wire))
     throw new TypeError(`Transport ${over} has no headers: choose \`over: 'http'\`, or give \`caller\`.`);
@@ -76,7 +76,7 @@ function onWires(
   make: () => Wire,
   { wire: { over, revision, name }, faults }: Omit<ServingParts, 'headers'>,
   close = async (): Promise<void> => undefined,
-): Serving {
+): MemoryServing {
   const openLink: OpenAnyEra = overWire(() => (faults === undefined ? make() : faultyWire(make(), faults)), {
     target: name,
     transport: over,

@@ -8,7 +8,7 @@ import type { AnswerQuestion } from '../model/handlers.js';
 import type { CallOptions } from '../model/options.js';
 import type { TaskParts } from './follow-task.js';
 
-export interface ToolCallParts {
+export interface ClientToolParts {
   readonly sender: CallSender;
   readonly knownTools: KnownTools;
   readonly answer: AnswerQuestion;
@@ -26,7 +26,7 @@ export function toolCalls({
   maxRounds,
   maxTimeoutMs,
   problem,
-}: ToolCallParts): Pick<Client, 'tool' | 'callTool' | 'startTool' | 'task'> {
+}: ClientToolParts): Pick<Client, 'tool' | 'callTool' | 'startTool' | 'task'> {
   const parts: TaskParts = {
     request: (method, params, options) => sender.sendFresh(method, params, options),
     answer: (request, asked) => sender.whileAsking(() => answer(request, asked)),

@@ -1,6 +1,6 @@
 // Finds the place where a string stops being JSON. Runtimes report it in different ways, or not at all, and quote the string.
 
-export interface JsonFault {
+export interface JsonSyntaxFault {
   readonly line: number;
   readonly column: number;
   readonly reason: string;
@@ -11,7 +11,7 @@ const STRING = /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/uy;
 const SCALAR = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null/y;
 
 /** Finds the fault in a string that `JSON.parse` rejected. */
-export function faultOf(text: string): JsonFault {
+export function faultOf(text: string): JsonSyntaxFault {
   const { at, reason } = scan(text);
   const before = text.slice(0, at).split('\n');
   return {

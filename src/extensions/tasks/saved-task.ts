@@ -5,11 +5,11 @@ import type { Journal } from '../../server/asking/journal.js';
 import { newJournal } from '../../server/asking/journal.js';
 import type { Logger } from '../../server/state/log.js';
 import { Unsaveable } from './saving-errors.js';
-import { type Entry, remainingMs, type Task, writeTask } from './task.js';
+import { remainingMs, type Task, type TaskEntry, writeTask } from './task.js';
 import { type Effects, TaskWriter } from './writer.js';
 
 export interface SavedTaskParts {
-  readonly save: (entry: Entry, expiresAt: number) => Promise<void>;
+  readonly save: (entry: TaskEntry, expiresAt: number) => Promise<void>;
   /** Called when a change that clients can see is saved. */
   readonly changed: (id: string) => void;
   readonly log: Logger;

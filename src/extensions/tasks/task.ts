@@ -76,14 +76,14 @@ export function requestsOf(open: ReadonlyMap<string, { readonly request: unknown
 }
 
 /** A task as it is written to the store. */
-export interface Entry {
+export interface TaskEntry {
   readonly task: Task;
   readonly json: JsonObject;
   readonly bytes: number;
 }
 
 /** Throws `Unsaveable` if the task is not JSON, or is larger than `maxBytes`. */
-export function writeTask(task: Task, maxBytes: number): Entry {
+export function writeTask(task: Task, maxBytes: number): TaskEntry {
   const json: JsonObject = { ...task, journal: writeJournal(task.journal) };
   let bytes: number;
   try {

@@ -60,13 +60,13 @@ function listArguments(schema: Readonly<Record<string, unknown>>): PromptArgumen
 }
 
 /** The result of `prompts/get`. */
-export interface PromptResult {
+export interface GetPromptResult {
   readonly description?: string;
   readonly messages: readonly PromptMessage[];
 }
 
 /** Converts a handler's return value to messages. A string or a content block becomes a message of the user. */
-export function toPromptResult(value: unknown, description: string | undefined): PromptResult {
+export function toPromptResult(value: unknown, description: string | undefined): GetPromptResult {
   const base = description === undefined ? {} : { description };
   if (isObject(value) && 'messages' in value) {
     if (!Array.isArray(value['messages'])) throw new TypeError(`${UNSENDABLE}: "messages" must be an array.`);

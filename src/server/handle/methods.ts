@@ -6,7 +6,7 @@ import { Replay } from '../asking/replay.js';
 import type { Run } from '../asking/run.js';
 import type { CompiledMethod } from '../catalog/compile.js';
 import { listResources } from '../catalog/list-resources.js';
-import { type CompiledPrompt, type PromptResult, toPromptResult } from '../catalog/prompts.js';
+import { type CompiledPrompt, type GetPromptResult, toPromptResult } from '../catalog/prompts.js';
 import { type Registry, unknownName } from '../catalog/registry.js';
 import type { CallContext, Services } from '../context/call-context.js';
 import type { Context } from '../context/context.js';
@@ -18,7 +18,7 @@ import type { Logger } from '../state/log.js';
 import { type ToolCalls, toolCalls } from './call-tool.js';
 import { completeArgument } from './complete.js';
 import { listen } from './listen.js';
-import { type ReadResult, readResource } from './read-resource.js';
+import { type ReadResourceResult, readResource } from './read-resource.js';
 import { createHandlerRunner, type HandlerRunnerParts } from './run-handler.js';
 import type { TaskHost } from './task-host.js';
 
@@ -69,7 +69,7 @@ export function methodTable(parts: ServerParts): MethodTable {
     return runHandler(call, promptRun, prompt);
   }
 
-  const promptRun: HandlerRun<CompiledPrompt, PromptResult | InputRequired> = {
+  const promptRun: HandlerRun<CompiledPrompt, GetPromptResult | InputRequired> = {
     target: ({ params: { name, arguments: args = {} } }) => ({ name: name as string, args }),
     async run(prompt, ctx, { params: { arguments: args = {} } }) {
       const checked = await prompt.args.validate(args);
@@ -89,7 +89,7 @@ export function methodTable(parts: ServerParts): MethodTable {
     return runHandler(call, resourceRun, uri);
   }
 
-  const resourceRun: HandlerRun<string, ReadResult | InputRequired> = {
+  const resourceRun: HandlerRun<string, ReadResourceResult | InputRequired> = {
     target: ({ params: { uri } }) => ({ name: uri as string, args: undefined }),
     run: (uri, ctx) => withToolErrors(readResource(registry, uri, ctx)),
     finish: complete,

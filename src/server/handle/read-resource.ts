@@ -8,7 +8,7 @@ import type { CallContext } from '../context/call-context.js';
 import type { TemplateValues } from '../define/template-values.js';
 import { toContents } from '../results/contents.js';
 
-export interface ReadResult {
+export interface ReadResourceResult {
   readonly contents: readonly ResourceContents[];
   readonly ttlMs: number;
   readonly cacheScope: CacheScope;
@@ -19,7 +19,7 @@ export async function readResource(
   registry: Registry,
   uri: string,
   ctx: CallContext<never, never>,
-): Promise<ReadResult | InputRequired> {
+): Promise<ReadResourceResult | InputRequired> {
   const found = findResource(registry, uri);
   if (found === undefined) throw notFound(uri);
   const { source, values } = found;

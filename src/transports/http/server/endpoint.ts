@@ -29,7 +29,7 @@ export interface HttpOptions extends GuardOptions, Partial<StreamLimits>, Routes
   readonly requestTimeoutMs?: number;
 }
 
-export interface EndpointOptions extends HttpOptions {
+export interface HttpEndpointOptions extends HttpOptions {
   /** Says who sent a request, before its body is read. Without it, nobody did. */
   readonly authenticate?: ((incoming: Incoming) => Promise<Auth | undefined>) | undefined;
   /** Hears of requests that are refused for their host or origin, each kind once. */
@@ -61,7 +61,7 @@ export interface HttpEndpoint {
 /** The MCP endpoint over any HTTP runtime: guards, the parse, the call, one answer. */
 export function httpEndpoint(
   dispatch: Dispatch,
-  options: EndpointOptions,
+  options: HttpEndpointOptions,
   sessionEra?: (context: EraContext) => SessionEra,
 ): HttpEndpoint {
   const { maxBodyBytes = 4 * 1024 * 1024, maxDepth = 128, requestTimeoutMs = 600_000 } = options;

@@ -2,14 +2,14 @@ import { unref } from '../../../async/unref.js';
 import { McpError } from '../../../protocol/errors.js';
 
 /** A call being served, as what watches over it sees it. */
-export interface Served {
+export interface InFlightCall {
   /** Open until somebody ends it, as a subscription is. */
   readonly long: boolean;
   /** Ends it: the handler's signal aborts, and the client is told why. */
   readonly end: (why: McpError) => void;
 }
 
-interface Entry extends Served {
+interface Entry extends InFlightCall {
   readonly since: number;
 }
 
@@ -37,7 +37,7 @@ export class InFlight {
   }
 
   /** Returns the function that takes the call out again. */
-  enter({ long, end }: Served): () => void {
+  enter({ long, end }: InFlightCall): () => void {
     const entry: Entry = { long, end, since: performance.now() };
     const slot = this.#free.pop() ?? this.#slots.length;
     this.#slots[slot] = entry;
