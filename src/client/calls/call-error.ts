@@ -1,6 +1,8 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 
+// The errors of calls, as the program receives them.
+
 /** The error that the caller of a failed call receives. */
 export function toCallError(method: string, error: unknown): McpError {
   if (!McpError.is(error)) {

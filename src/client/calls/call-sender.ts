@@ -30,6 +30,8 @@ import { OpenCall } from './open-call.js';
 import { toProgress } from './progress.js';
 import { retrying } from './retrying.js';
 
+// Sends the calls of a client through its middleware.
+
 export interface CallSenderParts {
   readonly options: ClientOptions;
   readonly dispatch: Dispatch;

@@ -1,5 +1,7 @@
 import { unref } from '../../async/unref.js';
 
+// The timeouts of all calls of a client, on one timer.
+
 /** Something with a deadline. */
 export interface Timed {
   /** Acts if the deadline has passed; otherwise returns the milliseconds until the next check. */

@@ -3,6 +3,8 @@ import type { Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Listing } from '../model/client.js';
 
+// Lists that a server sends in pages.
+
 /** The client stops fetching after this many pages: a server's list might never end. */
 const MAX_PAGES = 10_000;
 /** The limit for all pages after the first together, in characters of JSON: `all()` keeps them in memory. */

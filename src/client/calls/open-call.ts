@@ -4,6 +4,8 @@ import type { EventHub } from '../connection/event-hub.js';
 import type { PendingCall } from '../model/client.js';
 import type { Clock, Timed } from './clock.js';
 
+// A call in progress: its timeouts, its progress and its end.
+
 export interface TimeLimits {
   readonly timeoutMs: number;
   readonly maxTimeoutMs: number;

@@ -4,6 +4,8 @@ import type { ListedTool } from '../../protocol/model/model.js';
 import { KEEPS_KEYS } from '../../protocol/tables/meta-keys.js';
 import type { OutputCheck } from './output-check.js';
 
+// The facts about tools that a client learns from their lists.
+
 interface KnownTool {
   readonly repeatable: boolean;
   /** Whether a call with an idempotency key runs once, however often it is sent. */

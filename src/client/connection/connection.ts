@@ -7,6 +7,8 @@ import type { Link, LinkEvents, OpenLink } from '../../protocol/link.js';
 import type { Status } from '../model/client.js';
 import type { ReconnectOptions } from '../model/options.js';
 
+// The connection of a client: opens a link and reconnects.
+
 export interface ConnectionParts {
   readonly open: OpenLink;
   readonly client: Pick<Peer, 'client' | 'capabilities'>;

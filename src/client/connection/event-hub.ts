@@ -1,5 +1,7 @@
 import type { ClientEvents } from '../model/client.js';
 
+// The events of a client, and the problems that it reports.
+
 type Listener<E extends keyof ClientEvents> = (value: ClientEvents[E]) => void;
 
 const MAX_PROBLEMS = 20;

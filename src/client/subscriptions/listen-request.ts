@@ -6,6 +6,8 @@ import type { ServerCapabilities, SubscriptionFilter } from '../../protocol/mode
 import type { CallSender } from '../calls/call-sender.js';
 import { ACKNOWLEDGED, type ListeningParts } from './listening.js';
 
+// The request that opens a stream of changes.
+
 export interface ListenRequestParts {
   readonly sender: Pick<CallSender, 'sendFresh'>;
   readonly link: () => Link;

@@ -8,6 +8,8 @@ import type { Change, SubscribeOptions, SubscribeTo, Subscription } from '../mod
 import { toTaskState } from '../tasks/task-state.js';
 import { Subscriber } from './subscriber.js';
 
+// The stream of changes that all subscriptions of a client share.
+
 export interface ListeningParts {
   /** Holds `subscriptions/listen` open. */
   readonly listen: (

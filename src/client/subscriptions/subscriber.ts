@@ -3,6 +3,8 @@ import type { SubscriptionFilter } from '../../protocol/model/model.js';
 import { isWithin } from '../../protocol/uri-template/contains.js';
 import type { Change, SubscribeTo, Subscription } from '../model/client.js';
 
+// One subscription of a program.
+
 export interface SubscriberParts {
   readonly filter: SubscriptionFilter;
   readonly onChange: ((change: Change) => void) | undefined;

@@ -7,6 +7,8 @@ import type { Progress } from '../model/options.js';
 import type { TaskAnswering } from './task-answering.js';
 import { toTaskState } from './task-state.js';
 
+// Polls a task until it ends.
+
 const FASTEST_MS = 20;
 const SLOWEST_MS = 60_000;
 /** The longest pause between two attempts to reach a server that is unavailable. */

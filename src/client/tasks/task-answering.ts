@@ -2,6 +2,8 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import { answerAll, answersNeverFit, isRefusal, tooManyRounds } from '../answering/answer-rounds.js';
 import type { AnswerQuestion } from '../model/handlers.js';
 
+// Answers the questions of a task.
+
 /** A question that is still open after this many polls has been asked again: a server accepts an answer within a few polls. */
 const POLLS_UNTIL_REFUSED = 5;
 

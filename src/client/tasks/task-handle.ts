@@ -7,6 +7,8 @@ import type { CallOptions } from '../model/options.js';
 import type { TaskParts } from './follow-task.js';
 import { toTaskState } from './task-state.js';
 
+// The handles of tasks that a program receives.
+
 /** The first state of a task that a call has just become. */
 interface StartedTask {
   /** The name of the tool. */

@@ -8,6 +8,8 @@ import type { AnswerQuestion } from '../model/handlers.js';
 import type { CallOptions } from '../model/options.js';
 import type { TaskParts } from './follow-task.js';
 
+// Calls of tools, which may become tasks.
+
 export interface ClientToolParts {
   readonly sender: CallSender;
   readonly knownTools: KnownTools;

@@ -1,6 +1,8 @@
 import { type RevisionSpan, within } from './features.js';
 import type { Revision } from './revisions.js';
 
+// The methods of the protocol as rows of a table: the revisions that have them, and how clients treat them.
+
 /** A method of the protocol, and the revisions that have it. */
 interface Method extends RevisionSpan {
   /** The parameter that HTTP mirrors into `Mcp-Name`. */
