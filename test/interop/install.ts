@@ -12,7 +12,7 @@ const stamp = '.lock-that-was-installed';
 /** The folders with their own peers, and the tests that need them. */
 const homes = [
   { folder: here('.'), tests: here('.') },
-  { folder: here('../../examples/migration/'), tests: here('../migration/') },
+  { folder: here('../../examples/migration/'), tests: here('migration.test.ts') },
 ];
 
 /** Installs the peers before the tests that need them, and skips a run that has no such test. */
