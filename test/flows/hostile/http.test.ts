@@ -95,7 +95,8 @@ describe('pipelined calls', () => {
     await soon('The end', closed, 40_000);
     await until('all calls are aborted', () => attacked.running() === 0, 40_000);
     expect(attacked.aborted('hang')).toBe(attacked.begun('hang'));
-    expect(attacked.begun('hang')).toBeLessThan(10_100);
+    // The requests of the bytes that Node had read by then begin too.
+    expect(attacked.begun('hang')).toBeLessThan(10_000 + 2 * (65_536 / one.length));
   });
 
   test('are answered in order, and a slow one after an unread one is not cut off', async () => {
