@@ -2,7 +2,7 @@ import type { Peer } from './call.js';
 
 // The extension for tasks, as all who know it see it: servers, clients and sessions.
 
-/** The extension that lets a call go on as a task. */
+/** The extension that lets a call continue as a task. */
 export const TASKS = 'io.modelcontextprotocol/tasks';
 
 /** The status of a task. `completed`, `failed` and `cancelled` are final. */

@@ -2,8 +2,8 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 
-// Spec 2025-11-25, Elicitation, URL Elicitation Required Error: a call that cannot go on before the user has been to some
-// pages fails, and is made again afterwards. To a modern client that is a call that asks.
+// Spec 2025-11-25, Elicitation, URL Elicitation Required Error: a call that cannot continue before the user has
+// visited some pages fails, and is retried afterwards. A modern client sees it as a call that asks.
 
 const URL_ELICITATION_REQUIRED = -32042;
 /** How long the server may take to see that the user is done. It is then asked again anyway. */

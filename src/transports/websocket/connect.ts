@@ -121,7 +121,7 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
   }
 
   function dead(): void {
-    lose(new McpError('connection_closed', `${name} does not answer pings, and was given up`));
+    lose(new McpError('connection_closed', `${name} does not answer pings, and was disconnected`));
     socket?.terminate?.();
   }
 
@@ -173,7 +173,7 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
       // Only bytes buffered before count: a single large message does not mean that the peer stopped reading.
       const lying = waiting === undefined ? (socket?.bufferedAmount ?? 0) : waitingLength;
       if (lying > maxBufferedBytes) {
-        const unread = `${name} does not read what is sent, and was given up`;
+        const unread = `${name} does not read what is sent, and was disconnected`;
         return lose(
           waiting === undefined ? new McpError('connection_closed', unread) : failed('it does not open'),
         );

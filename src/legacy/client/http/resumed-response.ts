@@ -27,7 +27,7 @@ export interface ResumableParts {
 const PATIENCE = 100;
 const COST_OF_FAILURE = 20;
 
-/** Reads the answer to a POST. A stream that ends too early is taken up again where the server has given an event id. */
+/** Reads the answer to a POST. A stream that ends too early is resumed if the server has sent an event id. */
 export async function readResumable(reply: HttpReply, parts: ResumableParts): Promise<JsonObject> {
   const { target, session, scope, listener } = parts;
   if (!isEventStream(reply)) return readResponse(reply, parts);

@@ -76,7 +76,7 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   const streams = new Map<string, Stream>();
   const owners = new Map<string, Owner>();
   let bytes = 0;
-  // One count for all streams: a stream that lost its events goes on where it was, and its ids stay in order.
+  // One count for all streams: a stream that lost its events continues where it was, and its ids stay in order.
   let next = 0;
 
   function drop(name: string): void {

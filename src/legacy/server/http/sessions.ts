@@ -151,7 +151,7 @@ export function httpSessions(
       return new SessionReply(incoming, { live, streams, log, retryMs, headers, onLost });
     }
 
-    // Behind a balancer the answer belongs to a question of another process, which goes on waiting: somebody must hear of it.
+    // Behind a balancer the answer belongs to a question of another process, which is still waiting for it, so the operator must be told.
     function reportUnknownResponse(live: LiveSession): string {
       if (!live.warned)
         options.warn?.(

@@ -203,7 +203,7 @@ export function httpEndpoint(
     }
   }
 
-  // Only a call that goes on after this turn of the event loop can be cancelled, time out, or have to be waited for.
+  // Only a call that continues after this turn of the event loop can be cancelled, time out, or have to be waited for.
   async function settle(incoming: Incoming, { call, answer, outcome }: Pending): Promise<void> {
     const { id } = call;
     const long = call.method === LISTEN;

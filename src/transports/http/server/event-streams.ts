@@ -103,7 +103,7 @@ export class Streams {
   #look(stream: Open): void {
     const { keepAliveMs, maxAgeMs } = this.#limits;
     const now = performance.now();
-    // The owner ends it in its own words: a subscription with its result, a poll with a hint when to come back.
+    // The owner ends it in its own words: a subscription with its result, a poll with a hint when to reconnect.
     if (now - stream.since >= maxAgeMs) stream.owner.onEnd('old');
     else if (now - stream.quietSince >= keepAliveMs) {
       stream.quietSince = now;

@@ -15,7 +15,7 @@ export interface KeptLines {
   readonly lines: () => string[];
 }
 
-/** Keeps the first and the last of lines that may go on forever. Secrets are shown by their names. */
+/** Keeps the first and the last lines of an output that may never end. Secrets are shown by their names. */
 export function keptLines(secrets: Secrets): KeptLines {
   const first: string[] = [];
   const last: string[] = [];
