@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { faultOf, isDeeperThan } from '../../src/jsonrpc/depth.js';
 import { EventStreamReader, EventTooLarge, printEvent } from '../../src/jsonrpc/event-stream.js';
 import { readMessage } from '../../src/jsonrpc/message.js';
 import { type Line, LineReader } from '../../src/jsonrpc/ndjson.js';
+import { faultOf, isDeeperThan } from '../../src/jsonrpc/parse.js';
 import { sessionIds } from '../../src/legacy/server/http/session-id.js';
 import { decodeBase64, decodeBase64Url, encodeBase64Url } from '../../src/protocol/encoding/base64.js';
 import { decodeHeaderValue, encodeHeaderValue } from '../../src/protocol/encoding/param-headers.js';

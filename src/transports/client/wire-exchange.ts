@@ -1,6 +1,5 @@
 import { hasEnded, onEnd } from '../../async/lifetime.js';
 import { ByNumber } from '../../jsonrpc/by-number.js';
-import { isDeeperThan } from '../../jsonrpc/depth.js';
 import {
   INVALID_REQUEST,
   type InvalidMessage,
@@ -13,6 +12,7 @@ import {
   type RequestId,
   readMessage,
 } from '../../jsonrpc/message.js';
+import { isDeeperThan } from '../../jsonrpc/parse.js';
 import { cancelledBy, fromWire, McpError } from '../../protocol/errors.js';
 import { progressToken, SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import type { Exchange, ExchangeEvents, OutgoingRequest } from './exchange.js';

@@ -1,4 +1,3 @@
-import { faultOf } from '../../jsonrpc/depth.js';
 import {
   INVALID_REQUEST,
   type InvalidMessage,
@@ -9,6 +8,7 @@ import {
   readableId,
   readMessage,
 } from '../../jsonrpc/message.js';
+import { faultOf } from '../../jsonrpc/parse.js';
 import { type Dispatch, printOutcome } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
 import { isModern } from '../../protocol/era.js';

@@ -1,8 +1,8 @@
 import type { Dispatch } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
 import type { KeysOf } from '../../protocol/checks/known-keys.js';
+import { Unread } from '../server/backlog.js';
 import { type ChannelOptions, openChannel } from '../server/channel.js';
-import { Unread } from '../server/unread.js';
 import { PeerWatch, type WatchedSocket } from './peer-watch.js';
 
 /** The methods that are needed of a WebSocket. Node's `ws` and the WebSocket of every runtime have them. */

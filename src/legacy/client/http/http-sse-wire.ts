@@ -5,10 +5,10 @@ import { McpError, toMcpError } from '../../../protocol/errors.js';
 import { newestSession } from '../../../protocol/tables/features.js';
 import type { Wire, WireEvents } from '../../../transports/client/wire.js';
 import type { HttpCarrier } from '../../../transports/http/client/carrier.js';
+import { refusal } from '../../../transports/http/client/failures.js';
 import type { HttpLinkOptions } from '../../../transports/http/client/link.js';
 import { discard, isOk } from '../../../transports/http/client/read-body.js';
 import { isEventStream, readStream } from '../../../transports/http/client/read-response.js';
-import { refusal } from '../../../transports/http/client/refusal.js';
 import { type RequestScope, RequestScopes } from '../../../transports/http/client/request-scopes.js';
 import { httpTarget, withoutCredentials } from '../../../transports/http/client/target.js';
 

@@ -2,9 +2,9 @@ import { type BackoffOptions, backoff } from '../../../async/delay.js';
 import type { EventStreamReader } from '../../../jsonrpc/event-stream.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
 import type { HttpReply } from '../../../transports/http/client/carrier.js';
+import { refusal } from '../../../transports/http/client/failures.js';
 import { discard, isOk } from '../../../transports/http/client/read-body.js';
 import { isEventStream } from '../../../transports/http/client/read-response.js';
-import { refusal } from '../../../transports/http/client/refusal.js';
 import type { RequestScope } from '../../../transports/http/client/request-scopes.js';
 import type { HttpTarget } from '../../../transports/http/client/target.js';
 

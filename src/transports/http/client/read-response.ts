@@ -1,10 +1,10 @@
-import { isDeeperThan } from '../../../jsonrpc/depth.js';
 import { EventStreamReader, EventTooLarge } from '../../../jsonrpc/event-stream.js';
 import { type JsonObject, type Message, type RequestId, readMessage } from '../../../jsonrpc/message.js';
+import { isDeeperThan } from '../../../jsonrpc/parse.js';
 import { cancelledBy, McpError } from '../../../protocol/errors.js';
 import type { HttpReply } from './carrier.js';
+import { describeBody, peerError, refusal } from './failures.js';
 import { isOk, mediaType } from './read-body.js';
-import { describeBody, peerError, refusal } from './refusal.js';
 import type { RequestScope } from './request-scopes.js';
 import type { HttpTarget } from './target.js';
 import { incomplete } from './unreachable.js';

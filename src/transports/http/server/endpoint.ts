@@ -1,5 +1,5 @@
-import { faultOf } from '../../../jsonrpc/depth.js';
 import { type Message, printResult, type RequestMessage, readMessage } from '../../../jsonrpc/message.js';
+import { faultOf } from '../../../jsonrpc/parse.js';
 import { type Auth, type Dispatch, type Outcome, printOutcome } from '../../../protocol/call.js';
 import { copyCall, type DirectDispatch, directly } from '../../../protocol/direct.js';
 import { isModern } from '../../../protocol/era.js';

@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { printLine } from '../../../jsonrpc/ndjson.js';
-import { Unread } from '../../server/unread.js';
+import { Unread } from '../../server/backlog.js';
 
 /** The real standard output, for messages only. */
 export interface ReservedStdout {

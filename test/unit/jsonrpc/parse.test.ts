@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { faultOf, isDeeperThan } from '../../../src/jsonrpc/depth.js';
+import { faultOf, isDeeperThan } from '../../../src/jsonrpc/parse.js';
 
 describe('isDeeperThan', () => {
   it.each([
