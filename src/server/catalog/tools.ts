@@ -19,7 +19,7 @@ import { type InputRequired, isInputRequired } from '../asking/input-required.js
 import type { CallContext } from '../context/call-context.js';
 import type { Context } from '../context/context.js';
 import type { HandlerRun } from '../context/handler-run.js';
-import { withTimeLimit } from '../context/time-limit.js';
+import { withTimeLimit } from '../context/call-timeout.js';
 import type { Tool, ToolAnnotations } from '../define/define.js';
 import type { TaskOptions } from '../define/task-options.js';
 import type { MapError } from '../results/map-error.js';

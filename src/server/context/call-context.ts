@@ -28,7 +28,7 @@ import { LogCount, loggable, logOf } from './call-log.js';
 import type { ClientFacts, Context, ContextLog, Elicit } from './context.js';
 import { readProgress } from './progress.js';
 import type { PreparedInputs, RunInputs, SentSoFar } from './run-inputs.js';
-import type { TimeLimit } from './time-limit.js';
+import type { TimeLimit } from './call-timeout.js';
 
 /** The parts of a server that its calls use. */
 export interface Services {
