@@ -17,9 +17,9 @@ import { compileSchema } from '../../schema/compile.js';
 import { explain } from '../../schema/explain/explain.js';
 import { type InputRequired, isInputRequired } from '../asking/input-required.js';
 import type { CallContext } from '../context/call-context.js';
+import { runWithTimeout } from '../context/call-timeout.js';
 import type { Context } from '../context/context.js';
 import type { HandlerRun } from '../context/handler-run.js';
-import { withTimeLimit } from '../context/call-timeout.js';
 import type { Tool, ToolAnnotations } from '../define/define.js';
 import type { TaskOptions } from '../define/task-options.js';
 import type { MapError } from '../results/map-error.js';
@@ -85,7 +85,7 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
     paramHeaders,
     handler: {
       target: ({ params }) => ({ name, args: params['arguments'] }),
-      run: timeoutMs === undefined ? runTool : inTime(name, timerMs('timeoutMs', timeoutMs), runTool),
+      run: timeoutMs === undefined ? runTool : withTimeout(name, timerMs('timeoutMs', timeoutMs), runTool),
       finish: output === undefined ? defaults.outcomes.withoutSchema : defaults.outcomes.withSchema,
     },
     task,
@@ -232,15 +232,15 @@ function toolRunner(tool: WrittenTool, errors: ToolErrors): RunTool {
   }
 }
 
-/** Makes a function that stops the handler after a time. */
-function inTime(name: string, timeoutMs: number, run: RunTool): RunTool {
-  return function runToolInTime(input, ctx, call) {
-    return withTimeLimit<ToolValue>(call, timeoutMs, {
-      work: async (limit) => run(input, ctx.limitedBy(limit), call),
-      late: () => {
-        const why = `${name} took longer than ${timeoutMs} ms and was stopped`;
-        ctx.end(new McpError('timeout', why));
-        return toolFailure(why);
+/** Makes a function that ends the run of a handler that takes too long. */
+function withTimeout(name: string, timeoutMs: number, run: RunTool): RunTool {
+  return function runToolWithTimeout(input, ctx, call) {
+    return runWithTimeout<ToolValue>(call, timeoutMs, {
+      work: async (timeout) => run(input, ctx.withTimeout(timeout), call),
+      onTimeout: () => {
+        const message = `${name} took longer than ${timeoutMs} ms and was stopped`;
+        ctx.end(new McpError('timeout', message));
+        return toolFailure(message);
       },
     });
   };

@@ -25,10 +25,10 @@ import { ToolError } from '../results/tool-error.js';
 import type { ToolResult } from '../results/tool-result.js';
 import type { Changed } from '../state/bus.js';
 import { LogCount, loggable, logOf } from './call-log.js';
+import type { CallTimeout } from './call-timeout.js';
 import type { ClientFacts, Context, ContextLog, Elicit } from './context.js';
 import { readProgress } from './progress.js';
 import type { PreparedInputs, RunInputs, SentSoFar } from './run-inputs.js';
-import type { TimeLimit } from './call-timeout.js';
 
 /** The parts of a server that its calls use. */
 export interface Services {
@@ -60,7 +60,7 @@ export class CallContext<State, User> implements Context<State, User> {
   #reached: number;
   #logs: LogCount | undefined;
   #nestedCalls = 0;
-  #limit: TimeLimit | undefined;
+  #timeout: CallTimeout | undefined;
   #background: (() => Promise<void>) | undefined;
   #leaving: Promise<void> | undefined;
 
@@ -85,12 +85,12 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   get signal(): AbortSignal {
-    return this.#limit?.signal ?? this.#call.signal;
+    return this.#timeout?.signal ?? this.#call.signal;
   }
 
-  /** From now on `signal` is the limit's, which aborts with the call or before it. */
-  limitedBy(limit: TimeLimit): this {
-    this.#limit = limit;
+  /** From now on `signal` is that of the timeout, which aborts with the call or before it. */
+  withTimeout(timeout: CallTimeout): this {
+    this.#timeout = timeout;
     return this;
   }
 
@@ -102,7 +102,7 @@ export class CallContext<State, User> implements Context<State, User> {
     this.#unlisten?.();
     const { auth, http } = this.#call;
     this.#call = withSignalOf(call, { ...call, auth, http });
-    this.#limit?.follow(call);
+    this.#timeout?.follow(call);
     if (this.#asking !== undefined) this.#bind(this.#asking);
   }
 
@@ -269,7 +269,7 @@ export class CallContext<State, User> implements Context<State, User> {
   #nested(name: string): NestedCall {
     const prefix = `${name}#${++this.#nestedCalls}/`;
     const outer = { find: () => this.#asking, make: () => this.#questions() };
-    const call = this.#limit === undefined ? this.#call : withSignal(copyCall(this.#call), this.#limit);
+    const call = this.#timeout === undefined ? this.#call : withSignal(copyCall(this.#call), this.#timeout);
     const inputs = { ...this.#inputs, logs: this.#logCount() } as RunInputs<never, never>;
     return { inputs, call, asking: new NestedRun(outer, prefix) };
   }

@@ -1,8 +1,8 @@
 import { hasEnded, onEnd } from '../../async/lifetime.js';
 import type { Call } from '../../protocol/call.js';
 
-/** A signal that aborts with a call or when its time is up, whichever is first. */
-export class TimeLimit {
+/** The timeout of a call: a signal that aborts when the call ends or its time is up, whichever comes first. */
+export class CallTimeout {
   readonly #controller = new AbortController();
   #unlisten: (() => void) | undefined;
 
@@ -14,7 +14,7 @@ export class TimeLimit {
     return this.#controller.signal;
   }
 
-  /** From now on the signal aborts with this call, and no longer with the one before. */
+  /** From now on the signal aborts with this call, and no longer with the previous call. */
   follow(call: Call): void {
     this.#unlisten?.();
     const abort = (): void => this.#controller.abort(call.signal.reason);
@@ -22,33 +22,35 @@ export class TimeLimit {
     else this.#unlisten = onEnd(call, abort);
   }
 
-  end(ms: number): void {
+  /** Aborts the signal, because the time is up. */
+  expire(ms: number): void {
     this.#controller.abort(new DOMException(`Timed out after ${ms} ms`, 'TimeoutError'));
   }
 
+  /** Stops following the call. */
   release(): void {
     this.#unlisten?.();
   }
 }
 
-/** Runs `work` with a limit of `ms`. A handler that ignores its signal is left behind: the caller gets `late()` in time. */
-export async function withTimeLimit<T>(
+/** Runs `work` for at most `ms`. If it takes longer, for example because a handler ignores its signal, the result is `onTimeout()`. */
+export async function runWithTimeout<T>(
   call: Call,
   ms: number,
-  { work, late }: { readonly work: (limit: TimeLimit) => Promise<T>; readonly late: () => T },
+  { work, onTimeout }: { readonly work: (timeout: CallTimeout) => Promise<T>; readonly onTimeout: () => T },
 ): Promise<T> {
-  const limit = new TimeLimit(call);
+  const timeout = new CallTimeout(call);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timedOut = new Promise<T>((resolve) => {
     timer = setTimeout(() => {
-      limit.end(ms);
-      resolve(late());
+      timeout.expire(ms);
+      resolve(onTimeout());
     }, ms);
   });
   try {
-    return await Promise.race([work(limit), timedOut]);
+    return await Promise.race([work(timeout), timedOut]);
   } finally {
     clearTimeout(timer);
-    limit.release();
+    timeout.release();
   }
 }
