@@ -1,4 +1,4 @@
-// Compiles tools, reads their arguments, runs their handlers and checks their results.
+// Compiles tools, and reads the arguments of their calls.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call } from '../../protocol/call.js';
@@ -15,24 +15,21 @@ import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import type { ValidationResult } from '../../schema/check/issue.js';
 import { compileSchema } from '../../schema/compile.js';
 import { explain } from '../../schema/explain/explain.js';
-import { type InputRequired, isInputRequired } from '../asking/input-required.js';
-import type { CallContext } from '../context/call-context.js';
-import { runWithTimeout } from '../context/call-timeout.js';
-import type { Context } from '../context/context.js';
 import type { HandlerRun } from '../context/handler-run.js';
 import type { Tool, ToolAnnotations } from '../define/define.js';
 import type { TaskOptions } from '../define/task-options.js';
-import type { MapError } from '../results/map-error.js';
-import { structuredResult, toolFailure, toToolResult } from '../results/results.js';
-import { mask, ToolError } from '../results/tool-error.js';
+import { toolFailure } from '../results/results.js';
 import type { ToolOutcomes } from '../results/tool-outcomes.js';
 import type { ToolResult } from '../results/tool-result.js';
-import { readResultWith } from '../results/written-results.js';
 import { type IdempotencyOptions, windowOf } from '../state/idempotency.js';
-import type { Logger } from '../state/log.js';
 import { listDescription } from './description.js';
-
-type Run = (input: unknown, ctx: Context) => unknown;
+import {
+  type AnyToolHandler,
+  type ToolErrors,
+  type ToolRunResult,
+  toolRunner,
+  withTimeout,
+} from './run-tool.js';
 
 /** A tool, prepared for its calls. */
 export interface CompiledTool {
@@ -41,7 +38,7 @@ export interface CompiledTool {
   readonly input: CompiledSchema;
   readonly output: CompiledSchema | undefined;
   readonly paramHeaders: readonly ParamHeader[];
-  readonly handler: HandlerRun<unknown, ToolValue>;
+  readonly handler: HandlerRun<unknown, ToolRunResult>;
   readonly task: TaskOptions | undefined;
   /** The time for which outcomes are kept for repeated calls; undefined if they are not kept. */
   readonly idempotencyMs: number | undefined;
@@ -59,7 +56,7 @@ export interface ToolDefaults extends ToolErrors {
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
 const noInput = { type: 'object', additionalProperties: false } as const;
 
-/** Compiles a tool. Throws an error that says what is wrong with the definition. */
+/** Compiles a tool. Throws an error that describes the mistake in the definition. */
 export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): CompiledTool {
   if (!NAME.test(name)) {
     throw new TypeError('a tool name has 1 to 128 characters from A-Z, a-z, 0-9, "_", "-" and "."');
@@ -69,7 +66,8 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
   const output = options.output && compileSchema(options.output, { io: 'output' });
   const { paramHeaders, problems } = findParamHeaders(input.json);
   if (problems.length > 0) throw new TypeError(problems.join('; '));
-  const run = (tool.run as Run | undefined) ?? (tool.load && loadOnce(tool.load as () => Promise<object>));
+  const run =
+    (tool.run as AnyToolHandler | undefined) ?? (tool.load && loadOnce(tool.load as () => Promise<object>));
   if (run === undefined) throw new TypeError('it has neither "run" nor "load"');
   const task = typeof options.task === 'string' ? { support: options.task } : options.task;
   // Tasks are meant to take long, so the server's limit does not apply to them.
@@ -133,11 +131,11 @@ function toHints({ readOnly, destructive, idempotent, openWorld }: ToolAnnotatio
 }
 
 // Loads the module once, with the first call. If that fails, the next call retries.
-function loadOnce(load: () => Promise<object>): Run {
-  let loading: Promise<Run> | undefined;
+function loadOnce(load: () => Promise<object>): AnyToolHandler {
+  let loading: Promise<AnyToolHandler> | undefined;
   return async function loadedTool(input, ctx) {
     loading ??= load().then(
-      (module) => ('run' in module ? module.run : (module as { default: unknown }).default) as Run,
+      (module) => ('run' in module ? module.run : (module as { default: unknown }).default) as AnyToolHandler,
       (error) => {
         loading = undefined;
         throw error;
@@ -172,111 +170,4 @@ function toInput(tool: CompiledTool, args: JsonObject, checked: ValidationResult
   if (checked.ok) return checked;
   const problem = explain(checked.issues, tool.input, args);
   return { ok: false, failure: toolFailure(`Invalid arguments for ${tool.name}. ${problem}`) };
-}
-
-/** The parts that deal with a handler's errors. */
-interface ToolErrors {
-  readonly log: Logger;
-  readonly mapError: MapError;
-}
-
-/** A tool's handler as its author wrote it. */
-interface WrittenTool {
-  readonly name: string;
-  readonly output: CompiledSchema | undefined;
-  readonly run: Run;
-}
-
-type ToolValue = ToolResult | InputRequired;
-type RunTool = HandlerRun<unknown, ToolValue>['run'];
-
-/**
- * Makes the function that runs a handler. An error that the handler throws becomes a result, except for protocol errors. A
- * synchronous handler gives its result synchronously.
- */
-function toolRunner(tool: WrittenTool, errors: ToolErrors): RunTool {
-  return function runTool(input, ctx, call) {
-    try {
-      const value = tool.run(input, ctx);
-      // Not only promises: query builders are thenables, too.
-      if (isThenable(value)) return awaitTool(value, ctx, call);
-      const result = toResult(tool, value);
-      return result instanceof Promise ? result.catch((error) => failTool(error, ctx, call)) : result;
-    } catch (error) {
-      return failTool(error, ctx, call);
-    }
-  };
-
-  async function awaitTool(
-    value: PromiseLike<unknown>,
-    ctx: CallContext<never, never>,
-    call: Call,
-  ): Promise<ToolValue> {
-    try {
-      return await toResult(tool, await value);
-    } catch (error) {
-      return failTool(error, ctx, call);
-    }
-  }
-
-  async function failTool(error: unknown, ctx: CallContext<never, never>, call: Call): Promise<ToolResult> {
-    // The run was ended from outside, so the handler's error does not matter.
-    if (ctx.over !== undefined) throw ctx.over;
-    if (McpError.is(error)) throw error;
-    // The call was cancelled, so the handler's error is not reported.
-    if (ctx.signal.aborted) throw new McpError('cancelled', 'The call was ended', { cause: error });
-    if (ToolError.is(error)) return toolFailure(error.message);
-    const replacement = await errors.mapError(error, call);
-    if (McpError.is(replacement)) throw replacement;
-    return toolFailure(replacement?.message ?? mask(error, `Tool "${tool.name}"`, errors.log));
-  }
-}
-
-/** Makes a function that ends the run of a handler that takes too long. */
-function withTimeout(name: string, timeoutMs: number, run: RunTool): RunTool {
-  return function runToolWithTimeout(input, ctx, call) {
-    return runWithTimeout<ToolValue>(call, timeoutMs, {
-      work: async (timeout) => run(input, ctx.withTimeout(timeout), call),
-      onTimeout: () => {
-        const message = `${name} took longer than ${timeoutMs} ms and was stopped`;
-        ctx.end(new McpError('timeout', message));
-        return toolFailure(message);
-      },
-    });
-  };
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    value instanceof Promise ||
-    (typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function')
-  );
-}
-
-function toResult({ output }: WrittenTool, value: unknown): ToolValue | Promise<ToolResult> {
-  if (isInputRequired(value)) return value;
-  return output === undefined ? toToolResult(value) : checkOutput(output, value);
-}
-
-// With an output schema, every success needs structured content that fits it; a failure does not.
-function checkOutput(output: CompiledSchema, value: unknown): ToolResult | Promise<ToolResult> {
-  const full = readResultWith(output, value);
-  if (full?.isError) return full;
-  const checked = output.validate(full ? full.structuredContent : value);
-  return checked instanceof Promise
-    ? checked.then((result) => toCheckedResult(output, value, { full, checked: result }))
-    : toCheckedResult(output, value, { full, checked });
-}
-
-function toCheckedResult(
-  output: CompiledSchema,
-  value: unknown,
-  { full, checked }: { readonly full: ToolResult | undefined; readonly checked: ValidationResult<unknown> },
-): ToolResult {
-  if (!checked.ok) {
-    throw new TypeError(
-      `The handler's value does not fit its output schema. ${explain(checked.issues, output, value)}`,
-    );
-  }
-  return full ? { ...full, structuredContent: checked.value } : structuredResult(checked.value);
 }

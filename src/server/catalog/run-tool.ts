@@ -1,0 +1,130 @@
+// Runs the handlers of tools, and checks their results.
+
+import type { Call } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
+import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
+import type { ValidationResult } from '../../schema/check/issue.js';
+import { explain } from '../../schema/explain/explain.js';
+import { type InputRequired, isInputRequired } from '../asking/input-required.js';
+import type { CallContext } from '../context/call-context.js';
+import { runWithTimeout } from '../context/call-timeout.js';
+import type { Context } from '../context/context.js';
+import type { HandlerRun } from '../context/handler-run.js';
+import type { MapError } from '../results/map-error.js';
+import { structuredResult, toolFailure, toToolResult } from '../results/results.js';
+import { mask, ToolError } from '../results/tool-error.js';
+import type { ToolResult } from '../results/tool-result.js';
+import { readResultWith } from '../results/written-results.js';
+import type { Logger } from '../state/log.js';
+
+/** The parts of the server that handle the errors of a handler. */
+export interface ToolErrors {
+  readonly log: Logger;
+  readonly mapError: MapError;
+}
+
+/** A tool's handler as its author wrote it, or a function that loads it first. */
+export type AnyToolHandler = (input: unknown, ctx: Context) => unknown;
+
+/** A tool's handler, with the schema of its result. */
+interface RunnableTool {
+  readonly name: string;
+  readonly output: CompiledSchema | undefined;
+  readonly run: AnyToolHandler;
+}
+
+/** The result of a run: that of the tool, or questions. */
+export type ToolRunResult = ToolResult | InputRequired;
+
+type RunTool = HandlerRun<unknown, ToolRunResult>['run'];
+
+/**
+ * Makes the function that runs a handler. An error that the handler throws becomes a result, except for protocol errors. A
+ * synchronous handler gives its result synchronously.
+ */
+export function toolRunner(tool: RunnableTool, errors: ToolErrors): RunTool {
+  return function runTool(input, ctx, call) {
+    try {
+      const value = tool.run(input, ctx);
+      // Not only promises: query builders are thenables, too.
+      if (isThenable(value)) return awaitTool(value, ctx, call);
+      const result = toResult(tool, value);
+      return result instanceof Promise ? result.catch((error) => failTool(error, ctx, call)) : result;
+    } catch (error) {
+      return failTool(error, ctx, call);
+    }
+  };
+
+  async function awaitTool(
+    value: PromiseLike<unknown>,
+    ctx: CallContext<never, never>,
+    call: Call,
+  ): Promise<ToolRunResult> {
+    try {
+      return await toResult(tool, await value);
+    } catch (error) {
+      return failTool(error, ctx, call);
+    }
+  }
+
+  async function failTool(error: unknown, ctx: CallContext<never, never>, call: Call): Promise<ToolResult> {
+    // The run was ended from outside, so the handler's error does not matter.
+    if (ctx.over !== undefined) throw ctx.over;
+    if (McpError.is(error)) throw error;
+    // The call was cancelled, so the handler's error is not reported.
+    if (ctx.signal.aborted) throw new McpError('cancelled', 'The call was ended', { cause: error });
+    if (ToolError.is(error)) return toolFailure(error.message);
+    const replacement = await errors.mapError(error, call);
+    if (McpError.is(replacement)) throw replacement;
+    return toolFailure(replacement?.message ?? mask(error, `Tool "${tool.name}"`, errors.log));
+  }
+}
+
+/** Makes a function that ends the run of a handler that takes too long. */
+export function withTimeout(name: string, timeoutMs: number, run: RunTool): RunTool {
+  return function runToolWithTimeout(input, ctx, call) {
+    return runWithTimeout<ToolRunResult>(call, timeoutMs, {
+      work: async (timeout) => run(input, ctx.withTimeout(timeout), call),
+      onTimeout: () => {
+        const message = `${name} took longer than ${timeoutMs} ms and was stopped`;
+        ctx.end(new McpError('timeout', message));
+        return toolFailure(message);
+      },
+    });
+  };
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    value instanceof Promise ||
+    (typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function')
+  );
+}
+
+function toResult({ output }: RunnableTool, value: unknown): ToolRunResult | Promise<ToolResult> {
+  if (isInputRequired(value)) return value;
+  return output === undefined ? toToolResult(value) : checkOutput(output, value);
+}
+
+// With an output schema, every success needs structured content that fits it; a failure does not.
+function checkOutput(output: CompiledSchema, value: unknown): ToolResult | Promise<ToolResult> {
+  const full = readResultWith(output, value);
+  if (full?.isError) return full;
+  const checked = output.validate(full ? full.structuredContent : value);
+  return checked instanceof Promise
+    ? checked.then((result) => toCheckedResult(output, value, { full, checked: result }))
+    : toCheckedResult(output, value, { full, checked });
+}
+
+function toCheckedResult(
+  output: CompiledSchema,
+  value: unknown,
+  { full, checked }: { readonly full: ToolResult | undefined; readonly checked: ValidationResult<unknown> },
+): ToolResult {
+  if (!checked.ok) {
+    throw new TypeError(
+      `The handler's value does not fit its output schema. ${explain(checked.issues, output, value)}`,
+    );
+  }
+  return full ? { ...full, structuredContent: checked.value } : structuredResult(checked.value);
+}
