@@ -19,13 +19,13 @@ const TIMEOUT_MS = 200;
 const MAX_TIMEOUT_MS = 400;
 /** The limit for any call, however busy the process. */
 const BOUND_MS = 10_000;
-/** How often a client may fail after the faults have ended, and how long each time. */
+/** How many calls may fail after the faults have stopped, and the timeout of each. */
 const TRIES = 8;
-const PEACE_MS = 2000;
+const CALM_TIMEOUT_MS = 2000;
 
 const text = z.object({ value: z.string() });
 
-/** Every answer of the server can be derived from the question. */
+/** Every result of the server can be derived from the arguments of the call. */
 export function echoServer(): Server {
   const server = createServer({
     name: 'chaos',
@@ -67,7 +67,7 @@ function noteOf(value: string): string {
 }
 
 /** The summary of a schedule that passed. */
-export interface Survived {
+export interface Survival {
   readonly results: number;
   readonly errors: number;
   readonly faults: number;
@@ -82,30 +82,30 @@ export interface Schedule {
 }
 
 /** Runs one schedule of faults. Throws if the client breaks a rule; the message says how to repeat the schedule. */
-export async function surviveFaults({ server, wire, seed }: Schedule): Promise<Survived> {
+export async function surviveFaults({ server, wire, seed }: Schedule): Promise<Survival> {
   // Some faults occur while connecting, most during calls.
   const faults = startFaults({ ...randomPlan(seed), after: seed % 8 });
   try {
     return await survive(server, wire, faults);
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    const happened = faults.events.map((it) => `${it.direction} ${it.message} ${it.fault}`).join(', ');
+    const reason = error instanceof Error ? error.message : String(error);
+    const events = faults.events.map((it) => `${it.direction} ${it.message} ${it.fault}`).join(', ');
     throw new Error(
-      `CHAOS_SEED=${seed} over ${wire.name}: ${said}\nThe plan: ${JSON.stringify(faults.plan)}\nWhat happened: ${happened}`,
+      `CHAOS_SEED=${seed} over ${wire.name}: ${reason}\nThe plan: ${JSON.stringify(faults.plan)}\nThe faults: ${events}`,
       { cause: error },
     );
   }
 }
 
-async function survive(server: Server, wire: Wire, faults: Faults): Promise<Survived> {
-  const client = await connected(server, wire, faults);
+async function survive(server: Server, wire: Wire, faults: Faults): Promise<Survival> {
+  const client = await openClient(server, wire, faults);
   const calls = new Calls(client, faults.plan);
   const uri = noteOf(`${faults.plan.seed}`);
-  let heard = 0;
+  let changes = 0;
   const onChange = (): void => {
-    heard += 1;
+    changes += 1;
   };
-  const subscribed = calls.make(
+  const subscribing = calls.make(
     'subscribe',
     () => client.subscribe(uri, { onChange }),
     () => true,
@@ -116,17 +116,18 @@ async function survive(server: Server, wire: Wire, faults: Faults): Promise<Surv
   await calls.all();
   faults.stop();
   await calls.all();
-  const subscription = await subscribed;
+  const subscription = await subscribing;
   // A request that was cut off is rejected, so nothing is acknowledged.
-  const isAgreed = subscription?.accepted.uris !== undefined && !canLie(faults.plan);
-  if (isAgreed && client.status !== 'closed' && !takesLong(wire, faults.plan)) {
-    heard = 0;
-    // An acknowledged subscription is kept, whatever has happened since.
+  const isAcknowledged = subscription?.accepted.uris !== undefined && !canLie(faults.plan);
+  if (isAcknowledged && client.status !== 'closed' && !resubscribesLate(wire, faults.plan)) {
+    changes = 0;
+    // An acknowledged subscription is kept, whatever has happened since. But a message that was delayed before the faults
+    // stopped may still break the connection, and a client that does not reconnect is closed then.
     await until(
-      'the subscription is told of a change',
+      'the subscription reports a change, or the client is closed',
       () => {
-        if (heard === 0) server.changed.resource(uri);
-        return heard > 0;
+        if (changes === 0) server.changed.resource(uri);
+        return changes > 0 || client.status === 'closed';
       },
       BOUND_MS,
     );
@@ -134,9 +135,9 @@ async function survive(server: Server, wire: Wire, faults: Faults): Promise<Surv
   await soon('the end of the subscription', Promise.resolve(subscription?.close()), BOUND_MS);
   await until('no call is pending', () => client.pending().length === 0, BOUND_MS);
   const { status } = client;
-  if (status !== 'closed') await works(client);
+  if (status !== 'closed') await expectUsable(client);
   await soon('the end of the client', client.close(), BOUND_MS);
-  await isClosed(client);
+  await expectClosed(client);
   return { ...calls.counts, faults: faults.events.length, closed: status === 'closed' };
 }
 
@@ -145,19 +146,19 @@ function canLie({ garble = 0 }: FaultPlan): boolean {
   return garble > 0;
 }
 
-/** Most clients never give up; some do at once or soon. */
-function reconnecting({ seed }: FaultPlan): NonNullable<ConnectOptions['reconnect']> {
+/** Most clients reconnect forever; some never do, and some give up after two attempts. */
+function reconnectOptions({ seed }: FaultPlan): NonNullable<ConnectOptions['reconnect']> {
   const pauses = { baseMs: 5, maxMs: 40 };
   if (seed % 5 === 0) return false;
   return seed % 5 === 1 ? { ...pauses, maxAttempts: 2 } : pauses;
 }
 
-/** In a session, a lost subscription is sent again after ten seconds: later than this test checks. */
-function takesLong({ revision }: Wire, { drop = 0, truncate = 0 }: FaultPlan): boolean {
+/** In a session, a lost subscription is sent again after ten seconds: longer than this test waits. */
+function resubscribesLate({ revision }: Wire, { drop = 0, truncate = 0 }: FaultPlan): boolean {
   return revision !== '2026-07-28' && drop + truncate > 0;
 }
 
-async function connected(server: Server, { over, revision }: Wire, faults: Faults): Promise<Client> {
+async function openClient(server: Server, { over, revision }: Wire, faults: Faults): Promise<Client> {
   for (let attempt = 1; ; attempt++) {
     if (attempt > 3) faults.stop();
     try {
@@ -171,7 +172,7 @@ async function connected(server: Server, { over, revision }: Wire, faults: Fault
           timeoutMs: TIMEOUT_MS,
           maxTimeoutMs: MAX_TIMEOUT_MS,
           connectTimeoutMs: MAX_TIMEOUT_MS,
-          reconnect: reconnecting(faults.plan),
+          reconnect: reconnectOptions(faults.plan),
         }),
         BOUND_MS,
       );
@@ -188,7 +189,7 @@ class Calls {
   readonly #plan: FaultPlan;
   readonly #late: string[] = [];
   #open: Promise<unknown>[] = [];
-  #made = 0;
+  #count = 0;
 
   constructor(client: Client, plan: FaultPlan) {
     this.#client = client;
@@ -197,7 +198,7 @@ class Calls {
 
   makeSome(): void {
     const client = this.#client;
-    const value = `${this.#plan.seed}-${++this.#made}`;
+    const value = `${this.#plan.seed}-${++this.#count}`;
     let ended = false;
     const onProgress = (): void => {
       if (ended) this.#late.push(value);
@@ -205,7 +206,7 @@ class Calls {
     const echo = this.make(
       'echo',
       () => client.callTool('echo', { value }, { onProgress }),
-      (said) => said.text === `echo ${value}`,
+      (result) => result.text === `echo ${value}`,
     );
     void echo.then(() => {
       ended = true;
@@ -213,7 +214,7 @@ class Calls {
     this.make(
       'ask',
       () => client.callTool('ask', { value }),
-      (said) => said.text.startsWith(`asked ${value} `) && said.text.includes('yes'),
+      (result) => result.text.startsWith(`asked ${value} `) && result.text.includes('yes'),
     );
     this.make(
       'list',
@@ -247,7 +248,7 @@ class Calls {
   ): Promise<T | undefined> {
     const ending = this.#end(name, call, isRight);
     this.#open.push(ending);
-    // `all` throws it.
+    // `all` throws the error.
     return ending.catch(() => undefined);
   }
 
@@ -272,31 +273,37 @@ class Calls {
 
   async all(): Promise<void> {
     await Promise.all(this.#open.splice(0));
-    if (this.#late.length > 0) throw new Error(`Progress came after the answer of ${this.#late.join(', ')}`);
+    if (this.#late.length > 0) throw new Error(`Progress came after the result of ${this.#late.join(', ')}`);
   }
 }
 
-async function works(client: Client): Promise<void> {
+async function expectUsable(client: Client): Promise<void> {
   const failures: string[] = [];
   while (failures.length < TRIES) {
     if (client.status === 'closed') return;
     try {
       const value = `after ${failures.length}`;
-      const calm = { timeoutMs: PEACE_MS, maxTimeoutMs: PEACE_MS };
-      const said = await soon('A call in peace', client.callTool('echo', { value }, calm), BOUND_MS);
-      if (said.text !== `echo ${value}`) throw new Error(`A wrong result in peace: ${said.text}`);
+      const limits = { timeoutMs: CALM_TIMEOUT_MS, maxTimeoutMs: CALM_TIMEOUT_MS };
+      const result = await soon(
+        'The end of a call without faults',
+        client.callTool('echo', { value }, limits),
+        BOUND_MS,
+      );
+      if (result.text !== `echo ${value}`) throw new Error(`A wrong result without faults: ${result.text}`);
       return;
     } catch (error) {
       if (!McpError.is(error)) throw error;
       failures.push(`${error.code}: ${error.message}`);
     }
   }
-  throw new Error(`It is ${client.status} and works no more: ${[...new Set(failures)].join('; ')}`);
+  throw new Error(
+    `The client is ${client.status}, but its calls still fail: ${[...new Set(failures)].join('; ')}`,
+  );
 }
 
-async function isClosed(client: Client): Promise<void> {
+async function expectClosed(client: Client): Promise<void> {
   const late = await client.ping().catch((error: unknown) => error);
   const code = McpError.is(late) ? late.code : 'no error';
   if (client.status !== 'closed' || code !== 'connection_closed' || client.pending().length > 0)
-    throw new Error(`It was closed and is ${client.status}; a call gives ${code}`);
+    throw new Error(`The client was closed and is ${client.status}; a call fails with ${code}`);
 }
