@@ -39,7 +39,7 @@ export interface ClientAnswers {
 export class ClientRequests {
   readonly #waiting = new Map<string, Waiting>();
   // The client may have answered before it heard that its answer is not wanted any more.
-  readonly #withdrawn = new Set<string>();
+  #withdrawn: Set<string> | undefined;
 
   /** Asks everything at once. If one answer fails, the others are not awaited. */
   async ask(requests: unknown, revision: Revision, { send, signal }: ClientChannel): Promise<ClientAnswers> {
@@ -89,6 +89,7 @@ export class ClientRequests {
     if (waiting === undefined) return;
     waiting.reject(callEnded());
     this.#waiting.delete(id);
+    this.#withdrawn ??= new Set();
     this.#withdrawn.add(id);
     if (this.#withdrawn.size > MAX_WITHDRAWN) {
       const [oldest] = this.#withdrawn;
@@ -102,7 +103,7 @@ export class ClientRequests {
     if (message.kind !== 'result' && message.kind !== 'error') return true;
     const id = String(message.id);
     const waiting = this.#waiting.get(id);
-    if (waiting === undefined) return this.#withdrawn.has(id);
+    if (waiting === undefined) return this.#withdrawn?.has(id) === true;
     if (message.kind === 'result') waiting.resolve(message.result);
     else
       waiting.reject(

@@ -1,4 +1,4 @@
-import { callEnded } from '../../async/lifetime.js';
+import { hasEnded, onEnd } from '../../async/lifetime.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
@@ -20,26 +20,34 @@ export interface ListenOptions {
 }
 
 /** Serves `subscriptions/listen`: acknowledges, then forwards changes until the call's signal aborts. */
-export function listen(options: ListenOptions): (call: Call) => Promise<Outcome> {
-  const { bus, complete, tasks } = options;
-  return async function listen(call) {
+export function listen(options: ListenOptions): (call: Call) => Outcome | Promise<Outcome> {
+  const { tasks, publishes } = options;
+  return function listen(call) {
     const wanted = readFilter(call.params);
-    const granted = grant(wanted, options.publishes);
-    const taskIds = wanted.taskIds?.length && tasks ? await tasks.watchable(call, wanted.taskIds) : [];
-    if (taskIds.length > 0) granted.taskIds = taskIds;
-    const tag = { [SUBSCRIPTION_ID]: call.id };
-    // Nothing may come before the acknowledgement, so it goes out before the bus is listened to.
-    call.notify('notifications/subscriptions/acknowledged', { notifications: { ...granted }, _meta: tag });
-    if (Object.keys(granted).length === 0) return complete({}, tag);
-    const forward = forwarder(call, granted, tag, options);
-    const unsubscribe = bus.subscribe(forward);
-    try {
-      await callEnded(call);
-    } finally {
-      unsubscribe();
-    }
-    return complete({}, tag);
+    const granted = grant(wanted, publishes);
+    if (!wanted.taskIds?.length || !tasks) return follow(call, granted, options);
+    return tasks.watchable(call, wanted.taskIds).then((taskIds) => {
+      if (taskIds.length > 0) granted.taskIds = taskIds;
+      return follow(call, granted, options);
+    });
   };
+}
+
+// Not an async function: thousands of subscriptions are open for hours, and what an async function keeps while it waits is a
+// tenth of what a subscription takes.
+function follow(call: Call, granted: SubscriptionFilter, options: ListenOptions): Outcome | Promise<Outcome> {
+  const { bus, complete } = options;
+  const tag = { [SUBSCRIPTION_ID]: call.id };
+  // Nothing may come before the acknowledgement, so it goes out before the bus is listened to.
+  call.notify('notifications/subscriptions/acknowledged', { notifications: { ...granted }, _meta: tag });
+  if (Object.keys(granted).length === 0 || hasEnded(call)) return complete({}, tag);
+  const unsubscribe = bus.subscribe(forwarder(call, granted, tag, options));
+  return new Promise((resolve) => {
+    onEnd(call, () => {
+      unsubscribe();
+      resolve(complete({}, tag));
+    });
+  });
 }
 
 function forwarder(

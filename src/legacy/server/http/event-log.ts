@@ -57,7 +57,7 @@ interface Stream {
   touchedAt: number;
   /** The newest event that was dropped. */
   lost: number;
-  readonly events: StoredEvent[];
+  events: StoredEvent[];
 }
 
 interface Owner {
@@ -159,7 +159,10 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
         stream.lost = number;
         return eventId(name, number);
       }
-      stream.events.push({ number, data });
+      const event = { number, data };
+      // Most streams of sessions have one event for hours, and an empty array grows by 17 places at once.
+      if (stream.events.length === 0) stream.events = [event];
+      else stream.events.push(event);
       stream.owner.bytes += sizeOf(data);
       bytes += sizeOf(data);
       if (stream.events.length > maxEventsPerStream) shorten(stream);
