@@ -50,15 +50,13 @@ export function sessionRequests({
         fail(why);
       },
     });
-    const call: Omit<Call, 'method' | 'peer' | 'params' | 'signal'> = {
-      id,
-      ...callerOf(incoming),
-      notify: (method, params) => reply.notify(printNotification(method, params)),
-      release: reply.canRelease ? () => reply.release() : undefined,
-    };
+    const { auth, http } = callerOf(incoming);
+    const toReply: Call['notify'] = (method, params) => reply.notify(printNotification(method, params));
+    const release = reply.canRelease ? () => reply.release() : undefined;
     const forward: SessionRequest['forward'] = (peer, params, beside) => {
-      const { method = message.method, notify = call.notify } = beside ?? {};
-      return dispatch(withSignal({ ...call, notify, method, peer, params }, beside?.lifetime ?? lifetime));
+      const { method = message.method, notify = toReply } = beside ?? {};
+      const call = { id, method, params, peer, auth, http, notify, release };
+      return dispatch(withSignal(call, beside?.lifetime ?? lifetime));
     };
     const send = (text: string): void => {
       if (reply.mayStream) return reply.notify(text);

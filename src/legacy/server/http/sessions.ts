@@ -105,9 +105,10 @@ export function httpSessions(
       try {
         const caller = callerOf(incoming);
         const { id, session } = await table.open(readHandshake(message.params), caller);
-        const call = { ...caller, id: message.id, notify: ignore };
         const forward: SessionRequest['forward'] = (peer, params, { method } = message) =>
-          dispatch(withSignal({ ...call, method, peer, params }, new Lifetime()));
+          dispatch(
+            withSignal({ id: message.id, method, params, peer, ...caller, notify: ignore }, new Lifetime()),
+          );
         const result = await session.initialize(forward);
         replyJson(incoming, 200, printResult(message.id, result), { ...headers, [SESSION]: id });
       } catch (error) {
