@@ -1,52 +1,79 @@
-interface Part {
-  readonly pushed: boolean;
+/**
+ * Whether a peer leaves so much unread that it gets nothing more. `buffered` is measured before a message is written: a single
+ * large message does not mean that the peer has stopped reading.
+ */
+export function isBehind(buffered: number, maxBytes: number): boolean {
+  return buffered > maxBytes;
+}
+
+/** Consecutive messages of one kind. */
+interface Run {
+  readonly unsolicited: boolean;
   length: number;
 }
 
 /**
- * Tells which part of what a peer has not read yet it did not ask for. Answers are as many as the calls that are open, and a
- * peer that is busy will read them. Notifications have no such limit.
+ * The output that a peer has not read yet. There are at most as many responses as open calls, and a busy peer will read them.
+ * Messages that the peer did not ask for have no such limit, so only these count against the peer.
  */
-export class Unread {
-  /** The parts that were written and may be unread, oldest first. */
-  #parts: Part[] = [];
+export class Backlog {
+  readonly #buffered: () => number;
+  readonly #maxBytes: number;
+  /** The messages that were written and may be unread, oldest first. */
+  #runs: Run[] = [];
   #length = 0;
-  #pushed = 0;
+  #unsolicited = 0;
 
-  /** How much of the `buffered` bytes, which lie there now, was not asked for. */
-  pushed(buffered: number): number {
-    if (this.#length > 0) this.#forgetRead(buffered);
-    return this.#pushed;
+  /** `buffered` tells the number of bytes that were written and not yet sent. */
+  constructor(buffered: () => number, maxBytes: number) {
+    this.#buffered = buffered;
+    this.#maxBytes = maxBytes;
   }
 
-  /** Something was written, on top of `buffered` bytes. */
-  wrote(length: number, { pushed, buffered }: { readonly pushed: boolean; readonly buffered: number }): void {
-    if (this.#length > 0) this.#forgetRead(buffered);
-    const last = this.#parts.at(-1);
-    if (last?.pushed === pushed) last.length += length;
-    else this.#parts.push({ pushed, length });
+  /** Whether so many unsolicited messages are unread that the peer must have stopped reading. */
+  get isFull(): boolean {
+    if (this.#length > 0) this.#forgetRead();
+    return isBehind(this.#unsolicited, this.#maxBytes);
+  }
+
+  /** Records a message that the peer did not ask for, before it is written. */
+  addUnsolicited(length: number): void {
+    this.#add(length, true);
+    this.#unsolicited += length;
+  }
+
+  /** Records a response, before it is written. */
+  addResponse(length: number): void {
+    this.#add(length, false);
+  }
+
+  #add(length: number, unsolicited: boolean): void {
+    if (this.#length > 0) this.#forgetRead();
+    const last = this.#runs.at(-1);
+    if (last?.unsolicited === unsolicited) last.length += length;
+    else this.#runs.push({ unsolicited, length });
     this.#length += length;
-    if (pushed) this.#pushed += length;
   }
 
-  #forgetRead(buffered: number): void {
+  #forgetRead(): void {
+    const buffered = this.#buffered();
     if (buffered === 0) {
-      this.#parts.length = 0;
+      this.#runs.length = 0;
       this.#length = 0;
-      this.#pushed = 0;
+      this.#unsolicited = 0;
       return;
     }
     let read = this.#length - buffered;
     let whole = 0;
     for (; read > 0; whole++) {
-      const part = this.#parts[whole] as Part;
-      const taken = Math.min(read, part.length);
-      read -= taken;
-      this.#length -= taken;
-      if (part.pushed) this.#pushed -= taken;
-      part.length -= taken;
-      if (part.length > 0) break;
+      const run = this.#runs[whole] as Run;
+      const length = Math.min(read, run.length);
+      read -= length;
+      this.#length -= length;
+      if (run.unsolicited) this.#unsolicited -= length;
+      run.length -= length;
+      if (run.length > 0) break;
     }
-    if (whole > 0) this.#parts.splice(0, whole);
+    if (whole > 0) this.#runs.splice(0, whole);
   }
 }

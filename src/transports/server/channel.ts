@@ -14,6 +14,7 @@ import type { Caller } from '../../protocol/caller.js';
 import { isModern } from '../../protocol/era.js';
 import { McpError } from '../../protocol/errors.js';
 import { readPeer } from '../../protocol/meta.js';
+import { drain } from './drain.js';
 import { type Input, Intake } from './intake.js';
 import { OpenCalls } from './open-calls.js';
 
@@ -123,7 +124,7 @@ export function openChannel(options: ChannelOptions): Channel {
     look: () => intake.look(),
     openCalls: () => calls.size,
     async close({ deadlineMs }) {
-      const drained = calls.drain(deadlineMs);
+      const drained = drain(calls, deadlineMs);
       sessionEra?.close();
       await drained;
       intake.stop();
@@ -131,7 +132,7 @@ export function openChannel(options: ChannelOptions): Channel {
     async abandon(reason) {
       intake.stop();
       // Before the session ends: a call whose question fails with it would end as if it had been answered.
-      const ended = calls.end(new McpError('connection_closed', reason));
+      const ended = calls.endAll(new McpError('connection_closed', reason));
       sessionEra?.close();
       await ended;
     },

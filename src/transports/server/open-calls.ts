@@ -13,6 +13,7 @@ import type { Call, Dispatch, Outcome, Peer } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
 import { McpError, toMcpError } from '../../protocol/errors.js';
 import { newestRevision, type Revision } from '../../protocol/tables/revisions.js';
+import type { DrainableCalls } from './drain.js';
 
 interface OpenCall {
   readonly length: number;
@@ -54,7 +55,7 @@ export interface OpenCallsOptions {
 }
 
 /** The calls that are open on a connection, by the ids that their client gave them. */
-export class OpenCalls {
+export class OpenCalls implements DrainableCalls {
   /** In whose name all of them are made. */
   readonly caller: Caller;
   readonly #open = new Map<RequestId, OpenCall>();
@@ -163,22 +164,12 @@ export class OpenCalls {
     return true;
   }
 
-  async drain(deadlineMs: number): Promise<void> {
-    const shutdown = new McpError('connection_closed', 'The server is shutting down');
-    for (const { lifetime, long } of this.#open.values()) if (long) lifetime.end(shutdown);
-    if (this.#open.size > 0) {
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, deadlineMs);
-      });
-      await Promise.race([this.settled(), late]);
-      clearTimeout(timer);
-    }
-    await this.end(shutdown);
+  endSubscriptions(reason: McpError): void {
+    for (const { lifetime, long } of this.#open.values()) if (long) lifetime.end(reason);
   }
 
   /** Ends every call at once. None of them is answered. */
-  async end(reason: McpError): Promise<void> {
+  async endAll(reason: McpError): Promise<void> {
     this.#closed = true;
     const rest = [...this.#open.values()];
     this.#open.clear();

@@ -1,7 +1,7 @@
 import type { Dispatch } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
 import type { KeysOf } from '../../protocol/checks/known-keys.js';
-import { Unread } from '../server/backlog.js';
+import { Backlog } from '../server/backlog.js';
 import { type ChannelOptions, openChannel } from '../server/channel.js';
 import { PeerWatch, type WatchedSocket } from './peer-watch.js';
 
@@ -94,22 +94,20 @@ export function serveOverWebSocket(
 ): WebSocketServing {
   const { maxMessageBytes = 4 * 1024 * 1024, maxBufferedBytes = 4 * 1024 * 1024, maxOpenCalls } = options;
   const { pingMs = 30_000, idleMs = 3_600_000, maxAgeMs = 86_400_000 } = options;
-  const unread = new Unread();
+  const backlog = new Backlog(() => socket.bufferedAmount ?? 0, maxBufferedBytes);
   const fullAt = Math.min(FULL_AT, maxBufferedBytes);
   let open = true;
 
-  function write(text: string, pushed: boolean): void {
-    unread.wrote(text.length, { pushed, buffered: socket.bufferedAmount ?? 0 });
-    socket.send(text);
-  }
   const send = (text: string): void => {
     if (!open) return;
-    // Only bytes buffered before count: a single large message does not mean that the peer stopped reading.
-    if (unread.pushed(socket.bufferedAmount ?? 0) <= maxBufferedBytes) return write(text, true);
-    cutOff('The client does not read');
+    if (backlog.isFull) return cutOff('The client does not read');
+    backlog.addUnsolicited(text.length);
+    socket.send(text);
   };
   const reply = (text: string): void => {
-    if (open) write(text, false);
+    if (!open) return;
+    backlog.addResponse(text.length);
+    socket.send(text);
   };
   const channel = openChannel({
     dispatch,

@@ -1,5 +1,6 @@
 import { END_BYTES, idAtHead, idAtTail } from '../../jsonrpc/long-message.js';
 import { McpError } from '../../protocol/errors.js';
+import { isBehind } from '../client/backlog.js';
 import { excerpt } from '../client/limit-reports.js';
 import type { Wire, WireEvents } from '../client/wire.js';
 import { PeerWatch, type WatchedSocket } from './peer-watch.js';
@@ -170,9 +171,8 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
   return {
     send(text) {
       if (over) return;
-      // Only bytes buffered before count: a single large message does not mean that the peer stopped reading.
-      const lying = waiting === undefined ? (socket?.bufferedAmount ?? 0) : waitingLength;
-      if (lying > maxBufferedBytes) {
+      const buffered = waiting === undefined ? (socket?.bufferedAmount ?? 0) : waitingLength;
+      if (isBehind(buffered, maxBufferedBytes)) {
         const unread = `${name} does not read what is sent, and was disconnected`;
         return lose(
           waiting === undefined ? new McpError('connection_closed', unread) : failed('it does not open'),

@@ -1,5 +1,6 @@
 import { unref } from '../../../async/unref.js';
 import { printComment, printEvent } from '../../../jsonrpc/event-stream.js';
+import { isBehind } from '../../server/backlog.js';
 import type { HeaderFields, Incoming, Outlet } from './incoming.js';
 
 /** The limits of event streams. */
@@ -68,8 +69,7 @@ export class Streams {
     return {
       send: (event) => {
         if (!this.#open.has(stream)) return;
-        // Only bytes buffered before this event count: a single large event does not mean that the client stopped reading.
-        if (outlet.buffered() > this.#limits.maxBufferedBytes) {
+        if (isBehind(outlet.buffered(), this.#limits.maxBufferedBytes)) {
           outlet.destroy();
           return this.#leave(stream, 'unread');
         }
@@ -95,12 +95,12 @@ export class Streams {
   // request its timers.
   #startTimer(stream: Open): ReturnType<typeof setInterval> {
     const { keepAliveMs, maxAgeMs } = this.#limits;
-    const timer = setInterval(() => this.#look(stream), Math.max(10, Math.min(keepAliveMs, maxAgeMs) / 2));
+    const timer = setInterval(() => this.#tick(stream), Math.max(10, Math.min(keepAliveMs, maxAgeMs) / 2));
     unref(timer);
     return timer;
   }
 
-  #look(stream: Open): void {
+  #tick(stream: Open): void {
     const { keepAliveMs, maxAgeMs } = this.#limits;
     const now = performance.now();
     // The owner ends it in its own words: a subscription with its result, a poll with a hint when to reconnect.

@@ -1,5 +1,6 @@
 import { unref } from '../../../async/unref.js';
 import { McpError } from '../../../protocol/errors.js';
+import { type DrainableCalls, drain } from '../../server/drain.js';
 
 /** A call being served, as what watches over it sees it. */
 export interface InFlightCall {
@@ -14,7 +15,7 @@ interface Entry extends InFlightCall {
 }
 
 /** The calls being served: what a shutdown waits for, and what the time limit applies to. */
-export class InFlight {
+export class InFlight implements DrainableCalls {
   // Slots that are used again: beside its entry, a call that comes and goes leaves nothing behind.
   readonly #slots: (Entry | undefined)[] = [];
   readonly #free: number[] = [];
@@ -22,7 +23,7 @@ export class InFlight {
   #timer: ReturnType<typeof setInterval> | undefined;
   #ownTimers = false;
   #draining = false;
-  #empty: (() => void) | undefined;
+  #onEmpty: (() => void) | undefined;
 
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
@@ -47,7 +48,7 @@ export class InFlight {
       if (this.#slots[slot] !== entry) return;
       this.#slots[slot] = undefined;
       this.#free.push(slot);
-      if (this.size === 0) this.#empty?.();
+      if (this.size === 0) this.#onEmpty?.();
     };
   }
 
@@ -81,25 +82,26 @@ export class InFlight {
     return new McpError('timeout', `The call took longer than ${this.#timeoutMs} ms`);
   }
 
-  /** Ends subscriptions at once, lets calls finish until the deadline, then ends those too. */
+  /** Drains the open calls. The endpoint refuses further ones, because `draining` is true from now on. */
   async drain(deadlineMs: number): Promise<void> {
     this.#draining = true;
-    const shutdown = new McpError('connection_closed', 'The server is shutting down');
-    for (const { long, end } of this.#entries()) if (long) end(shutdown);
-    if (this.size > 0) {
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      await Promise.race([
-        new Promise<void>((resolve) => {
-          this.#empty = resolve;
-        }),
-        new Promise<void>((resolve) => {
-          timer = setTimeout(resolve, deadlineMs);
-        }),
-      ]);
-      clearTimeout(timer);
-      for (const { end } of this.#entries()) end(shutdown);
-    }
+    await drain(this, deadlineMs);
     clearInterval(this.#timer);
+  }
+
+  endSubscriptions(reason: McpError): void {
+    for (const { long, end } of this.#entries()) if (long) end(reason);
+  }
+
+  endAll(reason: McpError): void {
+    for (const { end } of this.#entries()) end(reason);
+  }
+
+  settled(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.size === 0) resolve();
+      else this.#onEmpty = resolve;
+    });
   }
 
   #entries(): Entry[] {

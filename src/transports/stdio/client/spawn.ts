@@ -3,6 +3,7 @@ import process from 'node:process';
 import { settlesWithin } from '../../../async/deadline.js';
 import { type Line, LineReader, printLine } from '../../../jsonrpc/ndjson.js';
 import { McpError } from '../../../protocol/errors.js';
+import { isBehind } from '../../client/backlog.js';
 import { excerpt, limitReports } from '../../client/limit-reports.js';
 import { commandName, processName } from '../../client/process-name.js';
 import type { Wire, WireEvents } from '../../client/wire.js';
@@ -172,8 +173,7 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
   return {
     send(text) {
       if (over) return;
-      // Only bytes buffered before count: a single large message does not mean that the peer stopped reading.
-      if (queued.length + (stdin?.writableLength ?? 0) > maxBufferedBytes) {
+      if (isBehind(queued.length + (stdin?.writableLength ?? 0), maxBufferedBytes)) {
         return lose(whyEnded(server, child, words(), 'does not read its input and was ended'));
       }
       // The messages of one turn of the event loop leave in one write.

@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { printLine } from '../../../jsonrpc/ndjson.js';
-import { Unread } from '../../server/backlog.js';
+import { Backlog, isBehind } from '../../server/backlog.js';
 
 /** The real standard output, for messages only. */
 export interface ReservedStdout {
@@ -28,8 +28,9 @@ export function reserveStdout({ maxBufferedBytes, onUnread }: ReservedStdoutOpti
   // Without a listener, a stray write after the client has closed this end too would crash the process.
   stderr.on('error', ignore);
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
-  const unread = new Unread();
-  const most = Math.min(FULL_AT, maxBufferedBytes);
+  const buffered = (): number => stdout.writableLength + queued.length;
+  const backlog = new Backlog(buffered, maxBufferedBytes);
+  const fullAt = Math.min(FULL_AT, maxBufferedBytes);
   let queued = '';
   let lost = false;
 
@@ -39,11 +40,7 @@ export function reserveStdout({ maxBufferedBytes, onUnread }: ReservedStdoutOpti
     if (stdout.writable && !lost) write.call(stdout, text, 'utf8');
   }
 
-  const buffered = (): number => stdout.writableLength + queued.length;
-
-  function queue(line: string, pushed: boolean): void {
-    const text = printLine(line);
-    unread.wrote(text.length, { pushed, buffered: buffered() });
+  function queue(text: string): void {
     if (queued === '') process.nextTick(flush);
     queued += text;
   }
@@ -51,15 +48,21 @@ export function reserveStdout({ maxBufferedBytes, onUnread }: ReservedStdoutOpti
   return {
     send(line) {
       if (lost) return;
-      // Only bytes buffered before count: a single large message does not mean that the peer stopped reading.
-      if (unread.pushed(buffered()) <= maxBufferedBytes) return queue(line, true);
-      lost = true;
-      onUnread();
+      if (backlog.isFull) {
+        lost = true;
+        return onUnread();
+      }
+      const text = printLine(line);
+      backlog.addUnsolicited(text.length);
+      queue(text);
     },
-    reply: (line) => {
-      if (!lost) queue(line, false);
+    reply(line) {
+      if (lost) return;
+      const text = printLine(line);
+      backlog.addResponse(text.length);
+      queue(text);
     },
-    full: () => buffered() > most,
+    full: () => isBehind(buffered(), fullAt),
     flushed: () =>
       new Promise((resolve) => {
         process.nextTick(() => {
