@@ -15,8 +15,8 @@ function build(tools: Record<string, Tool>) {
 type Requests = Record<string, { params: { message?: string } }>;
 
 /** Calls again with the answers, and returns the next questions. */
-async function round(call: InProcess, asked: object, inputResponses: object, name = 't') {
-  const { requestState } = asked as { requestState: string };
+async function round(call: InProcess, previous: object, inputResponses: object, name = 't') {
+  const { requestState } = previous as { requestState: string };
   const outcome = await call('tools/call', { name, inputResponses, requestState });
   const requests = (outcome['inputRequests'] ?? {}) as Requests;
   return { outcome, messages: Object.values(requests).map(({ params }) => params.message) };
@@ -47,7 +47,7 @@ describe('an answer counts only for the question that was shown', () => {
     expect(deleted).toEqual([3000]);
   });
 
-  test('even if it was given rounds ago, and an answer to the new question stays', async () => {
+  test('even if it was given rounds ago, and answers to other questions stay valid', async () => {
     let files = 3;
     const { call } = build({
       t: tool({
@@ -104,14 +104,14 @@ describe('an answer counts only for the question that was shown', () => {
     expect(third.outcome).toMatchObject({ content: [{ text: 'yes' }] });
   });
 
-  test('so a question that differs in every run ends with an error that names it', async () => {
+  test('so a question that differs in every run fails after its fourth answer, with an error that names it', async () => {
     let runs = 0;
     const { call } = build({
       t: tool({ run: (_, ctx) => ctx.ask('sure', { message: `It is ${runs++}. Sure?`, schema: ok }) }),
     });
-    let asked: object = await call('tools/call', { name: 't' });
-    for (let at = 0; at < 3; at++) asked = (await round(call, asked, { sure: yes })).outcome;
-    await expect(round(call, asked, { sure: yes })).rejects.toMatchObject({
+    let outcome: object = await call('tools/call', { name: 't' });
+    for (let at = 0; at < 3; at++) outcome = (await round(call, outcome, { sure: yes })).outcome;
+    await expect(round(call, outcome, { sure: yes })).rejects.toMatchObject({
       code: 'internal_error',
       message: expect.stringMatching(/"sure" was answered 4 times/),
     });
@@ -135,8 +135,8 @@ describe('an answer counts only for the question that was shown', () => {
   });
 });
 
-describe('a stored answer that no longer fits', () => {
-  test('is replaced by the one that was just given', async () => {
+describe('a stored answer', () => {
+  test('that no longer fits is discarded: its question is asked again, and the new answer counts', async () => {
     let choices: [string, ...string[]] = ['red', 'green'];
     const { call } = build({
       t: tool({
@@ -160,7 +160,7 @@ describe('a stored answer that no longer fits', () => {
     expect(fourth.outcome).toMatchObject({ content: [{ text: 'blue' }] });
   });
 
-  test('is asked for once if old and new answer arrive together', async () => {
+  test('that no longer fits is replaced by a new answer in the same call, without another round', async () => {
     let choices = ['red'];
     const { call } = build({
       t: tool({
@@ -181,7 +181,7 @@ describe('a stored answer that no longer fits', () => {
     expect(third.outcome).toMatchObject({ content: [{ text: 'blue' }] });
   });
 
-  test('does not replace an answer that fits', async () => {
+  test('that still fits is not replaced by a later one', async () => {
     const { call } = build({
       t: tool({
         run: async (_, ctx) => {
@@ -227,18 +227,18 @@ describe('the raw form of a question', () => {
       data: { requiredCapabilities },
     });
   });
+});
 
-  test('fails with an error that says what to do', async () => {
-    const server = createServer({
-      name: 'test',
-      version: '1',
-      logger: () => undefined,
-      tools: { t: tool({ run: (_, ctx) => ctx.ask('k', { message: '?', schema: ok }) }) },
-    });
-    await expect(inProcess(server)('tools/call', { name: 't' })).rejects.toThrow(
-      'did not declare: elicitation.form. Give the client a handler for it; with fullmcp: connect(target, { elicit }).',
-    );
+test('a question that needs an undeclared capability fails with an error that says what to do', async () => {
+  const server = createServer({
+    name: 'test',
+    version: '1',
+    logger: () => undefined,
+    tools: { t: tool({ run: (_, ctx) => ctx.ask('k', { message: '?', schema: ok }) }) },
   });
+  await expect(inProcess(server)('tools/call', { name: 't' })).rejects.toThrow(
+    'did not declare: elicitation.form. Give the client a handler for it; with fullmcp: connect(target, { elicit }).',
+  );
 });
 
 test.each([

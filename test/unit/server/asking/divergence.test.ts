@@ -12,9 +12,9 @@ function build(run: Tool['run']): InProcess {
   return inProcess(createServer({ ...quiet, tools: { t: tool({ run: run as () => unknown }) } }), able);
 }
 
-async function answer(call: InProcess, asked: object, ...keys: string[]) {
+async function answer(call: InProcess, previous: object, ...keys: string[]) {
   const inputResponses = Object.fromEntries(keys.map((key) => [key, yes]));
-  const { requestState } = asked as { requestState: string };
+  const { requestState } = previous as { requestState: string };
   return call('tools/call', { name: 't', inputResponses, requestState });
 }
 
@@ -46,7 +46,7 @@ describe('a run that does not reach a key again', () => {
     await expect(answer(call, first, 'first')).rejects.toThrow('"first"');
   });
 
-  test('is an error when it returns, for questions and steps, however many rounds it takes', async () => {
+  test('is an error when it returns, even if the key was last reached two runs before', async () => {
     let run = 0;
     const call = build(async (_, ctx) => {
       run++;
@@ -65,7 +65,7 @@ describe('a run that does not reach a key again', () => {
     await expect(answer(call, second, 'round 2')).rejects.toThrow(/"round 1"|"once"/);
   });
 
-  test('may end with a failure of its own, which the model should read', async () => {
+  test('may end with a ToolError, which is the result', async () => {
     let run = 0;
     const call = build(async (_, ctx) => {
       if (run++ > 0) throw new ToolError('The shop is closed');
@@ -98,7 +98,7 @@ describe('a run that does not reach a key again', () => {
     expect(await answer(call, second, 'c')).toMatchObject({ content: [{ text: 'done' }] });
   });
 
-  test('is not an error if the branches are not known yet, and one is slow', async () => {
+  test('is not an error if its branches first ran one after the other and now run in parallel, one of them slowly', async () => {
     let run = 0;
     const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
     const call = build(async (_, ctx) => {
@@ -121,8 +121,10 @@ describe('a run that does not reach a key again', () => {
     expect(keysOf(second)).toEqual(['c']);
     expect(await answer(call, second, 'c')).toMatchObject({ content: [{ text: 'done' }] });
   });
+});
 
-  test('is not one whose parallel questions come in another order', async () => {
+describe('a run that reaches all its keys again', () => {
+  test('may ask its parallel questions in another order', async () => {
     let run = 0;
     const call = build(async (_, ctx) => {
       const keys = run++ % 2 === 0 ? ['a', 'b', 'c'] : ['c', 'a', 'b'];
@@ -135,7 +137,7 @@ describe('a run that does not reach a key again', () => {
     expect(await answer(call, second, 'a', 'c')).toMatchObject({ content: [{ text: 'done' }] });
   });
 
-  test('is not one with thirty sequential rounds, which reaches all its keys', async () => {
+  test('may take thirty sequential rounds', async () => {
     const call = build(async (_, ctx) => {
       for (let at = 0; at < 30; at++) {
         await ctx.ask(`question ${at}`, question(`${at}?`));

@@ -11,7 +11,7 @@ const formOfSchema = (schema: Schema): unknown => question(schema).request.param
 const field = (json: object): unknown =>
   (formOfSchema({ type: 'object', properties: { it: json } }) as { properties: { it: unknown } }).properties
     .it;
-const accepted = (schema: Schema, content?: object): unknown =>
+const accept = (schema: Schema, content?: object): unknown =>
   question(schema).read({ action: 'accept', ...(content && { content }) });
 
 describe('a form from zod', () => {
@@ -62,7 +62,7 @@ describe('a form from zod', () => {
     });
   });
 
-  test('has choices of one and of many', () => {
+  test('has single and multiple choices', () => {
     const titled = z.union([z.literal('r').meta({ title: 'Red' }), z.literal('g').meta({ title: 'Green' })]);
     const schema = z.object({
       plain: z.enum(['a', 'b']).default('a'),
@@ -161,15 +161,18 @@ describe('a form from JSON Schema', () => {
 
   test.each([
     ['a string', { type: 'string', title: 'T', description: 'D', minLength: 1, maxLength: 2, default: 'x' }],
-    ['an address', { type: 'string', format: 'email', default: 'a@example.com' }],
+    ['an email address', { type: 'string', format: 'email', default: 'a@example.com' }],
     ['a number', { type: 'number', minimum: 0.5, maximum: 1, default: 0.75 }],
     ['an integer', { type: 'integer', minimum: 1, maximum: 3, default: 2 }],
     ['a boolean', { type: 'boolean', default: false }],
     ['a choice', { type: 'string', enum: ['a', 'b'], default: 'b' }],
     ['a titled choice', { type: 'string', oneOf: titled, default: 'r' }],
-    ['a choice titled as it once was', { type: 'string', enum: ['a', 'b'], enumNames: ['A', 'B'] }],
-    ['some of many', { type: 'array', items: { type: 'string', enum: ['a'] }, minItems: 1, maxItems: 1 }],
-    ['titled ones of many', { type: 'array', items: { anyOf: titled }, default: ['g'] }],
+    ['a choice titled with enumNames', { type: 'string', enum: ['a', 'b'], enumNames: ['A', 'B'] }],
+    [
+      'a multiple choice',
+      { type: 'array', items: { type: 'string', enum: ['a'] }, minItems: 1, maxItems: 1 },
+    ],
+    ['a titled multiple choice', { type: 'array', items: { anyOf: titled }, default: ['g'] }],
   ])('keeps %s unchanged', (_, json) => {
     expect(field(json)).toEqual(json);
   });
@@ -190,7 +193,7 @@ describe('a form from JSON Schema', () => {
       /a string, a number, a boolean or a choice/,
     ],
     [
-      'a list of numbers',
+      'an array of numbers',
       { type: 'array', items: { type: 'number' } },
       /the items of an array must be a choice of strings/,
     ],
@@ -199,7 +202,7 @@ describe('a form from JSON Schema', () => {
       { type: 'array', items: { type: 'string' } },
       /the items of an array must be a choice of strings/,
     ],
-    ['a list of anything', { type: 'array' }, /the items of an array must be a choice of strings/],
+    ['an array of anything', { type: 'array' }, /the items of an array must be a choice of strings/],
     [
       'a union',
       { anyOf: [{ type: 'string' }, { type: 'number' }] },
@@ -210,8 +213,8 @@ describe('a form from JSON Schema', () => {
     ['no type', {}, /a string, a number, a boolean or a choice/],
     ['a reference', { $ref: '#' }, /a string, a number, a boolean or a choice/],
     ['a pattern', { type: 'string', pattern: '^a' }, /a form cannot express a pattern/],
-    ['numbers to choose from', { type: 'number', enum: [1, 2] }, /the options of a choice must be strings/],
-  ])('rejects %s at once', (_, json, why) => {
+    ['a choice of numbers', { type: 'number', enum: [1, 2] }, /the options of a choice must be strings/],
+  ])('rejects %s, with the name of the field and the reason', (_, json, why) => {
     expect(() => field(json)).toThrow(why);
     expect(() => field(json)).toThrow(/^The field "it" cannot be shown in a form: /);
   });
@@ -229,7 +232,7 @@ test.each([
   ['zod', z.object({ inner: z.string().regex(/a/) })],
   ['valibot', toStandardJsonSchema(v.object({ inner: v.object({ a: v.string() }) }))],
   ['arktype', type({ inner: 'number[]' })],
-])('%s: a type that no form can show is rejected with the name of the field', (_, schema) => {
+])('a type from %s that a form cannot show is rejected with the name of the field', (_, schema) => {
   expect(() => formOfSchema(schema)).toThrow(/^The field "inner" cannot be shown in a form/);
 });
 
@@ -247,11 +250,11 @@ describe('an accepted answer', () => {
   };
 
   test('is completed with defaults for missing fields only', () => {
-    expect(accepted(json, { age: 3, size: 'l' })).toEqual({
+    expect(accept(json, { age: 3, size: 'l' })).toEqual({
       ok: true,
       value: { action: 'accept', content: { name: 'Ada', size: 'l', tags: ['a'], news: false, age: 3 } },
     });
-    expect(accepted(json, { name: '', news: true, tags: [], age: 0 })).toMatchObject({
+    expect(accept(json, { name: '', news: true, tags: [], age: 0 })).toMatchObject({
       value: { content: { name: '', news: true, tags: [], age: 0 } },
     });
   });
@@ -261,29 +264,29 @@ describe('an accepted answer', () => {
     ['valibot', toStandardJsonSchema(v.object({ n: v.optional(v.number(), 5) }))],
     ['arktype', type({ n: 'number = 5' })],
     ['JSON Schema', { type: 'object', properties: { n: { type: 'number', default: 5 } } }],
-  ])('consists of all defaults without content (%s)', (_, schema) => {
-    expect(accepted(schema)).toEqual({ ok: true, value: { action: 'accept', content: { n: 5 } } });
+  ])('without content consists of the defaults (%s)', (_, schema) => {
+    expect(accept(schema)).toEqual({ ok: true, value: { action: 'accept', content: { n: 5 } } });
   });
 
   test('that does not fit the form is rejected', () => {
     for (const content of [{}, { age: 'old' }, { age: 1, size: 'xl' }, { age: 1, tags: ['c'] }])
-      expect(accepted(json, content)).toEqual({ ok: false });
+      expect(accept(json, content)).toEqual({ ok: false });
     for (const response of [undefined, null, 7, {}, { action: 'perhaps' }, { action: 'accept', content: 7 }])
       expect(question(json).read(response)).toEqual({ ok: false });
   });
 
   test('is checked for conditions that the form could not express', () => {
-    expect(accepted(z.object({ id: z.uuid() }), { id: 'seven' })).toEqual({ ok: false });
-    expect(accepted(z.object({ n: z.number().multipleOf(2) }), { n: 3 })).toEqual({ ok: false });
+    expect(accept(z.object({ id: z.uuid() }), { id: 'seven' })).toEqual({ ok: false });
+    expect(accept(z.object({ n: z.number().multipleOf(2) }), { n: 3 })).toEqual({ ok: false });
   });
 
   test('needs a synchronous schema', () => {
     const later = z.object({ a: z.string().refine(async () => true) });
-    expect(() => accepted(later, { a: 'x' })).toThrow('validates synchronously');
+    expect(() => accept(later, { a: 'x' })).toThrow('validates synchronously');
   });
 });
 
-test('an answer that declines or cancels needs no content', () => {
+test('an answer that declines or cancels needs no content, and content that it has is ignored', () => {
   const { read } = question(z.object({ a: z.string() }));
   expect(read({ action: 'decline' })).toEqual({ ok: true, value: { action: 'decline' } });
   expect(read({ action: 'cancel', content: { a: 1 } })).toEqual({ ok: true, value: { action: 'cancel' } });

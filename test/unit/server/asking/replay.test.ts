@@ -81,7 +81,7 @@ describe('a run with a journal', () => {
     await idle;
   });
 
-  test('is over when a step could not be recorded: the step throws that, and no other begins', async () => {
+  test('is over when a step could not be recorded: the step throws the reason, and no other step begins', async () => {
     const full = new Error('The store is full');
     const record = vi.fn(() => Promise.reject(full));
     const asking = new Replay(undefined, { suspender: makeSuspender(record) });
@@ -93,7 +93,7 @@ describe('a run with a journal', () => {
     await asking.idle();
   });
 
-  test('may take back an answer that could not be stored: the question is open again', async () => {
+  test('can reopen a question whose answer could not be stored, and accept another answer', async () => {
     const suspender = makeSuspender();
     const asking = new Replay(undefined, { suspender });
     const question = asking.ask('sure', sure());
@@ -110,9 +110,9 @@ describe('a run with a journal', () => {
   test('throws the reason for an accepted answer that was not delivered, as for an open question', async () => {
     const asking = new Replay(undefined, { suspender: makeSuspender() });
     const question = asking.ask('sure', sure());
-    const taken = asking.open.get('sure')?.answer(yes);
+    const acceptance = asking.open.get('sure')?.answer(yes);
     asking.end(stop);
-    taken?.proceed();
+    acceptance?.proceed();
     await expect(question).rejects.toBe(stop);
   });
 });

@@ -94,7 +94,7 @@ describe('a handler that asks', () => {
     expect(log).toHaveBeenCalledWith('warning', expect.stringMatching(/stubborn.*"sure"/));
   });
 
-  it('may be a prompt or a resource, with sampling and roots', async () => {
+  it('may be a prompt that samples or a resource that asks for roots', async () => {
     const server = createServer({
       ...quiet,
       prompts: {
@@ -119,7 +119,7 @@ describe('a handler that asks', () => {
     });
   });
 
-  it('accepts answers by key without a state, and ignores others', async () => {
+  it('accepts answers without a state, asks again if they have another key or do not fit, and rejects answers that are not an object', async () => {
     const server = createServer({
       ...quiet,
       tools: {
@@ -144,7 +144,7 @@ describe('a handler that asks', () => {
     });
   });
 
-  it('asks only what the client supports', async () => {
+  it('fails if the client does not support its question', async () => {
     const server = createServer({
       ...quiet,
       tools: {
@@ -157,7 +157,7 @@ describe('a handler that asks', () => {
     });
   });
 
-  it('sends no message twice', async () => {
+  it('sends no log message or progress twice', async () => {
     const server = createServer({
       ...quiet,
       tools: {
@@ -172,19 +172,19 @@ describe('a handler that asks', () => {
         }),
       },
     });
-    const seen: unknown[] = [];
+    const values: unknown[] = [];
     const call = inProcess(server, { ...able, logLevel: 'info' });
     const listening: Call = (method, params) =>
       call(
         method,
         { ...params, _meta: { progressToken: 1 } },
-        { onNotification: (_, said) => void seen.push(said?.['data'] ?? said?.['progress']) },
+        { onNotification: (_, params) => void values.push(params?.['data'] ?? params?.['progress']) },
       );
     await drive(listening, 'tools/call', { name: 'talk' }, () => ({ a: accept({ ok: true }) }));
-    expect(seen).toEqual(['one', 1, 'two', 2]);
+    expect(values).toEqual(['one', 1, 'two', 2]);
   });
 
-  it('fails with the key of a question that is asked twice or no longer', async () => {
+  it('fails with an error that names a key that is used twice or not reached again', async () => {
     let round = 0;
     const schema = z.object({ ok: z.boolean() });
     const server = createServer({
@@ -232,18 +232,18 @@ describe('a handler that asks', () => {
         }),
       },
     });
-    const heard: unknown[] = [];
+    const messages: unknown[] = [];
     const call = inProcess(server, { ...able, logLevel: 'info' });
-    const listening: Call = (method, params) =>
-      call(method, params, {
-        onNotification: (kind, notified) =>
-          void (kind === 'notifications/message' && heard.push(notified?.['data'])),
+    const listening: Call = (method, request) =>
+      call(method, request, {
+        onNotification: (kind, params) =>
+          void (kind === 'notifications/message' && messages.push(params?.['data'])),
       });
     const { rounds } = await drive(listening, 'tools/call', { name: 'outer' }, (requests) =>
       Object.fromEntries(Object.keys(requests).map((key) => [key, accept({ ok: true })])),
     );
     expect(rounds).toHaveLength(2);
-    expect(heard).toEqual([
+    expect(messages).toEqual([
       'outer before',
       'inner before',
       'inner after',
@@ -254,7 +254,7 @@ describe('a handler that asks', () => {
     ]);
   });
 
-  it('asks for a nested tool', async () => {
+  it('sends the questions of a nested tool, under a key of their own for each call', async () => {
     const server = createServer({
       ...quiet,
       tools: {
@@ -281,7 +281,7 @@ describe('a handler that asks', () => {
     expect(rounds).toEqual([['inner#1/n'], ['inner#2/n']]);
   });
 
-  it('keeps the raw form', async () => {
+  it('may return inputRequired, and finds its state and the answers in ctx.resumed', async () => {
     const server = createServer({
       ...quiet,
       tools: {
@@ -301,7 +301,7 @@ describe('a handler that asks', () => {
     });
   });
 
-  it('ends with an error that the model sees if the user declines the short form', async () => {
+  it('ends with an error that the model sees if the user declines ctx.ask', async () => {
     const server = createServer({
       ...quiet,
       tools: {
@@ -368,7 +368,7 @@ describe('a handler that asks', () => {
     await expect(call('tools/call', { name: 'breaks' })).rejects.toMatchObject({ code: 'invalid_params' });
   });
 
-  it('leaves no rejection behind if its state is rejected while the server cannot open', async () => {
+  it('leaves no unhandled rejection if its state is forged while the server cannot open', async () => {
     const server = createServer({
       ...quiet,
       // biome-ignore lint/correctness/useYield: it fails before it could

@@ -119,9 +119,9 @@ describe('a run that waits for an answer begins no further step:', () => {
     expect(effects).toEqual(['use', 'release']);
   });
 
-  test('an inner tool that wraps the caught error does not make the outer one compensate', async () => {
+  test('an inner tool that wraps the error of its question does not make the outer tool compensate', async () => {
     const effects: string[] = [];
-    const seen: unknown[] = [];
+    const failures: unknown[] = [];
     const server = createServer({
       ...quiet,
       tools: {
@@ -137,7 +137,7 @@ describe('a run that waits for an answer begins no further step:', () => {
         outer: tool({
           run: async (_, ctx) => {
             const result = await ctx.call('inner');
-            seen.push(result.isError);
+            failures.push(result.isError);
             if (result.isError) await ctx.step('undo', () => effects.push('undo'));
             await ctx.step('go', () => effects.push('go'));
             return 'done';
@@ -146,18 +146,18 @@ describe('a run that waits for an answer begins no further step:', () => {
       },
     });
     expect(await drive(inProcess(server, able), 'outer')).toMatchObject({ content: [{ text: 'done' }] });
-    expect(seen).toEqual([undefined]);
+    expect(failures).toEqual([undefined]);
     expect(effects).toEqual(['go']);
   });
 
-  test('the error that ends the run says that it must be rethrown', async () => {
-    const seen: unknown[] = [];
+  test('the error that a question throws asks to be rethrown', async () => {
+    const errors: unknown[] = [];
     const server = createServer({
       ...quiet,
-      tools: { asks: tool({ run: (_, ctx) => ctx.ask('sure', sure).catch((error) => seen.push(error)) }) },
+      tools: { asks: tool({ run: (_, ctx) => ctx.ask('sure', sure).catch((error) => errors.push(error)) }) },
     });
     await inProcess(server, able)('tools/call', { name: 'asks' });
-    expect(String(seen[0])).toContain('Rethrow this error');
+    expect(String(errors[0])).toContain('Rethrow this error');
   });
 });
 
@@ -229,7 +229,7 @@ describe('a run whose call was cancelled begins no further step:', () => {
   });
 
   test('an open question throws the cancellation, not the suspension', async () => {
-    const seen: unknown[] = [];
+    const errors: unknown[] = [];
     const running = gate();
     const controller = new AbortController();
     const server = createServer({
@@ -239,7 +239,7 @@ describe('a run whose call was cancelled begins no further step:', () => {
           run: async (_, ctx) => {
             // The step keeps the question from being sent.
             const step = ctx.step('slow', () => running.opened);
-            await ctx.ask('sure', sure).catch((error) => seen.push(error));
+            await ctx.ask('sure', sure).catch((error) => errors.push(error));
             await step;
           },
         }),
@@ -247,10 +247,10 @@ describe('a run whose call was cancelled begins no further step:', () => {
     });
     const calling = inProcess(server, able)('tools/call', { name: 'asks' }, { signal: controller.signal });
     controller.abort();
-    await until('the question has thrown', () => seen.length === 1);
+    await until('the question has thrown', () => errors.length === 1);
     running.open();
     await expect(calling).rejects.toMatchObject({ code: 'cancelled' });
-    expect(seen[0]).toMatchObject({ code: 'cancelled', message: 'The call was cancelled' });
+    expect(errors[0]).toMatchObject({ code: 'cancelled', message: 'The call was cancelled' });
   });
 
   test('a handler that retries forever does not keep others from running', async () => {
@@ -307,17 +307,17 @@ describe('a run whose call was cancelled begins no further step:', () => {
     expect(await calling).toMatchObject({ content: [{ text: 'paid' }] });
   });
 
-  test('a signal that outlives its calls keeps no listener of theirs', async () => {
+  test('a signal that outlives its calls loses their listeners', async () => {
     const { signal } = new AbortController();
     const listening = vi.spyOn(signal, 'addEventListener');
-    const left = vi.spyOn(signal, 'removeEventListener');
+    const leaving = vi.spyOn(signal, 'removeEventListener');
     const server = createServer({
       ...quiet,
       tools: { t: tool({ run: (_, ctx) => ctx.step('a', () => 1) }) },
     });
     for (let at = 0; at < 3; at++) await inProcess(server, able)('tools/call', { name: 't' }, { signal });
     expect(listening).toHaveBeenCalledTimes(3);
-    expect(left).toHaveBeenCalledTimes(3);
+    expect(leaving).toHaveBeenCalledTimes(3);
   });
 });
 
@@ -353,7 +353,7 @@ describe('a run that was stopped by its time limit begins no further step:', () 
     return { effects, first, ended, call: inProcess(server, able) };
   }
 
-  test('the call has its response, and later work of the handler is rejected', async () => {
+  test('the call has its response at the limit, and steps that the handler reaches later do not run', async () => {
     const { effects, first, ended, call } = build();
     expect(await call('tools/call', { name: 'limited' })).toMatchObject({
       isError: true,
@@ -419,7 +419,7 @@ describe('a run that was stopped by its time limit begins no further step:', () 
 describe('a handler that has ended', () => {
   test('leaves nothing behind that can run a step', async () => {
     const effects: string[] = [];
-    const seen: unknown[] = [];
+    const errors: unknown[] = [];
     const later = gate();
     const server = createServer({
       ...quiet,
@@ -428,7 +428,7 @@ describe('a handler that has ended', () => {
           run: (_, ctx) => {
             void later.opened
               .then(() => ctx.step('mail', () => effects.push('mail')))
-              .catch((error) => seen.push(error));
+              .catch((error) => errors.push(error));
             return 'done';
           },
         }),
@@ -437,7 +437,7 @@ describe('a handler that has ended', () => {
         floats: prompt({
           run: async (_, ctx) => {
             await ctx.step('first', () => 1);
-            void later.opened.then(() => ctx.ask('sure', sure)).catch((error) => seen.push(error));
+            void later.opened.then(() => ctx.ask('sure', sure)).catch((error) => errors.push(error));
             return 'done';
           },
         }),
@@ -447,12 +447,12 @@ describe('a handler that has ended', () => {
     await call('tools/call', { name: 'floats' });
     await call('prompts/get', { name: 'floats' });
     later.open();
-    await until('both were refused', () => seen.length === 2);
-    for (const error of seen) expect(String(error)).toContain('The handler has already ended');
+    await until('both have failed', () => errors.length === 2);
+    for (const error of errors) expect(String(error)).toContain('The handler has already ended');
     expect(effects).toEqual([]);
   });
 
-  test('waits for the step that still runs, before its journal is sealed', async () => {
+  test('with an open question waits for the step that still runs, before its journal is sealed', async () => {
     const effects: string[] = [];
     const running = gate();
     const server = createServer({
@@ -488,22 +488,22 @@ describe('a handler that has ended', () => {
     expect(done).toMatchObject({ content: [{ text: 'done' }] });
     expect(effects).toEqual(['slow']);
   });
+});
 
-  test('still fails for a key that is used twice, which does not count as the end of the run', async () => {
-    const server = createServer({
-      ...quiet,
-      tools: {
-        twice: tool({
-          run: async (_, ctx) => {
-            await ctx.step('a', () => 1);
-            const error = await ctx.step('a', () => 2).catch((thrown) => thrown);
-            return McpError.is(error) && ctx.step('b', () => 3);
-          },
-        }),
-      },
-    });
-    expect(await inProcess(server)('tools/call', { name: 'twice' })).toMatchObject({
-      content: [{ text: '3' }],
-    });
+test('a key that is used twice fails the second step, but does not end the run', async () => {
+  const server = createServer({
+    ...quiet,
+    tools: {
+      twice: tool({
+        run: async (_, ctx) => {
+          await ctx.step('a', () => 1);
+          const error = await ctx.step('a', () => 2).catch((reason) => reason);
+          return McpError.is(error) && ctx.step('b', () => 3);
+        },
+      }),
+    },
+  });
+  expect(await inProcess(server)('tools/call', { name: 'twice' })).toMatchObject({
+    content: [{ text: '3' }],
   });
 });

@@ -12,7 +12,7 @@ const other = 'another secret of more than 32 characters';
 const hour = 3_600_000;
 const binding: Binding = { principal: 'ann', method: 'tools/call', name: 'deploy', args: { a: 1, b: [2] } };
 
-function sealed(options: Partial<SealOptions> = {}) {
+function makeSeal(options: Partial<SealOptions> = {}) {
   return createSeal({
     server: 'ours',
     secrets: [secret],
@@ -23,10 +23,10 @@ function sealed(options: Partial<SealOptions> = {}) {
   });
 }
 
-const seal = sealed();
+const seal = makeSeal();
 
-/** Rejected with an error of the protocol, and nothing else. */
-async function refused(opening: Promise<unknown>): Promise<void> {
+/** Expects an error of the protocol, and nothing else. */
+async function expectRejected(opening: Promise<unknown>): Promise<void> {
   const error = await opening.then(
     (content) => expect.unreachable(`opened: ${JSON.stringify(content)}`),
     (reason: unknown) => reason,
@@ -67,7 +67,7 @@ describe('a sealed state', () => {
       for (let at = 0; at < state.length; at++) {
         for (let bit = 0; bit < 8; bit++) {
           const flipped = String.fromCharCode(state.charCodeAt(at) ^ (1 << bit));
-          await refused(seal.open(state.slice(0, at) + flipped + state.slice(at + 1), binding));
+          await expectRejected(seal.open(state.slice(0, at) + flipped + state.slice(at + 1), binding));
         }
       }
     }
@@ -76,21 +76,21 @@ describe('a sealed state', () => {
   test('is rejected when it is shortened, extended, or mixed from two', async () => {
     const state = await seal.close({ j: 1 }, binding);
     for (let length = 0; length < state.length; length++)
-      await refused(seal.open(state.slice(0, length), binding));
+      await expectRejected(seal.open(state.slice(0, length), binding));
     await fc.assert(
       fc.asyncProperty(fc.string({ minLength: 1 }), async (more) => {
-        await refused(seal.open(state + more, binding));
-        await refused(seal.open(more + state, binding));
+        await expectRejected(seal.open(state + more, binding));
+        await expectRejected(seal.open(more + state, binding));
       }),
     );
     const [, , iv] = (await seal.close({ j: 2 }, binding)).split('.');
     const [version, id, , bytes] = state.split('.');
-    await refused(seal.open([version, id, iv, bytes].join('.'), binding));
+    await expectRejected(seal.open([version, id, iv, bytes].join('.'), binding));
   });
 
   test('is rejected when it is made up', async () => {
-    await fc.assert(fc.asyncProperty(fc.string(), (state) => refused(seal.open(state, binding))));
-    await refused(seal.open('x'.repeat(1_000_000), binding));
+    await fc.assert(fc.asyncProperty(fc.string(), (state) => expectRejected(seal.open(state, binding))));
+    await expectRejected(seal.open('x'.repeat(1_000_000), binding));
   });
 
   test('is rejected for any other call', async () => {
@@ -108,17 +108,17 @@ describe('a sealed state', () => {
             ...binding,
             ...Object.fromEntries(changed.map((field) => [field, where[field]])),
           };
-          await refused(seal.open(await seal.close({ j: 1 }, binding), presented));
+          await expectRejected(seal.open(await seal.close({ j: 1 }, binding), presented));
         },
       ),
     );
   });
 
-  test('cannot be moved between fields that are equal when concatenated', async () => {
+  test('is rejected for a call whose fields are equal only when concatenated', async () => {
     const state = await seal.close({ j: 1 }, { ...binding, method: 'ab', name: 'c' });
-    await refused(seal.open(state, { ...binding, method: 'a', name: 'bc' }));
+    await expectRejected(seal.open(state, { ...binding, method: 'a', name: 'bc' }));
     const quoted = await seal.close({ j: 1 }, { ...binding, principal: 'a","b' });
-    await refused(seal.open(quoted, { ...binding, principal: 'a', method: 'b' }));
+    await expectRejected(seal.open(quoted, { ...binding, principal: 'a', method: 'b' }));
   });
 
   test('does not depend on the order of the arguments', async () => {
@@ -138,18 +138,18 @@ describe('a sealed state', () => {
       }),
     );
     const state = await seal.close({ j: 1 }, { ...binding, args: { list: [1, 2] } });
-    await refused(seal.open(state, { ...binding, args: { list: [2, 1] } }));
+    await expectRejected(seal.open(state, { ...binding, args: { list: [2, 1] } }));
   });
 
-  test('is rejected by a server of another name, even with the same secret', async () => {
+  test('is rejected by a server with another name, even with the same secret', async () => {
     const state = await seal.close({ j: 1 }, binding);
-    await refused(sealed({ server: 'staging' }).open(state, binding));
-    expect(await sealed().open(state, binding)).toMatchObject({ j: 1 });
+    await expectRejected(makeSeal({ server: 'staging' }).open(state, binding));
+    expect(await makeSeal().open(state, binding)).toMatchObject({ j: 1 });
   });
 
   test('distinguishes numbers that JSON.stringify prints alike', async () => {
     const state = await seal.close({ j: 1 }, { ...binding, args: { n: 0 } });
-    await refused(seal.open(state, { ...binding, args: { n: -0 } }));
+    await expectRejected(seal.open(state, { ...binding, args: { n: -0 } }));
     const negative = await seal.close({ j: 1 }, { ...binding, args: { n: -0 } });
     expect(await seal.open(negative, { ...binding, args: { n: -0 } })).toMatchObject({ j: 1 });
     for (const n of [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN])
@@ -165,12 +165,12 @@ describe('a sealed state', () => {
     vi.setSystemTime(1_000_000 + hour - 1);
     expect(await seal.open(state, binding)).toMatchObject({ j: 1 });
     vi.setSystemTime(1_000_000 + hour);
-    await refused(seal.open(state, binding));
+    await expectRejected(seal.open(state, binding));
     await expect(seal.open(state, binding)).rejects.toThrow(/expired: call again without it/);
   });
 
   test('has a size limit, with an error that says what to do', async () => {
-    const small = sealed({ maxBytes: 200 });
+    const small = makeSeal({ maxBytes: 200 });
     expect(await small.open(await small.close({ j: 'x'.repeat(100) }, binding), binding)).toBeDefined();
     await expect(small.close({ j: 'x'.repeat(200) }, binding)).rejects.toThrow(
       /have \d+ bytes, more than asking\.maxBytes \(200\)\. Return less from steps/,
@@ -180,15 +180,15 @@ describe('a sealed state', () => {
     });
   });
 
-  test('can be used once if uses are recorded', async () => {
-    const once = sealed({ usedStates: memoryStore() });
+  test('can be used only once if uses are recorded, and a call that it does not belong to does not use it up', async () => {
+    const once = makeSeal({ usedStates: memoryStore() });
     const [one, two] = [await once.close({ j: 1 }, binding), await once.close({ j: 2 }, binding)];
     expect(await once.open(one, binding)).toMatchObject({ j: 1 });
-    await refused(once.open(one, binding));
+    await expectRejected(once.open(one, binding));
     expect(await once.open(two, binding)).toMatchObject({ j: 2 });
-    // Presenting it in the wrong place does not use it up.
+
     const third = await once.close({ j: 3 }, binding);
-    await refused(once.open(third, { ...binding, principal: 'bob' }));
+    await expectRejected(once.open(third, { ...binding, principal: 'bob' }));
     expect(await once.open(third, binding)).toMatchObject({ j: 3 });
   });
 
@@ -196,7 +196,7 @@ describe('a sealed state', () => {
     const memory = memoryStore({ maxEntries: 1 });
     await memory.add('somebody else', {});
     const onUnrecorded = vi.fn();
-    const once = sealed({ usedStates: memory, onUnrecorded });
+    const once = makeSeal({ usedStates: memory, onUnrecorded });
     const state = await once.close({ j: 1 }, binding);
     for (let n = 0; n < 2; n++)
       await expect(once.open(state, binding)).rejects.toMatchObject({
@@ -206,11 +206,11 @@ describe('a sealed state', () => {
     expect(onUnrecorded).toHaveBeenCalledTimes(2);
     await memory.delete('somebody else');
     expect(await once.open(state, binding)).toMatchObject({ j: 1 });
-    await refused(once.open(state, binding));
+    await expectRejected(once.open(state, binding));
   });
 
   test('is not used up by answers that are too large for it', async () => {
-    const once = sealed({ usedStates: memoryStore(), maxBytes: 200 });
+    const once = makeSeal({ usedStates: memoryStore(), maxBytes: 200 });
     const state = await once.close({ j: 'x'.repeat(100) }, binding);
     await expect(once.open(state, binding, { a: 'x'.repeat(100) })).rejects.toMatchObject({
       code: 'invalid_params',
@@ -224,65 +224,65 @@ describe('a sealed state', () => {
 
 describe('the secret of a server', () => {
   test('can be rotated: the new one in front opens an old state, but the old one does not open a new state', async () => {
-    const [before, after] = [sealed({ secrets: [other] }), sealed({ secrets: [secret, other] })];
+    const [before, after] = [makeSeal({ secrets: [other] }), makeSeal({ secrets: [secret, other] })];
     const old = await before.close({ j: 'old' }, binding);
     expect(await after.open(old, binding)).toMatchObject({ j: 'old' });
     const fresh = await after.close({ j: 'new' }, binding);
-    await refused(before.open(fresh, binding));
+    await expectRejected(before.open(fresh, binding));
     expect(await seal.open(fresh, binding)).toMatchObject({ j: 'new' });
-    await refused(seal.open(old, binding));
+    await expectRejected(seal.open(old, binding));
   });
 
   test('must be long enough, wherever it comes from', () => {
     const short = 'x'.repeat(31);
-    expect(() => sealed({ secrets: [short] })).toThrow(/32 characters.*openssl/);
-    expect(() => sealed({ secrets: [secret, short] })).toThrow(/32 characters/);
-    expect(() => sealed({ secrets: undefined }).provide(short)).toThrow(/32 characters/);
+    expect(() => makeSeal({ secrets: [short] })).toThrow(/32 characters.*openssl/);
+    expect(() => makeSeal({ secrets: [secret, short] })).toThrow(/32 characters/);
+    expect(() => makeSeal({ secrets: undefined }).provide(short)).toThrow(/32 characters/);
     expect(() => createServer({ name: 'a', version: '1', secret: short })).toThrow(/32 characters/);
   });
 
   test('is generated if it is missing, with one warning', async () => {
     const onEphemeral = vi.fn();
-    const [one, two] = [sealed({ secrets: undefined, onEphemeral }), sealed({ secrets: undefined })];
+    const [one, two] = [makeSeal({ secrets: undefined, onEphemeral }), makeSeal({ secrets: undefined })];
     const state = await one.close({ j: 1 }, binding);
     await one.close({ j: 2 }, binding);
     expect(await one.open(state, binding)).toMatchObject({ j: 1 });
     expect(onEphemeral).toHaveBeenCalledOnce();
-    await refused(two.open(state, binding));
+    await expectRejected(two.open(state, binding));
   });
 
   test('is used from then on if it is provided after the first question, and open calls are not lost', async () => {
-    const open = sealed({ secrets: undefined });
+    const open = makeSeal({ secrets: undefined });
     const early = await open.close({ j: 'early' }, binding);
     open.provide(secret);
     expect(await seal.open(await open.close({ j: 'late' }, binding), binding)).toMatchObject({ j: 'late' });
     expect(await open.open(early, binding)).toMatchObject({ j: 'early' });
-    await refused(seal.open(early, binding));
+    await expectRejected(seal.open(early, binding));
   });
 
-  test.each([
-    [{ secret: [] }, /"secret" must have at least one/],
-    [
-      { asking: { maxAgeMs: Number.POSITIVE_INFINITY } },
-      /"asking\.maxAgeMs" must be a whole number, 1 or more/,
-    ],
-    [{ asking: { maxAgeMs: Number.NaN } }, /maxAgeMs/],
-    [{ asking: { maxAgeMs: -1 } }, /maxAgeMs/],
-    [{ asking: { maxBytes: 0 } }, /"asking\.maxBytes" must be a whole number, 1 or more/],
-  ])('is rejected when the server is created: %j', (options, why) => {
-    expect(() => createServer({ name: 'a', version: '1', ...options })).toThrow(why);
-  });
-
-  test('may be provided later, and counts only if the program sets none', async () => {
+  test('may be provided before the first question, and counts only if the program sets none', async () => {
     const onEphemeral = vi.fn();
-    const open = sealed({ secrets: undefined, onEphemeral });
+    const open = makeSeal({ secrets: undefined, onEphemeral });
     open.provide(secret);
     expect(await seal.open(await open.close({ j: 1 }, binding), binding)).toMatchObject({ j: 1 });
-    const given = sealed();
-    given.provide(other);
-    expect(await seal.open(await given.close({ j: 1 }, binding), binding)).toMatchObject({ j: 1 });
+    const own = makeSeal();
+    own.provide(other);
+    expect(await seal.open(await own.close({ j: 1 }, binding), binding)).toMatchObject({ j: 1 });
     expect(onEphemeral).not.toHaveBeenCalled();
   });
+});
+
+test.each([
+  [{ secret: [] }, /"secret" must have at least one/],
+  [
+    { asking: { maxAgeMs: Number.POSITIVE_INFINITY } },
+    /"asking\.maxAgeMs" must be a whole number, 1 or more/,
+  ],
+  [{ asking: { maxAgeMs: Number.NaN } }, /maxAgeMs/],
+  [{ asking: { maxAgeMs: -1 } }, /maxAgeMs/],
+  [{ asking: { maxBytes: 0 } }, /"asking\.maxBytes" must be a whole number, 1 or more/],
+])('options for questions that make no sense are rejected when the server is created: %j', (options, why) => {
+  expect(() => createServer({ name: 'a', version: '1', ...options })).toThrow(why);
 });
 
 describe('a state over the wire', () => {
@@ -294,14 +294,14 @@ describe('a state over the wire', () => {
   const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
   const inputResponses = { sure: { action: 'accept', content: { ok: true } } };
 
-  interface Sent {
+  interface Parts {
     readonly name?: string;
     readonly args?: object;
     readonly user?: string;
     readonly state?: string;
   }
 
-  async function served(
+  async function serveTools(
     options: Pick<Parameters<typeof createServer>[0], 'secret' | 'asking' | 'logger'> = { secret },
   ) {
     const sure = tool({
@@ -323,7 +323,7 @@ describe('a state over the wire', () => {
       ...options,
     });
     const serving = await serve(server, { port: 0, signals: false });
-    async function call({ name = 'sure', args = { a: 1, b: 2 }, user = 'ann', state }: Sent = {}) {
+    async function call({ name = 'sure', args = { a: 1, b: 2 }, user = 'ann', state }: Parts = {}) {
       const more = state === undefined ? {} : { requestState: state, inputResponses };
       const params = { name, arguments: args, ...more };
       const { text } = await modern(serving.url, 'tools/call', params, { meta, headers: { 'x-user': user } });
@@ -336,12 +336,12 @@ describe('a state over the wire', () => {
   const refusal = { code: -32602, message: expect.stringContaining('params.requestState') };
 
   test('is valid for its call, whatever the order of its arguments', async () => {
-    await using server = await served();
+    await using server = await serveTools();
     const { result } = await server.call({ args: { b: 2, a: 1 }, state: await server.first() });
     expect(result.content[0].text).toBe('ok: true');
   });
 
-  test.each<[string, (state: string) => Sent]>([
+  test.each<[string, (state: string) => Parts]>([
     ['changed', (state) => ({ state: `${state.slice(0, -1)}${state.endsWith('A') ? 'B' : 'A'}` })],
     ['truncated', (state) => ({ state: state.slice(0, -4) })],
     ['extended', (state) => ({ state: `${state}-TAMPERED` })],
@@ -349,16 +349,16 @@ describe('a state over the wire', () => {
     ["another tool's", (state) => ({ state, name: 'same' })],
     ["other arguments'", (state) => ({ state, args: { a: 1, b: 3 } })],
   ])('that is %s is an error, not a result', async (_, presented) => {
-    await using server = await served();
+    await using server = await serveTools();
     const { error, result } = await server.call(presented(await server.first()));
     expect(result).toBeUndefined();
     expect(error).toEqual(refusal);
   });
 
-  test('is rejected if it is of a foreign secret, too old, or used', async () => {
-    await using ours = await served();
-    await using foreign = await served({ secret: other });
-    await using both = await served({ secret: [secret, other], asking: { once: true } });
+  test('is rejected if it is sealed with a foreign secret, or has been used', async () => {
+    await using ours = await serveTools();
+    await using foreign = await serveTools({ secret: other });
+    await using both = await serveTools({ secret: [secret, other], asking: { once: true } });
     const state = await foreign.first();
     expect((await ours.call({ state })).error).toEqual(refusal);
     expect((await both.call({ state })).result.content[0].text).toBe('ok: true');
@@ -368,7 +368,7 @@ describe('a state over the wire', () => {
   });
 
   test('is rejected after it has expired', async () => {
-    await using server = await served({ secret, asking: { maxAgeMs: 1000 } });
+    await using server = await serveTools({ secret, asking: { maxAgeMs: 1000 } });
     vi.useFakeTimers({ toFake: ['Date'] });
     const state = await server.first();
     vi.setSystemTime(Date.now() + 1000);
@@ -376,8 +376,8 @@ describe('a state over the wire', () => {
     expect(error).toEqual({ code: -32602, message: expect.stringContaining('has expired') });
   });
 
-  test('is an error if it would be too large', async () => {
-    await using server = await served();
+  test('that would be too large is an error with the remedy', async () => {
+    await using server = await serveTools();
     const { error } = await server.call({ name: 'big', args: {} });
     expect(error).toEqual({
       code: -32603,
@@ -387,9 +387,9 @@ describe('a state over the wire', () => {
     });
   });
 
-  test('causes one clear warning with the remedy if there is no secret', async () => {
+  test('causes one warning with the remedy if there is no secret', async () => {
     const log = vi.fn();
-    await using server = await served({ logger: log });
+    await using server = await serveTools({ logger: log });
     expect(log).not.toHaveBeenCalled();
     await server.call({ state: await server.first() });
     await server.first();

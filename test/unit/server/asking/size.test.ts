@@ -19,10 +19,10 @@ function build(once = false) {
       echo: tool({
         run: async (_, ctx) => {
           effects.push('run');
-          const { text: said } = await ctx.ask('what', text);
+          const answer = await ctx.ask('what', text);
           await ctx.step('keep', () => effects.push('keep'));
           await ctx.ask('more', text);
-          return said.length;
+          return answer.text.length;
         },
       }),
       big: tool({ run: async (_, ctx) => (await ctx.step('big', () => 'x'.repeat(3000))).length }),
@@ -63,7 +63,7 @@ describe('answers that are too large', () => {
     expect(effects).toEqual([]);
   });
 
-  test('count together with those of earlier rounds', async () => {
+  test('are counted together with the answers of earlier rounds', async () => {
     const { call, effects } = build();
     const first = await call('tools/call', { name: 'echo' });
     const { requestState } = await call('tools/call', {
@@ -92,7 +92,7 @@ describe('answers that are too large', () => {
 });
 
 describe('steps that return too much', () => {
-  test('do no harm if nothing comes after them', async () => {
+  test('do no harm if no step or question comes after them', async () => {
     expect(await build().call('tools/call', { name: 'big' })).toMatchObject({ content: [{ text: '3000' }] });
   });
 

@@ -13,26 +13,25 @@ function build(run: (input: unknown, ctx: Context) => unknown) {
   return { log, call: inProcess(server, able) };
 }
 
-async function answer(call: InProcess, asked: object) {
-  const { requestState } = asked as { requestState: string };
+async function answer(call: InProcess, previous: object) {
+  const { requestState } = previous as { requestState: string };
   return call('tools/call', { name: 't', inputResponses: { sure: yes }, requestState });
 }
 
 describe('a step', () => {
   test('returns the same value in the run that executes it and in the next', async () => {
-    const seen: unknown[] = [];
+    const values: unknown[] = [];
     const { call } = build(async (_, ctx) => {
-      const made = await ctx.step('when', () => ({ at: new Date(0), gone: undefined, name: 'é' }));
-      seen.push(made);
+      values.push(await ctx.step('when', () => ({ at: new Date(0), gone: undefined, name: 'é' })));
       await ctx.ask('sure', sure);
       return 'done';
     });
     await answer(call, await call('tools/call', { name: 't' }));
-    expect(seen).toEqual([{ at: '1970-01-01T00:00:00.000Z', name: 'é' }, seen[0]]);
-    expect(seen).toHaveLength(2);
+    expect(values).toEqual([{ at: '1970-01-01T00:00:00.000Z', name: 'é' }, values[0]]);
+    expect(values).toHaveLength(2);
   });
 
-  test('that throws is not recorded, and runs again in the next run with the same key', async () => {
+  test('that throws is not recorded, and runs again in the next run with the same idempotency key', async () => {
     const keys: string[] = [];
     const { call } = build(async (_, ctx) => {
       await ctx
@@ -49,7 +48,7 @@ describe('a step', () => {
     expect(keys).toHaveLength(2);
   });
 
-  test('runs again when the same answer is sent twice, with the same key', async () => {
+  test('runs again when the same answer is sent twice, with the same idempotency key', async () => {
     const keys: string[] = [];
     const { call } = build(async (_, ctx) => {
       await ctx.ask('sure', sure);
@@ -61,7 +60,7 @@ describe('a step', () => {
     expect(keys).toHaveLength(2);
   });
 
-  test('of a failed call is forgotten: a new call runs it again, under another key', async () => {
+  test('of a failed call is forgotten: a new call runs it again, with another idempotency key', async () => {
     const keys: string[] = [];
     const { call } = build(async (_, ctx) => {
       await ctx.step('pay', ({ idempotencyKey }) => keys.push(idempotencyKey));
@@ -74,7 +73,7 @@ describe('a step', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  test('has a key of its own, which may be the name of any inherited property', async () => {
+  test('may have the name of an inherited property as its key', async () => {
     const { call } = build(async (_, ctx) => {
       const first = await ctx.step('__proto__', () => 'a');
       const second = await ctx.step('constructor', () => 'b');
@@ -86,8 +85,8 @@ describe('a step', () => {
   });
 });
 
-describe('a handler that returns although it had asked', () => {
-  test('causes a warning that says what to do, and the client is asked', async () => {
+describe('a handler that has asked', () => {
+  test('and returns nevertheless causes a warning that says what to do, and the client is asked', async () => {
     const { call, log } = build(async (_, ctx) => {
       void ctx.ask('sure', sure);
       return 'done';
@@ -98,10 +97,13 @@ describe('a handler that returns although it had asked', () => {
     ]);
   });
 
-  test('causes no warning if it rethrows, wrapped or not', async () => {
-    const { call, log } = build((_, ctx) =>
-      ctx.ask('sure', sure).catch((cause) => {
-        throw new Error('wrapped', { cause });
+  test.each([
+    ['the error of its question', (error: unknown) => error],
+    ['that error as the cause of another', (cause: unknown) => new Error('wrapped', { cause })],
+  ])('causes no warning if it throws %s', async (_, wrap) => {
+    const { call, log } = build((_input, ctx) =>
+      ctx.ask('sure', sure).catch((error) => {
+        throw wrap(error);
       }),
     );
     expect((await call('tools/call', { name: 't' })).resultType).toBe('input_required');
@@ -154,9 +156,9 @@ describe('work that is begun early and awaited late', () => {
       tools: {
         t: tool({
           run: async (_, ctx) => {
-            const asked = ctx.ask('sure', sure);
+            const question = ctx.ask('sure', sure);
             await ctx.step('work', () => new Promise((resolve) => setTimeout(resolve, 1)));
-            return asked;
+            return question;
           },
         }),
       },
@@ -187,7 +189,7 @@ describe('the function of a step', () => {
     expect(await call('tools/call', { name: 't' })).toMatchObject({ content: [{ text: 'abc' }] });
   });
 
-  test('that runs a step later gets an error when its result is known', async () => {
+  test('that starts a step after an await fails in the next run, which does not reach that step again', async () => {
     const { call } = build(async (_, ctx) => {
       await ctx.step('outer', async () => {
         await null;

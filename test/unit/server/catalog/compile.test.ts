@@ -119,7 +119,7 @@ describe('time limits', () => {
   });
 
   it.each([2 ** 31, 2 ** 40, Number.POSITIVE_INFINITY])(
-    'of %s ms do not end a call at once',
+    'of %s ms do not end a call of 20 ms',
     async (timeoutMs) => {
       const slow = () => new Promise((resolve) => setTimeout(resolve, 20, 'done'));
       const server = createServer({ ...quiet, tools: { t: tool({ timeoutMs, run: slow }) } });
@@ -128,8 +128,11 @@ describe('time limits', () => {
       });
     },
   );
+});
 
-  it.each([Number.NaN, -1, 0, 1.5, Number.POSITIVE_INFINITY])('of tasks of %s are rejected', (value) => {
+it.each([Number.NaN, -1, 0, 1.5, Number.POSITIVE_INFINITY])(
+  'a limit of %s for tasks is rejected',
+  (value) => {
     const task = { support: 'optional', ttlMs: value } as const;
     expect(problemsOf(() => createServer({ ...quiet, tools: { t: tool({ task, run: () => 1 }) } }))).toEqual([
       'tool "t": "task.ttlMs" must be a whole number, 1 or more.',
@@ -138,5 +141,5 @@ describe('time limits', () => {
       expect(() => createServer({ ...quiet, tasks: { [name]: value } })).toThrow(
         `"tasks.${name}" must be a whole number, 1 or more.`,
       );
-  });
-});
+  },
+);

@@ -7,7 +7,7 @@ const base = { name: 'test', version: '1.0.0', logger: () => undefined };
 describe('an McpError with a code that does not exist', () => {
   const make = (code: unknown) => () => new McpError(code as never, 'x');
 
-  it('suggests the name that was meant', () => {
+  it('is an error that suggests a similar code, or lists all codes', () => {
     expect(make('not_found')).toThrow(
       'An McpError cannot have the code "not_found". Did you mean "resource_not_found"?',
     );
@@ -17,7 +17,7 @@ describe('an McpError with a code that does not exist', () => {
     expect(make(undefined)).toThrow('cannot have the code a value of type undefined');
   });
 
-  it('suggests the name of a number, or how to send a custom number', () => {
+  it('is an error that, for a number, suggests its name or how to send a custom number', () => {
     expect(make(-32602)).toThrow("not the number -32602: new McpError('invalid_params', message).");
     expect(make(-1)).toThrow("new McpError('remote_error', message, { number: -1 }) sends that number.");
   });
@@ -25,42 +25,48 @@ describe('an McpError with a code that does not exist', () => {
   it('reaches the log, but not the client', async () => {
     const log = vi.fn();
     const server = createServer({ ...base, logger: log, tools: { it: tool({ run: make('not_found') }) } });
-    expect(await inProcess(server)('tools/call', { name: 'it' })).toMatchObject({ isError: true });
+    expect(await inProcess(server)('tools/call', { name: 'it' })).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/^Internal error \(ref [0-9a-f]{8}\)$/) }],
+    });
     expect(log.mock.calls[0]?.[2]).toMatchObject({
       message: expect.stringContaining('"resource_not_found"'),
     });
   });
 });
 
-describe('a lifespan that is not a generator', () => {
+describe('a lifespan', () => {
   it.each([
     ['returns the state', async () => ({ db: 1 })],
     ['returns nothing', () => undefined],
-  ])('is explained if it %s', async (_, lifespan) => {
-    const log = vi.fn();
-    const server = createServer({
-      ...base,
-      logger: log,
-      lifespan: lifespan as never,
-      tools: { it: tool({ run: () => 1 }) },
-    });
-    await expect(inProcess(server)('tools/call', { name: 'it' })).rejects.toThrow('Internal error');
-    expect(log.mock.calls[0]?.[2]).toMatchObject({
-      message: expect.stringContaining(
-        'must be an async generator that yields the state: async function* ()',
-      ),
-    });
-    await expect(server.start()).rejects.toThrow('must be an async generator');
-    await server.close();
-  });
+  ])(
+    'that %s instead of being a generator fails calls, and the log and start() explain it',
+    async (_, lifespan) => {
+      const log = vi.fn();
+      const server = createServer({
+        ...base,
+        logger: log,
+        lifespan: lifespan as never,
+        tools: { it: tool({ run: () => 1 }) },
+      });
+      await expect(inProcess(server)('tools/call', { name: 'it' })).rejects.toThrow('Internal error');
+      expect(log.mock.calls[0]?.[2]).toMatchObject({
+        message: expect.stringContaining(
+          'must be an async generator that yields the state: async function* ()',
+        ),
+      });
+      await expect(server.start()).rejects.toThrow('must be an async generator');
+      await server.close();
+    },
+  );
 
-  it('must yield before it ends', async () => {
+  it('that ends without a yield is an error', async () => {
     const server = createServer({ ...base, lifespan: async function* () {} as never });
     await expect(server.start()).rejects.toThrow('The lifespan ended without a yield.');
   });
 });
 
-describe('two templates that match the same URIs', () => {
+describe('two templates', () => {
   const read = (): string => 'x';
 
   it.each([
@@ -69,7 +75,7 @@ describe('two templates that match the same URIs', () => {
     ['a://{+path}', 'a://{+rest}'],
     ['a://{/a,b}', 'a://{/c,d}'],
     ['a://{list*}', 'a://{items*}'],
-  ])('are rejected: %s and %s', (first, second) => {
+  ])('that match the same URIs are rejected: %s and %s', (first, second) => {
     const resources = { [first]: resource({ read }), [second]: resource({ read }) };
     expect(() => createServer({ ...base, resources })).toThrow(
       `resource "${second}" matches the same URIs as "${first}", which would always be read instead`,
@@ -82,11 +88,11 @@ describe('two templates that match the same URIs', () => {
     ['a://{?x}', 'a://{?y}'],
     ['a://{x}', 'a://{x}/{y}'],
     ['a://{x}', 'a://{x*}'],
-  ])('are not confused with others: %s and %s', (first, second) => {
+  ])('that do not match exactly the same URIs are accepted: %s and %s', (first, second) => {
     createServer({ ...base, resources: { [first]: resource({ read }), [second]: resource({ read }) } });
   });
 
-  it('may be defined one after the removal of the other', () => {
+  it('that match the same URIs may be defined one after the removal of the other', () => {
     const server = createServer(base);
     const handle = server.resource('a://{x}', {}, read);
     expect(() => server.resource('a://{y}', {}, read)).toThrow('matches the same URIs');
@@ -104,7 +110,7 @@ describe('an unknown name', () => {
   });
   const call = inProcess(server);
 
-  it('is answered with the name that was probably meant', async () => {
+  it('is answered with a similar name, if there is one', async () => {
     await expect(call('tools/call', { name: 'addd' })).rejects.toThrow(
       'Unknown tool: addd. Did you mean "add"?',
     );
@@ -116,7 +122,7 @@ describe('an unknown name', () => {
   });
 
   it.each(['tools/call', 'prompts/get', 'resources/read'])(
-    "is the client's mistake if it is not a string, even if it cannot be printed: %s",
+    'is invalid, not an internal error, if it is not a string and cannot be printed: %s',
     async (method) => {
       const name = { toString: 1 };
       await expect(call(method, { name, uri: name })).rejects.toMatchObject({ code: 'invalid_params' });
@@ -138,7 +144,7 @@ describe('an unknown name', () => {
           ref: { type: 'ref/resource', uri: long },
           argument: { name: 'a', value: '' },
         }),
-      ].map((refused) => refused.catch((error: McpError) => JSON.stringify(error.toWire('2026-07-28')))),
+      ].map((failing) => failing.catch((error: McpError) => JSON.stringify(error.toWire('2026-07-28')))),
     );
     for (const refusal of refusals) expect((refusal as string).length).toBeLessThan(4096);
   });
@@ -151,22 +157,22 @@ describe('a typo in arguments', () => {
     at: z.object({ city: z.string() }).optional(),
   });
   const call = inProcess(createServer({ ...base, tools: { it: tool({ input, run: () => 1 }) } }));
-  const told = async (args: object): Promise<string> => {
+  const explain = async (args: object): Promise<string> => {
     const { content } = await call('tools/call', { name: 'it', arguments: args as never });
     return (content as [{ text: string }])[0].text;
   };
 
   it('is reported if a required field is missing, although the schema allows unknown fields', async () => {
-    expect(await told({ titel: 'x' })).toBe(
+    expect(await explain({ titel: 'x' })).toBe(
       'Invalid arguments for it. title: required (a string), missing; titel: unknown field, did you mean "title"? Valid fields: title, body, at.',
     );
-    expect(await told({ title: 'x', at: { cty: 'Rome' } })).toContain(
+    expect(await explain({ title: 'x', at: { cty: 'Rome' } })).toContain(
       'at.cty: unknown field, did you mean "city"?',
     );
   });
 
-  it('is not suspected in known fields, or in names far from the missing one', async () => {
-    expect(await told({ body: 'x', other: 1 })).toBe(
+  it('is not suspected in known fields, or in names that do not resemble the missing one', async () => {
+    expect(await explain({ body: 'x', other: 1 })).toBe(
       'Invalid arguments for it. title: required (a string), missing. Valid fields: title, body, at.',
     );
   });

@@ -30,7 +30,7 @@ async function page(server: ReturnType<typeof listing>, cursor?: string): Promis
 }
 
 describe('a template that lists its resources', () => {
-  it('adds them to the resources with their own URI, with its type unless they have another', async () => {
+  it('adds them after the resources with a definition, with its MIME type unless they have another', async () => {
     const server = createServer({
       ...base,
       resources: {
@@ -58,7 +58,7 @@ describe('a template that lists its resources', () => {
     expect((await inProcess(server)('resources/templates/list'))['resourceTemplates']).toHaveLength(2);
   });
 
-  it('is called again for each caller', async () => {
+  it('lists them anew for each caller', async () => {
     const server = createServer({
       ...base,
       user: ({ auth }) => auth?.subject ?? 'nobody',
@@ -70,7 +70,7 @@ describe('a template that lists its resources', () => {
     }
   });
 
-  it('is visible to clients of every revision, over every wire', async () => {
+  it('lists them for clients of every revision, over every wire', async () => {
     await everyWire(
       listing(() => ['a://1', 'a://2']),
       async (client) => {
@@ -79,7 +79,7 @@ describe('a template that lists its resources', () => {
     );
   });
 
-  it('does not list a resource twice that has its own definition or that another template lists', async () => {
+  it('does not list a resource twice that has its own definition or that the template repeats', async () => {
     const server = createServer({
       ...base,
       resources: {
@@ -135,17 +135,21 @@ describe('the pages of listed resources', () => {
   });
 });
 
-describe('a mistake in the list of a template', () => {
+describe('the list of a template', () => {
   it.each<[string, unknown, string]>([
     ['is not an array', { uri: 'a://1' }, 'must return an array of URIs or of { uri, name, … }'],
-    ['has no URI', [{ name: 'x' }], 'returned an entry without a string "uri", at [0]'],
-    ['is another URI', ['b://1'], 'returned the URI "b://1", which the template does not match'],
+    ['has an entry without a URI', [{ name: 'x' }], 'returned an entry without a string "uri", at [0]'],
     [
-      'has an unknown key',
+      'has a URI that the template does not match',
+      ['b://1'],
+      'returned the URI "b://1", which the template does not match',
+    ],
+    [
+      'has an entry with an unknown key',
       [{ uri: 'a://1', mime: 'x' }],
       'returned an entry with the unknown key "mime". Did you mean "mimeType"?',
     ],
-  ])('that %s is logged, and masked for the client', async (_, value, sentence) => {
+  ])('that %s is a mistake, which is logged and masked for the client', async (_, value, sentence) => {
     const log = vi.fn();
     await expect(page(listing(() => value, log))).rejects.toThrow(/^Internal error \(ref /);
     expect(log.mock.calls[0]?.[2]).toMatchObject({
@@ -153,22 +157,27 @@ describe('a mistake in the list of a template', () => {
     });
   });
 
-  it('that is thrown is shown only if it is meant for the client', async () => {
+  it('that throws shows its error to the client only if the error is meant for the client', async () => {
     const failing = (error: Error) => page(listing(() => Promise.reject(error)));
     await expect(failing(new ToolError('The disk is away.'))).rejects.toThrow('The disk is away.');
     await expect(failing(new McpError('invalid_request', 'Log in first.'))).rejects.toThrow('Log in first.');
     await expect(failing(new Error('10.0.0.7'))).rejects.toThrow(/^Internal error/);
   });
 
-  it('cannot be made without anything to list', () => {
+  it('is rejected for a resource that is not a template', () => {
     expect(() =>
       createServer({ ...base, resources: { 'a://b': resource({ list: () => [], read }) } }),
     ).toThrow(DefinitionError);
   });
 
-  it('may not be a question to the client', async () => {
-    const asking = (ctx: { ask: (key: string, message: string) => Promise<unknown> }) =>
-      ctx.ask('k', 'Sure?');
-    await expect(page(listing(asking))).rejects.toThrow(/^Internal error/);
+  it('cannot ask the client', async () => {
+    const log = vi.fn();
+    const ask = (ctx: { ask: (key: string, question: object) => Promise<unknown> }) =>
+      ctx.ask('k', { message: 'Sure?', schema: { type: 'object', properties: { ok: { type: 'boolean' } } } });
+    const call = inProcess(listing(ask, log), { capabilities: { elicitation: {} } });
+    await expect(call('resources/list')).rejects.toThrow(/^Internal error/);
+    expect(log.mock.calls[0]?.[2]).toMatchObject({
+      message: expect.stringContaining('Only tools, prompts and resources'),
+    });
   });
 });

@@ -29,7 +29,7 @@ describe('lists', () => {
     expect(pages.every((page) => page.length > 0)).toBe(true);
   });
 
-  it('keep a cursor valid while the list changes, as long as its entry exists', async () => {
+  it('keep a cursor valid when a tool is added', async () => {
     const server = createServer({ ...quiet, tools: many, pageSize: 3 });
     const call = inProcess(server);
     const { nextCursor } = await call('tools/list');
@@ -54,7 +54,7 @@ describe('lists', () => {
     });
   });
 
-  it('without definitions are unknown methods', async () => {
+  it('of a server without definitions are unknown methods', async () => {
     const call = inProcess(createServer({ ...quiet }));
     for (const method of [
       'tools/list',
@@ -173,7 +173,7 @@ describe('server/discover', () => {
     });
   });
 
-  it('declares changes from the first one on', async () => {
+  it('declares the changes of tools after the first change', async () => {
     const server = createServer({ ...quiet, tools: many });
     const call = inProcess(server);
     await call('server/discover');

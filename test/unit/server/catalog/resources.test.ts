@@ -57,7 +57,7 @@ describe('the value of a resource', () => {
     expect((await read('a://many'))['contents']).toHaveLength(2);
   });
 
-  it('is private to its caller unless the definition says otherwise', async () => {
+  it('is private and not cached unless the definition says otherwise', async () => {
     expect(await read('a://text')).toMatchObject({ ttlMs: 1000, cacheScope: 'public' });
     expect(await read('a://json')).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
   });
@@ -78,10 +78,6 @@ describe('a missing resource', () => {
   ])('is not found: %j', async (uri) => {
     await expect(read(uri)).rejects.toMatchObject({ code: 'resource_not_found', data: { uri } });
   });
-
-  it('is rejected if the URI is not a string', async () => {
-    await expect(read(7)).rejects.toMatchObject({ code: 'invalid_params' });
-  });
 });
 
 it('a ToolError of a resource is shown, any other error is not', async () => {
@@ -92,4 +88,8 @@ it('a ToolError of a resource is shown, any other error is not', async () => {
   await expect(read('a://hidden')).rejects.toMatchObject({
     message: expect.stringMatching(/^Internal error \(ref/),
   });
+});
+
+it('a URI that is not a string is rejected', async () => {
+  await expect(read(7)).rejects.toMatchObject({ code: 'invalid_params' });
 });

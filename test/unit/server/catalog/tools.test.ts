@@ -23,8 +23,8 @@ describe('the return value of a handler', () => {
       () => ({ a: 1 }),
       { content: [{ type: 'text', text: '{"a":1}' }], structuredContent: { a: 1 } },
     ],
-    ['a list', () => [1, 2], { content: [{ type: 'text', text: '[1,2]' }] }],
-    ['an empty list', () => [], { content: [{ type: 'text', text: '[]' }] }],
+    ['an array', () => [1, 2], { content: [{ type: 'text', text: '[1,2]' }] }],
+    ['an empty array', () => [], { content: [{ type: 'text', text: '[]' }] }],
     ['a block', () => text('x'), { content: [{ type: 'text', text: 'x' }] }],
     [
       'blocks',
@@ -51,7 +51,7 @@ describe('the return value of a handler', () => {
     expect(await calling(run)).toMatchObject({ resultType: 'complete', ...expected });
   });
 
-  it('is validated against the output schema and sent as text and as structured content', async () => {
+  it('that fits the output schema is sent as text and as structured content', async () => {
     const output = z.object({ sum: z.number() });
     expect(await calling(() => ({ sum: 3 }), output)).toMatchObject({
       content: [{ type: 'text', text: '{"sum":3}' }],
@@ -68,7 +68,7 @@ describe('the return value of a handler', () => {
     });
   });
 
-  it('that does not fit the output schema is the server’s mistake, not the model’s', async () => {
+  it('that does not fit the output schema is masked for the client and explained in the log', async () => {
     const log = vi.fn();
     const server = createServer({
       ...quiet,
@@ -129,7 +129,7 @@ describe('an error of a handler', () => {
   });
 });
 
-describe('the arguments of a tool', () => {
+describe('a call of a tool', () => {
   const server = createServer({
     ...quiet,
     tools: {
@@ -147,16 +147,16 @@ describe('the arguments of a tool', () => {
   });
   const call = inProcess(server);
 
-  it('that are wrong lead to text that the model can act on', async () => {
+  it('with wrong arguments returns text that the model can act on', async () => {
     const result = await call('tools/call', { name: 'add', arguments: { a: 'x' } });
-    const [{ text: said }] = result['content'] as [{ text: string }];
+    const [{ text: explanation }] = result['content'] as [{ text: string }];
     expect(result['isError']).toBe(true);
-    expect(said).toMatch(
+    expect(explanation).toMatch(
       /^Invalid arguments for add\. .*a: expected a number.*b: .*missing.*Valid fields: a, b/s,
     );
   });
 
-  it('that came as strings are coerced to the schema', async () => {
+  it('with strings for numbers coerces them to the schema', async () => {
     expect(await call('tools/call', { name: 'add', arguments: { a: '1', b: '2' } })).toMatchObject({
       content: [{ type: 'text', text: '3' }],
     });
@@ -165,12 +165,12 @@ describe('the arguments of a tool', () => {
     });
   });
 
-  it('may be absent', async () => {
+  it('may have no arguments', async () => {
     expect(await call('tools/call', { name: 'plain' })).toMatchObject({ content: [{ text: 'ok' }] });
   });
 
   it.each(['__proto__', 'constructor', 'toString', 'nope', ''])(
-    'do not matter for an unknown tool, which is an error: %j',
+    'with an unknown name is an error: %j',
     async (name) => {
       await expect(call('tools/call', { name })).rejects.toMatchObject({
         code: 'invalid_params',
@@ -179,7 +179,7 @@ describe('the arguments of a tool', () => {
     },
   );
 
-  it('do not matter if the name is not a string, which is an error', async () => {
+  it('with a name that is not a string, or arguments that are not an object, is an error', async () => {
     await expect(call('tools/call', { name: 7 })).rejects.toMatchObject({ code: 'invalid_params' });
     await expect(call('tools/call', { name: 'add', arguments: [] })).rejects.toMatchObject({
       code: 'invalid_params',
@@ -210,14 +210,14 @@ describe('a lazily loaded tool', () => {
 
 describe('time limits of tools', () => {
   it('end the call and abort the handler’s signal', async () => {
-    let seen: AbortSignal | undefined;
+    let handlerSignal: AbortSignal | undefined;
     const server = createServer({
       ...quiet,
       tools: {
         slow: tool({
           timeoutMs: 20,
           run: (_, { signal }) => {
-            seen = signal;
+            handlerSignal = signal;
             return new Promise(() => undefined);
           },
         }),
@@ -228,11 +228,20 @@ describe('time limits of tools', () => {
       isError: true,
       content: [{ text: 'slow took longer than 20 ms and was stopped' }],
     });
-    expect(seen?.aborted).toBe(true);
-    expect(seen?.reason).toMatchObject({ name: 'TimeoutError' });
+    expect(handlerSignal?.aborted).toBe(true);
+    expect(handlerSignal?.reason).toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('come from the server if the tool has none, and the caller’s signal still reaches the handler', async () => {
+  it('come from the server if the tool has none', async () => {
+    const slow = tool({ run: () => new Promise(() => undefined) });
+    const server = createServer({ ...quiet, timeoutMs: 20, tools: { slow } });
+    expect(await inProcess(server)('tools/call', { name: 'slow' })).toMatchObject({
+      isError: true,
+      content: [{ text: 'slow took longer than 20 ms and was stopped' }],
+    });
+  });
+
+  it('do not keep the caller’s signal from the handler', async () => {
     const controller = new AbortController();
     const server = createServer({
       ...quiet,
@@ -251,7 +260,7 @@ describe('time limits of tools', () => {
   });
 });
 
-it('a tool compiles nothing after its definition', async () => {
+it('a tool converts its schema when it is defined, and never again', async () => {
   const shape = z.object({ a: z.number() });
   const convert = vi.spyOn(shape['~standard'].jsonSchema, 'input');
   const server = createServer({ ...quiet, tools: { it: tool({ input: shape, run: ({ a }) => a }) } });

@@ -70,7 +70,7 @@ describe('an unknown key in a definition', () => {
     ]);
   });
 
-  it('does not hide the problem of the value under its right name', () => {
+  it('does not hide a problem of its value', () => {
     expect(problemsOfTool({ inputSchema: { a: z.number() }, handler: run })).toEqual([
       'tool "t": "inputSchema" is unknown. Did you mean "input"?',
       'tool "t": "handler" is unknown. Did you mean "run"?',
@@ -78,7 +78,7 @@ describe('an unknown key in a definition', () => {
     ]);
   });
 
-  it('does not suggest a key that is already present', () => {
+  it('is not checked in place of the right key if that is present', () => {
     expect(problemsOfTool({ run, handler: run, input: { type: 'object' }, inputSchema: 3 })).toEqual([
       'tool "t": "handler" is unknown. Did you mean "run"?',
       'tool "t": "inputSchema" is unknown. Did you mean "input"?',
@@ -162,7 +162,7 @@ describe('an unknown option', () => {
     expect(use).toThrow(`${name} has no option "timeout". ${hint}`);
   });
 
-  it('of serve fails before anything listens or starts', async () => {
+  it('of serve is rejected before the server starts', async () => {
     let started = false;
     const lifespan = async function* (): AsyncGenerator<number, void, void> {
       started = true;

@@ -55,7 +55,7 @@ describe('ctx.call', () => {
   }
   const north = { 'x-account': 'ada', 'mcp-param-region': 'north' };
 
-  it('keeps the request, so that a strict user option knows the user in the inner tool too', async () => {
+  it('keeps the request, so that the option user finds the user for the inner tool too', async () => {
     const handle = createHandler(strict());
     const params = { name: 'outer', arguments: { region: 'north' } };
     const { result } = await post(handle, 'tools/call', params, north);
@@ -141,7 +141,7 @@ describe('a completer', () => {
     ).rejects.toMatchObject({ code: 'internal_error' });
   });
 
-  it('is not called, nor is the user created, if an argument has none', async () => {
+  it('is optional: without one, there are no values and the user is not created', async () => {
     const user = vi.fn(() => ({}));
     const plain = createServer({
       ...quiet,
@@ -158,7 +158,7 @@ describe('a completer', () => {
 });
 
 describe('a client that watches a task', () => {
-  it('costs the process only a line in the log when the store cannot be read', async () => {
+  it('causes a line in the log and no unhandled rejection when the store cannot be read', async () => {
     const inner = memoryStore();
     let away = false;
     const store: Store = {
@@ -262,23 +262,26 @@ describe('a server with the option user that does not know who is calling', () =
   it('accepts calls without a key, keys with auth, keys in-process, and keys where there is no option user', async () => {
     const { server } = build();
     expect((await send(createHandler(server), 'pay')).result.content[0].text).toBe('paid by nobody');
-    const known = createHandler(server, { auth: () => ({ subject: 'ann' }) });
-    expect((await send(known, 'pay', 'k')).result.content[0].text).toBe('paid by nobody');
+    const withAuth = createHandler(server, { auth: () => ({ subject: 'ann' }) });
+    expect((await send(withAuth, 'pay', 'k')).result.content[0].text).toBe('paid by nobody');
     expect((await inProcess(server)('tools/call', keyed))['isError']).toBeUndefined();
     const plain = createServer({ ...quiet, tools: { pay: tool({ idempotency: true, run: () => 'paid' }) } });
     expect((await send(createHandler(plain), 'pay', 'k')).result.content[0].text).toBe('paid');
   });
 
-  it.each(['asks', 'long'])('warns in its log once when "%s" stores something for later', async (name) => {
-    const { server, logged } = build();
-    const handle = createHandler(server);
-    await send(handle, 'pay');
-    expect(logged).toEqual([]);
-    await send(handle, name);
-    await send(handle, name);
-    expect(logged).toEqual([expect.stringContaining('This server has "user" and no "auth"')]);
-    const known = build();
-    await send(createHandler(known.server, { auth: () => ({ subject: 'ann' }) }), name);
-    expect(known.logged).toEqual([]);
-  });
+  it.each(['asks', 'long'])(
+    'warns once in its log, unless it has auth, when "%s" stores something for later',
+    async (name) => {
+      const { server, logged } = build();
+      const handle = createHandler(server);
+      await send(handle, 'pay');
+      expect(logged).toEqual([]);
+      await send(handle, name);
+      await send(handle, name);
+      expect(logged).toEqual([expect.stringContaining('This server has "user" and no "auth"')]);
+      const withAuth = build();
+      await send(createHandler(withAuth.server, { auth: () => ({ subject: 'ann' }) }), name);
+      expect(withAuth.logged).toEqual([]);
+    },
+  );
 });

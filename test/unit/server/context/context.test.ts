@@ -16,8 +16,11 @@ import { z } from 'zod';
 const quiet = { name: 'test', version: '1.0.0', logger: () => undefined };
 
 function recorder() {
-  const seen: [string, unknown][] = [];
-  return { seen, onNotification: (method: string, params: unknown) => void seen.push([method, params]) };
+  const notifications: [string, unknown][] = [];
+  return {
+    notifications,
+    onNotification: (method: string, params: unknown) => void notifications.push([method, params]),
+  };
 }
 
 function withTool(run: (ctx: Context) => unknown, options: object = {}) {
@@ -34,9 +37,9 @@ describe('progress of a tool', () => {
   });
 
   it('goes to the client that requested it, and only forwards', async () => {
-    const { seen, onNotification } = recorder();
+    const { notifications, onNotification } = recorder();
     await inProcess(server)('tools/call', { name: 'it', _meta: { progressToken: 0 } }, { onNotification });
-    expect(seen).toEqual(
+    expect(notifications).toEqual(
       [0, 5, 10].map((progress) => [
         'notifications/progress',
         { progressToken: 0, progress, total: 10, message: `at ${progress}` },
@@ -45,15 +48,15 @@ describe('progress of a tool', () => {
   });
 
   it.each([[undefined], [null], [1.5], [{}]])('is not sent for the token %j', async (progressToken) => {
-    const { seen, onNotification } = recorder();
+    const { notifications, onNotification } = recorder();
     await inProcess(server)('tools/call', { name: 'it', _meta: { progressToken } }, { onNotification });
-    expect(seen).toEqual([]);
+    expect(notifications).toEqual([]);
   });
 });
 
-describe('progress that is not a number', () => {
-  it('is skipped if it is an undefined quotient, and the tool continues', async () => {
-    const { seen, onNotification } = recorder();
+describe('progress that cannot be sent', () => {
+  it('is skipped if it is the result of a division by zero, and the tool continues', async () => {
+    const { notifications, onNotification } = recorder();
     const server = withTool(({ progress }) => {
       progress(0 / 0);
       progress(1 / 0, 0 / 0);
@@ -66,17 +69,19 @@ describe('progress that is not a number', () => {
       { onNotification },
     );
     expect(outcome).toMatchObject({ content: [{ text: 'done' }] });
-    expect(seen).toEqual([['notifications/progress', { progressToken: 7, progress: 1, message: 'one' }]]);
+    expect(notifications).toEqual([
+      ['notifications/progress', { progressToken: 7, progress: 1, message: 'one' }],
+    ]);
   });
 
   it.each<[string, readonly unknown[], string]>([
-    ['a string', ['5'], 'the first argument must be a number, not a value of type string'],
-    ['a BigInt', [5n], 'the first argument must be a number, not a value of type bigint'],
+    ['a string as the number', ['5'], 'the first argument must be a number, not a value of type string'],
+    ['a BigInt as the number', [5n], 'the first argument must be a number, not a value of type bigint'],
     ['a string as the total', [1, '5'], 'the total must be a number'],
     ['an object as the message', [1, 2, {}], 'the message must be a string'],
-  ])('is a mistake if it is %s, even if nobody listens', async (_, given, sentence) => {
+  ])('is an error if it has %s, even if the client did not request progress', async (_, args, sentence) => {
     const log = vi.fn();
-    const server = withTool(({ progress }) => Reflect.apply(progress, undefined, given), { logger: log });
+    const server = withTool(({ progress }) => Reflect.apply(progress, undefined, args), { logger: log });
     expect(await inProcess(server)('tools/call', { name: 'it' })).toMatchObject({ isError: true });
     expect(String(log.mock.calls[0]?.[2])).toContain(sentence);
   });
@@ -107,7 +112,7 @@ describe('log messages', () => {
       'Error: not now',
     ],
   ])('with %s as their data do not end the tool, and describe the data', async (_, data, sent) => {
-    const { seen, onNotification } = recorder();
+    const { notifications, onNotification } = recorder();
     const server = withTool(({ log }) => {
       log.error(data());
       return 'done';
@@ -116,7 +121,7 @@ describe('log messages', () => {
     expect(await call('tools/call', { name: 'it' }, { onNotification })).toMatchObject({
       content: [{ text: 'done' }],
     });
-    expect(seen).toEqual([['notifications/message', { level: 'error', data: sent }]]);
+    expect(notifications).toEqual([['notifications/message', { level: 'error', data: sent }]]);
   });
 
   const server = withTool(({ log }) => {
@@ -126,23 +131,23 @@ describe('log messages', () => {
   });
 
   it('are sent from the requested level upwards', async () => {
-    const { seen, onNotification } = recorder();
+    const { notifications, onNotification } = recorder();
     await inProcess(server, { logLevel: 'warning' })('tools/call', { name: 'it' }, { onNotification });
-    expect(seen).toEqual([
+    expect(notifications).toEqual([
       ['notifications/message', { level: 'warning', logger: 'db', data: { code: 7 } }],
       ['notifications/message', { level: 'emergency', data: 'e' }],
     ]);
   });
 
   it('are not sent to a client that requested none', async () => {
-    const { seen, onNotification } = recorder();
+    const { notifications, onNotification } = recorder();
     await inProcess(server)('tools/call', { name: 'it' }, { onNotification });
-    expect(seen).toEqual([]);
+    expect(notifications).toEqual([]);
   });
 });
 
 describe('lifespan and user', () => {
-  it('open once, reach the handlers, and close after the server', async () => {
+  it('reach the handlers, and the lifespan opens once and closes with the server', async () => {
     const events: string[] = [];
     const server = createServer({
       ...quiet,
@@ -173,7 +178,7 @@ describe('lifespan and user', () => {
     await expect(server.start()).rejects.toThrow('closed');
   });
 
-  it('fail the call if the lifespan fails to open, and try again', async () => {
+  it('fail the call if the lifespan cannot open, and the next call tries again', async () => {
     const log = vi.fn();
     let tries = 0;
     await using server = createServer({
@@ -190,7 +195,7 @@ describe('lifespan and user', () => {
     expect(await call('tools/call', { name: 'n' })).toMatchObject({ content: [{ text: '2' }] });
   });
 
-  it('types reach tools in other files through `defineWith`', async () => {
+  it('have types that tools elsewhere get from `defineWith`', async () => {
     const typed = defineWith<{ state: { db: string }; user: { id: number } }>();
     const tools = {
       q: typed.tool({
@@ -213,7 +218,7 @@ describe('lifespan and user', () => {
 });
 
 describe('a handler that calls and reads inside the server', () => {
-  it('uses the same definitions', async () => {
+  it('gets the results of the other tools and resources', async () => {
     const server = createServer({
       ...quiet,
       resources: { 'config://app': resource({ read: () => ({ debug: true }) }) },
@@ -238,7 +243,7 @@ describe('a handler that calls and reads inside the server', () => {
 });
 
 describe('capabilities of the client', () => {
-  it('can be required', async () => {
+  it('can be required by a handler, which fails if one is missing', async () => {
     const server = withTool(({ client }) => client.require('sampling'));
     await expect(inProcess(server)('tools/call', { name: 'it' })).rejects.toMatchObject({
       code: 'missing_capability',
@@ -276,7 +281,7 @@ describe('middleware', () => {
     });
   });
 
-  it('that throws has its error masked', async () => {
+  it('that throws an unknown error has it masked', async () => {
     const broken: Middleware = () => Promise.reject(new Error('secret'));
     const failing = inProcess(withTool(() => 'x', { use: [broken] }))('tools/list');
     await expect(failing).rejects.toMatchObject({
@@ -325,7 +330,7 @@ describe('prompts', () => {
     });
   });
 
-  it('receive arguments as strings', async () => {
+  it('coerce their arguments, which arrive as strings', async () => {
     expect(await call('prompts/get', { name: 'typed', arguments: { n: '1' } })).toMatchObject({
       messages: [{ content: { text: 'n is 2' } }],
     });
@@ -336,18 +341,18 @@ describe('prompts', () => {
     [{ name: '__proto__' }, 'Unknown prompt: __proto__'],
     [{ name: 'typed', arguments: {} }, /Invalid arguments for prompt typed.*n/],
     [{ name: 'typed', arguments: { n: 'x' } }, /n: expected a number/],
-  ])('reject the arguments %j', async (params, message) => {
+  ])('reject the request %j', async (params, message) => {
     await expect(call('prompts/get', params)).rejects.toMatchObject({
       code: 'invalid_params',
       message: typeof message === 'string' ? message : expect.stringMatching(message),
     });
   });
 
-  it('that return something else are the server’s mistake', async () => {
+  it('that return something else fail with an internal error', async () => {
     await expect(call('prompts/get', { name: 'broken' })).rejects.toMatchObject({ code: 'internal_error' });
   });
 
-  it('complete their arguments', async () => {
+  it('complete their arguments with at most 100 values, as templates do, and reject an invalid request', async () => {
     const ref = { type: 'ref/prompt', name: 'completes' };
     const complete = (params: object) => call('completion/complete', params as Record<string, unknown>);
     expect(await complete({ ref, argument: { name: 'lang', value: 'ty' } })).toMatchObject({
@@ -395,7 +400,7 @@ describe('custom methods', () => {
   });
   const call = inProcess(server);
 
-  it('are answered like any other', async () => {
+  it('validate their params, and return a result or an error', async () => {
     expect(await call('acme/add', { a: 1, _meta: { x: 1 } })).toMatchObject({
       resultType: 'complete',
       sum: 2,

@@ -12,7 +12,7 @@ afterEach(async () => {
   running = undefined;
 });
 
-describe('The stack trace in a tool that is called over HTTP', () => {
+describe('the stack trace in a tool that is called over HTTP', () => {
   test('names the frames that docs/architecture.md lists, each once, and at most nine of them', async () => {
     const listed = listedFrames();
     const traced = await tracedFrames();

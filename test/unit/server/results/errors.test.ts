@@ -56,7 +56,7 @@ describe('onError', () => {
   });
 
   it.each(['tools/call', 'resources/read', 'prompts/get', 'own/method'])(
-    'may throw for %s',
+    'may throw an McpError, which is the response to %s',
     async (method) => {
       const { call } = build(async () => {
         throw new McpError('invalid_params', 'There is such an issue already.');
@@ -69,7 +69,7 @@ describe('onError', () => {
     },
   );
 
-  it('sees errors of middleware, and of tools that tools call', async () => {
+  it('sees errors of middleware, of tools that tools call, and of prompts', async () => {
     const { call } = build(() => new ToolError('Taken.'));
     expect(await call('tools/call', { name: 'broken' })).toMatchObject(failure('Taken.'));
     expect(await call('tools/call', { name: 'outer' })).toMatchObject(failure('Taken.'));
@@ -80,11 +80,11 @@ describe('onError', () => {
   });
 
   it.each([
-    ['gives nothing', () => undefined],
-    ['gives what is not an error for the peer', () => new Error('10.0.0.2')],
-    ['gives a string', () => '10.0.0.2'],
+    ['returns nothing', () => undefined],
+    ['returns an error that is not meant for the peer', () => new Error('10.0.0.2')],
+    ['returns a string', () => '10.0.0.2'],
     [
-      'throws the error that it was given',
+      'throws the same error',
       (error: unknown) => {
         throw error;
       },

@@ -10,14 +10,14 @@ const all = {
 };
 
 function listening(server: ReturnType<typeof createServer>, notifications: object) {
-  const seen: { method: string; params: unknown }[] = [];
+  const messages: { method: string; params: unknown }[] = [];
   const controller = new AbortController();
   const answer = inProcess(server)(
     'subscriptions/listen',
     { notifications },
-    { signal: controller.signal, onNotification: (method, params) => void seen.push({ method, params }) },
+    { signal: controller.signal, onNotification: (method, params) => void messages.push({ method, params }) },
   );
-  return { seen, answer, stop: () => controller.abort() };
+  return { messages, answer, stop: () => controller.abort() };
 }
 
 const tag = { 'io.modelcontextprotocol/subscriptionId': 1 };
@@ -25,7 +25,7 @@ const tag = { 'io.modelcontextprotocol/subscriptionId': 1 };
 describe('subscriptions/listen', () => {
   it('acknowledges first, then forwards the requested changes, tagged', async () => {
     const server = createServer({ ...quiet, changes: true });
-    const { seen, answer, stop } = listening(server, {
+    const { messages, answer, stop } = listening(server, {
       toolsListChanged: true,
       resourceSubscriptions: ['a://1'],
     });
@@ -36,7 +36,7 @@ describe('subscriptions/listen', () => {
     stop();
     expect(await answer).toMatchObject({ resultType: 'complete', _meta: tag });
     server.changed.tools();
-    expect(seen).toEqual([
+    expect(messages).toEqual([
       {
         method: 'notifications/subscriptions/acknowledged',
         params: { notifications: { toolsListChanged: true, resourceSubscriptions: ['a://1'] }, _meta: tag },
@@ -48,24 +48,27 @@ describe('subscriptions/listen', () => {
 
   it('grants only changes that the server announces, and ends at once if there are none', async () => {
     const some = listening(createServer({ ...quiet, changes: ['prompts'] }), all);
-    expect(some.seen[0]?.params).toEqual({ notifications: { promptsListChanged: true }, _meta: tag });
+    expect(some.messages[0]?.params).toEqual({ notifications: { promptsListChanged: true }, _meta: tag });
     some.stop();
     await some.answer;
     const none = listening(createServer({ ...quiet }), all);
     expect(await none.answer).toMatchObject({ resultType: 'complete' });
-    expect(none.seen).toHaveLength(1);
+    expect(none.messages).toHaveLength(1);
   });
 
-  it.each([
-    [{}],
-    [{ notifications: [] }],
-    [{ notifications: { resourceSubscriptions: 'a' } }],
-    [{ notifications: { resourceSubscriptions: [1] } }],
-    [{ notifications: { resourceSubscriptions: Array.from({ length: 1001 }, String) } }],
-    [{ notifications: { resourceSubscriptions: ['x'.repeat(8193)] } }],
-    [{ notifications: { taskIds: ['x'.repeat(8193)] } }],
-    [{ notifications: { resourceSubscriptions: Array.from({ length: 40 }, () => 'x'.repeat(8000)) } }],
-  ])('rejects %j', async (params) => {
+  it.each<[string, Record<string, unknown>]>([
+    ['no filter', {}],
+    ['an array as the filter', { notifications: [] }],
+    ['a string in place of the URIs', { notifications: { resourceSubscriptions: 'a' } }],
+    ['a URI that is not a string', { notifications: { resourceSubscriptions: [1] } }],
+    ['1,001 URIs', { notifications: { resourceSubscriptions: Array.from({ length: 1001 }, String) } }],
+    ['a URI of 8,193 characters', { notifications: { resourceSubscriptions: ['x'.repeat(8193)] } }],
+    ['a task id of 8,193 characters', { notifications: { taskIds: ['x'.repeat(8193)] } }],
+    [
+      '320,000 characters in 40 URIs',
+      { notifications: { resourceSubscriptions: Array.from({ length: 40 }, () => 'x'.repeat(8000)) } },
+    ],
+  ])('rejects %s', async (_, params) => {
     const call = inProcess(createServer({ ...quiet, changes: true }));
     await expect(call('subscriptions/listen', params)).rejects.toMatchObject({ code: 'invalid_params' });
   });
@@ -75,7 +78,7 @@ describe('definitions that are added and removed', () => {
   it('are announced and take effect', async () => {
     const server = createServer({ ...quiet, changes: true, tools: { a: tool({ run: () => 'a' }) } });
     const call = inProcess(server);
-    const { seen, answer, stop } = listening(server, all);
+    const { messages, answer, stop } = listening(server, all);
     const handle = server.tool('b', {}, () => 'b');
     expect(await call('tools/call', { name: 'b' })).toMatchObject({ content: [{ text: 'b' }] });
     handle.remove();
@@ -85,7 +88,7 @@ describe('definitions that are added and removed', () => {
     server.prompt('p', {}, () => 'p');
     stop();
     await answer;
-    expect(seen.slice(1).map(({ method }) => method)).toEqual([
+    expect(messages.slice(1).map(({ method }) => method)).toEqual([
       'notifications/tools/list_changed',
       'notifications/tools/list_changed',
       'notifications/resources/list_changed',
@@ -101,17 +104,17 @@ describe('definitions that are added and removed', () => {
     first.remove();
     expect(await inProcess(server)('tools/call', { name: 'a' })).toMatchObject({ content: [{ text: '2' }] });
   });
+});
 
-  it('can be carried by a custom bus', async () => {
-    const published: unknown[] = [];
-    const server = createServer({
-      ...quiet,
-      bus: { publish: (change) => void published.push(change), subscribe: () => () => undefined },
-    });
-    server.changed.resources();
-    expect(published).toEqual([{ kind: 'resources' }]);
-    expect((await inProcess(server)('server/discover'))['capabilities']).toMatchObject({
-      resources: { listChanged: true },
-    });
+it('a change is published on a custom bus, and the server declares such changes', async () => {
+  const published: unknown[] = [];
+  const server = createServer({
+    ...quiet,
+    bus: { publish: (change) => void published.push(change), subscribe: () => () => undefined },
+  });
+  server.changed.resources();
+  expect(published).toEqual([{ kind: 'resources' }]);
+  expect((await inProcess(server)('server/discover'))['capabilities']).toMatchObject({
+    resources: { listChanged: true },
   });
 });

@@ -12,7 +12,7 @@ const unknownOutcome = { code: 'internal_error', data: { reason: 'unknown_outcom
 const accept = (content: object) => ({ action: 'accept', content });
 
 function build(options: { store?: Store; idempotency?: boolean | { windowMs: number } } = {}) {
-  const ran: string[] = [];
+  const runs: string[] = [];
   const logged: string[] = [];
   const gate = { opens: Promise.resolve() };
   const server = createServer({
@@ -20,12 +20,12 @@ function build(options: { store?: Store; idempotency?: boolean | { windowMs: num
     ...options,
     logger: (_, message) => void logged.push(message),
     tools: {
-      pay: tool({ idempotency: true, input, run: ({ n }) => `${n} paid as ${ran.push(`pay ${n}`)}` }),
+      pay: tool({ idempotency: true, input, run: ({ n }) => `${n} paid as ${runs.push(`pay ${n}`)}` }),
       slow: tool({
         idempotency: true,
         input,
         run: async ({ n }) => {
-          ran.push(`slow ${n}`);
+          runs.push(`slow ${n}`);
           await gate.opens;
           return n;
         },
@@ -33,7 +33,7 @@ function build(options: { store?: Store; idempotency?: boolean | { windowMs: num
       fails: tool({
         idempotency: true,
         run: async () => {
-          const attempt = ran.push('fails');
+          const attempt = runs.push('fails');
           await gate.opens;
           if (attempt === 1) throw new McpError('invalid_params', 'not now');
           return `worked at attempt ${attempt}`;
@@ -42,31 +42,31 @@ function build(options: { store?: Store; idempotency?: boolean | { windowMs: num
       waits: tool({
         idempotency: true,
         run: async (_, { signal: ends }) => {
-          ran.push('waits');
+          runs.push('waits');
           await new Promise((_resolve, reject) => ends.addEventListener('abort', () => reject(ends.reason)));
         },
       }),
       errs: tool({
         idempotency: true,
         run: () => {
-          throw new Error(`bug ${ran.push('errs')}`);
+          throw new Error(`bug ${runs.push('errs')}`);
         },
       }),
       asks: tool({
         idempotency: true,
         run: async (_, ctx) => {
           const answer = await ctx.ask('name', { message: 'name', schema: z.object({ name: z.string() }) });
-          return `${answer.name} ${ran.push('asks')}`;
+          return `${answer.name} ${runs.push('asks')}`;
         },
       }),
-      task: tool({ task: 'optional', idempotency: true, run: () => ran.push('task') }),
-      plain: tool({ run: () => ran.push('plain') }),
-      off: tool({ idempotency: false, run: () => ran.push('off') }),
+      task: tool({ task: 'optional', idempotency: true, run: () => runs.push('task') }),
+      plain: tool({ run: () => runs.push('plain') }),
+      off: tool({ idempotency: false, run: () => runs.push('off') }),
     },
   });
   const call = inProcess(server, { capabilities: { elicitation: {}, extensions: { [TASKS]: {} } } });
   const as = (subject: string) => inProcess(server, { caller: { subject, scopes: [], claims: {} } });
-  return { server, call, as, ran, logged, gate };
+  return { server, call, as, runs, logged, gate };
 }
 
 const keyed = (name: string, key: unknown, args: object = {}) => ({
@@ -77,7 +77,7 @@ const keyed = (name: string, key: unknown, args: object = {}) => ({
 
 describe('a call that is sent again with the same key', () => {
   it('gets the outcome of the first and does not run again', async () => {
-    const { call, ran } = build();
+    const { call, runs } = build();
     const first = await call('tools/call', keyed('pay', 'k1', { n: 1 }));
     expect(first).toMatchObject({ content: [{ text: '1 paid as 1' }] });
     expect(await call('tools/call', keyed('pay', 'k1', { n: 1 }))).toEqual(first);
@@ -86,13 +86,13 @@ describe('a call that is sent again with the same key', () => {
     });
     await call('tools/call', { name: 'pay', arguments: { n: 1 } });
     await call('tools/call', { name: 'pay', arguments: { n: 1 } });
-    expect(ran).toHaveLength(4);
+    expect(runs).toHaveLength(4);
   });
 
   it('must be the same call: other arguments are rejected, but another order is not', async () => {
-    const { call, ran, server } = build();
+    const { call, runs, server } = build();
     server.tool('two', { idempotency: true, input: z.object({ a: z.number(), b: z.number() }) }, () =>
-      ran.push('two'),
+      runs.push('two'),
     );
     await call('tools/call', keyed('two', 'k', { a: 1, b: 2 }));
     await call('tools/call', keyed('two', 'k', { b: 2, a: 1 }));
@@ -102,39 +102,39 @@ describe('a call that is sent again with the same key', () => {
     });
     // The key belongs to the tool: for another tool it is another key.
     await call('tools/call', keyed('pay', 'k', { n: 1 }));
-    expect(ran).toEqual(['two', 'pay 1']);
+    expect(runs).toEqual(['two', 'pay 1']);
   });
 
-  it('belongs to its principal', async () => {
-    const { as, call, ran } = build();
+  it('runs if it comes from another principal', async () => {
+    const { as, call, runs } = build();
     await as('ann')('tools/call', keyed('pay', 'k', { n: 1 }));
     await as('bob')('tools/call', keyed('pay', 'k', { n: 2 }));
     await call('tools/call', keyed('pay', 'k', { n: 3 }));
     await as('ann')('tools/call', keyed('pay', 'k', { n: 1 }));
-    expect(ran).toEqual(['pay 1', 'pay 2', 'pay 3']);
+    expect(runs).toEqual(['pay 1', 'pay 2', 'pay 3']);
   });
 
-  it('waits while the first runs', async () => {
-    const { call, ran, gate } = build();
+  it('waits while the first runs, and gets its outcome', async () => {
+    const { call, runs, gate } = build();
     const open = signal();
     gate.opens = open.promise;
     const calls = Array.from({ length: 5 }, () => call('tools/call', keyed('slow', 'k', { n: 7 })));
     const other = call('tools/call', keyed('slow', 'k', { n: 8 }));
     other.catch(() => undefined);
-    await vi.waitFor(() => expect(ran).toHaveLength(1));
+    await vi.waitFor(() => expect(runs).toHaveLength(1));
     open.give();
     for (const outcome of await Promise.all(calls))
       expect(outcome).toMatchObject({ content: [{ text: '7' }] });
     await expect(other).rejects.toMatchObject({ code: 'invalid_params' });
-    expect(ran).toEqual(['slow 7']);
+    expect(runs).toEqual(['slow 7']);
   });
 
-  it('runs if the first ended with an error, one after the other', async () => {
-    const { call, ran, gate } = build();
+  it('runs if the first ended with a protocol error, but only one of those that waited runs', async () => {
+    const { call, runs, gate } = build();
     const open = signal();
     gate.opens = open.promise;
     const calls = Array.from({ length: 4 }, () => call('tools/call', keyed('fails', 'k')));
-    await vi.waitFor(() => expect(ran).toHaveLength(1));
+    await vi.waitFor(() => expect(runs).toHaveLength(1));
     open.give();
     const ended = await Promise.allSettled(calls);
     expect(ended.map(({ status }) => status).sort()).toEqual([
@@ -143,18 +143,18 @@ describe('a call that is sent again with the same key', () => {
       'fulfilled',
       'rejected',
     ]);
-    expect(ran).toHaveLength(2);
+    expect(runs).toHaveLength(2);
   });
 
-  it('gets the failure of a tool too, because it has run', async () => {
-    const { call, ran } = build();
+  it('gets a result that is an error, too, because the tool has run', async () => {
+    const { call, runs } = build();
     expect(await call('tools/call', keyed('errs', 'k'))).toMatchObject({ isError: true });
     expect(await call('tools/call', keyed('errs', 'k'))).toMatchObject({ isError: true });
-    expect(ran).toEqual(['errs']);
+    expect(runs).toEqual(['errs']);
   });
 
   it('is asked until it is answered, and then no more', async () => {
-    const { call, ran } = build();
+    const { call, runs } = build();
     const asked = await call('tools/call', keyed('asks', 'k'));
     expect(asked.resultType).toBe('input_required');
     expect((await call('tools/call', keyed('asks', 'k'))).resultType).toBe('input_required');
@@ -165,34 +165,34 @@ describe('a call that is sent again with the same key', () => {
     });
     expect(answered).toMatchObject({ content: [{ text: 'Ann 1' }] });
     expect(await call('tools/call', keyed('asks', 'k'))).toEqual(answered);
-    expect(ran).toEqual(['asks']);
+    expect(runs).toEqual(['asks']);
   });
 
-  it('gets the task that the first made', async () => {
-    const { call, ran } = build();
+  it('gets the task that the first created', async () => {
+    const { call, runs } = build();
     const first = await call('tools/call', keyed('task', 'k'));
     expect(first.resultType).toBe('task');
     expect((await call('tools/call', keyed('task', 'k')))['taskId']).toBe(first['taskId']);
-    await vi.waitFor(() => expect(ran).toEqual(['task']));
+    await vi.waitFor(() => expect(runs).toEqual(['task']));
   });
 
   it('runs again after the window', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     try {
-      const { call, ran, server } = build();
-      server.tool('brief', { idempotency: { windowMs: 1000 } }, () => ran.push('brief'));
+      const { call, runs, server } = build();
+      server.tool('brief', { idempotency: { windowMs: 1000 } }, () => runs.push('brief'));
       const pay = () => call('tools/call', keyed('pay', 'k', { n: 1 }));
       const brief = () => call('tools/call', keyed('brief', 'k'));
       await Promise.all([pay(), brief()]);
       vi.setSystemTime(Date.now() + 999);
       await Promise.all([pay(), brief()]);
-      expect(ran.sort()).toEqual(['brief', 'pay 1']);
+      expect(runs.sort()).toEqual(['brief', 'pay 1']);
       vi.setSystemTime(Date.now() + 2);
       await Promise.all([pay(), brief()]);
-      expect(ran.sort()).toEqual(['brief', 'brief', 'pay 1']);
+      expect(runs.sort()).toEqual(['brief', 'brief', 'pay 1']);
       vi.setSystemTime(Date.now() + 600_000);
       await pay();
-      expect(ran.filter((name) => name === 'pay 1')).toHaveLength(2);
+      expect(runs.filter((name) => name === 'pay 1')).toHaveLength(2);
     } finally {
       vi.useRealTimers();
     }
@@ -205,35 +205,7 @@ describe('a call that is sent again with the same key', () => {
     await first.server.close();
     const second = build({ store });
     expect(await second.call('tools/call', keyed('pay', 'k', { n: 1 }))).toEqual(outcome);
-    expect(second.ran).toEqual([]);
-  });
-
-  it('does not run if its key cannot be recorded', async () => {
-    const { call, ran, logged } = build({ store: memoryStore({ maxEntries: 0 }) });
-    await expect(call('tools/call', keyed('pay', 'k', { n: 1 }))).rejects.toMatchObject({
-      code: 'overloaded',
-      message: 'The call did not run: its idempotency key could not be recorded. Retry later.',
-    });
-    expect(ran).toEqual([]);
-    expect(logged).toContain(
-      'A call with an idempotency key was rejected: the store could not record the key',
-    );
-    // A call without a key needs no store.
-    await call('tools/call', { name: 'pay', arguments: { n: 1 } });
-    expect(ran).toEqual(['pay 1']);
-  });
-
-  it('cannot fill the store for other callers', async () => {
-    const { as, ran } = build({ store: memoryStore({ maxEntries: 40 }) });
-    const [ann, bob] = [as('ann'), as('bob')];
-    for (let n = 0; n < 4; n++) await ann('tools/call', keyed('pay', `k${n}`, { n }));
-    await expect(ann('tools/call', keyed('pay', 'k4', { n: 4 }))).rejects.toMatchObject({
-      code: 'overloaded',
-    });
-    await bob('tools/call', keyed('pay', 'k', { n: 5 }));
-    // The entries of ann are kept.
-    await ann('tools/call', keyed('pay', 'k0', { n: 0 }));
-    expect(ran).toEqual(['pay 0', 'pay 1', 'pay 2', 'pay 3', 'pay 5']);
+    expect(second.runs).toEqual([]);
   });
 
   it('does not run again if its outcome could not be stored', async () => {
@@ -241,18 +213,18 @@ describe('a call that is sent again with the same key', () => {
     const set = vi.fn(async () => {
       throw new Error('full');
     });
-    const { call, ran, logged } = build({ store: { ...inner, set } });
+    const { call, runs, logged } = build({ store: { ...inner, set } });
     expect(await call('tools/call', keyed('pay', 'k', { n: 1 }))).toMatchObject({
       content: [{ text: '1 paid as 1' }],
     });
     await expect(call('tools/call', keyed('pay', 'k', { n: 1 }))).rejects.toMatchObject(unknownOutcome);
-    expect(ran).toEqual(['pay 1']);
+    expect(runs).toEqual(['pay 1']);
     expect(logged).toContain(
       'An outcome could not be saved. A repeated call gets the error that the outcome is unknown.',
     );
   });
 
-  it('runs, if the first ended with an error and its key could not be freed, only if it is idempotent', async () => {
+  it('runs after an error whose key could not be freed only if the tool is annotated as idempotent', async () => {
     const inner = memoryStore();
     let away = true;
     const store = {
@@ -262,9 +234,9 @@ describe('a call that is sent again with the same key', () => {
         await inner.delete(key);
       },
     };
-    const { call, ran, server } = build({ store });
+    const { call, runs, server } = build({ store });
     server.tool('harmless', { idempotency: true, annotations: { idempotent: true } }, () => {
-      if (ran.push('harmless') === 2) throw new McpError('invalid_params', 'not now');
+      if (runs.push('harmless') === 2) throw new McpError('invalid_params', 'not now');
       return 'done';
     });
     await expect(call('tools/call', keyed('fails', 'k'))).rejects.toMatchObject({ code: 'invalid_params' });
@@ -274,7 +246,7 @@ describe('a call that is sent again with the same key', () => {
     });
     expect(await call('tools/call', keyed('harmless', 'k'))).toMatchObject({ content: [{ text: 'done' }] });
     away = false;
-    expect(ran).toEqual(['fails', 'harmless', 'harmless']);
+    expect(runs).toEqual(['fails', 'harmless', 'harmless']);
   });
 
   it('is told that the outcome is unknown while another process runs the first, and then gets its outcome', async () => {
@@ -283,7 +255,7 @@ describe('a call that is sent again with the same key', () => {
     const open = signal();
     first.gate.opens = open.promise;
     const running = first.call('tools/call', keyed('slow', 'k', { n: 1 }));
-    await vi.waitFor(() => expect(first.ran).toHaveLength(1));
+    await vi.waitFor(() => expect(first.runs).toHaveLength(1));
     await expect(second.call('tools/call', keyed('slow', 'k', { n: 1 }))).rejects.toMatchObject({
       ...unknownOutcome,
       message: expect.stringContaining('by another process, and is still running there or was lost'),
@@ -294,35 +266,52 @@ describe('a call that is sent again with the same key', () => {
     open.give();
     const outcome = await running;
     expect(await second.call('tools/call', keyed('slow', 'k', { n: 1 }))).toEqual(outcome);
-    expect(second.ran).toEqual([]);
+    expect(second.runs).toEqual([]);
   });
 
   it('has an unknown outcome after a cancellation, as the progress of the handler is unknown', async () => {
-    const { call, ran } = build();
+    const { call, runs } = build();
     const ending = new AbortController();
     const cancelled = call('tools/call', keyed('waits', 'k'), { signal: ending.signal });
-    await vi.waitFor(() => expect(ran).toEqual(['waits']));
+    await vi.waitFor(() => expect(runs).toEqual(['waits']));
     ending.abort();
     await expect(cancelled).rejects.toMatchObject({ code: 'cancelled' });
     await expect(call('tools/call', keyed('waits', 'k'))).rejects.toMatchObject({
       ...unknownOutcome,
       message: expect.stringContaining('was started and interrupted'),
     });
-    expect(ran).toEqual(['waits']);
+    expect(runs).toEqual(['waits']);
+  });
+});
+
+describe('a call with an idempotency key', () => {
+  it('does not run if its key cannot be recorded', async () => {
+    const { call, runs, logged } = build({ store: memoryStore({ maxEntries: 0 }) });
+    await expect(call('tools/call', keyed('pay', 'k', { n: 1 }))).rejects.toMatchObject({
+      code: 'overloaded',
+      message: 'The call did not run: its idempotency key could not be recorded. Retry later.',
+    });
+    expect(runs).toEqual([]);
+    expect(logged).toContain(
+      'A call with an idempotency key was rejected: the store could not record the key',
+    );
+    // A call without a key needs no store.
+    await call('tools/call', { name: 'pay', arguments: { n: 1 } });
+    expect(runs).toEqual(['pay 1']);
   });
 
-  it('does not begin if it was cancelled before', async () => {
-    const { call, ran } = build();
+  it('does not run if it is cancelled before, and its key stays free', async () => {
+    const { call, runs } = build();
     const aborted = { signal: AbortSignal.abort() };
     await expect(call('tools/call', keyed('pay', 'k', { n: 1 }), aborted)).rejects.toMatchObject({
       code: 'cancelled',
     });
-    expect(ran).toEqual([]);
+    expect(runs).toEqual([]);
     await call('tools/call', keyed('pay', 'k', { n: 1 }));
-    expect(ran).toEqual(['pay 1']);
+    expect(runs).toEqual(['pay 1']);
   });
 
-  it('has the same step keys in every run, and other calls have other keys', async () => {
+  it('has the same step keys in every process, and other calls have other step keys', async () => {
     const keys: string[] = [];
     const make = () => {
       const built = build();
@@ -342,20 +331,20 @@ describe('a call that is sent again with the same key', () => {
     expect(new Set(keys).size).toBe(4);
   });
 
-  it.each([1, '', null, {}, 'x'.repeat(257)])('is rejected with the key %j', async (key) => {
-    const { call, ran } = build();
+  it.each([1, '', null, {}, 'x'.repeat(257)])('is rejected if the key is %j', async (key) => {
+    const { call, runs } = build();
     await expect(call('tools/call', keyed('pay', key, { n: 1 }))).rejects.toMatchObject({
       code: 'invalid_params',
       message: `params._meta["${KEY}"] must be a string of 1 to 256 characters`,
     });
     await call('tools/call', keyed('pay', 'x'.repeat(256), { n: 1 }));
-    expect(ran).toEqual(['pay 1']);
+    expect(runs).toEqual(['pay 1']);
   });
 });
 
 describe('a caller with idempotency keys', () => {
-  it('can have 1,000 keyed calls that run or wait, and others are served', async () => {
-    const { as, ran, gate } = build();
+  it('can have at most 1,000 keyed calls that run or wait, while other callers are served', async () => {
+    const { as, runs, gate } = build();
     const open = signal();
     gate.opens = open.promise;
     const [ann, bob] = [as('ann'), as('bob')];
@@ -369,12 +358,12 @@ describe('a caller with idempotency keys', () => {
     open.give();
     await Promise.all(waiting);
     await ann('tools/call', keyed('slow', 'k0', { n: 0 }));
-    expect(ran.filter((call) => call.startsWith('slow')).sort()).toEqual(['slow 0', 'slow 1']);
+    expect(runs.filter((call) => call.startsWith('slow')).sort()).toEqual(['slow 0', 'slow 1']);
   });
 
   it('gets an error if its arguments are too deep for a digest', async () => {
     const { server, call } = build();
-    server.tool('any', { idempotency: true, input: { type: 'object' } }, () => 'ran');
+    server.tool('any', { idempotency: true, input: { type: 'object' } }, () => 'runs');
     let deep: unknown = 1;
     for (let level = 0; level < 20_000; level++) deep = [deep];
     await expect(call('tools/call', keyed('any', 'k', { deep }))).rejects.toMatchObject({
@@ -382,15 +371,28 @@ describe('a caller with idempotency keys', () => {
       message: 'The arguments have more than 1000 levels of arrays and objects',
     });
   });
+
+  it('cannot fill the store for other callers', async () => {
+    const { as, runs } = build({ store: memoryStore({ maxEntries: 40 }) });
+    const [ann, bob] = [as('ann'), as('bob')];
+    for (let n = 0; n < 4; n++) await ann('tools/call', keyed('pay', `k${n}`, { n }));
+    await expect(ann('tools/call', keyed('pay', 'k4', { n: 4 }))).rejects.toMatchObject({
+      code: 'overloaded',
+    });
+    await bob('tools/call', keyed('pay', 'k', { n: 5 }));
+    // The entries of ann are kept.
+    await ann('tools/call', keyed('pay', 'k0', { n: 0 }));
+    expect(runs).toEqual(['pay 0', 'pay 1', 'pay 2', 'pay 3', 'pay 5']);
+  });
 });
 
 describe('idempotency', () => {
   it('is off unless the tool or the server turns it on', async () => {
     const twice = async (name: string, options = {}): Promise<number> => {
-      const { call, ran } = build(options);
+      const { call, runs } = build(options);
       await call('tools/call', keyed(name, 'k'));
       await call('tools/call', keyed(name, 'k'));
-      return ran.length;
+      return runs.length;
     };
     expect(await twice('plain')).toBe(2);
     expect(await twice('plain', { idempotency: true })).toBe(1);
@@ -401,7 +403,7 @@ describe('idempotency', () => {
     await call('tools/call', keyed('plain', 17));
   });
 
-  it('needs a valid window', () => {
+  it('needs a window that is a whole number, 1 or more', () => {
     const message = 'tool "t": "idempotency.windowMs" must be a whole number, 1 or more';
     for (const windowMs of [0, -1, 1.5, Number.NaN])
       expect(() =>

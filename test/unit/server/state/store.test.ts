@@ -11,7 +11,7 @@ describe('the store in memory', () => {
     vi.useRealTimers();
   });
 
-  it('drops expired entries automatically, and leaves no timer behind', async () => {
+  it('has one timer while entries can expire, and none after they have or after it is closed', async () => {
     vi.useFakeTimers();
     const store = memoryStore();
     await store.set('forever', { n: 1 });
