@@ -3,8 +3,9 @@ import { isObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Link } from '../../protocol/link.js';
 import type { ServerCapabilities, SubscriptionFilter } from '../../protocol/model/model.js';
+import { ACKNOWLEDGED, grant, isEmpty, offersOf } from '../../protocol/model/subscriptions.js';
 import type { CallSender } from '../calls/call-sender.js';
-import { ACKNOWLEDGED, type ListeningParts } from './listening.js';
+import type { ListeningParts } from './listening.js';
 
 // The request that opens a stream of changes.
 
@@ -18,7 +19,7 @@ export interface ListenRequestParts {
 export function listenRequest({ sender, link, timeoutMs }: ListenRequestParts): ListeningParts['listen'] {
   return async function listen(wanted, onNotification, stop) {
     const filter = await availablePart(wanted, stop);
-    if (Object.keys(filter).length === 0) return onNotification(ACKNOWLEDGED, { notifications: {} });
+    if (isEmpty(filter)) return onNotification(ACKNOWLEDGED, { notifications: {} });
     const reason = (): McpError =>
       new McpError('timeout', `The server did not acknowledge the subscription within ${timeoutMs} ms`);
     await withDeadline({ ms: timeoutMs, signal: stop, reason }, (signal, met) =>
@@ -52,14 +53,8 @@ export function listenRequest({ sender, link, timeoutMs }: ListenRequestParts): 
   }
 }
 
-const lists = ['tools', 'prompts', 'resources'] as const;
-
 /** The part of a subscription that a server declares. Some servers reject the whole if they are asked for more. */
 function declaredPart(wanted: SubscriptionFilter, capabilities: ServerCapabilities): SubscriptionFilter {
-  const filter: SubscriptionFilter = { ...wanted };
-  for (const kind of lists) {
-    if (!capabilities[kind]?.listChanged) delete filter[`${kind}ListChanged`];
-  }
-  if (!capabilities.resources?.subscribe) delete filter.resourceSubscriptions;
-  return filter;
+  const { taskIds } = wanted;
+  return { ...grant(wanted, offersOf(capabilities)), ...(taskIds && { taskIds }) };
 }

@@ -3,9 +3,20 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { KeysOf } from '../../protocol/checks/known-keys.js';
 import { cancelledBy, McpError, toMcpError } from '../../protocol/errors.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
+import {
+  ACKNOWLEDGED,
+  covers,
+  includes,
+  intersection,
+  isEmpty,
+  listKinds,
+  reportAllChanged,
+  union,
+} from '../../protocol/model/subscriptions.js';
 import { hasUnknown } from '../checks/option-keys.js';
 import type { Change, SubscribeOptions, SubscribeTo, Subscription } from '../model/client.js';
 import { toTaskState } from '../tasks/task-state.js';
+import { toFilter, toSubscribeTo } from './subscribe-to.js';
 import { Subscriber } from './subscriber.js';
 
 // The stream of changes that all subscriptions of a client share.
@@ -36,8 +47,6 @@ const interestKeys: KeysOf<SubscribeTo> = {
   uris: true,
   tasks: true,
 };
-export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
-const lists = ['tools', 'prompts', 'resources'] as const;
 
 /**
  * All subscriptions of a client on one stream, since browsers and proxies allow only a few. The stream is reopened when a
@@ -58,7 +67,7 @@ export class Listening {
     if (hasUnknown(interests, interestKeys))
       throw (await import('../checks/option-mistakes.js')).interestMistake(interests, interestKeys);
     const filter = toFilter(interests);
-    if (Object.keys(filter).length === 0)
+    if (isEmpty(filter))
       throw new McpError(
         'invalid_params',
         'subscribe needs something to subscribe to, such as a URI or { tools: true }',
@@ -103,8 +112,7 @@ export class Listening {
     const wanted = union([...this.#subscribers].map(({ filter }) => filter));
     const before = this.#stream;
     if (before !== undefined && covers(before.filter, wanted) && covers(wanted, before.filter)) return;
-    if (Object.keys(wanted).length > 0) this.#stream = await this.#open(wanted);
-    else this.#stream = undefined;
+    this.#stream = isEmpty(wanted) ? undefined : await this.#open(wanted);
     // The old stream ends after the new one is open, so that nothing is missed.
     before?.stop.abort();
   }
@@ -127,7 +135,7 @@ export class Listening {
 
   /** Reopens the stream until it is stopped, even if the server no longer grants it: it may do so again later. */
   async #keep(stream: Stream, signal: AbortSignal): Promise<void> {
-    const isGranted = (): boolean => Object.keys(stream.granted ?? {}).length > 0;
+    const isGranted = (): boolean => !isEmpty(stream.granted ?? {});
     if (!isGranted()) return;
     for (let failures = 0; !signal.aborted; ) {
       const startedAt = performance.now();
@@ -163,23 +171,21 @@ export class Listening {
     this.#parts.notification(method, params);
     try {
       const change = toChange(method, params);
-      if (change !== undefined) for (const subscriber of this.#subscribers) subscriber.notify(change);
+      if (change === undefined) return;
+      for (const subscriber of this.#subscribers)
+        if (includes(subscriber.filter, method, params)) subscriber.notify(change);
     } catch (error) {
       this.#parts.problem(`The server sent a malformed ${method}`, error);
     }
   }
 
-  // After a gap, everything is reported as changed: the client cannot know what it missed.
   #reportAllChanged({ granted = {} }: Stream): void {
-    for (const kind of lists)
-      if (granted[`${kind}ListChanged`]) this.#onNotification(`notifications/${kind}/list_changed`, {});
-    for (const uri of granted.resourceSubscriptions ?? [])
-      this.#onNotification('notifications/resources/updated', { uri });
+    reportAllChanged(granted, (method, params = {}) => this.#onNotification(method, params));
   }
 }
 
 function toChange(method: string, params: JsonObject | undefined): Change | undefined {
-  for (const kind of lists) if (method === `notifications/${kind}/list_changed`) return { kind };
+  for (const kind of listKinds) if (method === `notifications/${kind}/list_changed`) return { kind };
   if (method === 'notifications/resources/updated' && typeof params?.['uri'] === 'string')
     return { kind: 'resource', uri: params['uri'] };
   if (method === 'notifications/tasks' && params !== undefined) {
@@ -187,53 +193,4 @@ function toChange(method: string, params: JsonObject | undefined): Change | unde
     return { kind: 'task', id: state.id, state };
   }
   return undefined;
-}
-
-function toFilter({ tools, prompts, resources, uris, tasks }: SubscribeTo): SubscriptionFilter {
-  return {
-    ...(tools && { toolsListChanged: true }),
-    ...(prompts && { promptsListChanged: true }),
-    ...(resources && { resourcesListChanged: true }),
-    ...(uris?.length && { resourceSubscriptions: [...new Set(uris)] }),
-    ...(tasks?.length && { taskIds: [...new Set(tasks)] }),
-  };
-}
-
-function toSubscribeTo(filter: SubscriptionFilter): SubscribeTo {
-  const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions, taskIds } =
-    filter;
-  return {
-    ...(toolsListChanged && { tools: true }),
-    ...(promptsListChanged && { prompts: true }),
-    ...(resourcesListChanged && { resources: true }),
-    ...(resourceSubscriptions?.length && { uris: resourceSubscriptions }),
-    ...(taskIds?.length && { tasks: taskIds }),
-  };
-}
-
-function union(filters: readonly SubscriptionFilter[]): SubscriptionFilter {
-  return toFilter({
-    tools: filters.some((filter) => filter.toolsListChanged),
-    prompts: filters.some((filter) => filter.promptsListChanged),
-    resources: filters.some((filter) => filter.resourcesListChanged),
-    uris: filters.flatMap((filter) => filter.resourceSubscriptions ?? []),
-    tasks: filters.flatMap((filter) => filter.taskIds ?? []),
-  });
-}
-
-function intersection(wanted: SubscriptionFilter, granted: SubscriptionFilter): SubscriptionFilter {
-  const both = (a: readonly string[] = [], b: readonly string[] = []): readonly string[] =>
-    a.filter((item) => b.includes(item));
-  return toFilter({
-    tools: wanted.toolsListChanged === true && granted.toolsListChanged === true,
-    prompts: wanted.promptsListChanged === true && granted.promptsListChanged === true,
-    resources: wanted.resourcesListChanged === true && granted.resourcesListChanged === true,
-    uris: both(wanted.resourceSubscriptions, granted.resourceSubscriptions),
-    tasks: both(wanted.taskIds, granted.taskIds),
-  });
-}
-
-function covers(larger: SubscriptionFilter, smaller: SubscriptionFilter): boolean {
-  const shared = intersection(smaller, larger);
-  return JSON.stringify(toFilter(toSubscribeTo(shared))) === JSON.stringify(toFilter(toSubscribeTo(smaller)));
 }

@@ -1,6 +1,5 @@
 import { onAbort } from '../../async/abort.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
-import { isWithin } from '../../protocol/uri-template/contains.js';
 import type { Change, SubscribeTo, Subscription } from '../model/client.js';
 
 // One subscription of a program.
@@ -26,8 +25,9 @@ export class Subscriber {
     this.#parts = parts;
   }
 
+  /** Passes on a change that the filter includes. */
   notify(change: Change): void {
-    if (this.#closed !== undefined || !this.#wants(change)) return;
+    if (this.#closed !== undefined) return;
     const { onChange, problem } = this.#parts;
     if (onChange === undefined) {
       this.#unseen.set(keyOf(change), change);
@@ -82,14 +82,6 @@ export class Subscriber {
     } finally {
       await this.close();
     }
-  }
-
-  #wants(change: Change): boolean {
-    const { filter } = this;
-    if (change.kind === 'resource')
-      return filter.resourceSubscriptions?.some((uri) => isWithin(change.uri, uri)) === true;
-    if (change.kind === 'task') return filter.taskIds?.includes(change.id) === true;
-    return filter[`${change.kind}ListChanged`] === true;
   }
 }
 

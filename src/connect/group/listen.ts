@@ -3,17 +3,17 @@
 import { unlessAborted } from '../../async/abort.js';
 import { callEnded } from '../../async/lifetime.js';
 import type { Change, Client, SubscribeTo, Subscription } from '../../client/model/client.js';
+import { toSubscribeTo } from '../../client/subscriptions/subscribe-to.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
+import { ACKNOWLEDGED, grant, isEmpty, type ListKind, offersOf } from '../../protocol/model/subscriptions.js';
 import type { Member } from './member.js';
-import type { ChangeKind, Listener, Membership } from './members.js';
+import type { Listener, Membership } from './members.js';
 import { ownersOf } from './resources.js';
 import { taskIdOf, taskOf } from './routing.js';
-
-const kinds: readonly ChangeKind[] = ['tools', 'prompts', 'resources'];
 
 /** Serves `subscriptions/listen`: subscribes to the members concerned, including those that connect later. */
 export async function listen(group: Membership, call: Call): Promise<Outcome> {
@@ -22,7 +22,7 @@ export async function listen(group: Membership, call: Call): Promise<Outcome> {
   const stream = new GroupStream(group, call, wanted as SubscriptionFilter);
   try {
     const granted = await stream.open();
-    if (Object.keys(granted).length > 0)
+    if (!isEmpty(granted))
       await unlessAborted(callEnded(call), group.ended).catch((reason) => {
         if (!call.signal.aborted) throw reason;
       });
@@ -79,17 +79,14 @@ class GroupStream implements Listener {
         return subscription && { member, ...subscription.accepted };
       }),
     );
-    const granted: SubscriptionFilter = {};
-    for (const kind of kinds) {
-      if (this.#wanted[`${kind}ListChanged`] === true) granted[`${kind}ListChanged`] = true;
-    }
+    const granted = grant(this.#wanted, (kind) => kind !== 'resource');
     const uriSet = new Set(accepted.flatMap((part) => part?.uris ?? []));
     if (uriSet.size > 0) granted.resourceSubscriptions = [...uriSet];
     const tasks = accepted.flatMap((part) =>
       (part?.tasks ?? []).map((id) => taskIdOf((part as { member: Member }).member, id)),
     );
     if (tasks.length > 0) granted.taskIds = tasks;
-    this.#call.notify('notifications/subscriptions/acknowledged', {
+    this.#call.notify(ACKNOWLEDGED, {
       notifications: { ...granted },
       _meta: this.#tag,
     });
@@ -126,7 +123,7 @@ class GroupStream implements Listener {
     this.#subscriptions.delete(client);
   }
 
-  changed(kind: ChangeKind): void {
+  changed(kind: ListKind): void {
     if (this.#wanted[`${kind}ListChanged`] === true)
       this.#notify(`notifications/${kind}/list_changed`, {}, kind);
   }
@@ -141,14 +138,8 @@ class GroupStream implements Listener {
       this.#owners(uri).includes(member),
     );
     const tasks = this.#tasks.get(member);
-    const lists = kinds.filter(
-      (kind) => this.#wanted[`${kind}ListChanged`] && capabilities[kind]?.listChanged,
-    );
-    return {
-      ...Object.fromEntries(lists.map((kind) => [kind, true])),
-      ...(uris.length > 0 && capabilities.resources?.subscribe && { uris }),
-      ...(tasks && { tasks }),
-    };
+    const wanted = { ...this.#wanted, resourceSubscriptions: uris };
+    return { ...toSubscribeTo(grant(wanted, offersOf(capabilities))), ...(tasks && { tasks }) };
   }
 
   #onChange(member: Member, client: Client, change: Change): void {

@@ -7,16 +7,15 @@ import { isObject } from '../../jsonrpc/message.js';
 import { cancelledBy, McpError, toMcpError } from '../../protocol/errors.js';
 import type { LinkEvents } from '../../protocol/link.js';
 import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
+import { type ListKind, listKinds } from '../../protocol/model/subscriptions.js';
 import { checkServer } from '../config/check.js';
 import type { ServerEntry } from '../targets/target.js';
 import { Member } from './member.js';
 import { withServerName } from './with-server-name.js';
 
-export type ChangeKind = 'tools' | 'prompts' | 'resources';
-
 /** Is told of changes in a group. */
 export interface Listener {
-  readonly changed: (kind: ChangeKind) => void;
+  readonly changed: (kind: ListKind) => void;
   readonly attach: (member: Member, client: Client) => void;
   readonly detach: (client: Client) => void;
 }
@@ -34,7 +33,6 @@ export interface AttemptOptions {
   readonly unavailable: string;
 }
 
-const kinds: readonly ChangeKind[] = ['tools', 'prompts', 'resources'];
 const MAX_REPORTED = 1000;
 
 /** The members of a group, in order. Each is added, removed, and fails on its own. */
@@ -165,7 +163,7 @@ export class Membership {
   /** Reports that a member was added or removed, as a change of each of its lists. */
   #changed(member: Member | undefined): void {
     const capabilities = member?.facts?.capabilities;
-    for (const kind of kinds) {
+    for (const kind of listKinds) {
       if (capabilities !== undefined && capabilities[kind] === undefined) continue;
       for (const listener of this.listeners) listener.changed(kind);
     }

@@ -5,7 +5,14 @@ import { McpError } from '../../protocol/errors.js';
 import type { LinkEvents } from '../../protocol/link.js';
 import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
-import { isWithin } from '../../protocol/uri-template/contains.js';
+import {
+  ACKNOWLEDGED,
+  grant,
+  includes,
+  isEmpty,
+  offersOf,
+  reportAllChanged,
+} from '../../protocol/model/subscriptions.js';
 import { type HandshakeResult, isErrorResponse } from './handshake.js';
 import type { Send } from './renewed-session.js';
 
@@ -44,10 +51,11 @@ export class SessionListening {
     if (this.#closed !== undefined) throw this.#closed;
     const { signal, notify } = call;
     const wanted = readFilter(call.params);
-    const granted = grant(wanted, handshake);
+    // Not tasks: their changes are passed on, but a server of 2025-11-25 promises to announce none.
+    const granted = grant(wanted, offersOf(handshake.discovered.capabilities));
     const uris = [...new Set(granted.resourceSubscriptions)];
     const taskIds = handshake.tasks ? (wanted.taskIds ?? []) : [];
-    const isNothing = (): boolean => Object.keys(granted).length === 0 && taskIds.length === 0;
+    const isNothing = (): boolean => isEmpty(granted) && taskIds.length === 0;
     const _meta = { [SUBSCRIPTION_ID]: call.id };
     // Nothing is delivered before the acknowledgement: the last notification of each kind waits.
     let early: Map<string, () => void> | undefined = new Map();
@@ -56,7 +64,7 @@ export class SessionListening {
     signal.addEventListener('abort', end, { once: true });
     if (signal.aborted) end();
     const onNotification: OnNotification = (method, params) => {
-      if (!isWanted(method, params, { ...granted, taskIds })) return;
+      if (!includes({ ...granted, taskIds }, method, params)) return;
       const tell = (): void => notify(method, { ...params, _meta });
       if (early === undefined) tell();
       else if (early.size < MAX_EARLY) early.set(`${method} ${params?.['uri'] ?? params?.['taskId']}`, tell);
@@ -67,7 +75,7 @@ export class SessionListening {
       const announced = isNothing() ? [] : await unlessAborted(this.#announced(uris), over.signal);
       if (announced.length > 0) granted.resourceSubscriptions = announced;
       else delete granted.resourceSubscriptions;
-      notify('notifications/subscriptions/acknowledged', { notifications: { ...granted }, _meta });
+      notify(ACKNOWLEDGED, { notifications: { ...granted }, _meta });
       for (const tell of early.values()) tell();
       early = undefined;
       if (!isNothing()) await unlessAborted(forever(), over.signal);
@@ -88,12 +96,8 @@ export class SessionListening {
 
   /** Reports everything as changed: after a gap, listeners cannot know what they missed. */
   missed(): void {
-    for (const { onNotification, granted } of this.#open.values()) {
-      for (const kind of ['tools', 'prompts', 'resources'] as const)
-        if (granted[`${kind}ListChanged`]) onNotification(`notifications/${kind}/list_changed`, {});
-      for (const uri of granted.resourceSubscriptions ?? [])
-        onNotification('notifications/resources/updated', { uri });
-    }
+    for (const { onNotification, granted } of this.#open.values())
+      reportAllChanged(granted, (method, params) => onNotification(method, params));
   }
 
   /** A new session knows nothing of the subscriptions of the one before. */
@@ -157,35 +161,6 @@ export class SessionListening {
 function readFilter({ notifications }: JsonObject): SubscriptionFilter {
   if (isObject(notifications)) return notifications;
   throw new McpError('invalid_params', 'params.notifications must be an object');
-}
-
-// Not tasks: their changes are passed on, but a server of 2025-11-25 promises to announce none.
-function grant(wanted: SubscriptionFilter, { discovered }: HandshakeResult): SubscriptionFilter {
-  const { tools, prompts, resources } = discovered.capabilities;
-  return {
-    ...(wanted.toolsListChanged && tools?.listChanged && { toolsListChanged: true }),
-    ...(wanted.promptsListChanged && prompts?.listChanged && { promptsListChanged: true }),
-    ...(wanted.resourcesListChanged && resources?.listChanged && { resourcesListChanged: true }),
-    ...(wanted.resourceSubscriptions?.length &&
-      resources?.subscribe && { resourceSubscriptions: wanted.resourceSubscriptions }),
-  };
-}
-
-function isWanted(method: string, params: JsonObject | undefined, wanted: SubscriptionFilter): boolean {
-  switch (method) {
-    case 'notifications/tools/list_changed':
-      return wanted.toolsListChanged === true;
-    case 'notifications/prompts/list_changed':
-      return wanted.promptsListChanged === true;
-    case 'notifications/resources/list_changed':
-      return wanted.resourcesListChanged === true;
-    case 'notifications/resources/updated':
-      return wanted.resourceSubscriptions?.some((uri) => isWithin(params?.['uri'], uri)) === true;
-    case 'notifications/tasks':
-      return wanted.taskIds?.includes(params?.['taskId'] as string) === true;
-    default:
-      return false;
-  }
 }
 
 function forever(): Promise<never> {
