@@ -1,4 +1,5 @@
 import type { ErrorObject } from '../jsonrpc/message.js';
+import { quote } from './encoding/shorten.js';
 import { within } from './tables/features.js';
 import type { Revision } from './tables/revisions.js';
 
@@ -145,8 +146,7 @@ function unknownCode(code: unknown): TypeError {
         : `An McpError has a name as its code, not the number ${code}: new McpError('${name}', message).`,
     );
   }
-  const display =
-    typeof code === 'string' ? JSON.stringify(code.slice(0, 40)) : `a value of type ${typeof code}`;
+  const display = typeof code === 'string' ? quote(code, 40) : `a value of type ${typeof code}`;
   const part = code === 'not_found' ? 'resource_not_found' : code;
   const suggestion = typeof part === 'string' && part.length > 3 && names.find((name) => name.includes(part));
   const hint = !suggestion ? `Known: ${names.join(', ')}.` : `Did you mean "${suggestion}"?`;

@@ -1,5 +1,6 @@
 import { isObject, isRequestId, type JsonObject, type RequestId } from '../jsonrpc/message.js';
 import type { Peer } from './call.js';
+import { shorten } from './encoding/shorten.js';
 import { McpError } from './errors.js';
 import type { ClientCapabilities, Implementation } from './model/model.js';
 import { modernRevisions } from './tables/features.js';
@@ -96,7 +97,7 @@ function readRevision(version: unknown): Revision {
   if (typeof version !== 'string') throw malformed(`params._meta["${VERSION}"] must be a string`);
   const revision = modernRevisions.find((candidate) => candidate === version);
   if (revision !== undefined) return revision;
-  throw new McpError('unsupported_version', `Unsupported protocol version: ${version.slice(0, 64)}`, {
+  throw new McpError('unsupported_version', `Unsupported protocol version: ${shorten(version, 64)}`, {
     data: { supported: modernRevisions, requested: version.slice(0, 64) },
   });
 }

@@ -11,6 +11,7 @@ import {
   withPrint,
 } from '../protocol/call.js';
 import { fromDirect } from '../protocol/direct.js';
+import { shorten } from '../protocol/encoding/shorten.js';
 import { McpError } from '../protocol/errors.js';
 import { SERVER_INFO } from '../protocol/meta.js';
 import type { Implementation } from '../protocol/model/model.js';
@@ -150,7 +151,7 @@ export function createServer<State, User, T>(
   function handlerOf(method: string): (call: Call) => Outcome | Promise<Outcome> {
     const handler = table.get(method);
     if (handler !== undefined) return handler;
-    throw new McpError('method_not_found', `Method not found: ${method.slice(0, 128)}`);
+    throw new McpError('method_not_found', `Method not found: ${shorten(method, 128)}`);
   }
 
   function dispatch(call: Call): Outcome | Promise<Outcome> {

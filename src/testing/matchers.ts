@@ -2,6 +2,7 @@
 
 import { isObject } from '../jsonrpc/message.js';
 import { printedValue } from '../protocol/encoding/printed-value.js';
+import { shorten } from '../protocol/encoding/shorten.js';
 import { type ErrorCode, McpError } from '../protocol/errors.js';
 import type { ContentBlock } from '../protocol/model/content.js';
 
@@ -131,6 +132,5 @@ function described(value: unknown): string {
 }
 
 function shown(value: unknown): string {
-  const text = value instanceof RegExp ? String(value) : (JSON.stringify(value) ?? String(value));
-  return text.length > 500 ? `${text.slice(0, 500)}…` : text;
+  return shorten(value instanceof RegExp ? String(value) : (JSON.stringify(value) ?? String(value)), 500);
 }

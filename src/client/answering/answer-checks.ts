@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { quote, shorten } from '../../protocol/encoding/shorten.js';
 import { type Root, withDefaults } from '../../protocol/model/input.js';
 
 // Checks the values that handlers return before they are sent: the server could only ask again, without knowing why.
@@ -39,7 +40,7 @@ function actionOf(value: unknown, handler: string, advice: string, schema: JsonO
   const misplaced = isObject(value) ? Object.keys(value).filter((key) => Object.hasOwn(fields, key)) : [];
   const wrong =
     typeof action === 'string'
-      ? `an object with \`action: ${JSON.stringify(action.slice(0, 40))}\``
+      ? `an object with \`action: ${quote(action, 40)}\``
       : isObject(value)
         ? `an object without \`action\`${misplaced.length > 0 ? `: ${list(misplaced)} must be inside \`content\`` : ''}`
         : nameOf(value);
@@ -94,7 +95,7 @@ async function misfitOf(content: JsonObject, schema: JsonObject): Promise<string
 function list(names: readonly string[]): string {
   return names
     .slice(0, 10)
-    .map((name) => `\`${name.slice(0, 64)}\``)
+    .map((name) => `\`${shorten(name, 64)}\``)
     .join(', ');
 }
 

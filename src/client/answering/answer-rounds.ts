@@ -1,6 +1,7 @@
 import { delay } from '../../async/delay.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError, throwCancelled } from '../../protocol/errors.js';
 import type { InputRequest } from '../../protocol/model/input.js';
 import type { AnswerQuestion } from '../model/handlers.js';
@@ -73,7 +74,7 @@ export async function answerAll(
   if (!isObject(requests)) return undefined;
   const entries = Object.entries(requests).map(async ([key, request]) => {
     if (!isObject(request))
-      throw new McpError('bad_response', `The question "${key.slice(0, 100)}" is not a request`);
+      throw new McpError('bad_response', `The question "${shorten(key, 100)}" is not a request`);
     return [key, await answer(request as unknown as InputRequest, { key, signal })] as const;
   });
   return Object.fromEntries(await Promise.all(entries));
@@ -93,7 +94,7 @@ export function tooManyRounds(maxRounds: number): McpError {
 
 /** The error for a server that keeps asking the same questions, which means that it rejects the answers. */
 export function answersNeverFit(keys: readonly string[], maxRounds: number): McpError {
-  const questions = keys.map((key) => `"${key.slice(0, 100)}"`).slice(0, 10);
+  const questions = keys.map((key) => `"${shorten(key, 100)}"`).slice(0, 10);
   return new McpError(
     'invalid_params',
     `The server asked ${questions.join(', ')} again after each of ${maxRounds} answers (maxRounds): it rejects the handlers' answers. They fit the form's schema, so the server expects more than the schema says.`,

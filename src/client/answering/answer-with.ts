@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
 import { cancelledBy, McpError } from '../../protocol/errors.js';
 import type { InputRequest } from '../../protocol/model/input.js';
 import type {
@@ -66,7 +67,7 @@ function handling(
         method satisfies never;
         throw new McpError(
           'method_not_found',
-          `The server asked for ${String(method).slice(0, 100)}, which this client does not support.`,
+          `The server asked for ${shorten(method, 100)}, which this client does not support.`,
         );
     }
   };
@@ -85,7 +86,7 @@ function handling(
       rejection = String(checked.misfit);
       if (asked.signal.aborted) throw cancelledBy(asked.signal.reason);
     }
-    const which = asked.key === undefined ? 'the form' : `"${asked.key.slice(0, 100)}"`;
+    const which = asked.key === undefined ? 'the form' : `"${shorten(asked.key, 100)}"`;
     throw new HandlerMistake(
       `The \`elicit\` handler's answer to ${which} does not fit. ${rejection} The handler was asked ${maxRounds} times (maxRounds).`,
     );

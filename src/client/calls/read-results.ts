@@ -2,6 +2,7 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import { isObject } from '../../jsonrpc/message.js';
 import type { Outcome } from '../../protocol/call.js';
 import { printedValue } from '../../protocol/encoding/printed-value.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ContentBlock, ResourceContents } from '../../protocol/model/content.js';
 import type { PromptMessage } from '../../protocol/model/model.js';
@@ -12,7 +13,7 @@ import type { CallResult, Completion, PromptResult, ReadResult } from '../model/
 /** The outcome, if it is of a type that ends a call; throws otherwise. */
 export function completed(outcome: Outcome): Outcome {
   if (outcome.resultType === 'complete') return outcome;
-  const type = String(outcome.resultType).slice(0, 100);
+  const type = shorten(outcome.resultType, 100);
   throw new McpError('bad_response', `The server answered with a result of the unknown type "${type}"`);
 }
 

@@ -1,6 +1,7 @@
 // Checks the config of several servers.
 
 import { isObject } from '../../jsonrpc/message.js';
+import { quote, shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { McpConfig, ServerEntry } from '../targets/target.js';
 
@@ -39,7 +40,7 @@ export function throwMistakes(mistakes: readonly string[], source?: string): voi
 function mistakesIn(name: string, entry: unknown): readonly string[] {
   const found: string[] = [];
   if (!SERVER_NAME.test(name)) {
-    const excerpt = JSON.stringify(name.slice(0, 64));
+    const excerpt = quote(name, 64);
     found.push(
       `${excerpt}: a server's name consists of up to 64 letters, digits, _ and -, since it is the prefix of its tools' names`,
     );
@@ -47,7 +48,7 @@ function mistakesIn(name: string, entry: unknown): readonly string[] {
   const wrong = isObject(entry)
     ? [...shapeMistakes(entry), ...fieldMistakes(entry)]
     : ['it must be an object'];
-  return [...found, ...wrong.map((mistake) => `${name.slice(0, 64)}: ${mistake}`)];
+  return [...found, ...wrong.map((mistake) => `${shorten(name, 64)}: ${mistake}`)];
 }
 
 function shapeMistakes(entry: Record<string, unknown>): readonly string[] {
@@ -85,7 +86,7 @@ function recordMistakes(field: string, record: unknown): readonly string[] {
   if (record === undefined) return [];
   if (!isObject(record)) return [`"${field}" must be an object whose values are strings`];
   return Object.entries(record).flatMap(([key, value]) =>
-    isString(value) ? [] : [`"${field}.${key.slice(0, 64)}" must be a string, in quotes`],
+    isString(value) ? [] : [`"${field}.${shorten(key, 64)}" must be a string, in quotes`],
   );
 }
 

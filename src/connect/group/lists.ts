@@ -3,6 +3,7 @@
 import type { Client } from '../../client/model/client.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Outcome } from '../../protocol/call.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { readParts } from '../../protocol/uri-template/grammar.js';
 import { createMatcher } from '../../protocol/uri-template/match.js';
@@ -46,14 +47,14 @@ export async function listAll(group: Membership, kind: ListKind, signal: AbortSi
       const owner = owners.get(listed);
       if (prefixed && listed.length > MAX_NAME) {
         group.problemOnce(
-          `${server}: the ${one} "${own.slice(0, MAX_NAME)}" is left out: with the server's name before it, its name is longer than ${MAX_NAME} characters`,
+          `${server}: the ${one} "${shorten(own, MAX_NAME)}" is left out: with the server's name before it, its name is longer than ${MAX_NAME} characters`,
         );
       } else if (owner === undefined) {
         owners.set(listed, server);
         items.push({ ...item, [key]: listed });
       } else if (owner !== server) {
         group.problemOnce(
-          `${server}: the ${one} "${listed.slice(0, 256)}" is left out: the server ${owner}, which comes first, has one of the same name`,
+          `${server}: the ${one} "${shorten(listed, 256)}" is left out: the server ${owner}, which comes first, has one of the same name`,
         );
       }
     }

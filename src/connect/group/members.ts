@@ -4,6 +4,7 @@ import { unlessAborted } from '../../async/abort.js';
 import { withDeadline } from '../../async/deadline.js';
 import type { Client } from '../../client/model/client.js';
 import { isObject } from '../../jsonrpc/message.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
 import { cancelledBy, McpError, toMcpError } from '../../protocol/errors.js';
 import type { LinkEvents } from '../../protocol/link.js';
 import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
@@ -58,7 +59,7 @@ export class Membership {
     const names = [...this.members.keys()].join(', ') || 'none';
     throw new McpError(
       'invalid_params',
-      `There is no server "${name.slice(0, 64)}". The servers are: ${names}.`,
+      `There is no server "${shorten(name, 64)}". The servers are: ${names}.`,
     );
   }
 

@@ -1,6 +1,7 @@
 // Finds the member that a resource belongs to.
 
 import type { Call, Outcome } from '../../protocol/call.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { listedKeysOf } from './lists.js';
 import type { ListedKeys, Member } from './member.js';
@@ -15,7 +16,7 @@ export function readResource(group: Membership, call: Call): Promise<Outcome> {
   const { uri } = call.params;
   if (typeof uri !== 'string') throw new McpError('invalid_params', 'params.uri must be a string');
   return search(group, call, {
-    what: `the resource ${uri.slice(0, 256)}`,
+    what: `the resource ${shorten(uri, 256)}`,
     code: 'resource_not_found',
     ...ownership(uri),
   });
@@ -24,7 +25,7 @@ export function readResource(group: Membership, call: Call): Promise<Outcome> {
 /** Completes an argument of a template. */
 export function completeTemplate(group: Membership, call: Call, uri: string): Promise<Outcome> {
   return search(group, call, {
-    what: `the template ${uri.slice(0, 256)}`,
+    what: `the template ${shorten(uri, 256)}`,
     code: 'invalid_params',
     has: (listed) => listed.templates?.has(uri) === true,
     fits: ownership(uri).fits,

@@ -2,6 +2,7 @@
 
 import { unlessAborted } from '../../async/abort.js';
 import type { Call, Outcome } from '../../protocol/call.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError, throwCancelled } from '../../protocol/errors.js';
 import { progressToken } from '../../protocol/meta.js';
 import { listedKeysOf, noLimit } from './lists.js';
@@ -42,7 +43,7 @@ function unknownName(group: Membership, kind: 'tools' | 'prompts', name: string)
   const prefixes = [...group.members.keys()].map((server) => `${server}_`).join(', ');
   return new McpError(
     'invalid_params',
-    `Unknown ${kind.slice(0, -1)}: ${name.slice(0, 128)}. Names begin with the name of their server: ${prefixes || 'there are no servers'}.`,
+    `Unknown ${kind.slice(0, -1)}: ${shorten(name, 128)}. Names begin with the name of their server: ${prefixes || 'there are no servers'}.`,
   );
 }
 
@@ -99,7 +100,7 @@ export function taskOf(group: Membership, id: unknown): { readonly member: Membe
   if (member === undefined)
     throw new McpError(
       'invalid_params',
-      `Unknown task: ${text.slice(0, 128)}. Ids begin with the name of their server.`,
+      `Unknown task: ${shorten(text, 128)}. Ids begin with the name of their server.`,
     );
   return { member, taskId: text.slice(end + 1) };
 }

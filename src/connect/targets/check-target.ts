@@ -1,6 +1,7 @@
 // Checks a target that is an object, for programs that were not compiled with its types.
 
 import { type ForeignNames, unknownKeys } from '../../protocol/checks/known-keys.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ServerProcess } from '../../transports/stdio/client/spawn.js';
 import { addressKeys, processKeys } from './option-keys.js';
@@ -16,7 +17,7 @@ function checkProcess(server: ServerProcess): void {
   const { command, args, env, cwd }: { readonly [Key in keyof ServerProcess]?: unknown } = server;
   const wrong = [
     (typeof command !== 'string' || command === '') && '`command` must be a non-empty string',
-    typeof args === 'string' && `\`args\` must be an array of strings: ["${args.slice(0, 64)}"]`,
+    typeof args === 'string' && `\`args\` must be an array of strings: ["${shorten(args, 64)}"]`,
     args !== undefined &&
       typeof args !== 'string' &&
       !(Array.isArray(args) && args.every((arg) => typeof arg === 'string')) &&

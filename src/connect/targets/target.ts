@@ -1,6 +1,7 @@
 // Targets of `connect`, and the kind of each.
 
 import type { Dispatch } from '../../protocol/call.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { processName } from '../../transports/client/process-name.js';
 import type { HttpLinkOptions } from '../../transports/http/client/link.js';
@@ -78,7 +79,7 @@ function resolveString(text: string): ResolvedTarget {
     );
   }
   rejectWithoutScheme(text);
-  throw notTarget(`"${text.slice(0, 200)}" is not a target.`);
+  throw notTarget(`"${shorten(text, 200)}" is not a target.`);
 }
 
 function rejectWithoutScheme(text: string): void {

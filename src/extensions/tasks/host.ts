@@ -6,6 +6,7 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { principalOf, storableAuth } from '../../protocol/caller.js';
 import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { isTerminal, supportsTasks, TASKS } from '../../protocol/tasks.js';
 import { newJournal } from '../../server/asking/journal.js';
@@ -181,7 +182,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     await resume();
     const task = await find(taskId);
     if (task === undefined || task.principal !== principalOf(call)) {
-      throw new McpError('invalid_params', `Unknown task: ${taskId.slice(0, 64)}`);
+      throw new McpError('invalid_params', `Unknown task: ${shorten(taskId, 64)}`);
     }
     return task;
   }

@@ -3,6 +3,7 @@
 import { type BackoffOptions, backoff } from '../../async/delay.js';
 import { unref } from '../../async/unref.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
 import type { TaskWork } from '../../server/handle/task-host.js';
 import type { Logger } from '../../server/state/log.js';
 import type { LiveTask } from './live-task.js';
@@ -80,7 +81,7 @@ export class Resumption {
     try {
       return readTask(json, id);
     } catch (error) {
-      this.#parts.log('error', `The entry ${key.slice(0, 64)} cannot be read, and is skipped`, error);
+      this.#parts.log('error', `The entry ${shorten(key, 64)} cannot be read, and is skipped`, error);
       return undefined;
     }
   }

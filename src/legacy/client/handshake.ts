@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { OpenOptions } from '../../protocol/link.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
@@ -87,7 +88,7 @@ function readResult({
 }
 
 function unknownVersion(version: unknown): McpError {
-  const offered = typeof version === 'string' ? version.slice(0, 64) : 'none that could be read';
+  const offered = typeof version === 'string' ? shorten(version, 64) : 'none that could be read';
   return new McpError(
     'unsupported_version',
     `The server wants to speak protocol version ${offered}; this client opens sessions of ${sessionRevisions.join(', ')}`,

@@ -2,6 +2,7 @@ import { unlessAborted } from '../../async/abort.js';
 import { withDeadline } from '../../async/deadline.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Link, LinkEvents, OpenOptions, TransportName } from '../../protocol/link.js';
 import { newestSession } from '../../protocol/tables/features.js';
@@ -184,7 +185,7 @@ function answering({ ask }: LinkEvents): ExchangeEvents['request'] {
       case 'roots/list':
         return ask(params === undefined ? { method } : { method, params }, signal);
       default:
-        throw new McpError('method_not_found', `Method not found: ${method.slice(0, 128)}`);
+        throw new McpError('method_not_found', `Method not found: ${shorten(method, 128)}`);
     }
   };
 }
@@ -207,6 +208,6 @@ function unknownMethod(method: string, revision: Revision): McpError {
       )
     : new McpError(
         'method_not_found',
-        `Revision ${revision}, which this server speaks, has no ${method.slice(0, 128)}`,
+        `Revision ${revision}, which this server speaks, has no ${shorten(method, 128)}`,
       );
 }

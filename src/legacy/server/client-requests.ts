@@ -5,6 +5,7 @@ import {
   printNotification,
   printRequest,
 } from '../../jsonrpc/message.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { has } from '../../protocol/tables/features.js';
 import { QUESTION_KEY } from '../../protocol/tables/meta-keys.js';
@@ -107,7 +108,7 @@ export class ClientRequests {
     if (message.kind === 'result') waiting.resolve(message.result);
     else
       waiting.reject(
-        new UnansweredRequest(`The client could not answer: ${message.error.message.slice(0, 200)}`),
+        new UnansweredRequest(`The client could not answer: ${shorten(message.error.message, 200)}`),
       );
     return true;
   }

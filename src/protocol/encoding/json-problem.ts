@@ -1,3 +1,5 @@
+import { shorten } from './shorten.js';
+
 // Finds the value that JSON cannot carry, and says where it is and what to write instead. Runs only if something looks wrong, so
 // that it need not be fast.
 
@@ -191,5 +193,5 @@ function tagOf(value: object): string {
 
 function nameOf(value: object): string {
   const name: unknown = value.constructor?.name;
-  return typeof name === 'string' && name !== '' ? name.slice(0, 100) : 'a class';
+  return typeof name === 'string' && name !== '' ? shorten(name, 100) : 'a class';
 }

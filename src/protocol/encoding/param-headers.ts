@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { decodeHeaderValue, encodeHeaderValue } from './header-value.js';
+import { shorten } from './shorten.js';
 
 // Parameter headers: copies of tool arguments in HTTP headers, for proxies that route by them, and the check that headers and
 // body agree. Spec 2026-07-28, Streamable HTTP, Custom Headers from Tool Parameters.
@@ -173,13 +174,13 @@ function checkParamHeader(name: string, value: unknown, header: string | undefin
     // A proxy may have routed by this header, and the body does not confirm it.
     return header === undefined
       ? undefined
-      : `${name} header value ${quote(header)} has no value in the body`;
+      : `${name} header value '${shorten(header, 128)}' has no value in the body`;
   }
   if (header === undefined) return `${name} header is missing but the body has a value for it`;
   const text = decodeHeaderValue(header);
-  if (text === undefined) return `${name} header value ${quote(header)} is malformed`;
+  if (text === undefined) return `${name} header value '${shorten(header, 128)}' is malformed`;
   if (matches(text, value)) return undefined;
-  return `${name} header value ${quote(text)} does not match body value ${quote(value)}`;
+  return `${name} header value '${shorten(text, 128)}' does not match body value '${shorten(value, 128)}'`;
 }
 
 /** Compares with the value in the body, even if that does not fit the schema: the schema is checked elsewhere. */
@@ -187,11 +188,6 @@ function matches(text: string, value: unknown): boolean {
   // `Number` would round other decimals, and integers outside the safe range.
   if (Number.isSafeInteger(value)) return /^-?[0-9]+(?:\.0+)?$/.test(text) && Number(text) === value;
   return typeof value !== 'object' && text === String(value);
-}
-
-function quote(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return `'${text.length > 128 ? `${text.slice(0, 128)}…` : text}'`;
 }
 
 export { decodeHeaderValue, encodeHeaderValue };

@@ -1,4 +1,5 @@
 import { encodeBase64 } from '../encoding/base64.js';
+import { quote } from '../encoding/shorten.js';
 
 // Binary data for content blocks, as base64.
 
@@ -25,7 +26,7 @@ function checkedBase64(text: string, functionName: string): string {
   // Base64 in lines, as commands print it. The first line break is within the first hundred characters.
   if (/\s/.test(ends) && /^[A-Za-z0-9+/\s]*[=\s]*$/.test(ends))
     return checkedBase64(text.replaceAll(/\s+/g, ''), functionName);
-  const start = JSON.stringify(text.slice(0, 40));
+  const start = quote(text, 40);
   throw new TypeError(
     `${functionName} needs bytes or a base64 string, and ${start} is not base64. For a file: ${functionName.replace('()', '')}(await readFile(path), …).`,
   );

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { closestName } from '../../schema/explain/closest-name.js';
+import { quote } from '../encoding/shorten.js';
 
 // The fields that each type of content block needs, and the messages for a block that lacks them.
 
@@ -23,7 +24,7 @@ export function contentProblem(value: unknown): string | undefined {
   const suggestion = closestName(type, Object.keys(required));
   const hint =
     suggestion === undefined ? `Make a content block with ${makers}.` : `Did you mean "${suggestion}"?`;
-  return `has the type ${JSON.stringify(type.slice(0, 40))}. ${hint}`;
+  return `has the type ${quote(type, 40)}. ${hint}`;
 }
 
 export function isBlockType(type: string): boolean {

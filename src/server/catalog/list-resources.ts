@@ -4,6 +4,7 @@ import { isObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { type KeysOf, unknownKeys } from '../../protocol/checks/known-keys.js';
 import { decodeBase64Url, encodeBase64Url } from '../../protocol/encoding/base64.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ListedResource } from '../../protocol/model/model.js';
 import type { Context } from '../context/context.js';
@@ -77,7 +78,7 @@ function toListed(template: CompiledTemplate, entry: ResourceEntry): ListedResou
   if (unknown !== undefined)
     throw listError(template, `returned an entry with the unknown key "${unknown.key}". ${unknown.hint}`);
   if (template.template.match(uri) === undefined)
-    throw listError(template, `returned the URI "${uri.slice(0, 256)}", which the template does not match`);
+    throw listError(template, `returned the URI "${shorten(uri, 256)}", which the template does not match`);
   return {
     uri,
     name,

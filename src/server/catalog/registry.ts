@@ -1,6 +1,7 @@
 // The definitions of a server, with their lists and the capabilities that follow from them.
 
 import { type Outcome, withPrint } from '../../protocol/call.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
 import type { Implementation, ServerCapabilities } from '../../protocol/model/model.js';
@@ -173,7 +174,7 @@ export class Registry {
 export function unknownName(kind: 'tool' | 'prompt', name: string, names: Iterable<string>): McpError {
   const closest = closestName(name, [...names]);
   const hint = closest === undefined ? '' : `. Did you mean "${closest}"?`;
-  return new McpError('invalid_params', `Unknown ${kind}: ${name.slice(0, 128)}${hint}`);
+  return new McpError('invalid_params', `Unknown ${kind}: ${shorten(name, 128)}${hint}`);
 }
 
 /** A definition that was added to a running server. */

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Context } from '../context/context.js';
 import type { Completer } from '../define/define.js';
@@ -41,10 +42,10 @@ export async function completeArgument(call: Call, sources: CompletionSources): 
 function completersOf(ref: JsonObject, sources: CompletionSources): ReadonlyMap<string, Completer> {
   const { type, name, uri } = ref;
   if (type === 'ref/prompt' && typeof name === 'string') {
-    return sources.prompt(name) ?? unknown(`Unknown prompt: ${name.slice(0, 128)}`);
+    return sources.prompt(name) ?? unknown(`Unknown prompt: ${shorten(name, 128)}`);
   }
   if (type === 'ref/resource' && typeof uri === 'string') {
-    return sources.template(uri) ?? unknown(`Unknown resource template: ${uri.slice(0, 256)}`);
+    return sources.template(uri) ?? unknown(`Unknown resource template: ${shorten(uri, 256)}`);
   }
   return unknown('params.ref must be {"type":"ref/prompt","name":…} or {"type":"ref/resource","uri":…}');
 }

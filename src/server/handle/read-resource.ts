@@ -1,3 +1,4 @@
+import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ResourceContents } from '../../protocol/model/content.js';
 import type { CacheScope } from '../../protocol/model/model.js';
@@ -46,7 +47,7 @@ function findResource(
 }
 
 function notFound(uri: string): McpError {
-  return new McpError('resource_not_found', `Resource not found: ${uri.slice(0, 256)}`, {
+  return new McpError('resource_not_found', `Resource not found: ${shorten(uri, 256)}`, {
     data: { uri: uri.slice(0, 2048) },
   });
 }

@@ -3,6 +3,7 @@
 import { callEnded } from '../../async/lifetime.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { progressToken } from '../../protocol/meta.js';
 import type { ServerCapabilities } from '../../protocol/model/model.js';
@@ -83,5 +84,5 @@ function shown({ method, params }: Pick<Call, 'method' | 'params'>): string {
   const name = params[nameParam(method) ?? ''];
   const args = params['arguments'];
   if (typeof name !== 'string') return method;
-  return `${method} ${name}${isObject(args) ? ` ${JSON.stringify(args).slice(0, 80)}` : ''}`;
+  return `${method} ${name}${isObject(args) ? ` ${shorten(args, 80)}` : ''}`;
 }

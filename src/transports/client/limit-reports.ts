@@ -10,8 +10,3 @@ export function limitReports(report: Report, limit = 10): Report {
       report(`There were more than ${limit} such problems: no more are reported`);
   };
 }
-
-/** A peer's text, short and on one line. */
-export function excerpt(text: string): string {
-  return JSON.stringify(text.length > 200 ? `${text.slice(0, 199)}…` : text);
-}

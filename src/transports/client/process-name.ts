@@ -1,3 +1,5 @@
+import { shorten } from '../../protocol/encoding/shorten.js';
+
 // The name of a process in messages. Nothing here needs Node: clients in browsers name processes too.
 
 interface ProcessCommand {
@@ -37,10 +39,10 @@ export function processName({ command, args = [] }: ProcessCommand): string {
     if (at < args.length - 1) words.push('…');
     break;
   }
-  return [commandName(command), ...words].join(' ').slice(0, 300);
+  return shorten([commandName(command), ...words].join(' '), 300);
 }
 
 /** The command as it may be shown: without arguments that were put there by mistake. */
 export function commandName(command: string): string {
-  return (command.split(' -', 1)[0] as string).slice(0, 200);
+  return shorten(command.split(' -', 1)[0], 200);
 }

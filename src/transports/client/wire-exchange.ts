@@ -13,10 +13,11 @@ import {
   readMessage,
 } from '../../jsonrpc/message.js';
 import { isDeeperThan } from '../../jsonrpc/parse.js';
+import { quote } from '../../protocol/encoding/shorten.js';
 import { cancelledBy, fromWire, McpError } from '../../protocol/errors.js';
 import { progressToken, SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import type { Exchange, ExchangeEvents, OutgoingRequest } from './exchange.js';
-import { excerpt, limitReports } from './limit-reports.js';
+import { limitReports } from './limit-reports.js';
 import { peerRequests } from './peer-requests.js';
 import { printCall } from './print-call.js';
 import type { Wire } from './wire.js';
@@ -99,7 +100,7 @@ export function wireExchange(wire: Wire): Exchange {
     try {
       value = JSON.parse(text);
     } catch {
-      return problem(`The server sent a message that is not valid JSON: ${excerpt(text)}`);
+      return problem(`The server sent a message that is not valid JSON: ${quote(text, 200)}`);
     }
     const tooDeep = text.length > 2 * MAX_DEPTH && isDeeperThan(value, MAX_DEPTH);
     try {
@@ -127,10 +128,10 @@ export function wireExchange(wire: Wire): Exchange {
       if (message.kind === 'result') entry.resolve(message.result);
       else entry.reject(fromWire(message.error));
     } else if (message.kind === 'error' && id === undefined) {
-      problem(`The server could not read a message: ${excerpt(message.error.message)}`);
+      problem(`The server could not read a message: ${quote(message.error.message, 200)}`);
     } else if (!cancelled.delete(Number(id))) {
       problem(
-        `The server answered a request that is not open, or answered it twice: id ${excerpt(String(id))}`,
+        `The server answered a request that is not open, or answered it twice: id ${quote(String(id), 200)}`,
       );
     }
   }

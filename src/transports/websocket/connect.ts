@@ -1,7 +1,7 @@
 import { END_BYTES, idAtHead, idAtTail } from '../../jsonrpc/long-message.js';
+import { quote } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { isBehind } from '../client/backlog.js';
-import { excerpt } from '../client/limit-reports.js';
 import type { Wire, WireEvents } from '../client/wire.js';
 import { PeerWatch, type WatchedSocket } from './peer-watch.js';
 import { SUBPROTOCOL } from './subprotocol.js';
@@ -202,7 +202,7 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
 }
 
 function closedBecause(name: string, code: number, why: string): string {
-  return `${name} has closed the connection (${code}${why === '' ? '' : `: ${excerpt(why)}`})`;
+  return `${name} has closed the connection (${code}${why === '' ? '' : `: ${quote(why, 200)}`})`;
 }
 
 /** Replaces OpenSSL's message with one that users understand. */

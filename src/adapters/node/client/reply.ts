@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { quote } from '../../../protocol/encoding/shorten.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { HttpReply } from '../../../transports/http/client/carrier.js';
 
@@ -151,7 +152,7 @@ function decoded(message: IncomingMessage, encoding = 'identity'): Readable {
     default:
       throw new McpError(
         'bad_response',
-        `The answer is encoded as ${JSON.stringify(encoding.slice(0, 64))}, which was not asked for and cannot be read.`,
+        `The answer is encoded as ${quote(encoding, 64)}, which was not asked for and cannot be read.`,
       );
   }
 }

@@ -1,5 +1,6 @@
 import { isObject } from '../../../jsonrpc/message.js';
 import type { Dispatch } from '../../../protocol/call.js';
+import { shorten } from '../../../protocol/encoding/shorten.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { OpenOptions } from '../../../protocol/link.js';
 import type { Discovered } from '../../../protocol/model/model.js';
@@ -53,7 +54,7 @@ function saysNotModern({ code, status, data, number }: McpError): boolean {
 
 function notModern(displayUrl: string, data: unknown, cause?: McpError): McpError {
   const supported = isObject(data) && Array.isArray(data['supported']) ? data['supported'] : [];
-  const list = supported.slice(0, 20).map((version) => String(version).slice(0, 32));
+  const list = supported.slice(0, 20).map((version) => shorten(version, 32));
   const speaks = list.length > 0 ? ` It speaks ${list.join(', ')}.` : '';
   return new McpError(
     'unsupported_version',

@@ -1,4 +1,5 @@
 import { type ErrorObject, readMessage } from '../../../jsonrpc/message.js';
+import { shorten } from '../../../protocol/encoding/shorten.js';
 import { fromWire, McpError } from '../../../protocol/errors.js';
 import type { HttpReply } from './carrier.js';
 import { mediaType, textInTime } from './read-body.js';
@@ -14,7 +15,7 @@ export async function refusal(reply: HttpReply, { displayUrl, conceal }: ReplySo
   const { status } = reply;
   const text = await textInTime(reply, MAX_REFUSAL_BYTES);
   const error = readError(text);
-  const detail = error === undefined ? describeBody(reply, text) : error.message.slice(0, 200);
+  const detail = error === undefined ? describeBody(reply, text) : shorten(error.message, 200);
   const says = `${displayUrl} answered ${status}${detail === '' ? '' : `: ${conceal(detail)}`}`;
   switch (status) {
     case 401:
@@ -74,12 +75,12 @@ function readError(text: string): ErrorObject | undefined {
 /** Describes a body that is not a message in a few words. Markup is left out. */
 export function describeBody(reply: HttpReply, text: string): string {
   const start = text.slice(0, 4096).trim();
-  if (mediaType(reply) !== 'text/html' && !start.startsWith('<')) return start.slice(0, 200);
+  if (mediaType(reply) !== 'text/html' && !start.startsWith('<')) return shorten(start, 200);
   const lower = start.toLowerCase();
   const open = lower.indexOf('>', lower.indexOf('<title'));
   const end = lower.indexOf('</title', open);
   const title = lower.includes('<title') && end !== -1 ? start.slice(open + 1, end).trim() : '';
-  return `a web page${title === '' ? '' : ` titled "${title.slice(0, 100)}"`}`;
+  return `a web page${title === '' ? '' : ` titled "${shorten(title, 100)}"`}`;
 }
 
 /** Seconds or a date. */

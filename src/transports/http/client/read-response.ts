@@ -1,6 +1,7 @@
 import { EventStreamReader, EventTooLarge } from '../../../jsonrpc/event-stream.js';
 import { type JsonObject, type Message, type RequestId, readMessage } from '../../../jsonrpc/message.js';
 import { isDeeperThan } from '../../../jsonrpc/parse.js';
+import { shorten } from '../../../protocol/encoding/shorten.js';
 import { cancelledBy, McpError } from '../../../protocol/errors.js';
 import type { HttpReply } from './carrier.js';
 import { describeBody, peerError, refusal } from './failures.js';
@@ -129,8 +130,7 @@ function pick(
     else if (message.kind === 'request' || message.kind === 'notification') onMessage(message);
     // An error without an id can only be about what was asked here.
     else if (id !== undefined && isSame(message.id ?? id, id)) return message;
-    else
-      problem(`An answer with the id ${JSON.stringify(message.id)?.slice(0, 64)} was skipped: nobody asked.`);
+    else problem(`An answer with the id ${shorten(message.id, 64)} was skipped: nobody asked.`);
   }
   return undefined;
 }

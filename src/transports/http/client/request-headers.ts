@@ -1,4 +1,5 @@
 import { encodeBase64 } from '../../../protocol/encoding/base64.js';
+import { quote } from '../../../protocol/encoding/shorten.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { HeaderValues, HttpLinkOptions } from './options.js';
 
@@ -64,7 +65,7 @@ function setHeader(headers: Headers, name: string, value: string): void {
       'invalid_request',
       isName(name)
         ? `The value of the header "${name}" cannot be sent: it has a line break or a character outside of Latin-1.`
-        : `The option \`headers\` has ${JSON.stringify(String(name).slice(0, 64))}, which is not a header's name.`,
+        : `The option \`headers\` has ${quote(String(name), 64)}, which is not a header's name.`,
     );
   }
 }

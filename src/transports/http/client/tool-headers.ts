@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from '../../../jsonrpc/message.js';
 import type { Outcome } from '../../../protocol/call.js';
 import { encodeHeaderValue } from '../../../protocol/encoding/header-value.js';
 import type { ParamHeader } from '../../../protocol/encoding/param-headers.js';
+import { shorten } from '../../../protocol/encoding/shorten.js';
 
 type Mirroring = typeof import('../../../protocol/encoding/param-headers.js');
 
@@ -40,7 +41,7 @@ export class ToolHeaders {
     if (this.#mirroring === undefined || !wantsHeaders(tool)) return true;
     const { paramHeaders, problems } = this.#mirroring.findParamHeaders(inputSchema);
     if (problems.length > 0) {
-      this.#report(name.slice(0, 128), problems.join(' ').slice(0, 1000));
+      this.#report(shorten(name, 128), shorten(problems.join(' '), 1000));
       return false;
     }
     const [oldest] = this.#paramHeaders.size >= MAX_TOOLS ? this.#paramHeaders.keys() : [];

@@ -1,5 +1,6 @@
 import type { RequestMessage } from '../../../jsonrpc/message.js';
 import { decodeHeaderValue } from '../../../protocol/encoding/param-headers.js';
+import { shorten } from '../../../protocol/encoding/shorten.js';
 import { McpError } from '../../../protocol/errors.js';
 import { declaredVersion } from '../../../protocol/meta.js';
 import { nameParam } from '../../../protocol/tables/methods.js';
@@ -30,11 +31,6 @@ function expectHeader(name: string, sent: string | undefined, expected: unknown)
     'header_mismatch',
     sent === undefined
       ? `Header mismatch: the ${name} header is missing`
-      : `Header mismatch: ${name} header value ${quoted(sent)} does not match body value ${quoted(expected)}`,
+      : `Header mismatch: ${name} header value '${shorten(sent, 128)}' does not match body value '${shorten(expected, 128)}'`,
   );
-}
-
-function quoted(value: unknown): string {
-  // Not String(): a peer's object may have a `toString` that is not a function.
-  return `'${(typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 128)}'`;
 }

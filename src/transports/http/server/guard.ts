@@ -1,3 +1,4 @@
+import { quote } from '../../../protocol/encoding/shorten.js';
 import type { HeaderFields, Incoming } from './incoming.js';
 import { noHeaders } from './reply.js';
 
@@ -181,5 +182,5 @@ function toOrigin(text: string): string {
 }
 
 function shown(value: string | undefined): string {
-  return value === undefined ? '(none)' : JSON.stringify(value.slice(0, 100));
+  return value === undefined ? '(none)' : quote(value, 100);
 }

@@ -2,9 +2,10 @@ import type { ChildProcess } from 'node:child_process';
 import process from 'node:process';
 import { settlesWithin } from '../../../async/deadline.js';
 import { type Line, LineReader, printLine } from '../../../jsonrpc/ndjson.js';
+import { quote } from '../../../protocol/encoding/shorten.js';
 import { McpError } from '../../../protocol/errors.js';
 import { isBehind } from '../../client/backlog.js';
-import { excerpt, limitReports } from '../../client/limit-reports.js';
+import { limitReports } from '../../client/limit-reports.js';
 import { commandName, processName } from '../../client/process-name.js';
 import type { Wire, WireEvents } from '../../client/wire.js';
 import { keptLines, lastLines, withoutSecrets } from './last-lines.js';
@@ -123,7 +124,7 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
     } else if (isMessage(line.text)) events.message(line.text);
     else {
       printed.keep(line.text);
-      const shown = excerpt(withoutSecrets(line.text.slice(0, 1000), secrets));
+      const shown = quote(withoutSecrets(line.text.slice(0, 1000), secrets), 200);
       junk(`The server wrote a line to its standard output that is not a message: ${shown}`);
     }
   }
@@ -203,17 +204,17 @@ function whyEnded(server: ServerProcess, child: ChildProcess, words: Words, othe
   const { exitCode, signalCode: signal } = child;
   const name = JSON.stringify(processName(server));
   const how = signal === null ? `has ended with exit code ${exitCode}` : `was ended by ${signal}`;
-  const quoted = [
-    ...quote('error', words.stderr),
+  const output = [
+    ...describeOutput('error', words.stderr),
     // Junk in the output says something of the end only where there is nothing better.
-    ...(words.stderr.length === 0 ? quote('output', words.stdout) : []),
+    ...(words.stderr.length === 0 ? describeOutput('output', words.stdout) : []),
   ];
-  return new McpError('connection_closed', `The server ${name} ${other ?? how}.${quoted.join('')}`, {
+  return new McpError('connection_closed', `The server ${name} ${other ?? how}.${output.join('')}`, {
     data: { command: commandName(server.command), exitCode, signal, ...words },
   });
 }
 
-function quote(stream: 'error' | 'output', lines: readonly string[]): readonly string[] {
+function describeOutput(stream: 'error' | 'output', lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : [` It wrote to standard ${stream}:\n${lines.join('\n')}`];
 }
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import process from 'node:process';
+import { shorten } from '../../../protocol/encoding/shorten.js';
 import { McpError } from '../../../protocol/errors.js';
 import { commandName } from '../../client/process-name.js';
 import { childEnvironment, variable } from './child-environment.js';
@@ -71,7 +72,7 @@ function reason(server: ServerProcess, code: string | undefined): string {
   if (/[\\/]/.test(command)) return `The command ${name} was not found.`;
   const path = variable(environmentOf(server), 'PATH', windows) || 'empty';
   const hint = command.includes(' ') ? ' Arguments belong in "args", not in "command".' : '';
-  return `The command ${name} was not found.${hint} PATH, where it was looked for, is ${path.slice(0, 1000)}`;
+  return `The command ${name} was not found.${hint} PATH, where it was looked for, is ${shorten(path, 1000)}`;
 }
 
 function environmentOf({ env }: ServerProcess): Record<string, string> {
