@@ -55,29 +55,7 @@ export type { Step } from './server/asking/run.js';
 export { DefinitionError } from './server/catalog/compile.js';
 export type { Registration } from './server/catalog/registry.js';
 export type { ClientFacts, Context, Elicit } from './server/context/context.js';
-export {
-  type Completer,
-  type Completers,
-  type Described,
-  type Prompt,
-  type PromptDefinition,
-  type PromptHandler,
-  type PromptOptions,
-  type PromptReturn,
-  prompt,
-  type Resource,
-  type ResourceContext,
-  type ResourceDefinition,
-  type ResourceEntry,
-  type ResourceOptions,
-  type ResourceReader,
-  resource,
-  type Tool,
-  type ToolAnnotations,
-  type ToolDefinition,
-  type ToolOptions,
-  tool,
-} from './server/define/define.js';
+export type { Completer, Completers, Described } from './server/define/definition.js';
 export type { NeedsState, NeedsUser, OrUndefined } from './server/define/fitting.js';
 export type {
   AskingOptions,
@@ -88,8 +66,32 @@ export type {
   ServerOptions,
   ServerSetup,
 } from './server/define/options.js';
+export {
+  type Prompt,
+  type PromptDefinition,
+  type PromptHandler,
+  type PromptOptions,
+  type PromptReturn,
+  prompt,
+} from './server/define/prompt.js';
+export {
+  type Resource,
+  type ResourceContext,
+  type ResourceDefinition,
+  type ResourceEntry,
+  type ResourceOptions,
+  type ResourceReader,
+  resource,
+} from './server/define/resource.js';
 export type { TaskOptions, TasksOptions } from './server/define/task-options.js';
 export type { TemplateValues, VariablesOf } from './server/define/template-values.js';
+export {
+  type Tool,
+  type ToolAnnotations,
+  type ToolDefinition,
+  type ToolOptions,
+  tool,
+} from './server/define/tool.js';
 export type { Literals, ToolHandler, ToolModule, ToolValue } from './server/define/tool-handler.js';
 export type { Definers } from './server/define-with.js';
 export type { ErrorAnswer, OnError } from './server/results/map-error.js';

@@ -20,21 +20,11 @@ import { createSeal, type SealOptions } from './asking/sealed-state.js';
 import { compileDefinition, compileDefinitions, DefinitionError } from './catalog/compile.js';
 import type { Registration } from './catalog/registry.js';
 import { Registry } from './catalog/registry.js';
-import {
-  type Prompt,
-  type PromptHandler,
-  type PromptOptions,
-  prompt,
-  type Resource,
-  type ResourceOptions,
-  type ResourceReader,
-  resource,
-  type Tool,
-  type ToolOptions,
-  tool,
-} from './define/define.js';
 import type { AnyServerOptions } from './define/options.js';
+import { type Prompt, type PromptHandler, type PromptOptions, prompt } from './define/prompt.js';
+import { type Resource, type ResourceOptions, type ResourceReader, resource } from './define/resource.js';
 import type { VariablesOf } from './define/template-values.js';
+import { type Tool, type ToolOptions, tool } from './define/tool.js';
 import type { Literals, ToolHandler } from './define/tool-handler.js';
 import { methodTable } from './handle/methods.js';
 import type { TaskHost, TaskPluginParts } from './handle/task-host.js';

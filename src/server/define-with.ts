@@ -1,19 +1,11 @@
 import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
 import type { Infer, SchemaLike, Sent } from '../schema/schema.js';
 import { DefinitionError } from './catalog/compile.js';
-import {
-  type Prompt,
-  type PromptDefinition,
-  prompt,
-  type Resource,
-  type ResourceDefinition,
-  resource,
-  type Tool,
-  type ToolDefinition,
-  tool,
-} from './define/define.js';
 import type { ServerSetup } from './define/options.js';
+import { type Prompt, type PromptDefinition, prompt } from './define/prompt.js';
+import { type Resource, type ResourceDefinition, resource } from './define/resource.js';
 import type { TemplateValues } from './define/template-values.js';
+import { type Tool, type ToolDefinition, tool } from './define/tool.js';
 import type { Literals, ToolValue } from './define/tool-handler.js';
 
 // The definition functions bound to what `ctx.state` and `ctx.user` are.

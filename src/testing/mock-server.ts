@@ -8,15 +8,9 @@ import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
 import { McpError } from '../protocol/errors.js';
 import { nameParam } from '../protocol/tables/methods.js';
 import type { Context } from '../server/context/context.js';
-import {
-  type Prompt,
-  type PromptReturn,
-  prompt,
-  type Resource,
-  resource,
-  type Tool,
-  tool,
-} from '../server/define/define.js';
+import { type Prompt, type PromptReturn, prompt } from '../server/define/prompt.js';
+import { type Resource, resource } from '../server/define/resource.js';
+import { type Tool, tool } from '../server/define/tool.js';
 import { toolFailure } from '../server/results/results.js';
 import { ownSecret } from './secret.js';
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import { metaKeyProblem } from '../../protocol/meta-key.js';
 import type { Icon } from '../../protocol/model/content.js';
 import { TAGS } from '../../protocol/tables/meta-keys.js';
-import type { Described } from '../define/define.js';
+import type { Described } from '../define/definition.js';
 
 /** The fields that every listed definition may have. */
 export interface ListedDescription {

@@ -8,7 +8,7 @@ import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { ListedResource } from '../../protocol/model/model.js';
 import type { Context } from '../context/context.js';
-import type { ResourceEntry } from '../define/define.js';
+import type { ResourceEntry } from '../define/resource.js';
 import { listDescription } from './description.js';
 import type { Registry } from './registry.js';
 import type { CompiledTemplate } from './resources.js';

@@ -8,7 +8,8 @@ import type { ListedPrompt, PromptArgument, PromptMessage } from '../../protocol
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import { compileSchema } from '../../schema/compile.js';
 import type { Context } from '../context/context.js';
-import type { Completer, Prompt } from '../define/define.js';
+import type { Completer } from '../define/definition.js';
+import type { Prompt } from '../define/prompt.js';
 import { checkMeta, UNSENDABLE } from '../results/written-results.js';
 import { listDescription } from './description.js';
 

@@ -3,7 +3,8 @@
 import type { ListedResource, ListedTemplate } from '../../protocol/model/model.js';
 import { parseTemplate, type UriTemplate } from '../../protocol/uri-template/template.js';
 import type { Context } from '../context/context.js';
-import type { Completer, Resource } from '../define/define.js';
+import type { Completer } from '../define/definition.js';
+import type { Resource } from '../define/resource.js';
 import type { TemplateValues } from '../define/template-values.js';
 import { listDescription } from './description.js';
 

@@ -8,9 +8,11 @@ import {
 } from '../../protocol/checks/known-keys.js';
 import type { Annotations } from '../../protocol/model/content.js';
 import type { IdempotencyOptions } from '../state/idempotency.js';
-import type { PromptOptions, ResourceOptions, ToolAnnotations, ToolOptions } from './define.js';
 import type { AskingOptions, Method, ServerOptions } from './options.js';
+import type { PromptOptions } from './prompt.js';
+import type { ResourceOptions } from './resource.js';
 import type { TaskOptions, TasksOptions } from './task-options.js';
+import type { ToolAnnotations, ToolOptions } from './tool.js';
 
 const infoKeys = { title: true, description: true, icons: true, tags: true, meta: true } as const;
 

@@ -2,7 +2,10 @@
 // definition that does not fit, so that the compiler reports the mistake there, in words. All definitions are checked together
 // first, which is cheap; they are checked one by one only if something does not fit.
 
-import type { NotInferred, Prompt, ResourceContext, Tool } from './define.js';
+import type { NotInferred } from './definition.js';
+import type { Prompt } from './prompt.js';
+import type { ResourceContext } from './resource.js';
+import type { Tool } from './tool.js';
 
 /** The additional constraint on the inferred type of `tools`. */
 export type FittingTools<T, State, User, Inferred> =

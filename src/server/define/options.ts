@@ -11,7 +11,7 @@ import type { IdempotencyOptions } from '../state/idempotency.js';
 import type { Lifespan } from '../state/lifespan.js';
 import type { Logger } from '../state/log.js';
 import type { Store } from '../state/store.js';
-import type { NotInferred, Prompt } from './define.js';
+import type { NotInferred } from './definition.js';
 import type {
   AllInferred,
   AllSources,
@@ -21,6 +21,7 @@ import type {
   ResourceSlot,
   SourceType,
 } from './fitting.js';
+import type { Prompt } from './prompt.js';
 import type { TasksOptions } from './task-options.js';
 import type { VariablesOf } from './template-values.js';
 import type { NotASchema } from './tool-handler.js';

@@ -3,7 +3,7 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Context } from '../context/context.js';
-import type { Completer } from '../define/define.js';
+import type { Completer } from '../define/definition.js';
 import type { Complete } from '../results/results.js';
 
 const MAX_VALUES = 100;

@@ -1,0 +1,96 @@
+// The definition of a resource or a template.
+
+import type { Annotations } from '../../protocol/model/content.js';
+import type { CacheScope } from '../../protocol/model/model.js';
+import type { Context } from '../context/context.js';
+import type { Completers, Described } from './definition.js';
+import type { TemplateValues } from './template-values.js';
+import type { Awaitable } from './tool-handler.js';
+
+/** One of the resources that a template lists. */
+export interface ResourceEntry extends Described {
+  /** The resource's URI. */
+  readonly uri: string;
+  /** The name that clients show in lists. Default: the URI. */
+  readonly name?: string;
+  /** The MIME type of the contents. Default: that of the template. */
+  readonly mimeType?: string;
+  /** Hints about the audience and the importance of the contents. */
+  readonly annotations?: Annotations;
+  /** The size of the contents in bytes, for clients that show it. */
+  readonly size?: number;
+}
+
+/** The description of a resource or template, without its reader. */
+export interface ResourceOptions<State = unknown, User = unknown, Values = TemplateValues> extends Described {
+  /** The name that clients show in lists. Default: the URI. */
+  readonly name?: string;
+  /** The MIME type of the contents, such as `application/json`. Default: inferred from the returned value. */
+  readonly mimeType?: string;
+  /** Hints about the audience and the importance of the contents. */
+  readonly annotations?: Annotations;
+  /** The size of the contents in bytes, for clients that show it. */
+  readonly size?: number;
+  /** The time for which clients may cache the contents, in milliseconds. Default: 0. */
+  readonly ttlMs?: number;
+  /** Whether a cache may give the contents to other users (`public`). Default: `private`. */
+  readonly cacheScope?: CacheScope;
+  /**
+   * Lists the resources that a template has, for `resources/list`: URIs, or entries with a name and more. It runs for each
+   * request, so that it may differ from caller to caller.
+   */
+  readonly list?: (ctx: Context<State, User>) => Awaitable<readonly (string | ResourceEntry)[]>;
+  /** Completions for the variables of a template. */
+  readonly complete?: Completers<Values, State, User>;
+}
+
+/** A defined resource or template. `Values` are the variables that its reader needs from the URI. */
+export interface Resource<State = unknown, User = unknown, Values = TemplateValues> {
+  /** The kind of the definition: `resource`. */
+  readonly kind: 'resource';
+  /** The description of the resource. */
+  readonly options: ResourceOptions<State, User>;
+  /** The function that reads the resource. */
+  readonly read: ResourceReader<Values, State, User>;
+  /** For types only: the state and the user that the reader needs. */
+  readonly '~needs'?: (state: State, user: User) => void;
+}
+
+/**
+ * Returns text, bytes, any JSON value, ready contents, or an array of those, or a promise of it. `undefined` means that there
+ * is no such resource.
+ */
+export type ResourceReader<Values, State, User> = (
+  values: Values,
+  ctx: ResourceContext<State, User>,
+) => unknown;
+
+/** The context of a resource's reader: that of every handler, and the URI that is read. */
+export interface ResourceContext<State = unknown, User = unknown> extends Context<State, User> {
+  /** The URI as the client sent it. */
+  readonly uri: string;
+}
+
+/** The argument of `resource()`: the description and the reader. */
+export interface ResourceDefinition<State, User, Values> extends ResourceOptions<State, User, Values> {
+  /** Reads the resource. `values` are the decoded variables of the template. */
+  readonly read: ResourceReader<Values, State, User>;
+}
+
+/**
+ * Defines a resource or, where its URI has braces, a template: something that the client can read. Inside `createServer` the
+ * variables of the template are typed by the key; elsewhere write their type: `read: ({ id }: { id: string }) => …`.
+ *
+ * @example
+ * createServer({
+ *   name: 'users',
+ *   version: '1.0.0',
+ *   resources: { 'users://{id}': resource({ read: ({ id }) => ({ id, name: 'Ada' }) }) },
+ * });
+ */
+export function resource<State = unknown, User = unknown, Values = TemplateValues>(
+  definition: ResourceDefinition<State, User, Values>,
+): Resource<State, User, Values> {
+  const { read, ...options } = definition;
+  return { kind: 'resource', options: options as ResourceOptions<State, User>, read };
+}

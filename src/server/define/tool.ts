@@ -1,0 +1,89 @@
+// The definition of a tool.
+
+import type { Schema, SchemaLike, Sent } from '../../schema/schema.js';
+import type { Context } from '../context/context.js';
+import type { IdempotencyOptions } from '../state/idempotency.js';
+import type { Described } from './definition.js';
+import type { TaskOptions } from './task-options.js';
+import type { Literals, ToolHandler, ToolModule, ToolValue } from './tool-handler.js';
+
+/** Hints about a tool's behaviour. Clients use them to decide when to ask the user first; they must not rely on them. */
+export interface ToolAnnotations {
+  /** The tool changes nothing. Default, for clients: false. */
+  readonly readOnly?: boolean;
+  /** The tool may delete or overwrite something. Default, for clients: true. */
+  readonly destructive?: boolean;
+  /** Calling the tool again with the same arguments changes nothing more. Default, for clients: false. */
+  readonly idempotent?: boolean;
+  /** The tool reaches things outside of a closed world, such as the web. Default, for clients: true. */
+  readonly openWorld?: boolean;
+}
+
+/** The description of a tool, without its handler. */
+export interface ToolOptions<In = undefined, Out = undefined> extends Described {
+  /** The arguments, as a schema of an object. Default: none are accepted. */
+  readonly input?: In;
+  /** The result, as a schema. The handler's return value is validated by it and sent as structured content. */
+  readonly output?: Out;
+  /** Hints about the tool's behaviour, for clients that ask the user before some calls. */
+  readonly annotations?: ToolAnnotations;
+  /** Ends the call with an error after this time; the handler sees `ctx.signal` abort. Default: the server's `timeoutMs`. */
+  readonly timeoutMs?: number;
+  /** Whether the tool runs as a task, which the client polls, for clients that know tasks. Default: it does not. */
+  readonly task?: TaskOptions['support'] | TaskOptions;
+  /**
+   * Whether a call that is sent again with the same `_meta["fullmcp/idempotencyKey"]` gets the outcome of the first instead of
+   * running again. Default: the server's `idempotency`.
+   */
+  readonly idempotency?: boolean | IdempotencyOptions;
+}
+
+/**
+ * A defined tool. `Signature` is the tool as a function, from the arguments that a client sends to the value that the client
+ * gets; `State` and `User` are what its handler needs in `ctx.state` and `ctx.user`.
+ */
+export interface Tool<Signature = unknown, State = unknown, User = unknown> {
+  /** The kind of the definition: `tool`. */
+  readonly kind: 'tool';
+  /** For types only: the signature that a typed client reads. A function type, which the compiler resolves only on demand. */
+  readonly '~signature'?: Signature;
+  /** The description of the tool. */
+  readonly options: ToolOptions<Schema | undefined, Schema | undefined>;
+  /** The handler, unless the tool has `load`. */
+  readonly run?: (input: never, ctx: Context<State, User>) => unknown;
+  /** The import of the handler's module, unless the tool has `run`. */
+  readonly load?: () => Promise<ToolModule<(input: never, ctx: Context<State, User>) => unknown>>;
+}
+
+/** The argument of `tool()`: the description, and `run` or, for code that loads with the first call, `load`. */
+export interface ToolDefinition<In, Out, State, User, Returned> extends ToolOptions<In, Out> {
+  /** The handler. The returned value is the result. */
+  readonly run?: ToolHandler<In, Out, State, User, Returned>;
+  /** Imports the module that has the handler as `run` or as its default export. Called once, with the first call. */
+  readonly load?: () => Promise<ToolModule<ToolHandler<In, Out, State, User, Returned>>>;
+}
+
+/**
+ * Defines a tool: something that the model can do. `input` types the handler's argument and validates it; `output` does the same
+ * for the value that the handler returns.
+ *
+ * @example
+ * const add = tool({
+ *   description: 'Adds two numbers',
+ *   input: z.object({ a: z.number(), b: z.number() }),
+ *   run: ({ a, b }) => a + b,
+ * });
+ */
+export function tool<
+  In extends SchemaLike | undefined = undefined,
+  Out extends SchemaLike | undefined = undefined,
+  State = unknown,
+  User = unknown,
+  Returned = Literals,
+>(
+  definition: ToolDefinition<In, Out, State, User, Returned>,
+): Tool<(args: Sent<In>) => ToolValue<Out, Returned>, State, User> {
+  const { run, load, ...options } = definition;
+  const built: object = { kind: 'tool', options, ...(run && { run }), ...(load && { load }) };
+  return built as ReturnType<typeof tool<In, Out, State, User, Returned>>;
+}
