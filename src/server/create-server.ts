@@ -2,35 +2,24 @@
 // Builds a server from its definitions.
 
 import type { JsonObject } from '../jsonrpc/message.js';
-import {
-  type Call,
-  compose,
-  type Dispatch,
-  type Middleware,
-  type Outcome,
-  withPrint,
-} from '../protocol/call.js';
-import { fromDirect } from '../protocol/direct.js';
-import { shorten } from '../protocol/encoding/shorten.js';
-import { McpError } from '../protocol/errors.js';
+import { type Dispatch, withPrint } from '../protocol/call.js';
 import { SERVER_INFO } from '../protocol/meta.js';
 import type { Implementation } from '../protocol/model/model.js';
 import type { SchemaLike } from '../schema/schema.js';
 import { createSeal, type SealOptions } from './asking/sealed-state.js';
 import { compileDefinition, compileDefinitions, DefinitionError } from './catalog/compile.js';
-import type { Registration } from './catalog/registry.js';
-import { Registry } from './catalog/registry.js';
+import { type Registration, Registry } from './catalog/registry.js';
 import type { AnyServerOptions } from './define/options.js';
 import { type Prompt, type PromptHandler, type PromptOptions, prompt } from './define/prompt.js';
 import { type Resource, type ResourceOptions, type ResourceReader, resource } from './define/resource.js';
 import type { VariablesOf } from './define/template-values.js';
 import { type Tool, type ToolOptions, tool } from './define/tool.js';
 import type { Literals, ToolHandler } from './define/tool-handler.js';
+import { createDispatch } from './handle/dispatch.js';
 import { methodTable } from './handle/methods.js';
 import type { TaskHost, TaskPluginParts } from './handle/task-host.js';
 import { mapErrors } from './results/map-error.js';
-import { completeAs, toolFailure } from './results/results.js';
-import { mask, ToolError } from './results/tool-error.js';
+import { completeAs } from './results/results.js';
 import { toolOutcomes } from './results/tool-outcomes.js';
 import { type Changed, changedOver } from './state/bus.js';
 import { runOnce } from './state/idempotency.js';
@@ -117,7 +106,7 @@ export function createServer<State, User, T>(
   const seal = createSeal(sealOptions(options, { log, store }));
   const hasUser = options.user !== undefined;
   const once = runOnce({ name: info.name, store, log, hasUser });
-  const { methods: table, tasks } = methodTable({
+  const { methods, tasks } = methodTable({
     registry,
     seal,
     running: lifespan as LifespanRun<never>,
@@ -138,48 +127,6 @@ export function createServer<State, User, T>(
           limits: options.tasks ?? {},
         }) as TaskHost),
   });
-  function handlerOf(method: string): (call: Call) => Outcome | Promise<Outcome> {
-    const handler = table.get(method);
-    if (handler !== undefined) return handler;
-    throw new McpError('method_not_found', `Method not found: ${shorten(method, 128)}`);
-  }
-
-  function dispatch(call: Call): Outcome | Promise<Outcome> {
-    registry.inUse = true;
-    try {
-      const handler = handlerOf(call.method);
-      const outcome = handler(call);
-      return outcome instanceof Promise ? outcome.catch((error) => handleError(error, call)) : outcome;
-    } catch (error) {
-      return handleError(error, call);
-    }
-  }
-
-  // Middleware needs a promise, and a call that it may spread.
-  const outer = use.length === 0 ? fromDirect(dispatch) : throughMiddleware(use);
-  function throughMiddleware(middleware: readonly Middleware[]): Dispatch {
-    const inner = compose(middleware, async (call) => handlerOf(call.method)(call));
-    return async function dispatch(call) {
-      registry.inUse = true;
-      try {
-        return await inner(call);
-      } catch (error) {
-        return handleError(error, call);
-      }
-    };
-  }
-
-  // A tool's errors are handled where it runs. These errors come from middleware, `user`, prompts and resources.
-  async function handleError(error: unknown, call: Call): Promise<Outcome> {
-    const replacement = McpError.is(error) || ToolError.is(error) ? error : await mapError(error, call);
-    if (McpError.is(replacement)) throw replacement;
-    if (replacement === undefined)
-      throw new McpError('internal_error', mask(error, `Method "${call.method}"`, log));
-    // The model reads the results of tools. The results of other methods cannot describe a failure.
-    if (call.method === 'tools/call') return registry.complete(toolFailure(replacement.message));
-    throw new McpError('internal_error', replacement.message, { cause: replacement });
-  }
-
   async function drain(drainOptions?: { readonly drainMs?: number }): Promise<void> {
     await tasks?.close(drainOptions);
   }
@@ -195,7 +142,7 @@ export function createServer<State, User, T>(
 
   return {
     info,
-    dispatch: outer,
+    dispatch: createDispatch({ registry, methods, use, mapError, log }),
     changed,
     logger: log,
     tool(name, toolOptions, run) {
@@ -253,7 +200,7 @@ function resultMeta({ name, version }: { readonly name: unknown; readonly versio
   return { [SERVER_INFO]: Object.freeze(info) };
 }
 
-function serverInfo(options: JsonLike): Implementation {
+function serverInfo(options: Implementation): Implementation {
   const { name, version, title, description, websiteUrl, icons } = options;
   return {
     name,
@@ -264,5 +211,3 @@ function serverInfo(options: JsonLike): Implementation {
     ...(icons && { icons }),
   };
 }
-
-type JsonLike = Implementation & { readonly instructions?: string };

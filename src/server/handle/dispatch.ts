@@ -1,0 +1,68 @@
+// The `dispatch` of a server: middleware, then the handler of the call's method.
+
+import { type Call, compose, type Dispatch, type Middleware, type Outcome } from '../../protocol/call.js';
+import { fromDirect } from '../../protocol/direct.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
+import { McpError } from '../../protocol/errors.js';
+import type { Registry } from '../catalog/registry.js';
+import type { MapError } from '../results/map-error.js';
+import { toolFailure } from '../results/results.js';
+import { mask, ToolError } from '../results/tool-error.js';
+import type { Logger } from '../state/log.js';
+import type { MethodTable } from './methods.js';
+
+/** The parts of a server that its `dispatch` needs. */
+export interface DispatchParts {
+  readonly registry: Registry;
+  readonly methods: MethodTable['methods'];
+  /** The server's middleware, the first outermost. */
+  readonly use: readonly Middleware[];
+  readonly mapError: MapError;
+  readonly log: Logger;
+}
+
+/** Makes the function that answers every call to a server. Without middleware, a synchronous handler is answered synchronously. */
+export function createDispatch({ registry, methods, use, mapError, log }: DispatchParts): Dispatch {
+  return use.length === 0 ? fromDirect(dispatch) : throughMiddleware();
+
+  function dispatch(call: Call): Outcome | Promise<Outcome> {
+    registry.inUse = true;
+    try {
+      const handler = handlerOf(call.method);
+      const outcome = handler(call);
+      return outcome instanceof Promise ? outcome.catch((error) => handleError(error, call)) : outcome;
+    } catch (error) {
+      return handleError(error, call);
+    }
+  }
+
+  // Middleware needs a promise, and a call that it may spread.
+  function throughMiddleware(): Dispatch {
+    const composed = compose(use, async (call) => handlerOf(call.method)(call));
+    return async function dispatch(call) {
+      registry.inUse = true;
+      try {
+        return await composed(call);
+      } catch (error) {
+        return handleError(error, call);
+      }
+    };
+  }
+
+  function handlerOf(method: string): (call: Call) => Outcome | Promise<Outcome> {
+    const handler = methods.get(method);
+    if (handler !== undefined) return handler;
+    throw new McpError('method_not_found', `Method not found: ${shorten(method, 128)}`);
+  }
+
+  // The errors of a tool are handled where it runs. These errors come from middleware, `user`, prompts and resources.
+  async function handleError(error: unknown, call: Call): Promise<Outcome> {
+    const replacement = McpError.is(error) || ToolError.is(error) ? error : await mapError(error, call);
+    if (McpError.is(replacement)) throw replacement;
+    if (replacement === undefined)
+      throw new McpError('internal_error', mask(error, `Method "${call.method}"`, log));
+    // The model reads the results of tools. The results of other methods cannot describe a failure.
+    if (call.method === 'tools/call') return registry.complete(toolFailure(replacement.message));
+    throw new McpError('internal_error', replacement.message, { cause: replacement });
+  }
+}
