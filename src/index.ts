@@ -54,7 +54,8 @@ export type {
 export type { Step } from './server/asking/run.js';
 export { DefinitionError } from './server/catalog/compile.js';
 export type { Registration } from './server/catalog/registry.js';
-export type { ClientFacts, Context, Elicit } from './server/context/context.js';
+export type { ClientFacts } from './server/context/client-facts.js';
+export type { Context, Elicit } from './server/context/context.js';
 export type { Completer, Completers, Described } from './server/define/definition.js';
 export type { NeedsState, NeedsUser, OrUndefined } from './server/define/fitting.js';
 export type {

@@ -109,7 +109,7 @@ export function createServer<State, User, T>(
   const { methods, tasks } = methodTable({
     registry,
     seal,
-    running: lifespan as LifespanRun<never>,
+    lifespan: lifespan as LifespanRun<never>,
     changed,
     log,
     user: options.user as never,

@@ -11,7 +11,7 @@ import { jsonBytes } from './task.js';
 
 export interface AnswerQueueParts {
   readonly saved: SavedTask;
-  readonly asking: () => Replay;
+  readonly replay: () => Replay;
   readonly journal: () => Journal;
   readonly isEnded: () => boolean;
   /** Throws if the task does not belong to this process any more. */
@@ -37,12 +37,12 @@ export class AnswerQueue {
   }
 
   async #give(responses: JsonObject): Promise<void> {
-    const { saved, asking, isEnded } = this.#parts;
+    const { saved, replay, isEnded } = this.#parts;
     this.#parts.ensureHere();
     if (isEnded()) return;
     const { task } = saved;
     const before = task.open;
-    const taken = takeAnswers(asking(), before, responses);
+    const taken = takeAnswers(replay(), before, responses);
     if (taken.size === 0) return;
     const undo = (): void => {
       for (const { reopen } of taken.values()) reopen();
@@ -60,7 +60,7 @@ export class AnswerQueue {
       for (const { proceed } of taken.values()) proceed();
       // While the answer was saved, the handler may have reached one of the questions, which was then listed as open.
       const asked = [...taken.keys()].filter(
-        (key) => Object.hasOwn(task.open, key) && !asking().open.has(key),
+        (key) => Object.hasOwn(task.open, key) && !replay().open.has(key),
       );
       if (asked.length === 0 || isEnded()) return;
       this.#closeQuestions(asked);
@@ -92,13 +92,13 @@ export class AnswerQueue {
   }
 }
 
-function takeAnswers(asking: Replay, open: JsonObject, responses: JsonObject): Map<string, AcceptedAnswer> {
+function takeAnswers(replay: Replay, open: JsonObject, responses: JsonObject): Map<string, AcceptedAnswer> {
   const taken = new Map<string, AcceptedAnswer>();
   for (const [key, response] of Object.entries(responses)) {
     if (!Object.hasOwn(open, key)) continue;
-    const question = asking.open.get(key);
+    const question = replay.open.get(key);
     // After a restart, the client may answer before the handler has reached the question again.
-    const answer = question === undefined ? asking.expect(key, response) : question.answer(response);
+    const answer = question === undefined ? replay.expect(key, response) : question.answer(response);
     if (answer !== undefined) taken.set(key, answer);
   }
   return taken;

@@ -10,7 +10,7 @@ import { ToolError } from '../../server/results/tool-error.js';
 
 export interface TaskBeginning {
   readonly call: Call;
-  readonly asking: Replay;
+  readonly replay: Replay;
   readonly load: () => TaskWork | Promise<TaskWork>;
   readonly lifetime: Lifetime;
   /** Called with each failure that is retried. */
@@ -44,13 +44,13 @@ export async function beginTask(beginning: TaskBeginning): Promise<StartedTask |
   return undefined;
 }
 
-async function begin(work: TaskWork, { call, asking }: TaskBeginning): Promise<StartedTask> {
+async function begin(work: TaskWork, { call, replay }: TaskBeginning): Promise<StartedTask> {
   let isRunning = false;
   let started!: () => void;
   const running = new Promise<void>((resolve) => {
     started = resolve;
   });
-  const ended = work.run(call, asking, () => {
+  const ended = work.run(call, replay, () => {
     isRunning = true;
     started();
   });

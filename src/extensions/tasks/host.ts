@@ -96,11 +96,11 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
       status: 'working',
       statusMessage: undefined,
       open: {},
-      journal: running === undefined ? newJournal(work.runId) : running.asking.journal(running.ctx.sent),
+      journal: running === undefined ? newJournal(work.runId) : running.replay.journal(running.ctx.sent),
       result: undefined,
       error: undefined,
     };
-    const task = new LiveTask(liveParts, fresh, running?.asking);
+    const task = new LiveTask(liveParts, fresh, running?.replay);
     const created = summary(fresh);
     const { id } = fresh;
     watch(task);

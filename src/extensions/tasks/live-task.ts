@@ -33,7 +33,7 @@ export class LiveTask {
   readonly #parts: LiveTaskParts;
   readonly #saved: SavedTask;
   readonly #lifetime = new Lifetime();
-  readonly #asking: Replay;
+  readonly #replay: Replay;
   /** Whether the run has ended, saved or not. */
   #ended = false;
   #left = false;
@@ -46,10 +46,10 @@ export class LiveTask {
   #answers: AnswerQueue | undefined;
   #onProgress: (() => void) | undefined;
 
-  /** `asking` belongs to a handler that already runs, as an ordinary call. */
-  constructor(parts: LiveTaskParts, task: Task, asking?: Replay) {
+  /** `replay` belongs to a handler that already runs, as an ordinary call. */
+  constructor(parts: LiveTaskParts, task: Task, replay?: Replay) {
     this.#parts = parts;
-    this.#asking = asking ?? new Replay(task.journal, { suspender: this.#waiting });
+    this.#replay = replay ?? new Replay(task.journal, { suspender: this.#waiting });
     this.#saved = new SavedTask(parts, task, {
       journal: () => this.#journal(),
       onEnd: (ended) => this.#over(ended),
@@ -105,7 +105,7 @@ export class LiveTask {
       this.#onProgress = resolve;
       beginTask({
         call: this.#call(),
-        asking: this.#asking,
+        replay: this.#replay,
         load,
         lifetime: this.#lifetime,
         onFailure: (error) => this.#cannotBegin(error),
@@ -117,12 +117,12 @@ export class LiveTask {
   }
 
   /** Takes over a handler that has been running as an ordinary call. */
-  adopt({ ctx, ended }: RunningCall): void {
+  adopt({ ctx, outcome }: RunningCall): void {
     ctx.continueAs(this.#call());
-    this.#asking.suspendWith(this.#waiting);
+    this.#replay.suspendWith(this.#waiting);
     // Steps may have finished while the task was being saved in `ctx.background()`.
     if (this.#journal().steps.size > this.#firstSteps) this.#saved.keep().catch(ignore);
-    this.#follow(ended);
+    this.#follow(outcome);
   }
 
   #call(): Call {
@@ -130,8 +130,8 @@ export class LiveTask {
   }
 
   #journal(): Journal {
-    const { logged, reached } = this.task.journal;
-    return this.#asking.journal({ logged, reached });
+    const { logCount, lastProgress } = this.task.journal;
+    return this.#replay.journal({ logCount, lastProgress });
   }
 
   // The status tells the client why nothing happens.
@@ -167,7 +167,7 @@ export class LiveTask {
   // A question that cannot be saved is never listed, so it can never be answered.
   #cannotSaveQuestion(error: unknown): void {
     if (!(error instanceof Unsaveable)) return;
-    this.#asking.end(new McpError('internal_error', `The question cannot be saved. ${error.message}`));
+    this.#replay.end(new McpError('internal_error', `The question cannot be saved. ${error.message}`));
     this.#saved.change({ open: {}, status: 'working' });
   }
 
@@ -219,7 +219,7 @@ export class LiveTask {
   answer(responses: JsonObject): Promise<void> {
     this.#answers ??= new AnswerQueue({
       saved: this.#saved,
-      asking: () => this.#asking,
+      replay: () => this.#replay,
       journal: () => this.#journal(),
       isEnded: () => this.#ended,
       ensureHere: () => this.#ensureHere(),
@@ -250,7 +250,7 @@ export class LiveTask {
     if (this.#left) return;
     this.#ended = true;
     const reason = new McpError('cancelled', 'It has expired');
-    this.#asking.end(reason);
+    this.#replay.end(reason);
     this.#lifetime.end(reason);
     await this.#saved.close(reason);
     await this.#parts.remove(this.task);
@@ -265,12 +265,12 @@ export class LiveTask {
     if (this.#left) return;
     this.#left = true;
     const reason = shuttingDown();
-    this.#asking.end(reason);
+    this.#replay.end(reason);
     // This attempt ends in an orderly way and does not count. That is written at once, because a step may use up all the time.
     const isCounted = this.#isCounted && this.task.attempts > 0;
     if (isCounted) this.task.attempts--;
     const uncounted = isCounted ? this.#saved.attempt().catch(ignore) : undefined;
-    await Promise.race([this.#asking.idle(), late]);
+    await Promise.race([this.#replay.idle(), late]);
     this.#lifetime.end(reason);
     await Promise.race([uncounted, late]);
     if (this.#ended || (this.#isCounted && !this.#isFollowed))
@@ -283,7 +283,7 @@ export class LiveTask {
     this.#ended = true;
     const reason = new McpError('cancelled', ended.statusMessage ?? 'The task has ended');
     if (ended.status === 'cancelled') this.#lifetime.end(reason);
-    this.#asking.end(reason);
+    this.#replay.end(reason);
     void this.#saved.close(reason);
     this.#onProgress?.();
     this.#parts.changed(ended.id);

@@ -15,9 +15,9 @@ export interface Journal {
   /** Whether two questions or steps ever ran in parallel. */
   readonly parallel: boolean;
   /** The number of log messages that were sent. */
-  readonly logged: number;
+  readonly logCount: number;
   /** The last progress that was sent. */
-  readonly reached: number | undefined;
+  readonly lastProgress: number | undefined;
 }
 
 /** Makes the journal of a new run. Runs with the same id give their steps the same idempotency keys. */
@@ -29,8 +29,8 @@ export function newJournal(run: string = crypto.randomUUID()): Journal {
     keys: new Map(),
     changes: new Map(),
     parallel: false,
-    logged: 0,
-    reached: undefined,
+    logCount: 0,
+    lastProgress: undefined,
   };
 }
 
@@ -38,7 +38,7 @@ export function newJournal(run: string = crypto.randomUUID()): Journal {
 
 /** Writes a journal as JSON. */
 export function writeJournal(journal: Journal): JsonObject {
-  const { run, answers, steps, keys, changes, parallel, logged, reached } = journal;
+  const { run, answers, steps, keys, changes, parallel, logCount, lastProgress } = journal;
   return {
     r: run,
     a: [...answers],
@@ -46,8 +46,8 @@ export function writeJournal(journal: Journal): JsonObject {
     k: [...keys],
     ...(changes.size > 0 && { c: [...changes] }),
     ...(parallel && { b: 1 }),
-    ...(logged > 0 && { l: logged }),
-    ...(reached !== undefined && { p: reached }),
+    ...(logCount > 0 && { l: logCount }),
+    ...(lastProgress !== undefined && { p: lastProgress }),
   };
 }
 
@@ -60,7 +60,7 @@ export function readJournal(json: JsonObject): Journal {
     keys: new Map(json['k'] as [string, string][]),
     changes: new Map((json['c'] as [string, number][] | undefined) ?? []),
     parallel: json['b'] === 1,
-    logged: (json['l'] as number | undefined) ?? 0,
-    reached: json['p'] as number | undefined,
+    logCount: (json['l'] as number | undefined) ?? 0,
+    lastProgress: json['p'] as number | undefined,
   };
 }

@@ -193,7 +193,7 @@ export class ReplayState {
     return [...this.#changedQuestions];
   }
 
-  journal(sentSoFar: { readonly logged: number; readonly reached: number | undefined }): Journal {
+  journal(sentSoFar: { readonly logCount: number; readonly lastProgress: number | undefined }): Journal {
     const { run } = this.#journal;
     const held = [...this.#heldAnswers].filter(([key]) => this.#isSameQuestion(key));
     return {

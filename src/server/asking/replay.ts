@@ -291,7 +291,7 @@ export class Replay implements Run {
   }
 
   /** The current journal, for the next round. */
-  journal(sentSoFar: { readonly logged: number; readonly reached: number | undefined }): Journal {
+  journal(sentSoFar: { readonly logCount: number; readonly lastProgress: number | undefined }): Journal {
     return this.#state.journal(sentSoFar);
   }
 }

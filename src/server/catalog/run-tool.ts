@@ -69,7 +69,7 @@ export function toolRunner(tool: RunnableTool, errors: ToolErrors): RunTool {
 
   async function failTool(error: unknown, ctx: CallContext<never, never>, call: Call): Promise<ToolResult> {
     // The run was ended from outside, so the handler's error does not matter.
-    if (ctx.over !== undefined) throw ctx.over;
+    if (ctx.endReason !== undefined) throw ctx.endReason;
     if (McpError.is(error)) throw error;
     // The call was cancelled, so the handler's error is not reported.
     if (ctx.signal.aborted) throw new McpError('cancelled', 'The call was ended', { cause: error });

@@ -1,17 +1,14 @@
 import { hasEnded, onEnd, withSignal, withSignalOf } from '../../async/lifetime.js';
-import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Auth, Call, HttpFacts } from '../../protocol/call.js';
 import { copyCall } from '../../protocol/direct.js';
 import { cancelledBy } from '../../protocol/errors.js';
 import { progressToken } from '../../protocol/meta.js';
-import type { ResourceContents } from '../../protocol/model/content.js';
 import { atLeast } from '../../protocol/tables/log-level.js';
 import type { Schema } from '../../schema/schema.js';
 import {
   checkCapabilities,
   type FormQuestion,
   formQuestion,
-  missingCapability,
   type Question,
   requiredCapabilities,
   rootsQuestion,
@@ -22,66 +19,51 @@ import {
 import { Replay } from '../asking/replay.js';
 import { checkKey, markHandled, NestedRun, type Run } from '../asking/run.js';
 import { ToolError } from '../results/tool-error.js';
-import type { ToolResult } from '../results/tool-result.js';
 import type { Changed } from '../state/bus.js';
 import { LogCount, loggable, logOf } from './call-log.js';
 import type { CallTimeout } from './call-timeout.js';
-import type { ClientFacts, Context, ContextLog, Elicit } from './context.js';
+import { type ClientFacts, clientFacts } from './client-facts.js';
+import type { Context, ContextLog, Elicit } from './context.js';
 import { readProgress } from './progress.js';
-import type { PreparedInputs, RunInputs, SentSoFar } from './run-inputs.js';
+import type { ContextParts, NestedCall, RunInputs, SentSoFar } from './run-inputs.js';
 
-/** The parts of a server that its calls use. */
-export interface Services {
-  /** Makes the run of a call when the call first asks or takes a step. */
-  readonly begin: () => Replay;
-  readonly changed: Changed;
-  readonly read: (nested: NestedCall, uri: string) => Promise<readonly ResourceContents[]>;
-  readonly callTool: (nested: NestedCall, name: string, args: Readonly<JsonObject>) => Promise<ToolResult>;
-}
-
-/** A call that a handler makes inside its own: its questions are the outer call's. */
-export interface NestedCall {
-  readonly inputs: PreparedInputs;
-  readonly call: Call;
-  readonly asking: Run;
-}
-
-/** Members are made when a handler first touches them; a handler that uses none pays for none. */
+/** The context of one run of a handler. Its members are made when the handler first uses them, so that unused ones cost nothing. */
 export class CallContext<State, User> implements Context<State, User> {
   readonly state: State;
   readonly user: User;
   #call: Call;
-  readonly #services: Services;
+  readonly #parts: ContextParts;
   readonly #inputs: RunInputs<State, User>;
-  #asking: Run | undefined;
-  #ended: Error | undefined;
-  #left = false;
+  #run: Run | undefined;
+  #endReason: Error | undefined;
+  #isClosed = false;
   #unlisten: (() => void) | undefined;
-  #reached: number;
+  #lastProgress: number;
   #logs: LogCount | undefined;
   #nestedCalls = 0;
   #timeout: CallTimeout | undefined;
   #background: (() => Promise<void>) | undefined;
-  #leaving: Promise<void> | undefined;
+  #backgrounding: Promise<void> | undefined;
 
-  constructor(call: Call, services: Services, inputs: RunInputs<State, User>) {
+  constructor(call: Call, parts: ContextParts, inputs: RunInputs<State, User>) {
     this.#call = call;
-    this.#services = services;
+    this.#parts = parts;
     this.#inputs = inputs;
-    if (inputs.asking !== undefined) this.#asking = this.#bind(inputs.asking);
-    this.#reached = inputs.sent?.reached ?? Number.NEGATIVE_INFINITY;
+    if (inputs.run !== undefined) this.#run = this.#bind(inputs.run);
+    this.#lastProgress = inputs.sent?.lastProgress ?? Number.NEGATIVE_INFINITY;
     this.state = inputs.state;
     this.user = inputs.user;
   }
 
-  /** The questions and steps of this call; undefined while there are none, or where they are an outer call's. */
-  get asking(): Replay | undefined {
-    return this.#asking instanceof Replay ? this.#asking : undefined;
+  /** The questions and steps of this call; undefined if there are none, or if they belong to an outer call. */
+  get replay(): Replay | undefined {
+    return this.#run instanceof Replay ? this.#run : undefined;
   }
 
   get sent(): SentSoFar {
-    const logged = Math.max(this.#logs?.logged ?? 0, this.#inputs.sent?.logged ?? 0);
-    return { logged, reached: this.#reached === Number.NEGATIVE_INFINITY ? undefined : this.#reached };
+    const logCount = Math.max(this.#logs?.total ?? 0, this.#inputs.sent?.logCount ?? 0);
+    const hasProgress = this.#lastProgress !== Number.NEGATIVE_INFINITY;
+    return { logCount, lastProgress: hasProgress ? this.#lastProgress : undefined };
   }
 
   get signal(): AbortSignal {
@@ -95,15 +77,15 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   /**
-   * The handler continues as a task: from now on its signal, its progress, its log and its inner calls are those of the task's
-   * call, and its run is over when that call is. The caller and the HTTP request stay as they were.
+   * Continues the handler as a task: from now on the signal, the progress, the log and the nested calls are those of the task's
+   * call, and the run ends with that call. The caller and the HTTP request stay the same.
    */
   continueAs(call: Call): void {
     this.#unlisten?.();
     const { auth, http } = this.#call;
     this.#call = withSignalOf(call, { ...call, auth, http });
     this.#timeout?.follow(call);
-    if (this.#asking !== undefined) this.#bind(this.#asking);
+    if (this.#run !== undefined) this.#bind(this.#run);
   }
 
   get auth(): Auth | undefined {
@@ -119,36 +101,28 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   get client(): ClientFacts {
-    const { client, capabilities, revision } = this.#call.peer;
-    return {
-      info: client,
-      capabilities,
-      revision,
-      require(capability) {
-        if (capabilities[capability] === undefined) throw missingCapability({ [capability]: {} });
-      },
-    };
+    return clientFacts(this.#call.peer);
   }
 
   get changed(): Changed {
-    return this.#services.changed;
+    return this.#parts.changed;
   }
 
   get progress(): Context['progress'] {
     return (done, total, message) => {
-      const reached = readProgress({ done, total, message });
+      const params = readProgress({ done, total, message });
       const token = progressToken(this.#call.params);
       // The value must grow with each notification (spec, Progress).
-      if (token === undefined || reached === undefined || !(done > this.#reached)) return;
-      this.#reached = done;
-      this.#call.notify('notifications/progress', { progressToken: token, ...reached });
+      if (token === undefined || params === undefined || !(done > this.#lastProgress)) return;
+      this.#lastProgress = done;
+      this.#call.notify('notifications/progress', { progressToken: token, ...params });
     };
   }
 
   get log(): ContextLog {
     return logOf((level, data, logger) => {
-      const wanted = this.#call.peer.logLevel;
-      if (wanted === undefined || !atLeast(level, wanted)) return;
+      const { logLevel } = this.#call.peer;
+      if (logLevel === undefined || !atLeast(level, logLevel)) return;
       // Messages that an earlier round sent are not sent again.
       if (!this.#logCount().isNew()) return;
       const params = { level, ...(logger !== undefined && { logger }), data: loggable(data) };
@@ -157,7 +131,7 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   #logCount(): LogCount {
-    this.#logs ??= this.#inputs.logs ?? new LogCount(this.#inputs.sent?.logged ?? 0);
+    this.#logs ??= this.#inputs.logs ?? new LogCount(this.#inputs.sent?.logCount ?? 0);
     return this.#logs;
   }
 
@@ -190,7 +164,7 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   get step(): Context['step'] {
-    return (key, work) => this.#questions().step(key, work);
+    return (key, work) => this.#ensureRun().step(key, work);
   }
 
   #ask<T>(key: string, make: () => Question<T>): Promise<T> {
@@ -198,21 +172,21 @@ export class CallContext<State, User> implements Context<State, User> {
       checkKey(key);
       const question = make();
       checkCapabilities(requiredCapabilities(question.request), this.#call.peer.capabilities);
-      return this.#questions().ask(key, question);
+      return this.#ensureRun().ask(key, question);
     } catch (error) {
       return markHandled(Promise.reject(error));
     }
   }
 
-  #questions(): Run {
-    this.#asking ??= this.#bind(this.#services.begin());
-    return this.#asking;
+  #ensureRun(): Run {
+    this.#run ??= this.#bind(this.#parts.newReplay());
+    return this.#run;
   }
 
-  // The run of a call is over when the call is. The run of a nested call is a part of it and does not listen.
+  // The run of a call ends with the call. The run of a nested call ends with the outer run, so it does not listen.
   #bind(run: Run): Run {
-    if (this.#ended !== undefined) run.end(this.#ended);
-    else if (this.#left) run.close();
+    if (this.#endReason !== undefined) run.end(this.#endReason);
+    else if (this.#isClosed) run.close();
     else if (run instanceof Replay) {
       const call = this.#call;
       const end = (): void => run.end(cancelledBy(call.signal.reason));
@@ -222,56 +196,56 @@ export class CallContext<State, User> implements Context<State, User> {
     return run;
   }
 
-  /** Why the run of this handler is over; undefined while it is not. */
-  get over(): Error | undefined {
-    return this.#ended ?? this.#asking?.reason;
+  /** The reason why the run of this handler is over; undefined while it is running. */
+  get endReason(): Error | undefined {
+    return this.#endReason ?? this.#run?.reason;
   }
 
-  /** Ends the run before the handler does: from now on it can neither ask nor take a step. */
+  /** Ends the run before the handler ends: from now on every question and step of the handler throws `reason`. */
   end(reason: Error): void {
-    this.#ended ??= reason;
-    this.#asking?.end(reason);
+    this.#endReason ??= reason;
+    this.#run?.end(reason);
   }
 
-  /** The handler has ended. */
-  leave(): void {
-    this.#left = true;
+  /** Called when the handler has returned or thrown. */
+  close(): void {
+    this.#isClosed = true;
     this.#unlisten?.();
-    this.#asking?.close();
+    this.#run?.close();
   }
 
-  // A second call waits for the first.
+  // A second call of `background` waits for the first.
   get background(): () => Promise<void> {
     return async () => {
-      this.#leaving ??= this.#background?.();
-      await this.#leaving;
+      this.#backgrounding ??= this.#background?.();
+      await this.#backgrounding;
     };
   }
 
-  /** Sets the work of `background`, which does nothing by default. */
-  onBackground(leave: (asking: Replay) => Promise<void>): void {
+  /** Sets the function that `background` calls. By default `background` does nothing. */
+  onBackground(moveToTask: (replay: Replay) => Promise<void>): void {
     this.#background = async () => {
-      const asking = this.#questions() as Replay;
-      // Nobody would know of a task that a cancelled call made.
-      if (asking.reason !== undefined) throw asking.reason;
-      await leave(asking);
+      const replay = this.#ensureRun() as Replay;
+      // The client of a cancelled call would not learn of the task.
+      if (replay.reason !== undefined) throw replay.reason;
+      await moveToTask(replay);
     };
   }
 
   get read(): Context['read'] {
-    return (uri) => markHandled(this.#services.read(this.#nested(uri), uri));
+    return (uri) => markHandled(this.#parts.read(this.#nested(uri), uri));
   }
 
   get call(): Context['call'] {
-    return (name, args = {}) => markHandled(this.#services.callTool(this.#nested(name), name, args));
+    return (name, args = {}) => markHandled(this.#parts.callTool(this.#nested(name), name, args));
   }
 
   #nested(name: string): NestedCall {
     const prefix = `${name}#${++this.#nestedCalls}/`;
-    const outer = { find: () => this.#asking, make: () => this.#questions() };
+    const outer = { find: () => this.#run, make: () => this.#ensureRun() };
     const call = this.#timeout === undefined ? this.#call : withSignal(copyCall(this.#call), this.#timeout);
     const inputs = { ...this.#inputs, logs: this.#logCount() } as RunInputs<never, never>;
-    return { inputs, call, asking: new NestedRun(outer, prefix) };
+    return { inputs, call, run: new NestedRun(outer, prefix) };
   }
 
   get release(): () => void {

@@ -39,7 +39,7 @@ export function loggable(data: unknown): unknown {
 /** Counts the log messages of a run, those of its inner calls included. The first ones were sent by earlier rounds. */
 export class LogCount {
   readonly #sent: number;
-  logged = 0;
+  total = 0;
 
   constructor(sent: number) {
     this.#sent = sent;
@@ -47,6 +47,6 @@ export class LogCount {
 
   /** Counts a message; false if an earlier round has sent it. */
   isNew(): boolean {
-    return ++this.logged > this.#sent;
+    return ++this.total > this.#sent;
   }
 }

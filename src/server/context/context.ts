@@ -2,9 +2,7 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Auth, HttpFacts } from '../../protocol/call.js';
 import type { ResourceContents } from '../../protocol/model/content.js';
 import type { ElicitUrlResult, Root } from '../../protocol/model/input.js';
-import type { ClientCapabilities, Implementation } from '../../protocol/model/model.js';
 import type { LogLevel } from '../../protocol/tables/log-level.js';
-import type { Revision } from '../../protocol/tables/revisions.js';
 import type { Infer, Schema } from '../../schema/schema.js';
 import type {
   ElicitResult,
@@ -16,6 +14,7 @@ import type {
 import type { Step } from '../asking/run.js';
 import type { ToolResult } from '../results/tool-result.js';
 import type { Changed } from '../state/bus.js';
+import type { ClientFacts } from './client-facts.js';
 
 /** The second argument of every handler. Destructure it freely: no member depends on `this`. */
 export interface Context<State = unknown, User = unknown> {
@@ -92,15 +91,3 @@ export interface Elicit {
 
 /** Functions that send a log message of their level to the client. */
 export type ContextLog = Readonly<Record<LogLevel, (data: unknown, logger?: string) => void>>;
-
-/** The client as it describes itself. Nothing here is proved. */
-export interface ClientFacts {
-  /** The client's name and version; undefined if it did not send them. */
-  readonly info: Implementation | undefined;
-  /** The features that the client can handle. */
-  readonly capabilities: ClientCapabilities;
-  /** The protocol revision that the client speaks. */
-  readonly revision: Revision;
-  /** Ends the call with the error `missing_capability` unless the client declared the capability. */
-  readonly require: (capability: keyof ClientCapabilities) => void;
-}

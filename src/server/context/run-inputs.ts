@@ -1,17 +1,25 @@
+// The values and functions that a handler's run starts with, besides its call.
+
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Call } from '../../protocol/call.js';
+import type { ResourceContents } from '../../protocol/model/content.js';
+import type { Replay } from '../asking/replay.js';
 import type { Run } from '../asking/run.js';
+import type { ToolResult } from '../results/tool-result.js';
+import type { Changed } from '../state/bus.js';
 import type { LogCount } from './call-log.js';
 import type { Context } from './context.js';
 
-/** The values that a handler's run starts with, beside its call. */
+/** The values that a handler's run starts with. */
 export interface RunInputs<State, User> {
   readonly state: State;
   readonly user: User;
   /** The questions and steps of an earlier round, or of the outer call. */
-  readonly asking?: Run | undefined;
+  readonly run?: Run | undefined;
   readonly resumed?: Context['resumed'];
   /** The log messages and progress that earlier rounds sent. */
   readonly sent?: SentSoFar | undefined;
-  /** The count of the outer call's log messages, where this call is inside another one. */
+  /** The count of the outer call's log messages, for a nested call. */
   readonly logs?: LogCount | undefined;
 }
 
@@ -20,6 +28,22 @@ export type PreparedInputs = Pick<RunInputs<never, never>, 'state' | 'user' | 'l
 
 /** The number of log messages that were sent in all rounds, and the highest progress. */
 export interface SentSoFar {
-  readonly logged: number;
-  readonly reached: number | undefined;
+  readonly logCount: number;
+  readonly lastProgress: number | undefined;
+}
+
+/** The functions of a server that the contexts of its handlers call. */
+export interface ContextParts {
+  /** Makes the replay of a call when its handler asks the first question or runs the first step. */
+  readonly newReplay: () => Replay;
+  readonly changed: Changed;
+  readonly read: (nested: NestedCall, uri: string) => Promise<readonly ResourceContents[]>;
+  readonly callTool: (nested: NestedCall, name: string, args: Readonly<JsonObject>) => Promise<ToolResult>;
+}
+
+/** A call that a handler makes with `ctx.call` or `ctx.read`. Its questions and steps belong to the outer call. */
+export interface NestedCall {
+  readonly inputs: PreparedInputs;
+  readonly call: Call;
+  readonly run: Run;
 }

@@ -4,8 +4,7 @@ import { McpError } from '../../protocol/errors.js';
 import { isInputRequired } from '../asking/input-required.js';
 import { type Registry, unknownName } from '../catalog/registry.js';
 import { type CompiledTool, readArguments, type ToolInput } from '../catalog/tools.js';
-import type { Services } from '../context/call-context.js';
-import type { PreparedInputs } from '../context/run-inputs.js';
+import type { ContextParts, NestedCall, PreparedInputs } from '../context/run-inputs.js';
 import type { ToolResult } from '../results/tool-result.js';
 import type { RunOnce } from '../state/idempotency.js';
 import type { HandlerRunner } from './run-handler.js';
@@ -16,7 +15,7 @@ export interface ToolCalls {
   /** Answers `tools/call`. */
   readonly callTool: (call: Call) => Outcome | Promise<Outcome>;
   /** Calls a tool from inside another handler. */
-  readonly callNested: Services['callTool'];
+  readonly callNested: ContextParts['callTool'];
   /** Finds the tool of a task that an earlier process left, to run it again. */
   readonly restartTask: (task: { readonly tool: string; readonly args: unknown }) => Promise<TaskWork>;
 }
@@ -83,12 +82,12 @@ export function toolCalls({ registry, runner, tasks, runOnce }: ToolCallParts): 
         origin &&
         (async () => {
           inputs = await runner.prepare(origin.call);
-          runner.onKept(origin.call);
+          runner.warnOfUnknownCaller(origin.call);
         }),
-      async run(call, asking, onRunning) {
+      async run(call, replay, onRunning) {
         const result = await runNested(
           call,
-          asking,
+          replay,
           async (ctx) => {
             onRunning();
             return handler.run(input, ctx, call);
@@ -97,7 +96,7 @@ export function toolCalls({ registry, runner, tasks, runOnce }: ToolCallParts): 
         );
         if (isInputRequired(result))
           throw new TypeError(`${tool.name} returns inputRequired and cannot run as a task`);
-        if (!result.isError) asking.checkResult();
+        if (!result.isError) replay.checkResult();
         return handler.finish(result);
       },
       inline: async (background) => {
@@ -124,7 +123,7 @@ export function toolCalls({ registry, runner, tasks, runOnce }: ToolCallParts): 
   }
 
   async function callNested(
-    { call, asking, inputs }: Parameters<Services['callTool']>[0],
+    { call, run, inputs }: NestedCall,
     name: string,
     args: object,
   ): Promise<ToolResult> {
@@ -133,12 +132,7 @@ export function toolCalls({ registry, runner, tasks, runOnce }: ToolCallParts): 
     const input = await readArguments(tool, nested);
     if (!input.ok) return input.failure;
     const { value } = input;
-    const result = await runNested(
-      nested,
-      asking,
-      async (ctx) => tool.handler.run(value, ctx, nested),
-      inputs,
-    );
+    const result = await runNested(nested, run, async (ctx) => tool.handler.run(value, ctx, nested), inputs);
     if (isInputRequired(result))
       throw new TypeError(`${name} returns inputRequired and cannot be called from a handler`);
     return result;

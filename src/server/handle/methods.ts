@@ -8,9 +8,10 @@ import type { CompiledMethod } from '../catalog/compile.js';
 import { listResources } from '../catalog/list-resources.js';
 import { type CompiledPrompt, type GetPromptResult, toPromptResult } from '../catalog/prompts.js';
 import { type Registry, unknownName } from '../catalog/registry.js';
-import type { CallContext, Services } from '../context/call-context.js';
+import type { CallContext } from '../context/call-context.js';
 import type { Context } from '../context/context.js';
 import type { HandlerRun } from '../context/handler-run.js';
+import type { ContextParts } from '../context/run-inputs.js';
 import { toMethodResult } from '../results/results.js';
 import { ToolError } from '../results/tool-error.js';
 import type { RunOnce } from '../state/idempotency.js';
@@ -24,7 +25,7 @@ import type { TaskHost } from './task-host.js';
 
 export interface ServerParts extends Omit<HandlerRunnerParts, 'complete'> {
   readonly registry: Registry;
-  readonly changed: Services['changed'];
+  readonly changed: ContextParts['changed'];
   readonly log: Logger;
   readonly methods: ReadonlyMap<string, CompiledMethod>;
   readonly runOnce: RunOnce;
@@ -43,17 +44,17 @@ export interface MethodTable {
 export function methodTable(parts: ServerParts): MethodTable {
   const { registry, log } = parts;
   const { complete } = registry;
-  const runner = createHandlerRunner({ ...parts, complete }, () => services);
+  const runner = createHandlerRunner({ ...parts, complete }, () => contextParts);
   const { runHandler, runNested } = runner;
   const tools = toolCalls({ registry, runner, tasks: () => tasks, runOnce: parts.runOnce });
   const tasks = parts.tasks?.(tools.restartTask);
 
-  const services: Services = {
-    begin: () => new Replay(undefined, { maxBytes: parts.seal.maxBytes }),
+  const contextParts: ContextParts = {
+    newReplay: () => new Replay(undefined, { maxBytes: parts.seal.maxBytes }),
     changed: parts.changed,
-    async read({ call, asking, inputs }, uri) {
+    async read({ call, run, inputs }, uri) {
       const work = (ctx: CallContext<never, never>) => withToolErrors(readResource(registry, uri, ctx));
-      const result = await runNested(call, asking, work, inputs);
+      const result = await runNested(call, run, work, inputs);
       if (isInputRequired(result))
         throw new TypeError('A resource that returns inputRequired cannot be read from a handler');
       return result.contents;

@@ -14,20 +14,20 @@ import type { SentSoFar } from '../context/run-inputs.js';
 import type { Complete } from '../results/results.js';
 import type { Logger } from '../state/log.js';
 
-// A call that asks ends with its questions. The client's next call brings the answers and the sealed journal: one more round.
+// A call that asks questions ends with them. The client's next call, the next round, has the answers and the sealed journal.
 
-/** Continues a call that asked, and ends a round with the result or with questions. */
+/** Resumes calls that asked questions, and ends each round with a result or with further questions. */
 export interface AskingRounds {
-  /** Opens the state that an earlier round left. */
+  /** Opens the state that an earlier round sealed. */
   readonly resume: (call: Call, target: CallTarget) => Promise<ResumedRun>;
   /** Makes the outcome of a run: the result, or the open questions. */
   readonly finishRound: (call: Call, ctx: CallContext<never, never>, run: FinishedRun) => Promise<Outcome>;
 }
 
 interface ResumedRun {
-  readonly asking: Replay;
+  readonly run: Replay;
   readonly sent: SentSoFar;
-  /** The state of a handler that returned `inputRequired`, and the client's answers. */
+  /** The state that the handler returned with `inputRequired`, and the client's answers. */
   readonly resumed: { readonly state: unknown; readonly answers: JsonObject };
 }
 
@@ -38,12 +38,12 @@ interface FinishedRun extends CallTarget {
   readonly finish: () => Outcome;
 }
 
+/** Makes the functions that resume and finish the rounds of calls. */
 export function askingRounds(parts: {
   readonly seal: Seal;
   readonly complete: Complete;
   readonly log: Logger;
-  /** Called when something that belongs to a call is kept for later. */
-  readonly onKept: (call: Call) => void;
+  readonly warnOfUnknownCaller: (call: Call) => void;
 }): AskingRounds {
   const { seal, complete, log } = parts;
 
@@ -62,32 +62,32 @@ export function askingRounds(parts: {
 
   function resumedRun(journal: Journal, resumed: ResumedRun['resumed']): ResumedRun {
     const { maxBytes } = seal;
-    const asking = new Replay(journal, { answers: resumed.answers, maxBytes });
-    return { asking, sent: journal, resumed };
+    const replay = new Replay(journal, { answers: resumed.answers, maxBytes });
+    return { run: replay, sent: journal, resumed };
   }
 
   async function finishRound(call: Call, ctx: CallContext<never, never>, run: FinishedRun): Promise<Outcome> {
-    const { asking } = ctx;
-    if (asking !== undefined && mustAsk(asking, run)) {
-      if (run.error === undefined) warnOfCatch(run.name, asking, log);
-      if (asking.changedQuestions.length > 0) warnOfChange(run.name, asking, log);
-      const requests = Object.fromEntries([...asking.open].map(([key, { request }]) => [key, request]));
-      return ask(call, run, { requests, asking, ctx, state: undefined });
+    const { replay } = ctx;
+    if (replay !== undefined && mustAsk(replay, run)) {
+      if (run.error === undefined) warnOfCatch(run.name, replay, log);
+      if (replay.changedQuestions.length > 0) warnOfChange(run.name, replay, log);
+      const requests = Object.fromEntries([...replay.open].map(([key, { request }]) => [key, request]));
+      return ask(call, run, { requests, replay, ctx, state: undefined });
     }
     if (run.error !== undefined) throw run.error;
-    if (!hasFailed(run)) asking?.checkResult();
+    if (!hasFailed(run)) replay?.checkResult();
     if (isInputRequired(run.value)) {
       const { requests, state } = run.value;
       for (const request of Object.values(requests))
         checkCapabilities(requiredCapabilities(request), call.peer.capabilities);
-      return ask(call, run, { requests, asking: asking ?? new Replay(), ctx, state });
+      return ask(call, run, { requests, replay: replay ?? new Replay(), ctx, state });
     }
     return run.finish();
   }
 
   interface OpenRound {
     readonly requests: Readonly<Record<string, InputRequest>>;
-    readonly asking: Replay;
+    readonly replay: Replay;
     readonly ctx: CallContext<never, never>;
     /** The state that the handler gave to `inputRequired`. */
     readonly state: unknown;
@@ -96,13 +96,13 @@ export function askingRounds(parts: {
   async function ask(
     call: Call,
     target: CallTarget,
-    { requests, asking, ctx, state }: OpenRound,
+    { requests, replay, ctx, state }: OpenRound,
   ): Promise<Outcome> {
     // A step that ends after the journal is sealed would run again in the next round.
-    await asking.idle();
-    parts.onKept(call);
+    await replay.idle();
+    parts.warnOfUnknownCaller(call);
     const content = {
-      j: writeJournal(asking.journal(ctx.sent)),
+      j: writeJournal(replay.journal(ctx.sent)),
       ...(state !== undefined && { c: state }),
     };
     return complete({
@@ -117,9 +117,9 @@ export function askingRounds(parts: {
 
 // A handler that failed on its own, before it was suspended, does not ask the questions that it had begun. In the background, the
 // task keeps the questions.
-function mustAsk(asking: Replay, run: FinishedRun): boolean {
-  if (asking.hasSuspender || asking.open.size === 0) return false;
-  return asking.suspended || (asking.refusal === undefined && !hasFailed(run));
+function mustAsk(replay: Replay, run: FinishedRun): boolean {
+  if (replay.hasSuspender || replay.open.size === 0) return false;
+  return replay.suspended || (replay.refusal === undefined && !hasFailed(run));
 }
 
 function hasFailed({ value, error }: FinishedRun): boolean {
@@ -135,17 +135,17 @@ function bindingOf(call: Call, { name, args }: CallTarget): Binding {
   return { principal: call.auth?.subject ?? '', method: call.method, name, args: args ?? {} };
 }
 
-function warnOfCatch(name: string, asking: Replay, log: Logger): void {
+function warnOfCatch(name: string, replay: Replay, log: Logger): void {
   log(
     'warning',
-    `${name} returned a value although it had asked ${quoted(asking.open.keys())} and had no answer yet. The value is lost, and the client is asked. Await the answer, and rethrow what the question throws.`,
+    `${name} returned a value although it had asked ${quoted(replay.open.keys())} and had no answer yet. The value is lost, and the client is asked. Await the answer, and rethrow what the question throws.`,
   );
 }
 
-function warnOfChange(name: string, asking: Replay, log: Logger): void {
+function warnOfChange(name: string, replay: Replay, log: Logger): void {
   log(
     'warning',
-    `${name} asks ${quoted(asking.changedQuestions)} in other words than in the round before, so the answer is not used and the client is asked again. If that is not meant, take what the question says from the input, from answers and from steps.`,
+    `${name} asks ${quoted(replay.changedQuestions)} in other words than in the round before, so the answer is not used and the client is asked again. If that is not meant, take what the question says from the input, from answers and from steps.`,
   );
 }
 

@@ -1,13 +1,15 @@
+// Runs handlers: prepares the state and the user, makes the context, and examines how the run ended.
+
 import type { Call, Outcome } from '../../protocol/call.js';
 import { isInputRequired } from '../asking/input-required.js';
 import { newJournal } from '../asking/journal.js';
 import { Replay } from '../asking/replay.js';
 import type { Run } from '../asking/run.js';
 import type { Seal } from '../asking/sealed-state.js';
-import { CallContext, type Services } from '../context/call-context.js';
-import type { ClientFacts } from '../context/context.js';
+import { CallContext } from '../context/call-context.js';
+import { clientFacts } from '../context/client-facts.js';
 import type { HandlerRun } from '../context/handler-run.js';
-import type { PreparedInputs, RunInputs } from '../context/run-inputs.js';
+import type { ContextParts, PreparedInputs, RunInputs } from '../context/run-inputs.js';
 import type { CallerFacts } from '../define/options.js';
 import type { Complete } from '../results/results.js';
 import type { LifespanRun } from '../state/lifespan.js';
@@ -16,45 +18,46 @@ import { unknownCallerWarning } from '../state/unknown-callers.js';
 import { askingRounds, isContinued } from './rounds.js';
 import type { Background } from './task-host.js';
 
+/** The parts of the server that run its handlers. */
 export interface HandlerRunnerParts {
-  readonly running: LifespanRun<never>;
+  readonly lifespan: LifespanRun<never>;
   readonly user: ((facts: CallerFacts<never>) => unknown) | undefined;
   readonly seal: Seal;
   readonly complete: Complete;
   readonly log: Logger;
 }
 
-/** Circumstances of a run that most calls do not have. */
+/** The options of a run that most calls do not have. */
 interface PreparedRunOptions {
-  /** Names the run, where a later one should have the same keys for its steps. */
+  /** The id of the run, if its steps must have the same idempotency keys in a later run. */
   readonly runId?: string | undefined;
   /** Turns the run into a task when the handler calls `ctx.background()`. */
   readonly background?: Background | undefined;
 }
 
-/** Runs handlers: with their state, their user, and their questions. */
+/** Runs handlers with their state, their user and their questions. */
 export interface HandlerRunner {
-  /** Runs a handler that may ask. Returns the outcome itself, not a promise, if nothing had to be awaited. */
+  /** Runs a handler that may ask questions. Returns the outcome itself, not a promise, if nothing has to be awaited. */
   readonly runHandler: <Input, T>(
     call: Call,
     handler: HandlerRun<Input, T>,
     input: Input,
   ) => Outcome | Promise<Outcome>;
-  /** Runs a handler that may ask, in circumstances that have to be prepared. */
+  /** Does the same for a run that something has to be prepared for: a state, a user, an earlier round, or these options. */
   readonly runPrepared: <Input, T>(
     call: Call,
     handler: HandlerRun<Input, T>,
     input: Input,
     options: PreparedRunOptions,
   ) => Promise<Outcome>;
-  /** Makes the state and the user of a call, for a handler that runs later. */
+  /** Makes the state and the user of a call whose handler runs later. */
   readonly prepare: (call: Call) => Promise<PreparedInputs>;
-  /** Called when something that belongs to a call is kept for later. */
-  readonly onKept: (call: Call) => void;
+  /** Warns the operator once if a call that leaves a task or answers behind has no identified caller. */
+  readonly warnOfUnknownCaller: (call: Call) => void;
   /** Runs a handler whose questions and steps belong to another run, or to a task. */
   readonly runNested: <T>(
     call: Call,
-    asking: Run,
+    run: Run,
     work: (ctx: CallContext<never, never>) => Promise<T>,
     inputs?: PreparedInputs,
   ) => Promise<T>;
@@ -68,29 +71,32 @@ interface RunEnd<T> {
 
 const noInputs: RunInputs<never, never> = { state: undefined as never, user: undefined as never };
 
-export function createHandlerRunner(parts: HandlerRunnerParts, services: () => Services): HandlerRunner {
-  const { running, log, complete, seal } = parts;
-  const onKept = unknownCallerWarning(parts.user !== undefined, log);
-  const rounds = askingRounds({ onKept, seal, complete, log });
+/** Makes the functions that run the handlers of a server. `contextParts` is called when a context is made. */
+export function createHandlerRunner(
+  parts: HandlerRunnerParts,
+  contextParts: () => ContextParts,
+): HandlerRunner {
+  const { lifespan, log, complete, seal } = parts;
+  const warnOfUnknownCaller = unknownCallerWarning(parts.user !== undefined, log);
+  const rounds = askingRounds({ warnOfUnknownCaller, seal, complete, log });
   // Most servers have neither a lifespan nor the option `user`, and then nothing has to be awaited before a handler runs.
-  const isPrepared = !running.hasLifespan && parts.user === undefined;
+  const isPrepared = !lifespan.hasLifespan && parts.user === undefined;
 
   async function prepare(call: Call): Promise<PreparedInputs> {
     if (isPrepared) return noInputs;
-    const state = await running.start();
+    const state = await lifespan.start();
     if (parts.user === undefined) return { state, user: undefined as never };
-    const client: ClientFacts = new CallContext(call, services(), noInputs).client;
     const user = await parts.user({
       auth: call.auth,
       state,
-      client,
+      client: clientFacts(call.peer),
       request: call.http,
       signal: call.signal,
     });
     return { state, user: user as never };
   }
 
-  // A handler that asks nothing, on a server that prepares nothing, runs with no other promise than its own.
+  // If nothing has to be prepared and the handler asks nothing, its own promise is the only one.
   function runHandler<Input, T>(
     call: Call,
     handler: HandlerRun<Input, T>,
@@ -99,16 +105,16 @@ export function createHandlerRunner(parts: HandlerRunnerParts, services: () => S
   ): Outcome | Promise<Outcome> {
     if (prepared === undefined && (!isPrepared || isContinued(call)))
       return runPrepared(call, handler, input, {});
-    const ctx = prepared ?? new CallContext(call, services(), noInputs);
+    const ctx = prepared ?? new CallContext(call, contextParts(), noInputs);
     let value: T | Promise<T>;
     try {
       value = handler.run(input, ctx, call);
     } catch (thrown) {
-      ctx.leave();
-      return finishRound(call, ctx, handler, { error: thrown ?? threwNothing() });
+      ctx.close();
+      return finishRound(call, ctx, handler, { error: thrown ?? noError() });
     }
     if (value instanceof Promise) return finishLater(call, ctx, handler, value);
-    ctx.leave();
+    ctx.close();
     if (isResult(ctx, value)) return handler.finish(value);
     return finishRound(call, ctx, handler, { value });
   }
@@ -122,27 +128,27 @@ export function createHandlerRunner(parts: HandlerRunnerParts, services: () => S
     const inputs = await prepare(call);
     const round = isContinued(call)
       ? await rounds.resume(call, { ...handler.target(call), runId })
-      : namedRun(runId, seal.maxBytes);
-    const ctx = new CallContext(call, services(), round === undefined ? inputs : { ...inputs, ...round });
+      : runWithId(runId, seal.maxBytes);
+    const ctx = new CallContext(call, contextParts(), round === undefined ? inputs : { ...inputs, ...round });
     if (background === undefined) return runHandler(call, handler, input, ctx);
-    // The call ends when the handler does, or when the handler continues without the call.
+    // The call ends when the handler ends, or when the handler continues as a task.
     return new Promise((resolve, reject) => {
       let end!: (outcome: Outcome | Promise<Outcome>) => void;
       // Made before the handler runs: `ctx.background()` may be its first line.
-      const ended = new Promise<Outcome>((settle) => {
+      const outcome = new Promise<Outcome>((settle) => {
         end = settle;
       });
-      let leaving: Promise<void> | undefined;
-      ctx.onBackground((asking) => {
-        leaving = background({ ctx, asking, ended }).then(resolve);
-        return leaving;
+      let moving: Promise<void> | undefined;
+      ctx.onBackground((replay) => {
+        moving = background({ ctx, replay, outcome }).then(resolve);
+        return moving;
       });
       end(runHandler(call, handler, input, ctx));
-      // A handler may end while its task is being saved. Then the client must know of the task.
-      const settle = (): void => void ended.then(resolve, reject);
-      ended
+      // The handler may end while its task is being saved. The client must learn of the task even then.
+      const settle = (): void => void outcome.then(resolve, reject);
+      outcome
         .catch(() => undefined)
-        .then(() => (leaving === undefined ? settle() : leaving.then(settle, settle)));
+        .then(() => (moving === undefined ? settle() : moving.then(settle, settle)));
     });
   }
 
@@ -150,16 +156,16 @@ export function createHandlerRunner(parts: HandlerRunnerParts, services: () => S
     call: Call,
     ctx: CallContext<never, never>,
     handler: HandlerRun<never, T>,
-    working: Promise<T>,
+    running: Promise<T>,
   ): Promise<Outcome> {
     let value: T;
     try {
-      value = await working;
+      value = await running;
     } catch (thrown) {
-      ctx.leave();
-      return finishRound(call, ctx, handler, { error: thrown ?? threwNothing() });
+      ctx.close();
+      return finishRound(call, ctx, handler, { error: thrown ?? noError() });
     }
-    ctx.leave();
+    ctx.close();
     return isResult(ctx, value) ? handler.finish(value) : finishRound(call, ctx, handler, { value });
   }
 
@@ -175,35 +181,35 @@ export function createHandlerRunner(parts: HandlerRunnerParts, services: () => S
 
   async function runNested<T>(
     call: Call,
-    asking: Run,
+    run: Run,
     work: (ctx: CallContext<never, never>) => Promise<T>,
     inputs?: PreparedInputs,
   ): Promise<T> {
     const { state, user, logs } = inputs ?? (await prepare(call));
-    const ctx = new CallContext(call, services(), { state, user, logs, asking });
+    const ctx = new CallContext(call, contextParts(), { state, user, logs, run });
     try {
       return await work(ctx);
     } finally {
-      ctx.leave();
+      ctx.close();
     }
   }
 
-  return { runHandler, runPrepared, prepare, onKept, runNested };
+  return { runHandler, runPrepared, prepare, warnOfUnknownCaller, runNested };
 }
 
-// A run that has a name already has its questions and steps from the start.
-function namedRun(
+// A run with an id of its own has its replay from the start.
+function runWithId(
   runId: string | undefined,
   maxBytes: number,
-): Pick<RunInputs<never, never>, 'asking'> | undefined {
-  return runId === undefined ? undefined : { asking: new Replay(newJournal(runId), { maxBytes }) };
+): Pick<RunInputs<never, never>, 'run'> | undefined {
+  return runId === undefined ? undefined : { run: new Replay(newJournal(runId), { maxBytes }) };
 }
 
-/** Whether a run that has ended asks nothing. */
+/** Whether the value of a run is a result, because the handler asked nothing. */
 function isResult(ctx: CallContext<never, never>, value: unknown): boolean {
-  return ctx.asking === undefined && !isInputRequired(value);
+  return ctx.replay === undefined && !isInputRequired(value);
 }
 
-function threwNothing(): Error {
-  return new Error('The handler threw nothing');
+function noError(): Error {
+  return new Error('The handler threw undefined or null instead of an error');
 }

@@ -18,7 +18,7 @@ export interface TaskWork {
   /** Makes the user of the call while the request is open; the first run uses it. */
   readonly prepare?: (() => Promise<void>) | undefined;
   /** Runs the handler with these questions and steps. An error before `onRunning` is called is not the handler's. */
-  readonly run: (call: Call, asking: Replay, onRunning: () => void) => Promise<Outcome>;
+  readonly run: (call: Call, replay: Replay, onRunning: () => void) => Promise<Outcome>;
   /** Runs the handler as an ordinary call. With `background`, `ctx.background()` turns it into a task. */
   readonly inline: (background?: Background) => Promise<Outcome>;
 }
@@ -26,11 +26,12 @@ export interface TaskWork {
 /** Called when a handler continues in the background; makes the outcome of the call that it leaves. */
 export type Background = (running: RunningCall) => Promise<Outcome>;
 
+/** A handler that has been running as an ordinary call. */
 export interface RunningCall {
   readonly ctx: CallContext<never, never>;
-  readonly asking: Replay;
-  /** Settles when the handler does. */
-  readonly ended: Promise<Outcome>;
+  readonly replay: Replay;
+  /** Settles when the handler has ended. */
+  readonly outcome: Promise<Outcome>;
 }
 
 /** Runs tools as tasks. The server knows only that there is one. */

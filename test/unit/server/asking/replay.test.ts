@@ -43,7 +43,7 @@ describe('a run with a journal', () => {
   test('throws the reason also for a step that was recorded before', async () => {
     const asking = new Replay(undefined, { suspender: makeSuspender() });
     await asking.step('known', () => 1);
-    const again = new Replay(asking.journal({ logged: 0, reached: undefined }));
+    const again = new Replay(asking.journal({ logCount: 0, lastProgress: undefined }));
     again.end(stop);
     await expect(again.step('known', () => 2)).rejects.toBe(stop);
   });
@@ -65,7 +65,7 @@ describe('a run with a journal', () => {
     working.open();
     await until('the step is recorded', () => record.mock.calls.length === 1);
     expect(idle).toBe(false);
-    expect(asking.journal({ logged: 0, reached: undefined }).steps.get('step')).toBe('paid');
+    expect(asking.journal({ logCount: 0, lastProgress: undefined }).steps.get('step')).toBe('paid');
     recorded.open();
     await expect(step).rejects.toBe(stop);
     await resting;
@@ -101,7 +101,7 @@ describe('a run with a journal', () => {
     const first = asking.open.get('sure')?.answer(yes);
     expect(asking.open.size).toBe(0);
     first?.reopen();
-    expect(asking.journal({ logged: 0, reached: undefined }).answers.size).toBe(0);
+    expect(asking.journal({ logCount: 0, lastProgress: undefined }).answers.size).toBe(0);
     await until('the run is idle again', () => suspender.onIdle.mock.calls.length > 0);
     asking.open.get('sure')?.answer(yes)?.proceed();
     expect(await question).toEqual(yes);
