@@ -18,7 +18,7 @@ import {
 import { openWebSocket } from '../support/wires/web-socket.js';
 import { askingServer } from './fixtures/asking-server.js';
 
-// The same handlers over every wire that a server can ask on.
+// The same handlers over every wire on which a server can ask its client questions.
 
 const everything = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} };
 const accept = (content?: Message): Message => ({ action: 'accept', ...(content && { content }) });
@@ -29,9 +29,9 @@ const helpful: Answering = ({ method, params }) => {
   if (method === 'sampling/createMessage')
     return { role: 'assistant', model: 'small', content: { type: 'text', text: 'Enjoy' } };
   if (params['mode'] === 'url') return accept();
-  const asked = Object.keys(params['requestedSchema'].properties);
-  const known: Message = { name: 'Ada', size: 'large', ok: true, topic: 'Bees' };
-  return accept(Object.fromEntries(asked.filter((key) => key in known).map((key) => [key, known[key]])));
+  const fields = Object.keys(params['requestedSchema'].properties);
+  const values: Message = { name: 'Ada', size: 'large', ok: true, topic: 'Bees' };
+  return accept(Object.fromEntries(fields.filter((key) => key in values).map((key) => [key, values[key]])));
 };
 
 let server: ReturnType<typeof askingServer>['server'];
@@ -66,11 +66,11 @@ async function open(
   return client;
 }
 
-const named = (list: readonly Wire[], name: string): Wire | undefined =>
+const findWire = (list: readonly Wire[], name: string): Wire | undefined =>
   list.find((wire) => wire.name === name);
-const http = named(modernWires, 'HTTP 2026-07-28');
-const httpSession = named(sessionWires, 'HTTP 2025-11-25');
-const webSocketSession = named(sessionWires, 'WebSocket 2025-11-25');
+const http = findWire(modernWires, 'HTTP 2026-07-28');
+const httpSession = findWire(sessionWires, 'HTTP 2025-11-25');
+const webSocketSession = findWire(sessionWires, 'WebSocket 2025-11-25');
 
 const tool = (name: string, args: Message = {}): [string, Message] => [
   'tools/call',
@@ -84,15 +84,15 @@ describe.each(wires)('a handler that asks over $name', (wire) => {
     expect(result.content[0].text).toBe(
       '1: large for Ada, {"action":"accept","content":{"gift":false}}, Enjoy',
     );
-    const asked = client.asked.map(({ params }) => params.message ?? params.messages[0].content.text);
-    expect(asked.slice(0, 2)).toEqual(['Your name?', 'Which size, Ada?']);
-    expect(asked.slice(2).sort()).toEqual(['A gift?', 'A note to Ada']);
-    const kept = await client.call(...tool('effects'));
-    expect(kept['result'].structuredContent).toEqual({ effects: ['large for Ada'] });
+    const messages = client.questions.map(({ params }) => params.message ?? params.messages[0].content.text);
+    expect(messages.slice(0, 2)).toEqual(['Your name?', 'Which size, Ada?']);
+    expect(messages.slice(2).sort()).toEqual(['A gift?', 'A note to Ada']);
+    const recorded = await client.call(...tool('effects'));
+    expect(recorded['result'].structuredContent).toEqual({ effects: ['large for Ada'] });
   });
 
   test.each(['decline', 'cancel'])(
-    'ends the call as documented if the user chooses to %s',
+    'gets the action "%s" from elicit, and its call fails after ask',
     async (action) => {
       const client = await open(wire, () => ({ action }));
       expect((await client.call(...tool('sure')))['result'].structuredContent).toEqual({ action });
@@ -110,19 +110,19 @@ describe.each(wires)('a handler that asks over $name', (wire) => {
     const client = await open(wire, () => answers.shift() ?? accept());
     const { result } = await client.call(...tool('sure'));
     expect(result.structuredContent).toEqual({ action: 'accept', content: { ok: true } });
-    expect(client.asked).toHaveLength(4);
+    expect(client.questions).toHaveLength(4);
   });
 });
 
 describe.each([http, httpSession, webSocketSession])('a handler that asks over $name', (wire) => {
-  test('asks for a tool and a resource that it uses', async () => {
+  test('asks the questions of a tool and a resource that it uses', async () => {
     const client = await open(wire);
     const { result } = await client.call(...tool('nested'));
     expect(JSON.parse(result.content[0].text)).toMatchObject([
       { action: 'accept', content: { ok: true } },
       { text: 'file:///work' },
     ]);
-    expect(client.asked.map(({ method }) => method)).toEqual(['elicitation/create', 'roots/list']);
+    expect(client.questions.map(({ method }) => method)).toEqual(['elicitation/create', 'roots/list']);
   });
 
   test('may be a prompt or a resource', async () => {
@@ -154,7 +154,7 @@ describe.each([http, httpSession, webSocketSession])('a handler that asks over $
         expect(result.content[0].text).toContain(Object.keys(requiredCapabilities)[0]);
       } else expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities } });
       if (wire === http) expect(status).toBe(400);
-      expect(client.asked).toEqual([]);
+      expect(client.questions).toEqual([]);
     },
   );
 
@@ -165,32 +165,29 @@ describe.each([http, httpSession, webSocketSession])('a handler that asks over $
   ])('sends the question of %s to a client with %j', async (name, capabilities) => {
     const client = await open(wire, helpful, capabilities);
     expect((await client.call(...tool(name)))['result'].isError).toBeUndefined();
-    expect(client.asked).toHaveLength(1);
+    expect(client.questions).toHaveLength(1);
   });
 });
 
 describe.each(sessionWires)('a handler that asks over $name', (wire) => {
-  test('ends the call if the client answers with an error, and withdraws its other questions', async () => {
-    let left: Message | undefined;
-    const client = await open(wire, (question) => {
-      if (question.method === 'roots/list') return { error: { code: -32601, message: 'What are roots?' } };
-      left = question;
-      return { error: { code: -32601, message: 'Nobody is here' } };
-    });
+  test('ends the call with an error if the client answers with an error, and the next request works', async () => {
+    const client = await open(wire, ({ method }) => ({
+      error: { code: -32601, message: method === 'roots/list' ? 'What are roots?' : 'Nobody is here' },
+    }));
     expect((await client.call(...tool('sure')))['result']).toEqual({
       isError: true,
       content: [{ type: 'text', text: 'The client could not answer: Nobody is here' }],
     });
-    expect(left).toBeDefined();
+    expect(client.questions).toHaveLength(1);
     const { error } = await client.call('resources/read', { uri: 'asking://roots' });
     expect(error).toMatchObject({ code: -32603, message: 'The client could not answer: What are roots?' });
     expect((await client.call('ping'))['result']).toEqual({});
   });
 
-  test('writes questions in the form of the revision', async () => {
+  test('writes questions in the shape of the revision', async () => {
     const client = await open(wire);
     await client.call(...tool('order'));
-    const { requestedSchema, ...params } = (client.asked[1] as Message)['params'];
+    const { requestedSchema, ...params } = (client.questions[1] as Message)['params'];
     expect(params).toEqual({
       message: 'Which size, Ada?',
       ...(wire.name.includes('2025-11-25') && { mode: 'form' }),
@@ -223,7 +220,7 @@ describe('a client of a session', () => {
     await until(`the question is ${ageMs} ms old`, () => performance.now() - asked >= ageMs);
   }
 
-  test('is told to drop the other question, however often, if it cannot answer one of two', async () => {
+  test('is told to drop the other question if it answers one of two with an error, even 120 times in a row', async () => {
     const client = await webSocket();
     for (let id = 1; id <= 120; id++) {
       client.call(id, 'pair');
@@ -251,7 +248,7 @@ describe('a client of a session', () => {
     expect(signals.map(({ reason }) => reason.message)).toEqual(['The client went away']);
   });
 
-  test('ends the call if it closes its event stream long after it was asked', async () => {
+  test('ends the call if it closes its event stream 20 ms after it was asked', async () => {
     const events = await openEvents(serving.url.replace('/mcp', '/sse'), { method: 'GET' });
     const next = async (): Promise<Message> => JSON.parse(String((await events.next())?.data));
     const endpoint = new URL(String((await events.next())?.data), serving.url).href;
@@ -267,7 +264,7 @@ describe('a client of a session', () => {
     expect(signals.map(({ reason }) => reason.message)).toEqual(['The client went away']);
   });
 
-  test('is not asked further questions after it cancels the call', async () => {
+  test('gets neither a response nor another question after it cancels the call', async () => {
     const client = await webSocket();
     client.call(1, 'sure');
     const { id } = await client.next();
@@ -279,7 +276,7 @@ describe('a client of a session', () => {
     client.socket.close();
   });
 
-  test('may begin another session on its pipe before it answers', async () => {
+  test('may begin another session on its connection before it answers', async () => {
     const client = await webSocket();
     client.call(1, 'sure');
     const first = await client.next();
@@ -307,7 +304,7 @@ describe('a client of a session', () => {
     expect(await pipe.exit()).toBe(0);
   });
 
-  test('is not asked forever if it never gives a valid answer', async () => {
+  test('is not asked forever if it never gives a valid answer: its call fails', async () => {
     const client = await open(webSocketSession, () => ({ action: 'perhaps' }));
     const { error } = await client.call(...tool('sure'));
     expect(error).toMatchObject({ code: -32603, message: 'The call asked more than 32 times' });
@@ -324,7 +321,7 @@ describe('a question over HTTP with sessions', () => {
     }
   };
 
-  test('ends with its call if the client ends the session', async () => {
+  test('is cancelled, and its call is aborted, if the client ends the session', async () => {
     const session = await openSession(serving.url, '2025-11-25', everything);
     const events = await session.stream('tools/call', sure);
     await next(events);
@@ -334,7 +331,7 @@ describe('a question over HTTP with sessions', () => {
     expect(rest).toEqual(['notifications/cancelled']);
   });
 
-  test('is sent again to a client that lost the stream', async () => {
+  test('is sent again to a client that resumes a lost stream', async () => {
     const session = await openSession(serving.url, '2025-11-25', everything);
     const events = await session.stream('tools/call', sure);
     const before = await events.next();
@@ -349,7 +346,7 @@ describe('a question over HTTP with sessions', () => {
     });
   });
 
-  test('cannot be answered by anybody else', async () => {
+  test('cannot be answered from another session', async () => {
     const session = await openSession(serving.url, '2025-11-25', everything);
     const other = await openSession(serving.url, '2025-11-25', everything);
     const events = await session.stream('tools/call', sure);
@@ -362,7 +359,7 @@ describe('a question over HTTP with sessions', () => {
     });
   });
 
-  test('fails for a client that reads no streams', async () => {
+  test('fails the call of a client that does not accept streams', async () => {
     const session = await openSession(serving.url, '2025-11-25', everything);
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: sure };
     const { text } = await session.post(message, { accept: 'application/json' });
@@ -382,13 +379,13 @@ describe('a question over HTTP with sessions', () => {
 
 describe('a URL elicitation', () => {
   test.each([httpSession, webSocketSession])(
-    'has an id in 2025-11-25, and its end is announced ($name)',
+    'has an id in 2025-11-25, and its completion is announced ($name)',
     async (wire) => {
       const client = await open(wire);
       expect((await client.call(...tool('login')))['result']).toEqual({
         content: [{ type: 'text', text: 'accept' }],
       });
-      const [{ params } = { params: {} }] = client.asked as Message[];
+      const [{ params } = { params: {} }] = client.questions as Message[];
       expect(params).toEqual({
         mode: 'url',
         message: 'Log in',
@@ -406,7 +403,7 @@ describe('a URL elicitation', () => {
     },
   );
 
-  test('is not announced as complete if the user did not visit the URL or the handler failed', async () => {
+  test('is not announced as complete if the user declines or the handler fails', async () => {
     const unwilling = await open(webSocketSession, () => ({ action: 'decline' }));
     expect((await unwilling.call(...tool('login')))['result'].content[0].text).toBe('decline');
     expect(unwilling.notifications).toEqual([]);
@@ -418,7 +415,7 @@ describe('a URL elicitation', () => {
   test('has no id in 2026-07-28', async () => {
     const client = await open(http);
     expect((await client.call(...tool('login')))['result'].content[0].text).toBe('accept');
-    expect(client.asked).toEqual([
+    expect(client.questions).toEqual([
       {
         method: 'elicitation/create',
         params: { mode: 'url', message: 'Log in', url: 'https://example.com/login' },
@@ -427,7 +424,7 @@ describe('a URL elicitation', () => {
   });
 });
 
-test('a partial answer over modern HTTP keeps the given answers and asks for the rest', async () => {
+test('a call over modern HTTP that is retried with one of two answers asks only for the other', async () => {
   const meta = { 'io.modelcontextprotocol/clientCapabilities': everything };
   const call = async (more: Message = {}): Promise<Message> => {
     const { text } = await modern(

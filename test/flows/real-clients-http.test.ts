@@ -33,7 +33,7 @@ function post(message: object, headers: Headers = {}, url = mcp): Promise<Reply>
   return soon('The answer', send(url, { headers: all, body: JSON.stringify(message) }));
 }
 
-/** Sends a request without a body, and fails if the response stays open. */
+/** Sends a request without a body, and fails if the reply stays open. */
 function bare(url: string, exchange: Exchange): Promise<Reply> {
   return soon(`The answer to ${exchange.method} ${url}`, send(url, exchange));
 }
@@ -61,13 +61,13 @@ function last(reply: Reply): Record<string, unknown> {
 
 describe('GET without a session', () => {
   const probes: Record<string, Headers> = {
-    'as before the handshake': { accept: 'text/event-stream' },
+    'with Accept: text/event-stream': { accept: 'text/event-stream' },
     'with an old version': { accept: '*/*', 'mcp-protocol-version': '2024-11-05' },
     'with both types': { accept: BOTH },
     'with no Accept': {},
   };
 
-  test.each(Object.entries(probes))('is answered at once %s', async (_name, headers) => {
+  test.each(Object.entries(probes))('gets 405 %s, and does not disturb a session', async (_name, headers) => {
     const before = await bare(mcp, { method: 'GET', headers });
     expect(before.status).toBe(405);
     const session = await handshake('2025-06-18');
@@ -97,7 +97,7 @@ describe('a request for OAuth metadata that does not exist', () => {
     }
   });
 
-  test('gets 404 also from a handler that is mounted by a prefix and sees every path', async () => {
+  test('gets 404 also from a handler that sees every path', async () => {
     const handler = createNodeHandler(createServer({ name: 'mounted', version: '1.0.0' }));
     const http = createHttpServer((req, res) => void handler(req, res)).listen(0, '127.0.0.1');
     try {
@@ -129,7 +129,7 @@ describe('the server', () => {
   });
 
   test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
-    'never requires a version header in a session of %s',
+    'does not require a version header in a session of %s',
     async (revision) => {
       const session = await handshake(revision);
       const stream = await openEvents(mcp, {
@@ -145,35 +145,41 @@ describe('the server', () => {
   );
 
   const accepts = [BOTH, 'text/event-stream, application/json', '*/*', undefined];
-  test.each(accepts)('serves Accept: %s with and without a stream', async (accept) => {
-    const session = await handshake('2025-11-25', { accept });
-    const headers = { ...session, accept };
-    expect(last(await post(request(1, 'tools/call', call('add', { a: 1, b: 2 })), headers))).toMatchObject({
-      id: 1,
-      result: { content: [{ text: '3' }] },
-    });
-    const counted = await post(
-      request(2, 'tools/call', call('count', { to: 2 }, { progressToken: 0 })),
-      headers,
-    );
-    expect(messages(counted)).toMatchObject([
-      { method: 'notifications/progress', params: { progressToken: 0, progress: 1 } },
-      { method: 'notifications/progress', params: { progressToken: 0, progress: 2 } },
-      { id: 2, result: { content: [{ text: 'counted to 2' }] } },
-    ]);
-  });
+  test.each(accepts)(
+    'serves a client with Accept: %s, whether or not a call reports progress',
+    async (accept) => {
+      const session = await handshake('2025-11-25', { accept });
+      const headers = { ...session, accept };
+      expect(last(await post(request(1, 'tools/call', call('add', { a: 1, b: 2 })), headers))).toMatchObject({
+        id: 1,
+        result: { content: [{ text: '3' }] },
+      });
+      const counted = await post(
+        request(2, 'tools/call', call('count', { to: 2 }, { progressToken: 0 })),
+        headers,
+      );
+      expect(messages(counted)).toMatchObject([
+        { method: 'notifications/progress', params: { progressToken: 0, progress: 1 } },
+        { method: 'notifications/progress', params: { progressToken: 0, progress: 2 } },
+        { id: 2, result: { content: [{ text: 'counted to 2' }] } },
+      ]);
+    },
+  );
 
-  test('sends nothing compressed to a client that accepts compression', async () => {
-    const session = await handshake('2025-11-25', { 'accept-encoding': 'identity' });
-    const reply = await post(request(1, 'tools/list'), { ...session, 'accept-encoding': 'identity' });
-    expect(reply.headers['content-encoding']).toBeUndefined();
-    expect(last(reply)).toHaveProperty('result.tools');
-  });
+  test.each(['identity', 'gzip, deflate, br'])(
+    'sends uncompressed replies to a client with Accept-Encoding: %s',
+    async (encoding) => {
+      const session = await handshake('2025-11-25', { 'accept-encoding': encoding });
+      const reply = await post(request(1, 'tools/list'), { ...session, 'accept-encoding': encoding });
+      expect(reply.headers['content-encoding']).toBeUndefined();
+      expect(last(reply)).toHaveProperty('result.tools');
+    },
+  );
 });
 
 describe('a session over HTTP', () => {
   const ids = ['2f1c9e0a-8f5e-4c59-9b0a-0d6f4f1e7a11:7', 0, '0', Number.MAX_SAFE_INTEGER, 'ü"\\'];
-  test.each(ids)('returns the id %j unchanged', async (id) => {
+  test.each(ids)('returns the id %j unchanged, and so does a modern call', async (id) => {
     const session = await handshake('2025-11-25');
     expect(last(await post(request(id, 'ping'), session))).toEqual({ jsonrpc: '2.0', id, result: {} });
     const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' };
@@ -204,7 +210,7 @@ describe('a session over HTTP', () => {
     stream.drop();
   });
 
-  test('rejects an answer to a question that was not asked there, and continues', async () => {
+  test('rejects an answer to a question that it did not ask, and continues', async () => {
     const session = await handshake('2025-11-25');
     const answer = { jsonrpc: '2.0', id: 'q1', result: { action: 'decline' } };
     expect(await post(answer, session)).toMatchObject({ status: 400 });
@@ -249,12 +255,12 @@ describe('an endpoint that serves two eras', () => {
     await handshake('2025-11-25');
   });
 
-  test('lists tools as the very first request', async () => {
+  test('answers tools/list as the first request of a client', async () => {
     const reply = await post(modern(0, 'tools/list'), { ...headers, 'mcp-method': 'tools/list' });
     expect(last(reply)).toMatchObject({ result: { tools: expect.any(Array) } });
   });
 
-  test('accepts the capabilities in an envelope, and unknown keys', async () => {
+  test('passes the capabilities of a call to its handler, and accepts unknown metadata', async () => {
     const capabilities = { elicitation: {}, roots: {}, extensions: { 'io.modelcontextprotocol/ui': {} } };
     const meta = { 'claudecode/toolUseId': 'toolu_01', threadId: 't-1' };
     const message = modern(0, 'tools/call', call('client', {}, meta), capabilities);
@@ -262,7 +268,7 @@ describe('an endpoint that serves two eras', () => {
     expect(last(reply)).toMatchObject({ result: { structuredContent: { capabilities } } });
   });
 
-  test('acknowledges a subscription at once, and lets the client drop it silently', async () => {
+  test('acknowledges each subscription of a client that drops one after the other', async () => {
     const listen = { notifications: { toolsListChanged: true, resourceSubscriptions: ['text://hello'] } };
     for (let round = 0; round < 3; round++) {
       const stream = await openEvents(mcp, {
@@ -315,7 +321,7 @@ describe('the end of a session', () => {
     await until('the session is over', () => isOver(session));
   });
 
-  test('does not matter for a session made for a probe, which disturbs neither the next session nor the shutdown', async () => {
+  test('is not required: a session that stays open disturbs neither the next session nor the shutdown', async () => {
     const own = await startHttp(fixture, 'http');
     const streams = [];
     for (let client = 0; client < 2; client++) {
@@ -332,9 +338,9 @@ describe('the end of a session', () => {
 });
 
 describe('a server over HTTP+SSE', () => {
-  test("rejects initialize posted to the stream's URL at once, and the stream works afterwards", async () => {
-    const refused = await post(initialize(0), {}, sse);
-    expect(refused.status).toBe(405);
+  test("answers initialize on the stream's URL with 405, and the stream works afterwards", async () => {
+    const reply = await post(initialize(0), {}, sse);
+    expect(reply.status).toBe(405);
     const { endpoint, stream } = await open('text/event-stream');
     expect((await post(initialize(1, '2024-11-05'), {}, endpoint)).status).toBe(202);
     expect(JSON.parse((await stream.next())?.data ?? '')).toMatchObject({
@@ -344,7 +350,7 @@ describe('a server over HTTP+SSE', () => {
     stream.drop();
   });
 
-  test('accepts Accept: */* for the stream and for its posts', async () => {
+  test('accepts Accept: */* for the stream and for its POSTs', async () => {
     const { endpoint, stream } = await open('*/*');
     expect((await post(initialize(0), { accept: '*/*' }, endpoint)).status).toBe(202);
     await stream.next();

@@ -24,8 +24,8 @@ describe('a pipe that serves two eras', () => {
     expect((await pipe.answerTo(1)).result).toMatchObject({ serverInfo: { name: 'interop' } });
   });
 
-  const refused: Record<string, object> = {
-    'of a revision that nobody knows': {
+  const rejectedProbes: Record<string, object> = {
+    'of an unknown revision': {
       _meta: {
         'io.modelcontextprotocol/protocolVersion': '2099-01-01',
         'io.modelcontextprotocol/clientCapabilities': {},
@@ -33,19 +33,22 @@ describe('a pipe that serves two eras', () => {
     },
     'without metadata': {},
   };
-  test.each(Object.entries(refused))('stays usable after a rejected probe %s', async (_name, params) => {
-    await using pipe = openPipe();
-    pipe.write(request('server-discover-probe-1', 'server/discover', { ...params }));
-    expect((await pipe.answerTo('server-discover-probe-1')).error).toMatchObject({
-      code: expect.any(Number),
-    });
-    pipe.write(initialize(0));
-    expect((await pipe.answerTo(0)).result).toMatchObject({ protocolVersion: '2025-11-25' });
-    pipe.write(initialized, request(1, 'tools/call', call('add', { a: 1, b: 2 })));
-    expect((await pipe.answerTo(1)).result).toMatchObject({ content: [{ text: '3' }] });
-  });
+  test.each(Object.entries(rejectedProbes))(
+    'stays usable after a rejected probe %s',
+    async (_name, params) => {
+      await using pipe = openPipe();
+      pipe.write(request('server-discover-probe-1', 'server/discover', { ...params }));
+      expect((await pipe.answerTo('server-discover-probe-1')).error).toMatchObject({
+        code: expect.any(Number),
+      });
+      pipe.write(initialize(0));
+      expect((await pipe.answerTo(0)).result).toMatchObject({ protocolVersion: '2025-11-25' });
+      pipe.write(initialized, request(1, 'tools/call', call('add', { a: 1, b: 2 })));
+      expect((await pipe.answerTo(1)).result).toMatchObject({ content: [{ text: '3' }] });
+    },
+  );
 
-  test('lists tools as the very first request', async () => {
+  test('answers tools/list as its very first request', async () => {
     await using pipe = openPipe();
     pipe.write(modern(0, 'tools/list'));
     expect((await pipe.answerTo(0)).result).toMatchObject({
@@ -54,7 +57,7 @@ describe('a pipe that serves two eras', () => {
     });
   });
 
-  test('acknowledges a subscription at once between two server/discover requests', async () => {
+  test('acknowledges a subscription between two server/discover requests, and sends nothing to it after it is cancelled', async () => {
     await using pipe = openPipe();
     pipe.write(modern('server-discover-probe-1', 'server/discover'));
     await pipe.answerTo('server-discover-probe-1');
@@ -68,7 +71,7 @@ describe('a pipe that serves two eras', () => {
     pipe.write(modern(0, 'server/discover'));
     expect((await pipe.answerTo(0)).result).toHaveProperty('supportedVersions');
     pipe.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'listen:0' } });
-    pipe.write(modern(1, 'tools/call', call('grow', { name: 'unheard' })), modern(2, 'tools/list'));
+    pipe.write(modern(1, 'tools/call', call('grow', { name: 'unreported' })), modern(2, 'tools/list'));
     await pipe.answerTo(2);
     expect(pipe.received.filter(({ method }) => method === 'notifications/tools/list_changed')).toEqual([]);
   });
@@ -94,7 +97,7 @@ describe('several clients behind one pipe', () => {
     });
   });
 
-  test('may send responses that nobody waits for, which are ignored', async () => {
+  test('may send responses that no request waits for, which are ignored', async () => {
     await using pipe = openPipe();
     pipe.write(initialize(0, '2025-11-25', { elicitation: {} }), initialized);
     await pipe.answerTo(0);
@@ -107,8 +110,10 @@ describe('several clients behind one pipe', () => {
     expect((await pipe.answerTo(1)).result).toEqual({});
     expect(pipe.received.map(({ id }) => id)).toEqual([0, 1]);
   });
+});
 
-  test('may be one process per message: the handshake, one request, the end', async () => {
+describe('a server on a pipe', () => {
+  test('serves a client that starts it for one request: a handshake, the request, SIGTERM', async () => {
     await using pipe = openPipe();
     const id = 'init_1794787200000_k3v9x2';
     pipe.write(initialize(id, '2024-11-05'));
@@ -117,10 +122,8 @@ describe('several clients behind one pipe', () => {
     expect((await pipe.answerTo(7)).result).toHaveProperty('tools');
     expect(await pipe.end('SIGTERM')).toBe(0);
   });
-});
 
-describe('a server on a pipe', () => {
-  test('answers three lists in one write with the notification before them', async () => {
+  test('answers three list requests that come in one write with the initialized notification', async () => {
     await using pipe = openPipe();
     pipe.write(initialize(0));
     await pipe.answerTo(0);
@@ -135,7 +138,7 @@ describe('a server on a pipe', () => {
     expect((await pipe.answerTo(3)).result).toHaveProperty('resources');
   });
 
-  test('answers a whole start sequence in one write', async () => {
+  test('answers a handshake and a request that come in one write', async () => {
     await using pipe = openPipe();
     pipe.write(initialize(0), initialized, request(1, 'tools/list'));
     expect((await pipe.answerTo(0)).result).toHaveProperty('serverInfo');
@@ -187,7 +190,7 @@ describe('a server on a pipe', () => {
     },
   );
 
-  test('accepts unknown metadata', async () => {
+  test('accepts unknown metadata, in both eras', async () => {
     await using pipe = openPipe();
     const meta = { 'claudecode/toolUseId': 'toolu_01', threadId: 't-1', progressToken: 3 };
     pipe.write(initialize(0), initialized, request(1, 'tools/call', call('add', { a: 1, b: 1 }, meta)));
@@ -227,23 +230,28 @@ describe('a server on a pipe', () => {
 describe('text that is JSON but not an object', () => {
   const texts = { '42.5': 42.5, '[1,2]': [1, 2], '"quoted"': 'quoted', true: true, null: null };
 
-  test.each(['2025-06-18', '2025-11-25'])('comes with structured content on %s', async (revision) => {
-    await using pipe = openPipe();
-    pipe.write(initialize('i', revision), initialized);
-    for (const [text, value] of Object.entries(texts)) {
-      pipe.write(request(text, 'tools/call', call('say', { text })));
-      expect((await pipe.answerTo(text)).result).toEqual({
-        content: [{ type: 'text', text }],
-        structuredContent: { result: value },
-        _meta: { 'fullmcp/structured': 'parsed' },
+  test.each(['2025-06-18', '2025-11-25'])(
+    'comes with structured content in %s, unlike other text',
+    async (revision) => {
+      await using pipe = openPipe();
+      pipe.write(initialize('i', revision), initialized);
+      for (const [text, value] of Object.entries(texts)) {
+        pipe.write(request(text, 'tools/call', call('say', { text })));
+        expect((await pipe.answerTo(text)).result).toEqual({
+          content: [{ type: 'text', text }],
+          structuredContent: { result: value },
+          _meta: { 'fullmcp/structured': 'parsed' },
+        });
+      }
+      pipe.write(request('words', 'tools/call', call('say', { text: 'not JSON' })));
+      expect((await pipe.answerTo('words')).result).toEqual({
+        content: [{ type: 'text', text: 'not JSON' }],
       });
-    }
-    pipe.write(request('words', 'tools/call', call('say', { text: 'not JSON' })));
-    expect((await pipe.answerTo('words')).result).toEqual({ content: [{ type: 'text', text: 'not JSON' }] });
-  });
+    },
+  );
 
   test.each(['2024-11-05', '2025-03-26'])(
-    'comes without structured content on %s, which has none',
+    'comes without structured content in %s, which has none',
     async (revision) => {
       await using pipe = openPipe();
       pipe.write(
@@ -271,7 +279,7 @@ describe.concurrent('a server process', () => {
     expect(await pipe.end(...how)).toBe(0);
   });
 
-  test.each(Object.entries(endings))('exits on %s even while a call is open', async (_name, how) => {
+  test.each(Object.entries(endings))('exits cleanly on %s even while a call is open', async (_name, how) => {
     await using pipe = openPipe();
     pipe.write(
       initialize(0),
@@ -282,7 +290,7 @@ describe.concurrent('a server process', () => {
     expect(await pipe.end(...how)).toBe(0);
   });
 
-  test('ignores a signal that arrives while it is already shutting down', async () => {
+  test('exits cleanly if SIGTERM arrives while it is already shutting down', async () => {
     await using pipe = openPipe();
     pipe.write(
       modern('listen:0', 'subscriptions/listen', { notifications: { toolsListChanged: true } }),
@@ -295,7 +303,7 @@ describe.concurrent('a server process', () => {
     expect(await pipe.end('SIGTERM')).toBe(0);
   });
 
-  test('answers the requests of the last write before it exits', async () => {
+  test('answers the last request before it exits', async () => {
     await using pipe = openPipe();
     pipe.write(modern(0, 'tools/call', call('add', { a: 1, b: 2 })));
     const ending = pipe.end('stdin');

@@ -8,7 +8,7 @@ import { openSession } from '../support/http/sessions.js';
 import { until } from '../support/until.js';
 import { openWebSocket } from '../support/wires/web-socket.js';
 
-// A handler that loops over steps and ignores its signal. However its call ends, the running step is the last.
+// A handler that loops over steps and ignores its signal. However its call ends, the step that is running then is the last.
 
 const capabilities = { elicitation: {} };
 const meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities };
@@ -16,15 +16,15 @@ const question = { message: 'Sure?', schema: z.object({ ok: z.boolean() }) };
 
 let serving: Serving;
 let steps: string[];
-let refusals: unknown[];
+let errors: unknown[];
 let isDone: boolean;
 let release: () => void;
 
 beforeEach(async () => {
   steps = [];
-  refusals = [];
+  errors = [];
   isDone = false;
-  const held = new Promise<void>((resolve) => {
+  const released = new Promise<void>((resolve) => {
     release = resolve;
   });
   const server = createServer({
@@ -35,18 +35,18 @@ beforeEach(async () => {
       newsletter: tool({
         timeoutMs: 60_000,
         run: async (_, ctx) => {
-          const refused = (error: unknown) => void refusals.push(error);
+          const onError = (error: unknown) => void errors.push(error);
           // A question is not sent while a step runs, so this question shows when the run is over.
-          ctx.ask('sure', question).catch(refused);
+          ctx.ask('sure', question).catch(onError);
           try {
             for (let reader = 1; reader <= 5; reader++) {
               await ctx.step(`mail ${reader}`, async () => {
                 steps.push(`mail ${reader}`);
-                await held;
+                await released;
               });
             }
           } finally {
-            await ctx.step('compensate', () => steps.push('compensate')).catch(refused);
+            await ctx.step('compensate', () => steps.push('compensate')).catch(onError);
             isDone = true;
           }
         },
@@ -58,15 +58,15 @@ beforeEach(async () => {
 
 afterEach(() => serving.close());
 
-const begun = () => until('the first step runs', () => steps.length === 1);
+const untilBegun = () => until('the first step runs', () => steps.length === 1);
 
-async function expectTheEnd(code: string): Promise<void> {
-  await until('the question has thrown', () => refusals.length === 1);
-  expect(refusals[0]).toMatchObject({ code });
+async function expectNoFurtherStep(code: string): Promise<void> {
+  await until('the question has thrown', () => errors.length === 1);
+  expect(errors[0]).toMatchObject({ code });
   release();
   await until('the handler is done', () => isDone);
   expect(steps).toEqual(['mail 1']);
-  expect(refusals).toHaveLength(2);
+  expect(errors).toHaveLength(2);
 }
 
 async function post({ headers, body }: { headers?: object; body?: string | Buffer }) {
@@ -77,36 +77,36 @@ async function post({ headers, body }: { headers?: object; body?: string | Buffe
   return socket;
 }
 
-test("a handler's run ends when its client loses the HTTP connection", async () => {
+test('a handler cannot run another step after its client has lost the HTTP connection', async () => {
   const socket = await post(modernExchange('tools/call', { name: 'newsletter' }, { meta }));
-  await begun();
+  await untilBegun();
   socket.destroy();
-  await expectTheEnd('connection_closed');
+  await expectNoFurtherStep('connection_closed');
 });
 
-test("a handler's run ends when its client cancels over a shared channel", async () => {
+test('a handler cannot run another step after its client has cancelled the call over WebSocket', async () => {
   const client = await openWebSocket(serving.url);
   client.send(modernMessage('tools/call', { name: 'newsletter' }, { id: 1, meta }));
-  await begun();
+  await untilBegun();
   client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
-  await expectTheEnd('cancelled');
+  await expectNoFurtherStep('cancelled');
   client.socket.terminate();
 });
 
-test("a handler's run ends when its client cancels in a session", async () => {
+test('a handler cannot run another step after its client has cancelled the call in a session', async () => {
   const session = await openSession(serving.url, '2025-11-25', capabilities);
   const calling = session.request('tools/call', { name: 'newsletter' }, 1);
-  await begun();
+  await untilBegun();
   await session.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
-  await expectTheEnd('cancelled');
+  await expectNoFurtherStep('cancelled');
   await calling;
 });
 
-test("a handler's run ends when a shutdown reaches its time limit", async () => {
+test('a handler cannot run another step after a shutdown has reached its time limit', async () => {
   const socket = await post(modernExchange('tools/call', { name: 'newsletter' }, { meta }));
-  await begun();
+  await untilBegun();
   const closing = serving.close();
-  await expectTheEnd('connection_closed');
+  await expectNoFurtherStep('connection_closed');
   await closing;
   socket.destroy();
 });

@@ -18,8 +18,8 @@ let url: string;
 beforeAll(async () => {
   const file = fileURLToPath(new URL('fixtures/stress-server.mjs', import.meta.url));
   child = fork(file, { execArgv: ['--expose-gc'] });
-  const [{ url: where }] = (await once(child, 'message')) as [{ url: string }];
-  url = where;
+  const [ready] = (await once(child, 'message')) as [{ url: string }];
+  url = ready.url;
 });
 
 afterAll(() => void child.kill('SIGKILL'));
@@ -36,7 +36,7 @@ async function quiet(): Promise<void> {
   await until('all connections are closed', async () => (await ask('sockets')) === 0, 15_000);
 }
 
-interface Met {
+interface MeetCall {
   readonly user: string;
   readonly id: number;
   readonly nonce: string;
@@ -46,51 +46,51 @@ interface Met {
 /** Calls from two principals that use the same ids. All calls are open at the same time. */
 async function meet(count: number): Promise<string[]> {
   const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY });
-  const calls: Met[] = Array.from({ length: count }, (_, at) => ({
+  const calls: MeetCall[] = Array.from({ length: count }, (_, at) => ({
     user: at % 2 === 0 ? 'alice' : 'bob',
     id: Math.floor(at / 2),
     nonce: `nonce-${at}-${Math.random()}`,
     streams: at % 10 < 2,
   }));
   const wrong: string[] = [];
-  const call = async ({ user, id, nonce, streams }: Met): Promise<void> => {
+  const call = async ({ user, id, nonce, streams }: MeetCall): Promise<void> => {
     const reply = await modern(
       url,
       'tools/call',
       { name: 'meet', arguments: { nonce } },
       { id, agent, headers: { 'x-user': user }, ...(streams && { meta: { progressToken: id } }) },
     );
-    const said = `${user} ${nonce}`;
+    const text = `${user} ${nonce}`;
     const messages = streams
       ? [...reply.text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(String(data)))
       : [JSON.parse(reply.text)];
     const expected = [
-      ...(streams ? [1, 2].map((progress) => ({ progressToken: id, progress, message: said })) : []),
-      { id, said },
+      ...(streams ? [1, 2].map((progress) => ({ progressToken: id, progress, message: text })) : []),
+      { id, text },
     ];
-    const got = messages.map(
-      ({ id: answerId, params, result }) => params ?? { id: answerId, said: result?.content[0].text },
+    const actual = messages.map(
+      ({ id: answerId, params, result }) => params ?? { id: answerId, text: result?.content[0].text },
     );
-    if (reply.status !== 200 || JSON.stringify(got) !== JSON.stringify(expected))
+    if (reply.status !== 200 || JSON.stringify(actual) !== JSON.stringify(expected))
       wrong.push(`${JSON.stringify(expected)} got ${reply.text}`);
   };
-  const answered: Promise<void>[] = [];
+  const pending: Promise<void>[] = [];
   // They arrive in groups, because the system limits new connections; none ends before the last has arrived.
   for (let at = 0; at < count; at += 250) {
-    answered.push(...calls.slice(at, at + 250).map(call));
+    pending.push(...calls.slice(at, at + 250).map(call));
     await until(
-      `${answered.length} calls are open`,
-      async () => (await ask('waiting')) === answered.length,
+      `${pending.length} calls are open`,
+      async () => (await ask('waiting')) === pending.length,
       15_000,
     );
   }
   expect(await ask('go')).toBe(count);
-  await Promise.all(answered);
+  await Promise.all(pending);
   agent.destroy();
   return wrong;
 }
 
-test('10,000 concurrent calls of two principals with equal ids never cross, and leave nothing behind', async () => {
+test('10,000 concurrent calls of two principals with equal ids each get their own result, and leave no memory behind', async () => {
   expect(await meet(500)).toEqual([]);
   await quiet();
   const before = await ask('heap');
@@ -100,7 +100,7 @@ test('10,000 concurrent calls of two principals with equal ids never cross, and 
   await until('the heap is flat', async () => (await ask('heap')) - before < 4 * MB, 10_000);
 }, 300_000);
 
-test('3,000 bad requests, a third of them cut off, leave nothing behind', async () => {
+test('3,000 bad requests, a third of them cut off, leave no memory behind, and the server stays ready', async () => {
   const { headers, body } = modernExchange('tools/call', { name: 'meet', arguments: { nonce: 'n' } });
   const fields = { host: 'localhost', ...headers, 'content-length': String(body).length };
   const whole =
@@ -158,11 +158,13 @@ test('1,000 sessions with open streams are freed when all clients disconnect', a
   const before = await ask('heap');
   const open = await openMany(1000);
   expect(await ask('sockets')).toBeGreaterThanOrEqual(1000);
-  const held = (await ask('heap')) - before;
+  const heldBytes = (await ask('heap')) - before;
   // The streams work: each receives a change.
   await ask('change');
-  const heard = await Promise.all(open.map(async (events) => (await events.next())?.data));
-  expect(new Set(heard)).toEqual(new Set(['{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}']));
+  const changes = await Promise.all(open.map(async (events) => (await events.next())?.data));
+  expect(new Set(changes)).toEqual(
+    new Set(['{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}']),
+  );
   await leave(open);
   await until(
     'everything is freed',
@@ -174,5 +176,5 @@ test('1,000 sessions with open streams are freed when all clients disconnect', a
     15_000,
   );
   // More was held than may remain, so this test is able to fail.
-  expect(held).toBeGreaterThan(4 * MB);
+  expect(heldBytes).toBeGreaterThan(4 * MB);
 }, 60_000);

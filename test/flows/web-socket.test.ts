@@ -36,7 +36,7 @@ describe('a WebSocket', () => {
     ['a fractional id', '{"jsonrpc":"2.0","id":0.5,"method":"ping"}', -32600, undefined],
     ['an id that is true', '{"jsonrpc":"2.0","id":true,"method":"ping"}', -32600, undefined],
     ['a wrong jsonrpc', '{"jsonrpc":"1.0","id":4,"method":"ping"}', -32600, 4],
-    ['10,000 levels', `${'['.repeat(10_000)}${']'.repeat(10_000)}`, -32600, undefined],
+    ['an array of 10,000 levels', `${'['.repeat(10_000)}${']'.repeat(10_000)}`, -32600, undefined],
     [
       'a number that no double can hold',
       '{"jsonrpc":"2.0","id":4,"method":"a","params":{"n":1e400}}',
@@ -45,7 +45,7 @@ describe('a WebSocket', () => {
     ],
     ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, undefined],
     ['a call before the handshake', '{"jsonrpc":"2.0","id":4,"method":"tools/list"}', -32600, 4],
-  ])('answers a bad message with an error: %s', async (_what, text, code, id) => {
+  ])('answers a bad message with an error and stays open: %s', async (_what, text, code, id) => {
     const client = await openWebSocket(serving.url);
     client.send(text);
     const answer = await client.next();
@@ -55,7 +55,7 @@ describe('a WebSocket', () => {
     client.socket.close();
   });
 
-  test('rejects a binary message', async () => {
+  test('rejects a binary message and stays open', async () => {
     const client = await openWebSocket(serving.url);
     client.socket.send(Buffer.from(JSON.stringify(echo)));
     expect(await client.next()).toMatchObject({ error: { code: -32600 } });
@@ -63,20 +63,20 @@ describe('a WebSocket', () => {
     client.socket.close();
   });
 
-  test('is closed after a message of 5 MB, and no other connection is affected', async () => {
+  test('is closed after a message of 5 MB: its call is aborted, and another connection still works', async () => {
     const client = await openWebSocket(serving.url);
-    const [bystander, hanging] = [await openWebSocket(serving.url), attacked.aborted('hang')];
+    const [bystander, abortedBefore] = [await openWebSocket(serving.url), attacked.aborted('hang')];
     client.send(modernMessage('tools/call', { name: 'hang' }, { id: 1 }));
     await until('the call has begun', () => attacked.running() === 1);
     client.send('x'.repeat(5_000_000));
     const [code] = (await soon('The end', once(client.socket, 'close'))) as [number];
     expect(code).toBe(1009);
-    await until('its call is aborted', () => attacked.aborted('hang') === hanging + 1);
+    await until('its call is aborted', () => attacked.aborted('hang') === abortedBefore + 1);
     await stillServes(bystander);
     bystander.socket.close();
   });
 
-  test('rejects an id that is already open', async () => {
+  test('rejects a call with the id of an open call, and stays open', async () => {
     const client = await openWebSocket(serving.url);
     const hang = modernMessage('tools/call', { name: 'hang' }, { id: 5 });
     client.send(hang);
@@ -100,7 +100,7 @@ describe('a WebSocket', () => {
     two.socket.close();
   });
 
-  test('answers a batch in a session of 2025-03-26 as one batch', async () => {
+  test('answers a batch with one batch in a session of 2025-03-26', async () => {
     const client = await openWebSocket(serving.url);
     client.send(initializeMessage('2025-03-26'));
     await client.next();

@@ -44,8 +44,8 @@ async function listening(listener: Parameters<typeof createHttpServer>[1]): Prom
   return `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
 }
 
-const ways: Readonly<Record<string, () => Promise<string>>> = {
-  'createHandler, of a Request': async () => {
+const adapters: Readonly<Record<string, () => Promise<string>>> = {
+  'createHandler, with a Request': async () => {
     const handle = createHandler(whoami(), {
       auth: async (request) => fromHeader(request.headers.get('x-user')),
     });
@@ -63,9 +63,9 @@ const ways: Readonly<Record<string, () => Promise<string>>> = {
       res.writeHead(response.status, Object.fromEntries(response.headers)).end(await response.text());
     });
   },
-  'createNodeHandler, of an IncomingMessage': () =>
+  'createNodeHandler, with an IncomingMessage': () =>
     listening(createNodeHandler(whoami(), { auth: (req) => fromHeader(req.headers['x-user']) })),
-  'createNodeHandler in Express, of req.user': async () => {
+  'createNodeHandler in Express, with req.user': async () => {
     type WithUser = ExpressRequest & { user?: string };
     const app = express();
     app.use((req: WithUser, _res, next) => {
@@ -76,7 +76,7 @@ const ways: Readonly<Record<string, () => Promise<string>>> = {
     app.all('/mcp', createNodeHandler(whoami(), { auth: (req: WithUser) => fromHeader(req.user) }));
     return listening(app);
   },
-  "createPlugin, of Fastify's request": async () => {
+  "createPlugin, with Fastify's request": async () => {
     type WithUser = FastifyRequest & { user?: string };
     const app = fastify();
     app.decorateRequest('user', undefined);
@@ -89,7 +89,7 @@ const ways: Readonly<Record<string, () => Promise<string>>> = {
     closing.push(() => app.close());
     return `${await app.listen({ port: 0, host: '127.0.0.1' })}/mcp`;
   },
-  'serve, of an IncomingMessage': async () => (await serving()).url,
+  'serve, with an IncomingMessage': async () => (await serving()).url,
 };
 
 async function serving(log: string[] = []) {
@@ -113,7 +113,7 @@ async function me(url: string, user?: string): Promise<unknown> {
   return status === 200 ? JSON.parse(JSON.parse(text).result.content[0].text) : status;
 }
 
-describe.each(Object.entries(ways))('auth of %s', (_, start) => {
+describe.each(Object.entries(adapters))('auth of %s,', (_, start) => {
   it('provides the caller of a call, with defaults for omitted fields', async () => {
     const url = await start();
     expect(await me(url, 'ann')).toEqual(['ann', [], {}]);
@@ -121,7 +121,7 @@ describe.each(Object.entries(ways))('auth of %s', (_, start) => {
     expect(JSON.parse(nobody.text).result.content[0].text).toBe('nobody');
   });
 
-  it('rejects a request with the error it throws, before the body is read', async () => {
+  it('rejects a request with the error that it throws, before the body is parsed', async () => {
     const url = await start();
     const reply = await send(url, { headers: { 'x-user': 'mallory' }, body: 'not even JSON' });
     expect(reply.status).toBe(401);
@@ -129,7 +129,7 @@ describe.each(Object.entries(ways))('auth of %s', (_, start) => {
     expect(JSON.parse(reply.text).error.message).toBe('Log in first.');
   });
 
-  it('runs for every request of a session, and a session belongs to its caller', async () => {
+  it('runs for every request of a session, which no other caller can use', async () => {
     const url = await start();
     const ann = await openAs(url, 'ann');
     expect((await ann.post(call('me'), { 'x-user': 'ann' })).text).toContain('ann');
@@ -167,7 +167,7 @@ async function openAs(url: string, user: string) {
 }
 
 describe('auth', () => {
-  it('binds a session to its caller even in a process that never saw the session', async () => {
+  it('binds a session to its caller even on a server that did not open the session', async () => {
     const first = await serving();
     const ann = await openAs(first.url, 'ann');
     const second = await serving();
@@ -176,14 +176,14 @@ describe('auth', () => {
     expect((await there.post(call('me'), { 'x-user': 'ann' })).text).toContain('ann');
   });
 
-  it('is not needed by sessions without a caller', async () => {
+  it('may return no caller, and no caller can use the session that was opened then', async () => {
     const { url } = await serving();
     const session = await openSession(url);
     expect((await session.request('tools/call', { name: 'me' })).text).toContain('nobody');
     expect((await session.post(call('me'), { 'x-user': 'ann' })).status).toBe(404);
   });
 
-  it('comes from the opening request on HTTP+SSE, and nobody else can post there', async () => {
+  it('gets the opening request of HTTP+SSE, and another caller cannot post to that session', async () => {
     const { url } = await serving();
     const events = await openEvents(url.replace('/mcp', '/sse'), {
       method: 'GET',
@@ -209,7 +209,7 @@ describe('auth', () => {
     events.drop();
   });
 
-  it('comes from the opening request on a WebSocket, as does the request', async () => {
+  it('gets the opening request of a WebSocket, as handlers do, and rejects the connection with 401', async () => {
     const { url } = await serving();
     const socket = url.replace('http', 'ws');
     for (const revision of ['2026-07-28', '2025-11-25'] as const) {
@@ -239,15 +239,15 @@ describe('auth', () => {
     [{ subject: 'ann', scopes: 'read write' }, 'auth.scopes must be an array of strings.'],
     [{ subject: 'ann', claims: 'x' }, 'auth.claims must be an object.'],
     ['ann', 'auth must be an object with a "subject", or undefined.'],
-  ])('that returns %j is a mistake that the log explains', async (given, message) => {
+  ])('that returns %j fails the request with 500, and the log says why', async (value, message) => {
     const log: string[] = [];
-    const handle = createHandler(whoami(log), { auth: () => given as never });
+    const handle = createHandler(whoami(log), { auth: () => value as never });
     const response = await handle(new Request('http://localhost/mcp', { method: 'POST' }));
     expect(response.status).toBe(500);
     expect(log.join()).toContain(message);
   });
 
-  it('that does not settle is given up after 30 seconds', async () => {
+  it('that does not settle fails the request with 503 after 30 seconds', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const handle = createHandler(whoami(), { auth: () => new Promise(() => undefined) });

@@ -31,8 +31,8 @@ afterAll(() => {
 /** How a server process ends: at one of its crash points, after a time, or not before the task ends. */
 type Death = { readonly point: number } | { readonly afterMs: number } | undefined;
 
-/** The contents of the store while no process has it open. */
-interface Found {
+/** The task in the store, read while no process has the store open. */
+interface StoredTask {
   readonly id: string;
   readonly status: string;
   readonly journal: { readonly r: string; readonly s: [string, unknown][]; readonly a: [string, unknown][] };
@@ -41,19 +41,22 @@ interface Found {
 interface Life {
   readonly child: ChildProcess;
   readonly url: string | undefined;
-  readonly dead: () => boolean;
+  readonly isDead: () => boolean;
 }
 
-test(`a task survives ${RUNS} runs of crashes (CRASH_SEED=${seed})`, { timeout: 4000 * RUNS }, async () => {
-  const kills = { planned: 0, happened: 0 };
+test(`a task completes after its server has crashed, and no recorded step runs again: ${RUNS} runs (CRASH_SEED=${seed})`, {
+  timeout: 4000 * RUNS,
+}, async () => {
+  const kills = { planned: 0, actual: 0 };
   const waiting = Array.from({ length: RUNS }, (_, run) => run);
   const lane = async (): Promise<void> => {
     for (let run = waiting.pop(); run !== undefined; run = waiting.pop()) {
       const deaths = plan(run);
       kills.planned += deaths.length;
       try {
-        const happened = await survive(join(root, `run-${run}`), deaths);
-        kills.happened += happened;
+        // Two statements: `+= await` would lose the kills that other lanes count in the meantime.
+        const actual = await survive(join(root, `run-${run}`), deaths);
+        kills.actual += actual;
       } catch (error) {
         waiting.length = 0;
         const story = `CRASH_SEED=${seed}, run ${run}, deaths ${JSON.stringify(deaths)}`;
@@ -67,9 +70,9 @@ test(`a task survives ${RUNS} runs of crashes (CRASH_SEED=${seed})`, { timeout: 
   const lanes = await Promise.allSettled(Array.from({ length: AT_ONCE }, lane));
   for (const { reason } of lanes.filter((ended) => ended.status === 'rejected')) throw reason;
   expect(children.size, 'processes left').toBe(0);
-  console.log(`${kills.happened} of ${kills.planned} planned kills happened`);
+  console.log(`${kills.actual} of ${kills.planned} planned kills took place`);
   // A crash may come too late to count; most must not.
-  expect(kills.happened).toBeGreaterThan(RUNS);
+  expect(kills.actual).toBeGreaterThan(RUNS);
 });
 
 /** One or two crashes, at crash points of the server or at random times. */
@@ -84,33 +87,33 @@ function plan(run: number): readonly Death[] {
 async function survive(folder: string, deaths: readonly Death[]): Promise<number> {
   mkdirSync(folder);
   const client = new Client();
-  /** The steps that had run when the recorded end was found. */
+  /** How often each step had run when its end was first found in the store. */
   const recorded = new Map<string, number>();
   let killed = 0;
   for (const death of [...deaths, undefined]) {
     const life = await start(folder, death);
     await client.drive(life);
-    if (life.dead()) killed++;
-    await ended(life.child, () => life.child.kill(client.done ? 'SIGTERM' : 'SIGKILL'));
-    const found = await look(folder);
+    if (life.isDead()) killed++;
+    await ended(life.child, () => life.child.kill(client.isDone ? 'SIGTERM' : 'SIGKILL'));
+    const task = await readTask(folder);
     const effects = effectsIn(folder);
     // Nothing runs for a task that is not in the store, and a stored task is never lost.
-    if (found === undefined) {
+    if (task === undefined) {
       expect(client.taskId, 'a task that was announced is in the store').toBeUndefined();
       expect(effects, 'effects of no task').toEqual([]);
       continue;
     }
-    client.taskId ??= found.id;
-    expect(found.id).toBe(client.taskId);
-    if (client.acknowledged) expect(found.journal.a, 'an answer that was acknowledged').toHaveLength(1);
-    for (const [step] of found.journal.s) if (!recorded.has(step)) recorded.set(step, timesOf(effects, step));
+    client.taskId ??= task.id;
+    expect(task.id).toBe(client.taskId);
+    if (client.hasAnswered) expect(task.journal.a, 'an answer that was acknowledged').toHaveLength(1);
+    for (const [step] of task.journal.s) if (!recorded.has(step)) recorded.set(step, timesOf(effects, step));
     for (const [step, times] of recorded)
       expect(timesOf(effects, step), `runs of step ${step}, whose end was recorded`).toBe(times);
-    for (const { step, key } of effects) expect(key).toBe(`${found.journal.r}:${step}`);
-    if (client.done) break;
+    for (const { step, key } of effects) expect(key).toBe(`${task.journal.r}:${step}`);
+    if (client.isDone) break;
   }
   expect(client.result).toMatchObject({ content: [{ text: 'one two please three' }] });
-  expect(await look(folder)).toMatchObject({ status: 'completed' });
+  expect(await readTask(folder)).toMatchObject({ status: 'completed' });
   expect([...recorded.keys()]).toEqual(['one', 'two', 'three']);
   // A step that begins proves that the one before it was recorded.
   const order = effectsIn(folder).map(({ step }) => ['one', 'two', 'three'].indexOf(step));
@@ -118,17 +121,17 @@ async function survive(folder: string, deaths: readonly Death[]): Promise<number
   return killed;
 }
 
-/** Begins the task, answers its question, and waits for its end; resumes when the server is available again. */
+/** Starts the task, answers its question and waits for its end, over as many servers as that takes. */
 class Client {
   taskId: string | undefined;
-  acknowledged = false;
+  hasAnswered = false;
   result: unknown;
 
-  get done(): boolean {
+  get isDone(): boolean {
     return this.result !== undefined;
   }
 
-  async drive({ url, dead }: Life): Promise<void> {
+  async drive({ url, isDead }: Life): Promise<void> {
     if (url === undefined) return;
     const ended = async (): Promise<boolean> => {
       try {
@@ -136,9 +139,9 @@ class Client {
       } catch (error) {
         if (!isBroken(error)) throw error;
         // The connection breaks a moment before the exit of the process is seen.
-        await until('the server that broke the connection has ended', dead);
+        await until('the server that broke the connection has ended', isDead);
       }
-      return dead() || this.done;
+      return isDead() || this.isDone;
     };
     await until('the task has ended', ended, 30_000);
   }
@@ -153,10 +156,10 @@ class Client {
     expect(['working', 'input_required', 'completed']).toContain(task['status']);
     if (task['status'] === 'completed') this.result = task['result'];
     if (task['status'] !== 'input_required') return;
-    expect(this.acknowledged, 'asked again after the answer was acknowledged').toBe(false);
+    expect(this.hasAnswered, 'asked again after the answer was acknowledged').toBe(false);
     const inputResponses = { go: { action: 'accept', content: { word: 'please' } } };
     await ask(url, 'tasks/update', { taskId, inputResponses });
-    this.acknowledged = true;
+    this.hasAnswered = true;
   }
 }
 
@@ -185,20 +188,20 @@ async function start(folder: string, death: Death): Promise<Life> {
   children.add(child);
   const exit = once(child, 'exit').finally(() => children.delete(child));
   if (death !== undefined && 'afterMs' in death) setTimeout(() => child.kill('SIGKILL'), 150 + death.afterMs);
-  const dead = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  const isDead = (): boolean => child.exitCode !== null || child.signalCode !== null;
   const line = once(createInterface({ input: child.stdout }), 'line') as Promise<[string]>;
   const [url] = await Promise.race([line, exit.then(() => [undefined])]);
-  if (url === undefined) expect(child.signalCode, 'it ends by a kill').toBe('SIGKILL');
-  return { child, url, dead };
+  if (url === undefined) expect(child.signalCode, 'the signal that ended the process').toBe('SIGKILL');
+  return { child, url, isDead };
 }
 
-async function look(folder: string): Promise<Found | undefined> {
+async function readTask(folder: string): Promise<StoredTask | undefined> {
   const store = lmdbStore(join(folder, 'store'));
-  const found: unknown[] = [];
-  for await (const [, task] of store.entries('task:')) found.push(task);
+  const tasks: unknown[] = [];
+  for await (const [, task] of store.entries('task:')) tasks.push(task);
   await store.close();
-  expect(found.length).toBeLessThanOrEqual(1);
-  return found[0] as Found | undefined;
+  expect(tasks.length).toBeLessThanOrEqual(1);
+  return tasks[0] as StoredTask | undefined;
 }
 
 function effectsIn(folder: string): readonly { readonly step: string; readonly key: string }[] {

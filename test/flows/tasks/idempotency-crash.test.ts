@@ -37,14 +37,14 @@ async function start(folder: string, ...args: string[]) {
 const pay = (url: string, name: string, key = 'k1') =>
   modern(url, 'tools/call', { name, arguments: {} }, { meta: { [KEY]: key } });
 
-describe('an idempotency key after kill -9 between the payment and its outcome', () => {
-  async function killed(name: string) {
+describe('a call with an idempotency key, repeated after its server was killed between the payment and the outcome,', () => {
+  async function repeatAfterKill(name: string) {
     const folder = mkdtempSync(join(tmpdir(), 'fullmcp-paying-'));
     folders.push(folder);
     const first = await start(folder, 'dies');
-    const dead = once(first.child, 'exit');
+    const exit = once(first.child, 'exit');
     await expect(pay(first.url, name)).rejects.toThrow();
-    await dead;
+    await exit;
     const second = await start(folder);
     const reply = JSON.parse((await pay(second.url, name)).text);
     const again = JSON.parse((await pay(second.url, name)).text);
@@ -53,16 +53,16 @@ describe('an idempotency key after kill -9 between the payment and its outcome',
     return { reply, again, effects };
   }
 
-  it('does not pay again, and the client is told that the outcome is unknown', async () => {
-    const { reply, again, effects } = await killed('pay');
+  it('does not pay again, and fails because the outcome is unknown', async () => {
+    const { reply, again, effects } = await repeatAfterKill('pay');
     expect(effects).toHaveLength(1);
     expect(reply.error).toMatchObject({ data: { reason: 'unknown_outcome' } });
     expect(reply.error.message).toContain('Its outcome is unknown.');
     expect(again.error).toEqual(reply.error);
   });
 
-  it('runs a tool again that is declared idempotent, with the same step keys', async () => {
-    const { reply, again, effects } = await killed('safe');
+  it('runs the tool again with the same step keys if the tool is declared idempotent', async () => {
+    const { reply, again, effects } = await repeatAfterKill('safe');
     expect(effects).toHaveLength(2);
     expect(effects[0]).toBe(effects[1]);
     expect(reply.result.content).toEqual([{ type: 'text', text: 'paid' }]);
@@ -71,12 +71,12 @@ describe('an idempotency key after kill -9 between the payment and its outcome',
 });
 
 describe('a lost connection', () => {
-  async function paying() {
+  async function startPaying() {
     const begun = signal();
     const gone = signal();
     const finish = signal();
-    const aborted: unknown[] = [];
-    let paid = 0;
+    const abortReasons: unknown[] = [];
+    let payments = 0;
     const server = createServer({
       name: 'paying',
       version: '1.0.0',
@@ -94,16 +94,16 @@ describe('a lost connection', () => {
             const stopped = new Promise((_resolve, reject) =>
               ends.addEventListener('abort', () => reject(ends.reason), { once: true }),
             );
-            stopped.catch((reason) => aborted.push(reason));
+            stopped.catch((reason) => abortReasons.push(reason));
             begun.give();
             await Promise.race([finish.promise, stopped]);
-            return `paid ${++paid}`;
+            return `paid ${++payments}`;
           },
         }),
       },
     });
     const serving = await serve(server, { port: 0, signals: false, drainMs: 50 });
-    return { serving, begun, gone, finish, aborted, paid: () => paid };
+    return { serving, begun, gone, finish, abortReasons, payments: () => payments };
   }
 
   /** Sends a call and breaks the connection once the handler runs. */
@@ -119,30 +119,32 @@ describe('a lost connection', () => {
   }
 
   it('does not abort a call with a key, and the retry gets its outcome', async () => {
-    const { serving, begun, gone, finish, aborted, paid } = await paying();
+    const { serving, begun, gone, finish, abortReasons, payments } = await startPaying();
     await sendAndBreak(serving.url, begun.promise, { [KEY]: 'k1' });
     await gone.promise;
     const retry = pay(serving.url, 'pay');
     finish.give();
     expect(JSON.parse((await retry).text).result.content).toEqual([{ type: 'text', text: 'paid 1' }]);
-    expect(paid()).toBe(1);
-    expect(aborted).toEqual([]);
+    expect(payments()).toBe(1);
+    expect(abortReasons).toEqual([]);
     await serving.close();
   });
 
   it('aborts a call without a key', async () => {
-    const { serving, begun, aborted } = await paying();
+    const { serving, begun, abortReasons } = await startPaying();
     await sendAndBreak(serving.url, begun.promise, {});
-    await expect.poll(() => aborted.length).toBe(1);
+    await expect.poll(() => abortReasons.length).toBe(1);
     await serving.close();
   });
 
-  it('leaves nothing running when the server closes', async () => {
-    const { serving, begun, gone, aborted, paid } = await paying();
+  it('leaves a call with a key running only until the server closes', async () => {
+    const { serving, begun, gone, abortReasons, payments } = await startPaying();
     await sendAndBreak(serving.url, begun.promise, { [KEY]: 'k1' });
     await gone.promise;
     await soon('the end of the server', serving.close());
-    expect(aborted).toMatchObject([{ code: 'connection_closed', message: 'The server is shutting down' }]);
-    expect(paid()).toBe(0);
+    expect(abortReasons).toMatchObject([
+      { code: 'connection_closed', message: 'The server is shutting down' },
+    ]);
+    expect(payments()).toBe(0);
   });
 });

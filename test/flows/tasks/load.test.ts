@@ -8,7 +8,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 
 const OPEN = 10_000;
 const ASKING = 1000;
-/** A minimum: on a busy machine they live longer, so that none expires before the last is created. */
+/** A minimum: on a busy machine the tasks live longer, so that none expires before the last is created. */
 const TTL_MS = 10_000;
 /** Far above what a task costs, and far below what a leak of its arguments, its call or its history would. */
 const MOST_BYTES_PER_TASK = 16_000;
@@ -37,27 +37,31 @@ interface Report {
 
 describe.concurrent(`${OPEN} open tasks and ${ASKING} that wait for an answer`, () => {
   test.each([
-    ['in memory', []],
-    ['on disk', [join(folder, 'store')]],
-  ])('fit in memory, and free it when they expire: %s', { timeout: 300_000 }, async (where, store) => {
-    const args = ['--expose-gc', fixture, String(OPEN), String(ASKING), String(TTL_MS), ...store];
-    const { stdout } = await run(process.execPath, args);
-    const { before, during, after, closed } = JSON.parse(stdout) as Report;
-    const grown = during.bytes - before.bytes;
-    const left = after.bytes - before.bytes;
-    const perTask = Math.round(grown / (OPEN + ASKING));
-    console.log(
-      `${OPEN + ASKING} tasks ${where}: ${megabytes(before.bytes)} before, ${megabytes(during.bytes)} with them (${perTask} bytes each), ${megabytes(after.bytes)} after`,
-    );
-    expect(during.running).toBe(OPEN + ASKING);
-    expect(during.statuses).toEqual(['working', 'working', 'input_required', 'input_required']);
-    expect(perTask).toBeLessThan(MOST_BYTES_PER_TASK);
-    // None of them keeps the process alive.
-    expect(during.timers).toBe(0);
-    expect(after).toMatchObject({ running: 0, ended: OPEN + ASKING + 1 });
-    expect(left).toBeLessThan(Math.max(grown / 10, 1_000_000));
-    expect(closed.timers).toBe(0);
-  });
+    ['in-memory', []],
+    ['on-disk', [join(folder, 'store')]],
+  ])(
+    'take little memory and free it when they expire, with an %s store',
+    { timeout: 300_000 },
+    async (kind, store) => {
+      const args = ['--expose-gc', fixture, String(OPEN), String(ASKING), String(TTL_MS), ...store];
+      const { stdout } = await run(process.execPath, args);
+      const { before, during, after, closed } = JSON.parse(stdout) as Report;
+      const grown = during.bytes - before.bytes;
+      const left = after.bytes - before.bytes;
+      const perTask = Math.round(grown / (OPEN + ASKING));
+      console.log(
+        `${OPEN + ASKING} tasks in an ${kind} store: ${megabytes(before.bytes)} before, ${megabytes(during.bytes)} with them (${perTask} bytes each), ${megabytes(after.bytes)} after`,
+      );
+      expect(during.running).toBe(OPEN + ASKING);
+      expect(during.statuses).toEqual(['working', 'working', 'input_required', 'input_required']);
+      expect(perTask).toBeLessThan(MOST_BYTES_PER_TASK);
+      // No task keeps the process alive.
+      expect(during.timers).toBe(0);
+      expect(after).toMatchObject({ running: 0, ended: OPEN + ASKING + 1 });
+      expect(left).toBeLessThan(Math.max(grown / 10, 1_000_000));
+      expect(closed.timers).toBe(0);
+    },
+  );
 });
 
 function megabytes(bytes: number): string {

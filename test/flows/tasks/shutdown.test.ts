@@ -103,15 +103,15 @@ describe('an orderly shutdown', () => {
         mkdirSync(folder);
         const settings = { drainMs: 5000, stepMs: 12, steps: STEPS };
         let ids: unknown[] | undefined;
-        let held: unknown;
+        let heldId: unknown;
         for (let finished = false; !finished; ) {
           const life = await start(folder, settings);
-          const begun: Promise<Record<string, unknown>>[] = [];
+          const calls: Promise<Record<string, unknown>>[] = [];
           if (ids === undefined) {
             for (const name of ['hold', ...Array<string>(TASKS).fill('work')])
-              begun.push(life.ask('tools/call', { name, arguments: {} }));
-            const [hold, ...works] = (await Promise.all(begun)).map(({ taskId }) => taskId);
-            held = hold;
+              calls.push(life.ask('tools/call', { name, arguments: {} }));
+            const [hold, ...works] = (await Promise.all(calls)).map(({ taskId }) => taskId);
+            heldId = hold;
             ids = works;
           }
           await setTimeout(Math.random() * 300);
@@ -120,20 +120,20 @@ describe('an orderly shutdown', () => {
           for (const [key, { began, ended: done }] of stepsIn(folder))
             expect({ key, began, done }).toEqual({ key, began: 1, done: 1 });
           const statuses = await statusesIn(folder);
-          expect(Object.keys(statuses).sort()).toEqual([held, ...ids].sort());
+          expect(Object.keys(statuses).sort()).toEqual([heldId, ...ids].sort());
           finished = ids.every((id) => statuses[id as string] === 'completed');
         }
         // The task that waited for its answer has neither continued nor been rolled back.
         const life = await start(folder, settings);
         await until(
           'the question is open',
-          async () => (await life.ask('tasks/get', { taskId: held }))['status'] === 'input_required',
+          async () => (await life.ask('tasks/get', { taskId: heldId }))['status'] === 'input_required',
         );
         const inputResponses = { publish: { action: 'accept', content: { ok: true } } };
-        await life.ask('tasks/update', { taskId: held, inputResponses });
+        await life.ask('tasks/update', { taskId: heldId, inputResponses });
         await until(
-          'it is published',
-          async () => (await life.ask('tasks/get', { taskId: held }))['status'] === 'completed',
+          'the held task is completed',
+          async () => (await life.ask('tasks/get', { taskId: heldId }))['status'] === 'completed',
         );
         await life.stop();
         const names = [...stepsIn(folder).keys()].map((key) => key.slice(key.indexOf(':') + 1)).sort();
@@ -152,7 +152,7 @@ describe('an orderly shutdown', () => {
     console.log(`${shutdowns} shutdowns, ${steps} steps, each of them once`);
   });
 
-  test('interrupts a step at the drain limit, which runs again with its key, and ends the process', async () => {
+  test('interrupts a step at the drain limit and exits, and the step runs again with the same key after the restart', async () => {
     const folder = join(root, 'cut-off');
     mkdirSync(folder);
     const slow = { drainMs: 100, stepMs: 60_000, steps: 1 };
@@ -172,7 +172,7 @@ describe('an orderly shutdown', () => {
     expect([...stepsIn(folder).values()]).toEqual([{ began: 2, ended: 1 }]);
   });
 
-  test('lets a step finish even if the signal comes twice, as npm and a terminal send it', async () => {
+  test('lets a step finish even if further signals come at once, as npm and a terminal send them', async () => {
     const folder = join(root, 'twice');
     mkdirSync(folder);
     const life = await start(folder, { drainMs: 20_000, stepMs: 500, steps: 2 });
@@ -213,12 +213,12 @@ describe('an orderly shutdown', () => {
     expect(linesIn(folder)).toEqual(['begin stuck', 'lifespan ended', 'closed']);
   });
 
-  test('ends the process even if a handler ignores its signal', async () => {
+  test('ends the process even if a handler ignores its signal, and runs no step after the lifespan has ended', async () => {
     const folder = join(root, 'stubborn');
     mkdirSync(folder);
     const life = await start(folder, { drainMs: 100, stepMs: 1, steps: 1 });
     await life.ask('tools/call', { name: 'stubborn', arguments: {} });
-    await until('it works', () => stepsIn(folder).size > 3);
+    await until('some steps have begun', () => stepsIn(folder).size > 3);
     expect(await life.stop()).toBe(0);
     const lines = linesIn(folder);
     const over = lines.indexOf('lifespan ended');

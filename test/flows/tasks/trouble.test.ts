@@ -14,7 +14,7 @@ import { ended } from '../../support/processes.js';
 import { until } from '../../support/until.js';
 import { troubledTools } from '../fixtures/troubled-tools.mjs';
 
-// A store that fails at every stage of a task: nothing is lost, no false status is reported, and the
+// A store that fails at each stage of a task: nothing is lost, no wrong status is reported, and the
 // process survives.
 
 /** The minimum duration of the failure. */
@@ -32,7 +32,9 @@ type Params = Record<string, unknown>;
 
 interface World {
   ask(method: string, params: Params): Promise<Params>;
-  said(): readonly string[];
+  /** The lines that the tools have reported, in order. */
+  reports(): readonly string[];
+  /** Makes the store fail until `calm`. */
   trouble(): Promise<void>;
   calm(): Promise<void>;
   /** Stops the server and starts another on the same store. */
@@ -41,8 +43,8 @@ interface World {
 }
 
 /** A server in this process, on a store that outlives it. */
-function local(store: Store, { trouble, calm }: Pick<World, 'trouble' | 'calm'>): World {
-  const said: string[] = [];
+function localWorld(store: Store, { trouble, calm }: Pick<World, 'trouble' | 'calm'>): World {
+  const reports: string[] = [];
   const start = () =>
     createServer({
       name: 'troubled',
@@ -50,12 +52,12 @@ function local(store: Store, { trouble, calm }: Pick<World, 'trouble' | 'calm'>)
       logger: () => undefined,
       secret: 'x'.repeat(32),
       store: { ...store, close: async () => undefined },
-      tools: troubledTools(tool as never, (line) => void said.push(line)) as object,
+      tools: troubledTools(tool as never, (line) => void reports.push(line)) as object,
     });
   let server = start();
   return {
     ask: (method, params) => inProcess(server, { capabilities })(method, params),
-    said: () => said,
+    reports: () => reports,
     trouble,
     calm,
     async restart() {
@@ -67,47 +69,47 @@ function local(store: Store, { trouble, calm }: Pick<World, 'trouble' | 'calm'>)
   };
 }
 
-/** A store whose every operation fails for a while, as behind a broken network. */
-async function away(): Promise<World> {
+/** A store of which every operation fails for a while, as behind a broken network. */
+async function unavailableStore(): Promise<World> {
   const inner = memoryStore();
-  let isAway = false;
-  const here = (): void => {
-    if (isAway) throw new TypeError('fetch failed');
+  let isAvailable = true;
+  const checkAvailable = (): void => {
+    if (!isAvailable) throw new TypeError('fetch failed');
   };
   const store: Store = {
     async get(key) {
-      here();
+      checkAvailable();
       return inner.get(key);
     },
     async set(key, value, expiresAt) {
-      here();
+      checkAvailable();
       await inner.set(key, value, expiresAt);
     },
     async add(key, value, expiresAt) {
-      here();
+      checkAvailable();
       return inner.add(key, value, expiresAt);
     },
     async delete(key) {
-      here();
+      checkAvailable();
       await inner.delete(key);
     },
     async *entries(prefix) {
-      here();
+      checkAvailable();
       yield* inner.entries(prefix);
     },
     close: async () => undefined,
   };
   const set = async (value: boolean): Promise<void> => {
-    isAway = value;
+    isAvailable = value;
   };
-  return local(store, { trouble: () => set(true), calm: () => set(false) });
+  return localWorld(store, { trouble: () => set(false), calm: () => set(true) });
 }
 
 /** A store that others have filled completely. */
-async function full(): Promise<World> {
+async function fullStore(): Promise<World> {
   const store = memoryStore({ maxBytes: 1_000_000 });
   const ballast: string[] = [];
-  return local(store, {
+  return localWorld(store, {
     async trouble() {
       for (let size = 500_000; size >= 1; ) {
         const key = `b${ballast.length}`;
@@ -126,22 +128,22 @@ async function full(): Promise<World> {
 }
 
 /** A store on a full disk, simulated by a limit on file size, which needs no privileges. */
-async function disk(): Promise<World> {
+async function fullDisk(): Promise<World> {
   const folder = join(root, `disk-${++folders}`);
   mkdirSync(folder);
   const fixture = fileURLToPath(new URL('../fixtures/troubled-server.mjs', import.meta.url));
-  const said: string[] = [];
+  const reports: string[] = [];
   async function start() {
     const child = spawn(process.execPath, [fixture, folder], { stdio: ['ignore', 'pipe', 'ignore'] });
     const lines = createInterface({ input: child.stdout });
     const url = new Promise<string>((resolve) =>
       lines.on('line', (line) => {
         if (line.startsWith('url ')) resolve(line.slice(4));
-        else said.push(line.slice('said '.length));
+        else reports.push(line.slice('report '.length));
       }),
     );
-    const gone = once(child, 'exit').then(() => Promise.reject(new Error('The server ended at once')));
-    return { child, url: await Promise.race([url, gone]) };
+    const exit = once(child, 'exit').then(() => Promise.reject(new Error('The server ended at once')));
+    return { child, url: await Promise.race([url, exit]) };
   }
   let life = await start();
   const limit = (size: string) =>
@@ -155,7 +157,7 @@ async function disk(): Promise<World> {
       if (result === undefined) throw new Error(error?.message);
       return result;
     },
-    said: () => said,
+    reports: () => reports,
     trouble: async () => void (await limit('1')),
     calm: async () => void (await limit('unlimited')),
     async restart() {
@@ -169,9 +171,9 @@ async function disk(): Promise<World> {
 }
 
 describe.each([
-  ['a store that is away', away],
-  ['a full store', full],
-  ['a full disk', disk],
+  ['an unavailable store', unavailableStore],
+  ['a full store', fullStore],
+  ['a full disk', fullDisk],
 ] as const)('a task on %s', (_, create) => {
   async function inTrouble(
     name: string,
@@ -188,49 +190,49 @@ describe.each([
 
   const status = async (world: World, taskId: unknown): Promise<unknown> =>
     (await world.ask('tasks/get', { taskId }))['status'];
-  const comes = (world: World, taskId: unknown, wanted: string) =>
-    until(`the task is ${wanted}`, async () => (await status(world, taskId)) === wanted, 15_000);
-  const opens = (world: World, gate: string) =>
+  const reaches = (world: World, taskId: unknown, expected: string) =>
+    until(`the task is ${expected}`, async () => (await status(world, taskId)) === expected, 15_000);
+  const openGate = (world: World, gate: string) =>
     world.ask('tools/call', { name: 'open', arguments: { gate } });
-  /** The failure persists while the server keeps answering. */
-  async function lasts(world: World): Promise<void> {
+  /** Lets the failure last while the server keeps answering. */
+  async function waitInTrouble(world: World): Promise<void> {
     const over = performance.now() + TROUBLE_MS;
     for (let calls = 0; calls < 10 || performance.now() < over; calls++) {
-      await opens(world, 'nothing');
+      await openGate(world, 'nothing');
       if (TROUBLE_MS > 0) await setTimeout(100);
     }
   }
 
-  test('pauses at the end of a step: the next step waits, and each runs once', { timeout }, () =>
+  test('pauses at the end of a step until the store works again, and runs each step once', { timeout }, () =>
     inTrouble('steps', async (world, taskId) => {
-      await until('the first step runs', () => world.said().includes('begin one'));
+      await until('the first step runs', () => world.reports().includes('begin one'));
       await world.trouble();
-      await opens(world, 'one');
-      await until('the first step has ended', () => world.said().includes('end one'));
-      await lasts(world);
-      expect(world.said()).toEqual(['begin one', 'end one']);
+      await openGate(world, 'one');
+      await until('the first step has ended', () => world.reports().includes('end one'));
+      await waitInTrouble(world);
+      expect(world.reports()).toEqual(['begin one', 'end one']);
       expect(await status(world, taskId)).toBe('working');
       await world.calm();
-      for (const gate of ['two', 'three']) await opens(world, gate);
-      await comes(world, taskId, 'completed');
+      for (const gate of ['two', 'three']) await openGate(world, gate);
+      await reaches(world, taskId, 'completed');
       const all = ['one', 'two', 'three'].flatMap((name) => [
         `begin ${name}`,
         `end ${name}`,
         `after ${name}`,
       ]);
-      expect(world.said()).toEqual(all);
+      expect(world.reports()).toEqual(all);
       await world.restart();
       expect(await status(world, taskId)).toBe('completed');
-      expect(world.said()).toEqual(all);
+      expect(world.reports()).toEqual(all);
     }),
   );
 
   test(
-    'rejects an answer that cannot be saved: the handler does not see it, and it can be sent again',
+    'rejects an answer that cannot be saved: the handler does not get it, and the client can answer again',
     { timeout },
     () =>
       inTrouble('asks', async (world, taskId) => {
-        await comes(world, taskId, 'input_required');
+        await reaches(world, taskId, 'input_required');
         await world.trouble();
         const give = (word: string) =>
           world.ask('tasks/update', {
@@ -240,29 +242,29 @@ describe.each([
         await expect(give('first '.repeat(100))).rejects.toThrow(
           'The answers could not be saved, and the questions are open again. Try again later.',
         );
-        await lasts(world);
+        await waitInTrouble(world);
         expect(await world.ask('tasks/get', { taskId })).toMatchObject({
           status: 'input_required',
           inputRequests: { word: {} },
         });
-        expect(world.said()).toEqual([]);
+        expect(world.reports()).toEqual([]);
         await world.calm();
         await give('second');
-        await comes(world, taskId, 'completed');
-        expect(world.said()).toEqual(['answered second']);
+        await reaches(world, taskId, 'completed');
+        expect(world.reports()).toEqual(['answered second']);
         await world.restart();
         expect(await status(world, taskId)).toBe('completed');
       }),
   );
 
-  test('does not show its end before it is saved, and does not lose it', { timeout }, () =>
+  test('does not report its end before the result is saved, and does not lose the result', { timeout }, () =>
     inTrouble('ends', async (world, taskId) => {
       await world.trouble();
-      await opens(world, 'end');
-      await lasts(world);
+      await openGate(world, 'end');
+      await waitInTrouble(world);
       expect(await status(world, taskId)).toBe('working');
       await world.calm();
-      await comes(world, taskId, 'completed');
+      await reaches(world, taskId, 'completed');
       await world.restart();
       expect(await world.ask('tasks/get', { taskId })).toMatchObject({
         status: 'completed',
@@ -271,40 +273,42 @@ describe.each([
     }),
   );
 
-  test('rejects a cancellation that cannot be saved, and continues', { timeout }, () =>
+  test('rejects a cancellation that cannot be saved, and continues until it can be', { timeout }, () =>
     inTrouble('hangs', async (world, taskId) => {
-      await until('the handler runs', () => world.said().includes('hangs'));
+      await until('the handler runs', () => world.reports().includes('hangs'));
       await world.trouble();
       await expect(world.ask('tasks/cancel', { taskId })).rejects.toThrow(
         'The cancellation could not be saved, and the task continues. Try again later.',
       );
-      await lasts(world);
+      await waitInTrouble(world);
       expect(await status(world, taskId)).toBe('working');
-      expect(world.said()).toEqual(['hangs']);
+      expect(world.reports()).toEqual(['hangs']);
       await world.calm();
       await world.ask('tasks/cancel', { taskId });
       expect(await status(world, taskId)).toBe('cancelled');
-      await until('the handler has heard of it', () => world.said().includes('aborted'));
+      await until("the handler's signal has aborted", () => world.reports().includes('aborted'));
       await world.restart();
       expect(await status(world, taskId)).toBe('cancelled');
-      expect(world.said()).toEqual(['hangs', 'aborted']);
+      expect(world.reports()).toEqual(['hangs', 'aborted']);
     }),
   );
 
-  test('is rejected at its creation, and nothing begins', { timeout }, async () => {
+  test('is not created until the store works again, and its handler does not begin before', {
+    timeout,
+  }, async () => {
     const world = await create();
     await world.ask('tools/call', { name: 'asks', arguments: {} });
     await world.trouble();
     await expect(world.ask('tools/call', { name: 'hangs', arguments: {} })).rejects.toThrow(
       'The task could not be saved. Try again later.',
     );
-    await lasts(world);
-    expect(world.said()).toEqual([]);
+    await waitInTrouble(world);
+    expect(world.reports()).toEqual([]);
     await world.calm();
     expect(await world.ask('tools/call', { name: 'hangs', arguments: {} })).toMatchObject({
       resultType: 'task',
     });
-    await until('the handler runs', () => world.said().includes('hangs'));
+    await until('the handler runs', () => world.reports().includes('hangs'));
     await world.end();
   });
 });

@@ -13,7 +13,7 @@ import { ended } from '../processes.js';
 import { soon, until } from '../until.js';
 import { openWebSocket } from './web-socket.js';
 
-// A client on every wire that can be asked, each as raw as its wire: it calls, answers the server's questions as the wire
+// A client for every wire on which a server can ask questions, as raw as the wire: it calls, answers as the wire
 // requires, and records every other message.
 
 // biome-ignore lint/suspicious/noExplicitAny: what a peer sent, to be matched against
@@ -26,7 +26,7 @@ export interface AskedClient {
   /** The response to a request: `result` or `error`, and the HTTP status if there is one. */
   readonly call: (method: string, params?: Message) => Promise<Message>;
   /** The questions, in order of arrival; those that came together are sorted. */
-  readonly asked: Message[];
+  readonly questions: Message[];
   readonly notifications: Message[];
   readonly close: () => Promise<unknown>;
 }
@@ -67,22 +67,22 @@ export const modernWires: readonly Wire[] = [
 
 export const wires: readonly Wire[] = [...modernWires, ...sessionWires];
 
-function noting(): Pick<AskedClient, 'asked' | 'notifications'> {
-  return { asked: [], notifications: [] };
+function newRecord(): Pick<AskedClient, 'questions' | 'notifications'> {
+  return { questions: [], notifications: [] };
 }
 
 // Modern: the response lists the questions, and the client calls again.
 
 type Send = (method: string, params: Message) => Promise<Message>;
 
-function inRounds(post: Send, { answer }: WireOptions, asked: Message[]): AskedClient['call'] {
+function inRounds(post: Send, { answer }: WireOptions, questions: Message[]): AskedClient['call'] {
   return async function call(method, params = {}) {
     let reply = await post(method, params);
     while (reply['result']?.resultType === 'input_required') {
       const { inputRequests, requestState } = reply['result'];
       reply = await post(method, {
         ...params,
-        inputResponses: answersTo(inputRequests, answer, asked),
+        inputResponses: answersTo(inputRequests, answer, questions),
         requestState,
       });
     }
@@ -90,26 +90,26 @@ function inRounds(post: Send, { answer }: WireOptions, asked: Message[]): AskedC
   };
 }
 
-function answersTo(requests: Message, answer: Answering, asked: Message[]): Message {
-  asked.push(...Object.values(requests));
+function answersTo(requests: Message, answer: Answering, questions: Message[]): Message {
+  questions.push(...Object.values(requests));
   return Object.fromEntries(Object.entries(requests).map(([key, request]) => [key, answer(request)]));
 }
 
 async function overInProcess(options: WireOptions): Promise<AskedClient> {
   const request = inProcess(options.server, { capabilities: options.capabilities });
-  const notes = noting();
+  const record = newRecord();
   const post: Send = (method, params) => request(method, params).then(toReply, toError);
-  return { ...notes, call: inRounds(post, options, notes.asked), close: async () => undefined };
+  return { ...record, call: inRounds(post, options, record.questions), close: async () => undefined };
 }
 
 const toReply = (result: Outcome): Message => ({ result });
 const toError = (error: McpError): Message => ({ error: error.toWire(newestRevision) });
 
 async function overHttp(options: WireOptions): Promise<AskedClient> {
-  const notes = noting();
+  const record = newRecord();
   return {
-    ...notes,
-    call: inRounds(modernPost(options), options, notes.asked),
+    ...record,
+    call: inRounds(modernPost(options), options, record.questions),
     close: async () => undefined,
   };
 }
@@ -125,13 +125,13 @@ function modernPost({ url, capabilities }: WireOptions): Send {
 
 async function asTask({ capabilities, ...rest }: WireOptions): Promise<AskedClient> {
   const options = { ...rest, capabilities: { ...capabilities, extensions: { [TASKS]: {} } } };
-  const notes = noting();
+  const record = newRecord();
   const post = modernPost(options);
 
   async function call(method: string, params: Message = {}): Promise<Message> {
-    const made = await inRounds(post, options, notes.asked)(method, params);
-    if (made['result']?.resultType !== 'task') return made;
-    const { taskId } = made['result'];
+    const created = await inRounds(post, options, record.questions)(method, params);
+    if (created['result']?.resultType !== 'task') return created;
+    const { taskId } = created['result'];
     let task: Message = {};
     for (;;) {
       await until('the task waits or has ended', async () => {
@@ -139,12 +139,12 @@ async function asTask({ capabilities, ...rest }: WireOptions): Promise<AskedClie
         return task['status'] !== 'working';
       });
       if (task['status'] !== 'input_required') return { result: task['result'], error: task['error'] };
-      const inputResponses = answersTo(task['inputRequests'], options.answer, notes.asked);
+      const inputResponses = answersTo(task['inputRequests'], options.answer, record.questions);
       await post('tasks/update', { taskId, inputResponses });
     }
   }
 
-  return { ...notes, call, close: async () => undefined };
+  return { ...record, call, close: async () => undefined };
 }
 
 // Channels: a line of messages in both directions.
@@ -156,7 +156,7 @@ interface Channel {
 }
 
 function onChannel(channel: Channel, { answer }: WireOptions): AskedClient & { readonly post: Send } {
-  const notes = noting();
+  const record = newRecord();
   let last = 0;
 
   async function post(method: string, params: Message): Promise<Message> {
@@ -165,15 +165,15 @@ function onChannel(channel: Channel, { answer }: WireOptions): AskedClient & { r
     for (;;) {
       const message = await channel.next();
       if (message['method'] === undefined && message['id'] === id) return message;
-      if (message['id'] === undefined) notes.notifications.push(message);
+      if (message['id'] === undefined) record.notifications.push(message);
       else {
-        notes.asked.push(message);
+        record.questions.push(message);
         channel.send({ jsonrpc: '2.0', id: message['id'], ...asResponse(answer(message as never)) });
       }
     }
   }
 
-  return { ...notes, post, call: (method, params = {}) => post(method, params), close: channel.close };
+  return { ...record, post, call: (method, params = {}) => post(method, params), close: channel.close };
 }
 
 function asResponse(answer: Message): Message {
@@ -192,7 +192,7 @@ function modernOnChannel(channel: Channel, options: WireOptions): AskedClient {
   const meta = { [CAPABILITIES]: options.capabilities };
   const post: Send = (method, params) =>
     client.post(method, modernMessage(method, params, { meta })['params'] as Message);
-  return { ...client, call: inRounds(post, options, client.asked) };
+  return { ...client, call: inRounds(post, options, client.questions) };
 }
 
 async function webSocketChannel(url: string): Promise<Channel> {
@@ -262,7 +262,7 @@ async function oldestHttp(options: WireOptions, revision: string): Promise<Asked
 async function httpSession(options: WireOptions, revision: string): Promise<AskedClient> {
   const { answer } = options;
   const session = await openSession(options.url, revision, options.capabilities);
-  const notes = noting();
+  const record = newRecord();
   let last = 0;
 
   async function call(method: string, params: Message = {}): Promise<Message> {
@@ -276,21 +276,21 @@ async function httpSession(options: WireOptions, revision: string): Promise<Aske
     if (text) return { ...JSON.parse(text), status: response.status };
     for await (const message of messagesOf(response)) {
       if (message['method'] === undefined && message['id'] === id) return message;
-      if (message['id'] === undefined) notes.notifications.push(message);
+      if (message['id'] === undefined) record.notifications.push(message);
       else {
-        notes.asked.push(message);
+        record.questions.push(message);
         const { status } = await session.post({
           jsonrpc: '2.0',
           id: message['id'],
           ...asResponse(answer(message as never)),
         });
-        if (status !== 202) throw new Error(`An answer was met with ${status}`);
+        if (status !== 202) throw new Error(`The reply to an answer has the status ${status}`);
       }
     }
-    throw new Error('The stream ended without an answer');
+    throw new Error('The stream ended without a response');
   }
 
-  return { ...notes, call, close: session.end };
+  return { ...record, call, close: session.end };
 }
 
 async function* messagesOf(response: Response): AsyncGenerator<Message> {
