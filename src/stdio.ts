@@ -4,7 +4,6 @@ import { channelSession } from './legacy/server/channel-session.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
 import type { CoreServer } from './server/create-server.js';
-import { environmentSecret } from './transports/stdio/server/environment.js';
 import { type StdioOptions, type StdioServing, serveOverStdio } from './transports/stdio/server/serve.js';
 
 checkRuntime(globalThis.process?.versions);
@@ -35,12 +34,11 @@ export function serveStdio(
 ): StdioServing {
   checkOptions('serveStdio', options, stdioKeys);
   const { dispatch, close, logger: log } = server;
-  // Without a secret, a random one will do: sealed state need not outlive this process.
-  server.provideSecret(environmentSecret() ?? `${crypto.randomUUID()}${crypto.randomUUID()}`);
   return serveOverStdio(
     {
       dispatch,
       session: (send) => channelSession(dispatch, send),
+      provideSecret: server.provideSecret,
       drain: server.drain,
       onClose: close,
       onProblem: (message, error) => log('error', message, error),

@@ -1,4 +1,49 @@
-// A small text can nest very deep, and whatever walks it by recursion then falls over. This walk cannot.
+// Parses JSON from a peer. A short text can nest very deep, and code that walks a value by recursion then overflows the stack. So
+// the depth is checked before anything else reads the value; this check itself cannot overflow.
+
+/** The default limit of nesting: for messages that a server reads, and for those that a client reads from a pipe or a socket. */
+export const MAX_DEPTH = 128;
+/** The limit of nesting for messages that a client reads over HTTP. */
+export const MAX_HTTP_REPLY_DEPTH = 512;
+
+/** The reason that a text or its value is refused. `infinite`: a number in it is too large for a double. */
+export type JsonFault = 'syntax' | 'deep' | 'infinite';
+
+/** A text that is refused, with its value if it is JSON, and otherwise with the error of `JSON.parse`. */
+export class RefusedJson {
+  readonly fault: JsonFault;
+  readonly value: unknown;
+  readonly cause: unknown;
+
+  constructor(fault: JsonFault, value: unknown, cause?: unknown) {
+    this.fault = fault;
+    this.value = value;
+    this.cause = cause;
+  }
+}
+
+/** Parses a text that a client sent. Returns the value, or a `RefusedJson`. */
+export function parseStrictly(text: string, maxDepth: number): unknown {
+  const value = parse(text);
+  if (value instanceof RefusedJson) return value;
+  const fault = findFault(value, maxDepth);
+  return fault === undefined ? value : new RefusedJson(fault, value);
+}
+
+/** Parses a text that a server sent, and tolerates numbers that are too large. Returns the value, or a `RefusedJson`. */
+export function parseJson(text: string, maxDepth: number): unknown {
+  const value = parse(text);
+  // Each level takes at least two characters.
+  return text.length > 2 * maxDepth && isDeeperThan(value, maxDepth) ? new RefusedJson('deep', value) : value;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    return new RefusedJson('syntax', undefined, cause);
+  }
+}
 
 /** Levels that any stack bears. A value beyond them is too deep whatever the limit says. */
 const MOST_LEVELS = 2000;
@@ -28,14 +73,11 @@ function exceeds(container: object, levels: number): boolean {
   return false;
 }
 
-/** The fault of a value that `JSON.parse` made. */
-export type JsonFault = 'deep' | 'infinite';
-
 /**
  * Whether a value that `JSON.parse` made nests deeper than `limit`, or has a number that no double can hold: `JSON.parse` makes
  * Infinity of `1e400`, which is not JSON, and which a range in a schema lets through. One walk for both, on every message.
  */
-export function faultOf(value: unknown, limit: number): JsonFault | undefined {
+export function findFault(value: unknown, limit: number): JsonFault | undefined {
   if (typeof value === 'object' && value !== null) return search(value, Math.min(limit, MOST_LEVELS));
   return isInfinite(value) ? 'infinite' : undefined;
 }

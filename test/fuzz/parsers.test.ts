@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { EventStreamReader, EventTooLarge, printEvent } from '../../src/jsonrpc/event-stream.js';
 import { readMessage } from '../../src/jsonrpc/message.js';
 import { type Line, LineReader } from '../../src/jsonrpc/ndjson.js';
-import { faultOf, isDeeperThan } from '../../src/jsonrpc/parse.js';
+import { findFault, isDeeperThan } from '../../src/jsonrpc/parse.js';
 import { sessionIds } from '../../src/legacy/server/http/session-id.js';
 import { decodeBase64, decodeBase64Url, encodeBase64Url } from '../../src/protocol/encoding/base64.js';
 import { decodeHeaderValue, encodeHeaderValue } from '../../src/protocol/encoding/param-headers.js';
@@ -59,7 +59,7 @@ describe('the message parser', () => {
       fc.property(text, (json) => {
         const value: unknown = JSON.parse(json);
         const deep = depth(value);
-        expect(faultOf(value, deep)).toBe(infinite(value) ? 'infinite' : undefined);
+        expect(findFault(value, deep)).toBe(infinite(value) ? 'infinite' : undefined);
         expect([isDeeperThan(value, deep), isDeeperThan(value, deep - 1)]).toEqual([false, deep > 0]);
       }),
       limits,

@@ -12,7 +12,7 @@ import {
   type RequestId,
   readMessage,
 } from '../../jsonrpc/message.js';
-import { isDeeperThan } from '../../jsonrpc/parse.js';
+import { MAX_DEPTH, parseJson, RefusedJson } from '../../jsonrpc/parse.js';
 import { quote } from '../../protocol/encoding/shorten.js';
 import { cancelledBy, fromWire, McpError } from '../../protocol/errors.js';
 import { progressToken, SUBSCRIPTION_ID } from '../../protocol/meta.js';
@@ -22,7 +22,6 @@ import { peerRequests } from './peer-requests.js';
 import { printCall } from './print-call.js';
 import type { Wire } from './wire.js';
 
-const MAX_DEPTH = 128;
 /** How many cancelled requests are remembered: their answers may be on the way. */
 const REMEMBERED = 100;
 
@@ -96,21 +95,20 @@ export function wireExchange(wire: Wire): Exchange {
 
   function receive(text: string): void {
     if (ended !== undefined) return;
-    let value: unknown;
+    const value = parseJson(text, MAX_DEPTH);
     try {
-      value = JSON.parse(text);
-    } catch {
-      return problem(`The server sent a message that is not valid JSON: ${quote(text, 200)}`);
-    }
-    const tooDeep = text.length > 2 * MAX_DEPTH && isDeeperThan(value, MAX_DEPTH);
-    try {
-      if (tooDeep) refuse(value, { reason: `it nests deeper than ${MAX_DEPTH} levels` });
+      if (value instanceof RefusedJson) refuseJson(text, value);
       // Batches came with 2025-03-26 and went with the revision after it.
       else if (Array.isArray(value)) for (const item of value) take(item);
       else take(value);
     } catch (error) {
       problem('A listener for what the server sent has failed', error);
     }
+  }
+
+  function refuseJson(text: string, { fault, value }: RefusedJson): void {
+    if (fault === 'syntax') problem(`The server sent a message that is not valid JSON: ${quote(text, 200)}`);
+    else refuse(value, { reason: `it nests deeper than ${MAX_DEPTH} levels` });
   }
 
   function take(value: unknown): void {

@@ -8,7 +8,7 @@ import {
   readableId,
   readMessage,
 } from '../../jsonrpc/message.js';
-import { faultOf } from '../../jsonrpc/parse.js';
+import { MAX_DEPTH, parseStrictly, RefusedJson } from '../../jsonrpc/parse.js';
 import { type Dispatch, printOutcome } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
 import { isModern } from '../../protocol/era.js';
@@ -18,10 +18,16 @@ import { drain } from './drain.js';
 import { type Input, Intake } from './intake.js';
 import { OpenCalls } from './open-calls.js';
 
+/** A message that another transport has parsed and checked, and the length of its text. */
+export interface ParsedMessage {
+  readonly value: unknown;
+  readonly length: number;
+}
+
 /** Both directions of one connection that many calls share: a pipe, a WebSocket. */
 export interface Channel {
-  /** Takes one message as text. It may have to wait for those before it. */
-  readonly receive: (text: string) => void;
+  /** Receives one message, which may have to wait for those before it. */
+  readonly receive: (message: string | ParsedMessage) => void;
   /** Looks again whether the peer reads: more lies unread than before, or less. */
   readonly look: () => void;
   /** How many calls are open. */
@@ -55,13 +61,12 @@ export interface ChannelOptions {
   /** How many calls may be open at the same time. Default: 1,000. */
   readonly maxOpenCalls?: number | undefined;
   readonly session?: ((calls: OpenCalls) => ChannelSession) | undefined;
-  readonly maxDepth?: number;
   /** The caller that opened the connection, if it began as an HTTP request. */
   readonly caller?: Caller | undefined;
 }
 
 export function openChannel(options: ChannelOptions): Channel {
-  const { dispatch, send, reply = send, session, maxDepth = 128, input, outputFull = never } = options;
+  const { dispatch, send, reply = send, session, input, outputFull = never } = options;
   const calls = new OpenCalls(dispatch, {
     ...options,
     reply,
@@ -70,22 +75,25 @@ export function openChannel(options: ChannelOptions): Channel {
   const intake = new Intake({ input, handle: receive, outputFull, callsFull: () => calls.full });
   const sessionEra = session?.(calls);
 
-  function receive(text: string): void {
-    calls.arriving = text.length;
-    let value: unknown;
-    try {
-      value = JSON.parse(text);
-    } catch {
+  function receive(message: string | ParsedMessage): void {
+    calls.arriving = message.length;
+    if (typeof message !== 'string') return receiveValue(message.value);
+    const value = parseStrictly(message, MAX_DEPTH);
+    if (value instanceof RefusedJson) refuseJson(value);
+    else receiveValue(value);
+  }
+
+  function refuseJson({ fault, value }: RefusedJson): void {
+    if (fault === 'syntax')
       return reply(printError(undefined, { code: PARSE_ERROR, message: 'This is not valid JSON' }));
-    }
-    const fault = faultOf(value, maxDepth);
-    if (fault !== undefined) {
-      const why =
-        fault === 'deep'
-          ? `Nested deeper than ${maxDepth} levels`
-          : 'A number in the message is too large for a double';
-      return refuse(why, readableId(value));
-    }
+    const reason =
+      fault === 'deep'
+        ? `Nested deeper than ${MAX_DEPTH} levels`
+        : 'A number in the message is too large for a double';
+    refuse(reason, readableId(value));
+  }
+
+  function receiveValue(value: unknown): void {
     if (Array.isArray(value)) {
       if (sessionEra !== undefined) return sessionEra.receiveBatch(value);
       return refuse('Batches are not part of this protocol revision');
@@ -115,7 +123,7 @@ export function openChannel(options: ChannelOptions): Channel {
   }
 
   return {
-    receive: (text) => intake.take(text),
+    receive: (message) => intake.take(message),
     refuse(reason, id) {
       refuse(reason, id);
       intake.look();

@@ -9,10 +9,10 @@ export interface Input {
   readonly resume: () => void;
 }
 
-export interface IntakeOptions {
+export interface IntakeOptions<Message> {
   /** Absent where the transport cannot stop reading. Everything is then handled at once. */
   readonly input: Input | undefined;
-  readonly handle: (text: string) => void;
+  readonly handle: (message: Message) => void;
   /** Whether the peer leaves so much unread that nothing more should be made for it. */
   readonly outputFull: () => boolean;
   /** Whether the limit of open calls is reached. */
@@ -25,9 +25,10 @@ const A_TURN = 64;
 const PATIENCE_MS = 1000;
 const LONGEST_POLL_MS = 50;
 
-export class Intake {
-  readonly #options: IntakeOptions;
-  #waiting: string[] = [];
+/** Hands messages to a channel in order, as fast as the channel can handle them. */
+export class Intake<Message> {
+  readonly #options: IntakeOptions<Message>;
+  #waiting: Message[] = [];
   #next = 0;
   #handled = 0;
   #paused = false;
@@ -39,17 +40,17 @@ export class Intake {
   #fullSince: number | undefined;
   #impatient = false;
 
-  constructor(options: IntakeOptions) {
+  constructor(options: IntakeOptions<Message>) {
     this.#options = options;
   }
 
-  take(text: string): void {
+  take(message: Message): void {
     if (this.#stopped) return;
-    if (this.#options.input === undefined) return this.#options.handle(text);
+    if (this.#options.input === undefined) return this.#options.handle(message);
     if (!this.#paused) {
-      this.#handle(text);
+      this.#handle(message);
       if (this.#mustWait()) this.#pause();
-    } else this.#waiting.push(text);
+    } else this.#waiting.push(message);
   }
 
   /** Looks again: a call has ended, or something has changed that `outputFull` knows of. */
@@ -74,9 +75,9 @@ export class Intake {
     this.#next = 0;
   }
 
-  #handle(text: string): void {
+  #handle(message: Message): void {
     this.#handled += 1;
-    this.#options.handle(text);
+    this.#options.handle(message);
   }
 
   #mustWait(): boolean {
@@ -117,7 +118,7 @@ export class Intake {
     if (this.#stopped) return;
     while (!this.#mustWait()) {
       if (this.#next === this.#waiting.length) return this.#resume();
-      this.#handle(this.#waiting[this.#next++] as string);
+      this.#handle(this.#waiting[this.#next++] as Message);
     }
     this.#poll();
   }

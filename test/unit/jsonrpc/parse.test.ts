@@ -1,5 +1,37 @@
 import { describe, expect, it } from 'vitest';
-import { faultOf, isDeeperThan } from '../../../src/jsonrpc/parse.js';
+import {
+  findFault,
+  isDeeperThan,
+  parseJson,
+  parseStrictly,
+  RefusedJson,
+} from '../../../src/jsonrpc/parse.js';
+
+describe('parsing', () => {
+  it.each([parseStrictly, parseJson])(
+    'returns the value, and refuses a text that is not JSON: %o',
+    (parse) => {
+      expect(parse('{"a":[1]}', 2)).toEqual({ a: [1] });
+      expect(parse('{"a":', 2)).toMatchObject({
+        fault: 'syntax',
+        value: undefined,
+        cause: expect.any(SyntaxError),
+      });
+      expect(parse(`{"a":${'['.repeat(500)}`, 2)).toMatchObject({ fault: 'syntax' });
+    },
+  );
+
+  it.each([parseStrictly, parseJson])('refuses a value that nests too deep, and shows it: %o', (parse) => {
+    const text = '[[[]]]';
+    expect(parse(text, 3)).toEqual([[[]]]);
+    expect(parse(text, 2)).toEqual(new RefusedJson('deep', [[[]]]));
+  });
+
+  it('refuses a number that is too large from a client, and tolerates it from a server', () => {
+    expect(parseStrictly('[1e400]', 2)).toEqual(new RefusedJson('infinite', [Number.POSITIVE_INFINITY]));
+    expect(parseJson('[1e400]', 2)).toEqual([Number.POSITIVE_INFINITY]);
+  });
+});
 
 describe('isDeeperThan', () => {
   it.each([
@@ -35,8 +67,8 @@ describe('isDeeperThan', () => {
   });
 });
 
-describe('faultOf', () => {
-  const found = (text: string): boolean => faultOf(JSON.parse(text), 128) === 'infinite';
+describe('findFault', () => {
+  const found = (text: string): boolean => findFault(JSON.parse(text), 128) === 'infinite';
 
   it.each([
     '1e400',

@@ -3,6 +3,7 @@ import { EventStreamReader } from '../../../jsonrpc/event-stream.js';
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { HttpReply } from '../../../transports/http/client/carrier.js';
+import { incomplete } from '../../../transports/http/client/failures.js';
 import {
   isEventStream,
   type ResponseListener,
@@ -13,7 +14,6 @@ import {
 } from '../../../transports/http/client/read-response.js';
 import type { RequestScope } from '../../../transports/http/client/request-scopes.js';
 import type { HttpTarget } from '../../../transports/http/client/target.js';
-import { incomplete } from '../../../transports/http/client/unreachable.js';
 import { Cursor, type HttpSession, isFinal, openStream } from './session.js';
 
 export interface ResumableParts {

@@ -3,14 +3,14 @@ import { principalOf } from '../../../protocol/caller.js';
 import type { EventStream, Streams } from '../../../transports/http/server/event-streams.js';
 import { callerOf, type HeaderFields, type Incoming } from '../../../transports/http/server/incoming.js';
 import { refuse } from '../../../transports/http/server/refusal.js';
-import { type Channel, openChannel } from '../../../transports/server/channel.js';
+import { type Channel, openChannel, type ParsedMessage } from '../../../transports/server/channel.js';
 import { channelSession } from '../channel-session.js';
 
 export interface HttpSseOptions {
   readonly dispatch: Dispatch;
   readonly streams: Streams;
   /** Reads and checks a body as every POST's is. */
-  readonly read: (incoming: Incoming) => Promise<unknown>;
+  readonly read: (incoming: Incoming) => Promise<ParsedMessage>;
   readonly maxConnections: number;
 }
 
@@ -56,9 +56,9 @@ export function httpSse({ dispatch, streams, read, maxConnections }: HttpSseOpti
     // A stream of somebody else's is as unknown as one that never was.
     if (connection === undefined || connection.principal !== principalOf(incoming))
       return refuse(incoming, 404, 'Unknown session: open the event stream again', headers);
-    const value = await read(incoming);
+    const message = await read(incoming);
     incoming.reply(202, headers, 'Accepted');
-    connection.channel.receive(JSON.stringify(value));
+    connection.channel.receive(message);
     // The answer goes out on the stream of another request, after this one has had its own.
     incoming.waitUntil?.(connection.channel.settled());
   }

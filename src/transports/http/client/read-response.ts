@@ -1,14 +1,13 @@
 import { EventStreamReader, EventTooLarge } from '../../../jsonrpc/event-stream.js';
 import { type JsonObject, type Message, type RequestId, readMessage } from '../../../jsonrpc/message.js';
-import { isDeeperThan } from '../../../jsonrpc/parse.js';
+import { MAX_HTTP_REPLY_DEPTH, parseJson, RefusedJson } from '../../../jsonrpc/parse.js';
 import { shorten } from '../../../protocol/encoding/shorten.js';
 import { cancelledBy, McpError } from '../../../protocol/errors.js';
 import type { HttpReply } from './carrier.js';
-import { describeBody, peerError, refusal } from './failures.js';
+import { describeBody, incomplete, peerError, refusal } from './failures.js';
 import { isOk, mediaType } from './read-body.js';
 import type { RequestScope } from './request-scopes.js';
 import type { HttpTarget } from './target.js';
-import { incomplete } from './unreachable.js';
 
 export type JsonRpcResponse = Extract<Message, { kind: 'result' | 'error' }>;
 type PeerMessage = Exclude<Message, JsonRpcResponse>;
@@ -22,7 +21,6 @@ export interface ResponseListener {
   readonly problem: Problem;
 }
 
-const MAX_DEPTH = 512;
 /** How long the end of a stream may follow its response; a connection that has ended can be used again. */
 const DRAIN_MS = 250;
 
@@ -71,23 +69,21 @@ async function readBody(
       data: { status },
     });
   if (text.trim() === '') throw odd(`${status} with nothing in it`);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
+  const value = parseJson(text, MAX_HTTP_REPLY_DEPTH);
+  if (value instanceof RefusedJson) {
+    // The body is complete: an error that says otherwise would be retried.
+    if (value.fault === 'deep') throw odd(`with JSON that nests deeper than ${MAX_HTTP_REPLY_DEPTH} levels`);
     const what = conceal(describeBody(reply, text));
     throw odd(
       what.startsWith('a web page') ? `with ${what} instead of MCP` : 'with something else than JSON',
-      error,
+      value.cause,
     );
   }
-  // The body is complete: an error that says otherwise would be retried.
-  if (isTooDeep(value, text.length)) throw odd(`with JSON that nests deeper than ${MAX_DEPTH} levels`);
   let why: string | undefined;
   const problem: Problem = (message) => {
     why ??= message;
   };
-  const response = pick(value, text.length, { ...listener, problem });
+  const response = pick(value, { ...listener, problem });
   if (response === undefined)
     throw odd(`with JSON that does not answer the request${why ? `. ${why.slice(0, -1)}` : ''}`);
   if (why !== undefined) listener.problem(why);
@@ -98,30 +94,19 @@ async function readBody(
 export function responseIn(listener: ResponseListener): StreamReading<JsonRpcResponse>['take'] {
   return function answerIn(data, event) {
     if (event !== 'message') return undefined;
-    let value: unknown;
-    try {
-      value = JSON.parse(data);
-    } catch (error) {
-      listener.problem('Something that is not JSON came in a stream and was skipped.', error);
-      return undefined;
-    }
-    return pick(value, data.length, listener);
+    const value = parseJson(data, MAX_HTTP_REPLY_DEPTH);
+    if (!(value instanceof RefusedJson)) return pick(value, listener);
+    listener.problem(
+      value.fault === 'deep'
+        ? `A message that nests deeper than ${MAX_HTTP_REPLY_DEPTH} levels was skipped.`
+        : 'Something that is not JSON came in a stream and was skipped.',
+      value.cause,
+    );
+    return undefined;
   };
 }
 
-function isTooDeep(value: unknown, size: number): boolean {
-  return size > 2 * MAX_DEPTH && isDeeperThan(value, MAX_DEPTH);
-}
-
-function pick(
-  value: unknown,
-  size: number,
-  { id, onMessage, problem }: ResponseListener,
-): JsonRpcResponse | undefined {
-  if (isTooDeep(value, size)) {
-    problem(`A message that nests deeper than ${MAX_DEPTH} levels was skipped.`);
-    return undefined;
-  }
+function pick(value: unknown, { id, onMessage, problem }: ResponseListener): JsonRpcResponse | undefined {
   // 2025-03-26 has batches.
   for (const item of Array.isArray(value) ? value : [value]) {
     const message = readMessage(item);

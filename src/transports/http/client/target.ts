@@ -1,11 +1,11 @@
 import { hasEnded, type WithSignal } from '../../../async/lifetime.js';
 import { cancelledBy, McpError } from '../../../protocol/errors.js';
 import type { CarriedRequest, HttpCarrier, HttpReply, Lane } from './carrier.js';
+import { unreachable } from './failures.js';
 import type { HttpLinkOptions } from './options.js';
 import { overFetch } from './over-fetch.js';
 import { discard } from './read-body.js';
 import { type HeaderRecord, ownHeaders } from './request-headers.js';
-import { unreachable } from './unreachable.js';
 
 /** An address that requests are sent to, with all that the user wants sent along. */
 export interface HttpTarget {

@@ -1,18 +1,20 @@
 import { type Message, printResult, type RequestMessage, readMessage } from '../../../jsonrpc/message.js';
-import { faultOf } from '../../../jsonrpc/parse.js';
+import { MAX_DEPTH } from '../../../jsonrpc/parse.js';
 import { type Auth, type Dispatch, type Outcome, printOutcome } from '../../../protocol/call.js';
 import { copyCall, type DirectDispatch, directly } from '../../../protocol/direct.js';
 import { isModern } from '../../../protocol/era.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
 import { readPeer } from '../../../protocol/meta.js';
+import type { ParsedMessage } from '../../server/channel.js';
 import { checkHeaders } from './check-headers.js';
 import { type StreamLimits, Streams } from './event-streams.js';
 import { createGuard, type GuardOptions } from './guard.js';
 import { InFlight } from './in-flight.js';
-import type { BodyLimits, BodyReceiver, HeaderFields, Incoming } from './incoming.js';
+import type { BodyLimits, HeaderFields, Incoming } from './incoming.js';
 import { PostedCall } from './posted-call.js';
-import { answerError, fail, refuse } from './refusal.js';
-import { Answer, noHeaders, replyJson } from './reply.js';
+import { answerError, refuse } from './refusal.js';
+import { noHeaders, ReplyWriter, replyJson } from './reply.js';
+import { checkBodyType, parseBody, ReceivedRequest, readBody } from './request-body.js';
 import { type Routes, routeOf } from './routes.js';
 
 /** The options of an HTTP endpoint. */
@@ -49,7 +51,8 @@ export interface SessionEra {
 export interface EraContext {
   readonly streams: Streams;
   readonly inFlight: InFlight;
-  readonly read: (incoming: Incoming) => Promise<unknown>;
+  /** Reads a body and checks it as that of every POST. */
+  readonly read: (incoming: Incoming) => Promise<ParsedMessage>;
 }
 
 export interface HttpEndpoint {
@@ -58,13 +61,13 @@ export interface HttpEndpoint {
   readonly close: (options?: { readonly deadlineMs?: number }) => Promise<void>;
 }
 
-/** The MCP endpoint over any HTTP runtime: guards, the parse, the call, one answer. */
+/** The MCP endpoint on any HTTP runtime: checks a request, parses it once, makes the call, and writes one reply. */
 export function httpEndpoint(
   dispatch: Dispatch,
   options: HttpEndpointOptions,
   sessionEra?: (context: EraContext) => SessionEra,
 ): HttpEndpoint {
-  const { maxBodyBytes = 4 * 1024 * 1024, maxDepth = 128, requestTimeoutMs = 600_000 } = options;
+  const { maxBodyBytes = 4 * 1024 * 1024, maxDepth = MAX_DEPTH, requestTimeoutMs = 600_000 } = options;
   const { bodyTimeoutMs = 30_000, writeTimeoutMs = 30_000 } = options;
   const limits: BodyLimits = { maxBytes: maxBodyBytes, silenceMs: bodyTimeoutMs };
   const { keepAliveMs = 15_000, maxAgeMs = 3_600_000, maxBufferedBytes = 4 * 1024 * 1024 } = options;
@@ -73,7 +76,11 @@ export function httpEndpoint(
   const guard = createGuard(options, options.warn);
   const streams = new Streams({ keepAliveMs, maxAgeMs, maxBufferedBytes });
   const inFlight = new InFlight(requestTimeoutMs);
-  const sessions = sessionEra?.({ streams, inFlight, read });
+  const sessions = sessionEra?.({
+    streams,
+    inFlight,
+    read: (incoming) => readBody(incoming, { ...limits, maxDepth }),
+  });
 
   function handle(incoming: Incoming, done: () => void): void {
     incoming.writeTimeoutMs = writeTimeoutMs;
@@ -115,7 +122,7 @@ export function httpEndpoint(
   function serve(received: ReceivedRequest, route: 'mcp' | 'sse' | 'messages'): void {
     const { incoming, headers, done } = received;
     if (incoming.method === 'POST' && route === 'mcp') {
-      checkType(incoming);
+      checkBodyType(incoming);
       incoming.read(limits, received);
     } else if (sessions === undefined) {
       refuse(incoming, 405, `${incoming.method} is not served here`, { ...headers, allow: 'POST, OPTIONS' });
@@ -123,40 +130,9 @@ export function httpEndpoint(
     } else sessions.other(incoming, route, headers).then(done, (error) => received.fail(error));
   }
 
-  async function read(incoming: Incoming): Promise<unknown> {
-    checkType(incoming);
-    return parse(
-      await new Promise<string>((receiveBody, fail) => incoming.read(limits, { receiveBody, fail })),
-    );
-  }
-
-  function checkType(incoming: Incoming): void {
-    const type = incoming.header('content-type');
-    if (type === undefined || !isJson(type)) {
-      throw new McpError('invalid_request', 'Content-Type must be application/json', { status: 415 });
-    }
-  }
-
-  function parse(text: string): unknown {
-    let value: unknown;
-    try {
-      value = JSON.parse(text);
-    } catch {
-      throw new McpError('parse_error', 'The body is not valid JSON');
-    }
-    const fault = faultOf(value, maxDepth);
-    if (fault === undefined) return value;
-    throw new McpError(
-      'invalid_request',
-      fault === 'deep'
-        ? `The body is nested deeper than ${maxDepth} levels`
-        : 'The body has a number that is too large for a double',
-    );
-  }
-
   // Not async itself: an open subscription would keep its frame.
   function post(incoming: Incoming, text: string, headers: HeaderFields): Promise<void> | void {
-    const value = parse(text);
+    const value = parseBody(text, maxDepth);
     if (Array.isArray(value)) {
       if (sessions !== undefined) return sessions.post(incoming, value, headers);
       throw new McpError('invalid_request', 'Batches are not part of this protocol revision');
@@ -184,27 +160,27 @@ export function httpEndpoint(
     headers: HeaderFields,
   ): Promise<void> | void {
     const { id, method } = message;
-    const answer = new Answer(incoming, streams, headers);
+    const writer = new ReplyWriter(incoming, streams, headers);
     try {
       checkHeaders(message, incoming);
       const peer = readPeer(message.params);
-      if (method === LISTEN && !answer.mayStream) {
+      if (method === LISTEN && !writer.mayStream) {
         throw new McpError('invalid_request', `${method} needs a client that accepts text/event-stream`, {
           status: 406,
         });
       }
-      const call = new PostedCall(incoming, { message, peer, answer });
-      answer.call = call;
+      const call = new PostedCall(incoming, { message, peer, writer });
+      writer.call = call;
       const outcome = direct(call);
-      if (outcome instanceof Promise) return settle(incoming, { call, answer, outcome });
-      answer.finish(printResult(id, printOutcome(outcome)));
+      if (outcome instanceof Promise) return settle(incoming, { call, writer, outcome });
+      writer.finish(printResult(id, printOutcome(outcome)));
     } catch (error) {
-      answer.fail(id, toMcpError(error));
+      writer.fail(id, toMcpError(error));
     }
   }
 
   // Only a call that continues after this turn of the event loop can be cancelled, time out, or have to be waited for.
-  async function settle(incoming: Incoming, { call, answer, outcome }: Pending): Promise<void> {
+  async function settle(incoming: Incoming, { call, writer, outcome }: Pending): Promise<void> {
     const { id } = call;
     const long = call.method === LISTEN;
     const leave = inFlight.enter({
@@ -212,14 +188,14 @@ export function httpEndpoint(
       end(why) {
         call.end(why);
         // A subscription says goodbye itself, with its result.
-        if (!long) answer.fail(id, why);
+        if (!long) writer.fail(id, why);
       },
     });
-    incoming.onGone(() => answer.onEnd('gone'));
+    incoming.onGone(() => writer.onEnd('gone'));
     try {
-      answer.finish(printResult(id, printOutcome(await outcome)));
+      writer.finish(printResult(id, printOutcome(await outcome)));
     } catch (error) {
-      answer.fail(id, toMcpError(error));
+      writer.fail(id, toMcpError(error));
     } finally {
       leave();
     }
@@ -235,48 +211,12 @@ export function httpEndpoint(
 
 const LISTEN = 'subscriptions/listen';
 
-type PostBody = (incoming: Incoming, text: string, headers: HeaderFields) => Promise<void> | void;
-
-/** A request until it is answered. It takes its own body, so that no function is made for each request. */
-class ReceivedRequest implements BodyReceiver {
-  readonly incoming: Incoming;
-  headers: HeaderFields = noHeaders;
-  readonly done: () => void;
-  readonly #post: PostBody;
-
-  constructor(incoming: Incoming, post: PostBody, done: () => void) {
-    this.incoming = incoming;
-    this.#post = post;
-    this.done = done;
-  }
-
-  receiveBody(text: string): void {
-    try {
-      const post = this.#post;
-      const working = post(this.incoming, text, this.headers);
-      if (working === undefined) this.done();
-      else working.then(this.done, (error) => this.fail(error));
-    } catch (error) {
-      this.fail(error);
-    }
-  }
-
-  fail(error: unknown): void {
-    fail(this.incoming, error, this.headers);
-    this.done();
-  }
-}
-
 interface Pending {
   readonly call: PostedCall;
-  readonly answer: Answer;
+  readonly writer: ReplyWriter;
   readonly outcome: Promise<Outcome>;
 }
 
 function readiness(draining: boolean): string {
   return draining ? '{"status":"draining"}' : '{"status":"ready"}';
-}
-
-function isJson(type: string): boolean {
-  return type === 'application/json' || type.split(';')[0]?.trim().toLowerCase() === 'application/json';
 }

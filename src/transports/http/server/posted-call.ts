@@ -3,13 +3,13 @@ import { type JsonObject, printNotification, type RequestMessage } from '../../.
 import type { Auth, Call, HttpFacts, Peer } from '../../../protocol/call.js';
 import type { McpError } from '../../../protocol/errors.js';
 import type { Incoming } from './incoming.js';
-import type { Answer } from './reply.js';
+import type { ReplyWriter } from './reply.js';
 
 /** The parts of a call that came as a POST. */
 export interface Posted {
   readonly message: RequestMessage;
   readonly peer: Peer;
-  readonly answer: Answer;
+  readonly writer: ReplyWriter;
 }
 
 /** A call that came as a POST. Its members are made when a handler first looks at them. */
@@ -20,19 +20,19 @@ export class PostedCall implements Call, Living {
   readonly peer: Peer;
   readonly auth: Auth | undefined;
   readonly #incoming: Incoming;
-  readonly #answer: Answer;
+  readonly #writer: ReplyWriter;
   #lifetime: Lifetime | undefined;
   #http: HttpFacts | undefined;
   #notify: Call['notify'] | undefined;
 
-  constructor(incoming: Incoming, { message, peer, answer }: Posted) {
+  constructor(incoming: Incoming, { message, peer, writer }: Posted) {
     this.id = message.id;
     this.method = message.method;
     this.params = message.params ?? {};
     this.peer = peer;
     this.auth = incoming.auth;
     this.#incoming = incoming;
-    this.#answer = answer;
+    this.#writer = writer;
   }
 
   get lifetime(): Lifetime {
@@ -54,7 +54,7 @@ export class PostedCall implements Call, Living {
   }
 
   get notify(): Call['notify'] {
-    this.#notify ??= (name, params) => this.#answer.notify(printNotification(name, params));
+    this.#notify ??= (name, params) => this.#writer.notify(printNotification(name, params));
     return this.#notify;
   }
 }

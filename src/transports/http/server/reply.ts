@@ -11,7 +11,7 @@ const ended = {
 } as const;
 
 /** The answer to one POST: a single JSON body, or an event stream if something had to be said first. */
-export class Answer implements StreamOwner {
+export class ReplyWriter implements StreamOwner {
   /** The call that ends when the client went away, never reads, or has held the stream for too long. */
   call: { end(reason: McpError): void } | undefined;
   readonly #incoming: Incoming;

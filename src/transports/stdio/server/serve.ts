@@ -39,7 +39,9 @@ export interface StdioServing {
 interface Parts {
   readonly dispatch: Dispatch;
   readonly session?: (send: (text: string) => void) => ChannelOptions['session'];
-  /** Lets what runs without a request come to rest, while open calls may finish. */
+  /** Takes the secret that seals the state of questions. */
+  readonly provideSecret: (secret: string) => void;
+  /** Lets work without a request come to rest, while open calls may finish. */
   readonly drain?: ((options: { readonly drainMs: number }) => Promise<void>) | undefined;
   /** Runs when the last call has ended. */
   readonly onClose: () => Promise<void>;
@@ -48,11 +50,13 @@ interface Parts {
 
 /** Serves one client on standard input and output. */
 export function serveOverStdio(
-  { dispatch, session, drain, onClose, onProblem }: Parts,
+  { dispatch, session, provideSecret, drain, onClose, onProblem }: Parts,
   options: StdioOptions = {},
 ): StdioServing {
   const { maxMessageBytes = 16 * 1024 * 1024, maxBufferedBytes = 64 * 1024 * 1024 } = options;
   const { drainMs = 1000, closeMs = 500, exit = true } = options;
+  // A random secret is enough: sealed state need not outlive this process.
+  provideSecret(process.env['MCP_SECRET'] || `${crypto.randomUUID()}${crypto.randomUUID()}`);
   const stdout = reserveStdout({ maxBufferedBytes, onUnread: () => void close('lost') });
   const { send, reply, full: outputFull } = stdout;
   let reading = true;
