@@ -2,7 +2,7 @@
 
 import { type Connect, makeConnect } from './connect/connect.js';
 import { makeOneShots, type OneShots } from './connect/one-shots.js';
-import type { Host } from './connect/targets/options.js';
+import type { Runtime } from './connect/targets/options.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
 
 export * from './connect/public.js';
@@ -11,7 +11,7 @@ export type { ServerProcess } from './transports/stdio/client/spawn.js';
 checkRuntime(globalThis.process?.versions);
 
 // Each of these loads the code for Node when it is called, so that other runtimes never load it.
-const host: Host = {
+const runtime: Runtime = {
   environment: () => globalThis.process?.env,
   openProcess: async (server, options) => (await onNode()).openProcess(server, options),
   script: async (path) => (await onNode()).scriptProcess(path),
@@ -50,7 +50,7 @@ function onNode(): Promise<typeof import('./adapters/node/client/host.js')> {
  * const { text } = await client.callTool('search', { query: 'weather' });
  * ```
  */
-export const connect: Connect = /* @__PURE__ */ makeConnect(host);
+export const connect: Connect = /* @__PURE__ */ makeConnect(runtime);
 
 const oneShots: OneShots = /* @__PURE__ */ makeOneShots(connect);
 /**

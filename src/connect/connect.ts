@@ -5,7 +5,7 @@ import { createClient } from '../client/create-client.js';
 import type { Client } from '../client/model/client.js';
 import type { Dispatch } from '../protocol/call.js';
 import { McpError } from '../protocol/errors.js';
-import type { OpenLink, TransportName } from '../protocol/link.js';
+import type { OpenLink } from '../protocol/link.js';
 import type { HeaderValues } from '../transports/http/client/options.js';
 import type { GroupClient } from './group/group.js';
 import { Attempts } from './open/attempts.js';
@@ -14,15 +14,16 @@ import { overHttp } from './open/http.js';
 import { openKnown } from './open/open-known.js';
 import { KnownServers } from './targets/known-servers.js';
 import { connectKeys } from './targets/option-keys.js';
-import type { ConnectOptions, Host, ScriptProcess } from './targets/options.js';
-import type { McpConfig } from './targets/target.js';
+import type { ConnectOptions, Runtime, ScriptProcess } from './targets/options.js';
 import {
-  nameOf,
+  type McpConfig,
+  type OpenableTarget,
   type ResolvedTarget,
   resolveTarget,
   type ServerObject,
   type Target,
 } from './targets/target.js';
+import { cacheKeyOf, eraKeyOf, nameOf, transportOf } from './targets/target-names.js';
 
 /**
  * Connects to a server, whatever it is and whatever it speaks. The client is ready when the promise resolves; otherwise it
@@ -67,12 +68,12 @@ export interface Connect {
 }
 
 /** Makes a `connect` for a runtime, with a cache of its own for the eras of servers. */
-export function makeConnect(host: Host): Connect {
+export function makeConnect(runtime: Runtime): Connect {
   const remembered = new KnownServers();
 
   async function connect(target?: Target, options: ConnectOptions = {}): Promise<Client> {
     await checkOptionsOf('connect', options, connectKeys);
-    const resolved = target === undefined ? fromEnvironment(host) : resolveTarget(target);
+    const resolved = target === undefined ? fromEnvironment(runtime) : resolveTarget(target);
     await checkTargets(target);
     return connectTo(resolved, options);
   }
@@ -84,11 +85,11 @@ export function makeConnect(host: Host): Connect {
       case 'config':
         return group(resolved.config, options);
       case 'config-file': {
-        const { readConfig = unable('read a file') } = host;
+        const { readConfig = unable('read a file') } = runtime;
         return group(await readConfig(resolved.path), options);
       }
       case 'script': {
-        const { script = unable('start a process') } = host;
+        const { script = unable('start a process') } = runtime;
         return connectToScript(await script(resolved.path), options);
       }
       default:
@@ -118,7 +119,7 @@ export function makeConnect(host: Host): Connect {
       } catch (thrown) {
         const error = attempts.add(thrown, {
           target: nameOf(resolved),
-          transport: transports[resolved.kind],
+          transport: transportOf(resolved),
         });
         if (options.signal?.aborted) throw error;
       }
@@ -142,9 +143,8 @@ export function makeConnect(host: Host): Connect {
 
   function openLinkOf(resolved: OpenableTarget, options: ConnectOptions): OpenLink {
     if (resolved.kind === 'in-process') return inProcess(resolved.dispatch, options);
-    const key = resolved.kind === 'process' ? processKey(resolved.server) : nameOf(resolved);
     return openKnown(opening(resolved, options), {
-      key,
+      key: eraKeyOf(resolved),
       knownServers: options.knownServers ?? remembered,
       options,
     });
@@ -159,7 +159,7 @@ export function makeConnect(host: Host): Connect {
       const { stderr, maxMessageBytes } = options;
       const limits = maxMessageBytes === undefined ? {} : { maxMessageBytes };
       const server = stderr === undefined ? resolved.server : { stderr, ...resolved.server };
-      const { openProcess = unable('start a process') } = host;
+      const { openProcess = unable('start a process') } = runtime;
       return async function overStdio(events, open) {
         const { overWire } = await import('./open/wire.js');
         return overWire(() => openProcess(server, limits), { ...over, transport: 'stdio' })(events, open);
@@ -167,10 +167,10 @@ export function makeConnect(host: Host): Connect {
     }
     const { url } = resolved;
     const http = withHeaders(options, resolved.headers);
-    if (resolved.kind === 'http') return overHttp(url, { target: over.target, http, carrier: host.http });
+    if (resolved.kind === 'http') return overHttp(url, { target: over.target, http, carrier: runtime.http });
     return async function overSocket(events, open) {
       const { overWebSocket } = await import('./open/web-socket.js');
-      return overWebSocket(url, { ...over, http, host })(events, open);
+      return overWebSocket(url, { ...over, http, runtime })(events, open);
     };
   }
 
@@ -184,19 +184,6 @@ function inProcess(dispatch: Dispatch, { caller }: ConnectOptions): OpenLink {
     return dispatchLink(dispatch, { open, caller });
   };
 }
-
-type OpenableTarget = Extract<ResolvedTarget, { kind: 'http' | 'websocket' | 'process' | 'in-process' }>;
-
-const transports: Readonly<Record<ResolvedTarget['kind'], TransportName>> = {
-  http: 'http',
-  websocket: 'websocket',
-  process: 'stdio',
-  script: 'stdio',
-  'in-process': 'in-process',
-  config: 'group',
-  'config-file': 'group',
-  list: 'list',
-};
 
 function flat(targets: readonly Target[]): readonly ResolvedTarget[] {
   return targets
@@ -217,7 +204,7 @@ async function checkTargets(target: Target | undefined): Promise<void> {
   }
 }
 
-function fromEnvironment({ environment }: Host): ResolvedTarget {
+function fromEnvironment({ environment }: Runtime): ResolvedTarget {
   const url = environment?.()?.['MCP_SERVER_URL'];
   if (!url) throw new McpError('invalid_request', 'There is no target, and MCP_SERVER_URL is not set.');
   const resolved = resolveTarget(url);
@@ -240,17 +227,6 @@ function pairs(headers: HeaderValues = {}): [string, string][] {
   return headers instanceof Headers || Array.isArray(headers)
     ? [...(headers as Iterable<[string, string]>)]
     : Object.entries(headers as Record<string, string>);
-}
-
-/** Unlike the name, the key includes everything that distinguishes servers. A server in this process has none. */
-function cacheKeyOf(resolved: OpenableTarget): string | undefined {
-  if (resolved.kind === 'in-process') return undefined;
-  if (resolved.kind !== 'process') return resolved.url.href;
-  return processKey(resolved.server) + JSON.stringify(resolved.server.env ?? {});
-}
-
-function processKey({ command, args = [], cwd = '' }: ScriptProcess): string {
-  return JSON.stringify([cwd, command, ...args]);
 }
 
 function unable(what: string): () => Promise<never> {

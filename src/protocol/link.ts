@@ -56,5 +56,5 @@ export interface OpenOptions {
   /** The client's account of itself, which a handshake sends to the server. */
   readonly client: Pick<Peer, 'client' | 'capabilities'>;
   /** Called with a promise for anything that still has to end after the attempt: a process may take its time. */
-  readonly leaving?: (left: Promise<void>) => void;
+  readonly waitUntil?: (ending: Promise<void>) => void;
 }

@@ -22,12 +22,16 @@ import { callKeys, hasUnknown, isLimit } from '../checks/option-keys.js';
 import type { EventHub } from '../connection/event-hub.js';
 import type { PendingCall, ToolCallOptions } from '../model/client.js';
 import type { AnswerQuestion } from '../model/handlers.js';
-import type { CallOptions, ClientOptions, LogMessage, Progress } from '../model/options.js';
+import {
+  type CallOptions,
+  type ClientOptions,
+  type LogMessage,
+  type Progress,
+  toProgress,
+} from '../model/options.js';
 import { type CachingParts, caching } from './caching.js';
 import { toCallError } from './call-error.js';
-import { Clock } from './clock.js';
-import { OpenCall } from './open-call.js';
-import { toProgress } from './progress.js';
+import { Clock, OpenCall } from './open-call.js';
 import { retrying } from './retrying.js';
 
 // Sends the calls of a client through its middleware.

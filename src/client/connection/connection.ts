@@ -6,8 +6,9 @@ import { cancelledBy, McpError } from '../../protocol/errors.js';
 import type { Link, LinkEvents, OpenLink } from '../../protocol/link.js';
 import type { Status } from '../model/client.js';
 import type { ReconnectOptions } from '../model/options.js';
+import { waitForLink } from './wait-for-link.js';
 
-// The connection of a client: opens a link and reconnects.
+// The connection of a client: opens a link, and reconnects when the link is lost.
 
 export interface ConnectionParts {
   readonly open: OpenLink;
@@ -18,16 +19,16 @@ export interface ConnectionParts {
   readonly onStatus: (status: Status, reason: McpError | undefined) => void;
 }
 
-interface Waiting {
+/** A call that was made while there is no link. */
+interface WaitingCall {
   readonly resolve: (link: Link) => void;
   readonly reject: (reason: McpError) => void;
-  attempts: number;
+  /** The number of attempts to reconnect that the call still waits for. */
+  attemptsLeft: number;
 }
 
 /** After a link has lived this long, a loss counts as new: the delays between attempts start over. */
 const STABLE_MS = 5000;
-/** How long an opening that was given up may take to clean up. */
-const GRACE_MS = 1000;
 /** The longest time that closing waits for links to end. A process that only reacts to SIGKILL takes five seconds. */
 const CLOSE_TIMEOUT_MS = 7000;
 /** A call made while there is no link waits for this many attempts to reconnect. */
@@ -38,11 +39,11 @@ const finalCodes: readonly string[] = ['unauthorized', 'forbidden'];
 export class Connection {
   readonly #parts: ConnectionParts;
   readonly #closing = new AbortController();
-  readonly #waiting = new Set<Waiting>();
-  /** Links that are lost or abandoned and have not ended yet. */
-  readonly #leaving = new Set<Promise<void>>();
+  readonly #waiting = new Set<WaitingCall>();
+  /** Resolve when links that are lost or abandoned have ended. */
+  readonly #endings = new Set<Promise<void>>();
   #link: Link | undefined;
-  #last: Link | undefined;
+  #previous: Link | undefined;
   #openedAt = 0;
   #failures = 0;
   #status: Status = 'ready';
@@ -59,7 +60,7 @@ export class Connection {
 
   /** The link; while reconnecting, the previous one. */
   get link(): Link {
-    return (this.#link ?? this.#last) as Link;
+    return (this.#link ?? this.#previous) as Link;
   }
 
   /** Opens the link for the first time. A failure is final. */
@@ -74,7 +75,7 @@ export class Connection {
 
   dispatch(call: Call): Promise<Outcome> {
     if (this.#link !== undefined) return this.#link.dispatch(call);
-    return this.#next(call.signal).then((link) => link.dispatch(call));
+    return this.#nextLink(call.signal).then((link) => link.dispatch(call));
   }
 
   close(): Promise<void> {
@@ -97,35 +98,35 @@ export class Connection {
 
   async #attempt(giveUp: AbortSignal): Promise<void> {
     const { open, client, events } = this.#parts;
-    let opened: Link | undefined;
-    let lostEarly: McpError | undefined;
+    let link: Link | undefined;
+    let earlyLoss: McpError | undefined;
     const lost = (reason: McpError): void => {
-      if (opened === undefined) lostEarly = reason;
-      else if (opened === this.#link) this.#lost(reason);
+      if (link === undefined) earlyLoss = reason;
+      else if (link === this.#link) this.#onLost(reason);
     };
     try {
       giveUp.throwIfAborted();
-      const leaving = (left: Promise<void>): void => this.#leave(left);
-      const opening = open({ ...events, lost }, { signal: giveUp, client, leaving });
-      this.#leave(opening.then(() => undefined));
-      const link = await unlessGivenUp(opening, giveUp);
-      if (lostEarly !== undefined) {
-        await link.close();
-        throw lostEarly;
+      const waitUntil = (ending: Promise<void>): void => this.#track(ending);
+      const opening = open({ ...events, lost }, { signal: giveUp, client, waitUntil });
+      this.#track(opening.then(() => undefined));
+      const opened = await waitForLink(opening, giveUp);
+      if (earlyLoss !== undefined) {
+        await opened.close();
+        throw earlyLoss;
       }
-      opened = link;
+      link = opened;
       this.#link = link;
       this.#openedAt = performance.now();
     } catch (error) {
-      throw giveUp.aborted ? cancelledBy(error) : asFailure(error);
+      throw giveUp.aborted ? cancelledBy(error) : toFailure(error);
     }
   }
 
-  #lost(reason: McpError): void {
+  #onLost(reason: McpError): void {
     const link = this.#link;
-    this.#last = link;
+    this.#previous = link;
     this.#link = undefined;
-    if (link !== undefined) this.#leave(link.close());
+    if (link !== undefined) this.#track(link.close());
     if (this.#closing.signal.aborted) return;
     const { reconnect } = this.#parts;
     if (reconnect === undefined) {
@@ -133,7 +134,7 @@ export class Connection {
       return;
     }
     if (performance.now() - this.#openedAt > STABLE_MS) this.#failures = 0;
-    this.#set('reconnecting', reason);
+    this.#setStatus('reconnecting', reason);
     void this.#reopen(reconnect, reason);
   }
 
@@ -145,35 +146,35 @@ export class Connection {
         await delay(backoff(this.#failures++, { baseMs, maxMs }), { signal: this.#closing.signal });
         await this.#open(undefined);
         this.reconnects++;
-        this.#set('ready', undefined);
+        this.#setStatus('ready', undefined);
         for (const { resolve } of this.#waiting) resolve(this.#link as unknown as Link);
         this.#waiting.clear();
         return;
       } catch (error) {
         if (this.#closing.signal.aborted) return;
-        reason = asFailure(error);
+        reason = toFailure(error);
         if (finalCodes.includes(reason.code)) break;
-        for (const waiting of this.#waiting) {
-          if (--waiting.attempts > 0) continue;
-          this.#waiting.delete(waiting);
-          waiting.reject(reason);
+        for (const call of this.#waiting) {
+          if (--call.attemptsLeft > 0) continue;
+          this.#waiting.delete(call);
+          call.reject(reason);
         }
       }
     }
     this.#closed = this.#end(reason, reason);
   }
 
-  #next(signal: AbortSignal): Promise<Link> {
+  #nextLink(signal: AbortSignal): Promise<Link> {
     if (this.#status === 'closed')
       return Promise.reject(new McpError('connection_closed', 'The client is closed'));
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
+      const call: WaitingCall = {
         resolve: settle(resolve),
         reject: settle(reject),
-        attempts: ATTEMPTS_PER_CALL,
+        attemptsLeft: ATTEMPTS_PER_CALL,
       };
       const abort = (): void => {
-        this.#waiting.delete(waiting);
+        this.#waiting.delete(call);
         reject(cancelledBy(signal.reason));
       };
       function settle<T>(then: (value: T) => void): (value: T) => void {
@@ -183,76 +184,46 @@ export class Connection {
         };
       }
       const forget = onAbort(signal, abort);
-      this.#waiting.add(waiting);
+      this.#waiting.add(call);
     });
   }
 
   async #end(reason: McpError, statusReason: McpError | undefined): Promise<void> {
     this.#closing.abort(reason);
     const link = this.#link;
-    this.#last = link ?? this.#last;
+    this.#previous = link ?? this.#previous;
     this.#link = undefined;
     for (const { reject } of this.#waiting) reject(reason);
     this.#waiting.clear();
-    this.#set('closed', statusReason);
-    if (link !== undefined) this.#leave(link.close());
+    this.#setStatus('closed', statusReason);
+    if (link !== undefined) this.#track(link.close());
     await settlesWithin(this.#drain(), CLOSE_TIMEOUT_MS);
   }
 
   // A loop, because a link that ends may report another one that is still ending.
   async #drain(): Promise<void> {
-    while (this.#leaving.size > 0) await Promise.all(this.#leaving);
+    while (this.#endings.size > 0) await Promise.all(this.#endings);
   }
 
-  #leave(leaving: Promise<void>): void {
-    const tracked = leaving
+  /** Lets `close` wait for something that is still ending. */
+  #track(ending: Promise<void>): void {
+    const settled = ending
       .catch(() => undefined)
       .finally(() => {
-        this.#leaving.delete(tracked);
+        this.#endings.delete(settled);
       });
-    this.#leaving.add(tracked);
+    this.#endings.add(settled);
   }
 
-  #set(status: Status, reason: McpError | undefined): void {
+  #setStatus(status: Status, reason: McpError | undefined): void {
     if (status === this.#status) return;
     this.#status = status;
     this.#parts.onStatus(status, reason);
   }
 }
 
-/**
- * The link, or the signal's reason if that comes first. The opener gets a moment to clean up and to report how far it came, but
- * is not waited for any longer.
- */
-function unlessGivenUp(opening: Promise<Link>, signal: AbortSignal): Promise<Link> {
-  return new Promise((resolve, reject) => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const forget = onAbort(signal, () => {
-      timer = setTimeout(() => reject(signal.reason), GRACE_MS);
-    });
-    opening
-      .then(
-        (link) => (signal.aborted ? link.close().then(() => reject(signal.reason)) : resolve(link)),
-        (error) => reject(signal.aborted ? withCause(signal.reason, error) : error),
-      )
-      .finally(() => {
-        clearTimeout(timer);
-        forget();
-      });
-  });
-}
-
-/** A timeout alone says little; the failure that came before it says more. */
-function withCause(reason: unknown, cause: unknown): unknown {
-  if (!McpError.is(reason) || cause === reason || reason.code !== 'timeout') return reason;
-  // The opener may have a better message.
-  return McpError.is(cause) && cause.code === 'timeout'
-    ? cause
-    : new McpError('timeout', reason.message, { cause });
-}
-
-/** Only the program itself sees this error, so that it may carry the message of any error. */
-function asFailure(error: unknown): McpError {
+/** Only the program itself sees this error, so it may carry the message of any error. */
+function toFailure(error: unknown): McpError {
   if (McpError.is(error)) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new McpError('connect_failed', `The connection could not be opened: ${message}`, { cause: error });

@@ -114,3 +114,17 @@ export interface ClientOptions
    */
   readonly maxRetries?: number;
 }
+
+/** The name and version of a client by default. The version is the package's. */
+export const fullmcp: Implementation = { name: 'fullmcp', version: '0.1.0' };
+
+/** Reads progress from a notification, or from the metadata of a task; undefined if it is malformed. */
+export function toProgress(params: JsonObject | undefined): Progress | undefined {
+  const { progress, total, message } = params ?? {};
+  if (typeof progress !== 'number') return undefined;
+  return {
+    progress,
+    ...(typeof total === 'number' && { total }),
+    ...(typeof message === 'string' && { message }),
+  };
+}

@@ -2,8 +2,8 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import { TASK_PROGRESS } from '../../protocol/tables/meta-keys.js';
 import { isTaskStatus } from '../../protocol/tasks.js';
-import { toProgress } from '../calls/progress.js';
 import type { TaskState } from '../model/client.js';
+import { toProgress } from '../model/options.js';
 
 /** Reads the state of a task from a server's message. */
 export function toTaskState(task: JsonObject): TaskState {

@@ -15,13 +15,13 @@ export interface ConfigSource {
   readonly name?: string;
 }
 
-export interface ConfigFileHost {
+export interface ConfigFileAccess {
   readonly readFile: (path: string) => Promise<string>;
   readonly env: Environment;
 }
 
 /** Reads a config file: the program's own, or that of Claude Desktop, Claude Code, Cursor or VS Code. */
-export async function readConfigFile(path: string, { readFile, env }: ConfigFileHost): Promise<McpConfig> {
+export async function readConfigFile(path: string, { readFile, env }: ConfigFileAccess): Promise<McpConfig> {
   let text: string;
   try {
     text = await readFile(path);

@@ -3,8 +3,7 @@
 import { unlessAborted } from '../../async/abort.js';
 import { settlesWithin } from '../../async/deadline.js';
 import type { Client, ServerFacts } from '../../client/model/client.js';
-import { McpError } from '../../protocol/errors.js';
-import { withServerName } from './with-server-name.js';
+import { McpError, toMcpError } from '../../protocol/errors.js';
 
 /** The state of one server of a group. */
 export interface ServerState {
@@ -177,4 +176,15 @@ export class Member {
     if (this.#opening !== undefined) return 'connecting';
     return this.#error === undefined ? 'idle' : 'failed';
   }
+}
+
+/** The error with the name of the server that it came from in front. */
+export function withServerName(server: string, error: unknown): McpError {
+  const { code, message, data, status, number } = toMcpError(error);
+  return new McpError(code, `${server}: ${message}`, {
+    data,
+    status,
+    cause: error,
+    ...(number !== undefined && { number }),
+  });
 }

@@ -11,8 +11,7 @@ import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import { type ListKind, listKinds } from '../../protocol/model/subscriptions.js';
 import { checkServer } from '../config/check.js';
 import type { ServerEntry } from '../targets/target.js';
-import { Member } from './member.js';
-import { withServerName } from './with-server-name.js';
+import { Member, withServerName } from './member.js';
 
 /** Is told of changes in a group. */
 export interface Listener {

@@ -6,9 +6,8 @@ import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError, throwCancelled } from '../../protocol/errors.js';
 import { progressToken } from '../../protocol/meta.js';
 import { listedKeysOf, noLimit } from './lists.js';
-import type { Member } from './member.js';
+import { type Member, withServerName } from './member.js';
 import type { Membership } from './members.js';
-import { withServerName } from './with-server-name.js';
 
 /** Calls the tool or gets the prompt of the member that a name belongs to. */
 export async function forwardNamed(

@@ -1,4 +1,4 @@
-// Opens a link over a WebSocket, with the class of the program, of the runtime, or of the host.
+// Opens a link over a WebSocket, with the class of the program, of the runtime, or of the package `ws`.
 
 import { McpError } from '../../protocol/errors.js';
 import type { Wire } from '../../transports/client/wire.js';
@@ -6,20 +6,20 @@ import { needingNode } from '../../transports/http/client/options.js';
 import { type HeaderRecord, ownHeaders } from '../../transports/http/client/request-headers.js';
 import { withoutCredentials } from '../../transports/http/client/target.js';
 import { type WebSocketConstructor, webSocketWire } from '../../transports/websocket/connect.js';
-import type { ConnectOptions, Host } from '../targets/options.js';
+import type { ConnectOptions, Runtime } from '../targets/options.js';
 import type { OpenAnyEra } from './eras.js';
 import { type OverWire, overWire } from './wire.js';
 
 export interface OverWebSocket extends Omit<OverWire, 'transport'> {
   readonly http: ConnectOptions;
-  readonly host: Host;
+  readonly runtime: Runtime;
 }
 
-export function overWebSocket(url: URL, { http, host, ...over }: OverWebSocket): OpenAnyEra {
+export function overWebSocket(url: URL, { http, runtime, ...over }: OverWebSocket): OpenAnyEra {
   const headers = ownHeaders(url, http);
   async function open(): Promise<Wire> {
     return webSocketWire(withoutCredentials(url).href, {
-      WebSocket: await choose(await headers(), { http, host }),
+      WebSocket: await choose(await headers(), { http, runtime }),
       ...(http.maxMessageBytes !== undefined && { maxMessageBytes: http.maxMessageBytes }),
     });
   }
@@ -29,18 +29,18 @@ export function overWebSocket(url: URL, { http, host, ...over }: OverWebSocket):
 /** Chooses the class that opens the socket. A runtime's own does not accept headers. */
 async function choose(
   headers: HeaderRecord,
-  { http, host }: Pick<OverWebSocket, 'http' | 'host'>,
+  { http, runtime }: Pick<OverWebSocket, 'http' | 'runtime'>,
 ): Promise<WebSocketConstructor> {
   const bare = Object.keys(headers).length === 0;
-  const { ownWebSocket = host.webSocket === undefined } = host;
+  const { ownWebSocket = runtime.webSocket === undefined } = runtime;
   const own = ownWebSocket ? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket : undefined;
   const chosen = http.WebSocket ?? own;
   const needNode = needingNode(http);
   if (bare && chosen !== undefined && needNode.length === 0) return chosen;
-  if (http.WebSocket === undefined && host.webSocket !== undefined && !ownWebSocket)
-    return host.webSocket(headers, http);
-  if (http.WebSocket === undefined && host.webSocket !== undefined && needNode.length === 0)
-    return host.webSocket(headers, {});
+  if (http.WebSocket === undefined && runtime.webSocket !== undefined && !ownWebSocket)
+    return runtime.webSocket(headers, http);
+  if (http.WebSocket === undefined && runtime.webSocket !== undefined && needNode.length === 0)
+    return runtime.webSocket(headers, {});
   if (needNode.length > 0)
     throw new McpError(
       'invalid_request',

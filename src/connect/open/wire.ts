@@ -48,7 +48,7 @@ export function overWire(makeWire: () => Wire | Promise<Wire>, over: OverWire): 
         const closed = exchange.close();
         // The caller has given up, and does not wait for a process that is slow to end.
         if (open.signal.aborted) {
-          open.leaving?.(closed);
+          open.waitUntil?.(closed);
           throw withLastWords(error, lastWords);
         }
         await closed;

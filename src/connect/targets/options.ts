@@ -47,8 +47,8 @@ export interface ConnectOptions extends ClientOptions, HttpLinkOptions {
   readonly stderr?: ServerProcess['stderr'];
 }
 
-/** Abilities that only some runtimes have. An entry file passes them in, so that the others never load them. */
-export interface Host {
+/** Abilities that only some runtimes have. An entry file passes them in, so that the other runtimes never load them. */
+export interface Runtime {
   /** The environment variables. */
   readonly environment?: () => Readonly<Record<string, string | undefined>> | undefined;
   readonly openProcess?: (server: ServerProcess, options: SpawnOptions) => Wire | Promise<Wire>;

@@ -3,7 +3,6 @@
 import type { Dispatch } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
-import { processName } from '../../transports/client/process-name.js';
 import type { HttpLinkOptions } from '../../transports/http/client/link.js';
 import type { HeaderValues } from '../../transports/http/client/options.js';
 import type { ServerProcess } from '../../transports/stdio/client/spawn.js';
@@ -45,6 +44,12 @@ export type ResolvedTarget =
   | { readonly kind: 'in-process'; readonly dispatch: Dispatch }
   | { readonly kind: 'config'; readonly config: McpConfig }
   | { readonly kind: 'list'; readonly targets: readonly Target[] };
+
+/** A target that a link can be opened to. */
+export type OpenableTarget = Extract<
+  ResolvedTarget,
+  { kind: 'http' | 'websocket' | 'process' | 'in-process' }
+>;
 
 /** Finds out the kind of a target from its value alone. */
 export function resolveTarget(target: Target): ResolvedTarget {
@@ -105,26 +110,6 @@ function parseUrl(url: string | URL): URL {
     return new URL(url);
   } catch {
     throw notTarget('That is not a valid URL.');
-  }
-}
-
-/** The name of a target in messages. Passwords, queries, later arguments and the values of options may be secrets and are left out. */
-export function nameOf(target: ResolvedTarget): string {
-  switch (target.kind) {
-    case 'http':
-    case 'websocket':
-      return target.url.origin + target.url.pathname;
-    case 'process':
-      return processName(target.server);
-    case 'script':
-    case 'config-file':
-      return target.path;
-    case 'in-process':
-      return 'a server in this process';
-    case 'config':
-      return `the servers ${Object.keys(target.config.mcpServers).join(', ')}`;
-    case 'list':
-      return 'an array of targets';
   }
 }
 

@@ -267,7 +267,7 @@ describe('connecting', () => {
 });
 
 test('the version that a client reports is that of the package', async () => {
-  const { fullmcp } = await import('../../../../src/client/model/identity.js');
+  const { fullmcp } = await import('../../../../src/client/model/options.js');
   const { default: manifest } = await import('../../../../package.json', { with: { type: 'json' } });
   expect(fullmcp.version).toBe(manifest.version);
 });

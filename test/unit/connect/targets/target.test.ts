@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  nameOf,
-  type ResolvedTarget,
-  resolveTarget,
-  type Target,
-} from '../../../../src/connect/targets/target.js';
+import { type ResolvedTarget, resolveTarget, type Target } from '../../../../src/connect/targets/target.js';
+import { nameOf } from '../../../../src/connect/targets/target-names.js';
 import { McpError } from '../../../../src/protocol/errors.js';
 
 const dispatch = async (): Promise<{ resultType: 'complete' }> => ({ resultType: 'complete' });
