@@ -1,20 +1,18 @@
+// #region express
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { createNodeHandler } from 'fullmcp/node';
 import { server } from './server.js';
 
 type LoggedIn = Request & { user?: { readonly id: string } };
 
-/** Stands for Passport, or any other middleware that puts the user on the request. */
+const app = express();
+app.use(logIn); // Passport, or any other middleware that puts the user on the request
+app.use('/mcp', createNodeHandler(server, { auth: (req: LoggedIn) => req.user && { subject: req.user.id } }));
+// #endregion
+
 function logIn(req: LoggedIn, _res: Response, next: NextFunction): void {
   if (req.header('cookie') === 'session=ada') req.user = { id: 'ada' };
   next();
 }
-
-// #region express
-const app = express();
-app.use(logIn);
-app.use('/mcp', createNodeHandler(server, { auth: (req: LoggedIn) => req.user && { subject: req.user.id } }));
-
-// #endregion
 
 export { app };

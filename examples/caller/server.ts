@@ -1,21 +1,17 @@
-import { createServer, defineWith, resource } from 'fullmcp';
+import { defineWith } from 'fullmcp';
 import { z } from 'zod';
 
-// #region server
-interface Types {
-  readonly state: { readonly notes: Map<string, string[]> };
-  readonly user: { readonly name: string };
-}
-const { tool, resource: notesResource } = defineWith<Types>();
-
-export const server = createServer({
-  name: 'notes',
-  version: '1.0.0',
+const { createServer, resource, tool } = defineWith({
   lifespan: async function* () {
     yield { notes: new Map([['ada', ['engine', 'errands']]]) };
   },
   // `auth` is the authenticated caller. Every handler has it, also in tasks and after a restart.
   user: ({ auth }) => ({ name: auth?.subject ?? 'guest' }),
+});
+
+export const server = createServer({
+  name: 'notes',
+  version: '1.0.0',
   tools: {
     add_note: tool({
       input: z.object({ text: z.string() }),
@@ -35,7 +31,7 @@ export const server = createServer({
     }),
   },
   resources: {
-    'notes://{name}': notesResource({
+    'notes://{name}': resource({
       read: ({ name }, { state, user }) => state.notes.get(user.name)?.find((text) => text === name),
       complete: {
         // Only the caller's own notes are suggested.
@@ -46,4 +42,3 @@ export const server = createServer({
     'notes://about': resource({ read: () => 'Everybody has notes of their own here.' }),
   },
 });
-// #endregion

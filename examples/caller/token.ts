@@ -2,10 +2,9 @@ import { McpError } from 'fullmcp';
 import { createHandler } from 'fullmcp/http';
 import { server } from './server.js';
 
-/** Stands for your own check: a session table, an introspection endpoint, a signature. */
+// Stands for your own check: a session table, an introspection endpoint, a signature.
 const sessions = new Map([['token-of-ada', { id: 'ada', teams: ['engines'] }]]);
 
-// #region token
 export const handle = createHandler(server, {
   auth: (request) => {
     const token = request.headers.get('authorization')?.replace(/^Bearer /, '');
@@ -15,4 +14,3 @@ export const handle = createHandler(server, {
     return { subject: user.id, scopes: ['notes'], claims: { teams: user.teams } };
   },
 });
-// #endregion

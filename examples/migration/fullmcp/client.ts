@@ -12,7 +12,7 @@ const sum = await client.callTool('add', { a: 2, b: 40 });
 console.log(sum.text);
 
 const order = await client.callTool('find_order', { id: 1 });
-console.log((order.data as { item: string }).item);
+console.log(order.data);
 
 const missing = await client.callTool('find_order', { id: 9 });
 console.log(missing.isError, missing.text);

@@ -1,7 +1,9 @@
+// #region imports
 import { createServer, prompt, resource, ToolError, tool } from 'fullmcp';
 import { z } from 'zod';
 
 const orders = new Map([[1, { id: 1, item: 'kiwi' }]]);
+// #endregion
 
 // #region tool
 const add = tool({

@@ -20,7 +20,7 @@ const sum = await client.callTool({ name: 'add', arguments: { a: 2, b: 40 } });
 console.log(sum.content[0].text);
 
 const order = await client.callTool({ name: 'find_order', arguments: { id: 1 } });
-console.log(order.structuredContent.item);
+console.log(order.structuredContent);
 
 const missing = await client.callTool({ name: 'find_order', arguments: { id: 9 } });
 console.log(missing.isError, missing.content[0].text);
