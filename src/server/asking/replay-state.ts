@@ -1,4 +1,4 @@
-// The state of one run: which keys it has used, and the answers and results that it has.
+// The state of one run: the keys that it has used, and the answers and results that it has.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { assertJson } from '../../protocol/encoding/json-value.js';
@@ -22,7 +22,7 @@ interface Use {
   /** The question; undefined for a step. */
   readonly request: InputRequest | undefined;
   /** Whether another question or step is still running. */
-  readonly beside: boolean;
+  readonly isParallel: boolean;
 }
 
 // The bytes that a key adds to the journal besides its own: quotes, brackets and a digest.
@@ -39,21 +39,22 @@ export class ReplayState {
   #bytes: number;
   readonly #answers: Map<string, unknown>;
   readonly #steps: Map<string, unknown>;
-  /** Answers that are in the journal, but that the handler must not get yet. */
+  /** Answers that are in the journal, but must not reach the handler yet. */
   readonly #heldAnswers = new Map<string, unknown>();
-  /** The keys of all rounds, and those of this one. */
+  /** The keys of all rounds, each with the digest of its question. */
   readonly #keys: Map<string, string>;
+  /** The keys that this round has used. */
   readonly #usedKeys = new Set<string>();
   readonly #changes: Map<string, number>;
   readonly #changedQuestions = new Set<string>();
   #parallel: boolean;
 
-  constructor(journal: Journal, { answers: given, maxBytes }: ReplayStateOptions) {
+  constructor(journal: Journal, { answers, maxBytes }: ReplayStateOptions) {
     this.#journal = journal;
-    this.#newAnswers = given;
+    this.#newAnswers = answers;
     this.#maxBytes = maxBytes;
     this.#bytes =
-      maxBytes === Number.POSITIVE_INFINITY ? 0 : sizeOf(JSON.stringify([writeJournal(journal), given]));
+      maxBytes === Number.POSITIVE_INFINITY ? 0 : sizeOf(JSON.stringify([writeJournal(journal), answers]));
     this.#answers = new Map(journal.answers);
     this.#steps = new Map(journal.steps);
     this.#keys = new Map(journal.keys);
@@ -61,12 +62,12 @@ export class ReplayState {
     this.#parallel = journal.parallel;
     // This round may end before it reaches a question that was answered with it.
     for (const key of journal.keys.keys()) {
-      if (Object.hasOwn(given, key) && !this.#answers.has(key)) this.#answers.set(key, given[key]);
+      if (Object.hasOwn(answers, key) && !this.#answers.has(key)) this.#answers.set(key, answers[key]);
     }
   }
 
   /** Reserves a key for a question or a step. A second use of the key throws: it would get the answer of the first. */
-  claim(key: string, { request, beside }: Use): void {
+  claim(key: string, { request, isParallel }: Use): void {
     checkKey(key);
     if (this.#usedKeys.has(key)) {
       throw new McpError(
@@ -74,7 +75,7 @@ export class ReplayState {
         `The key "${key}" is used twice in one run. Give each question and step a key of its own.`,
       );
     }
-    this.#parallel ||= beside;
+    this.#parallel ||= isParallel;
     if (!this.#keys.has(key)) this.#bytes += 2 * key.length + KEY_OVERHEAD;
     this.#usedKeys.add(key);
     this.#keys.set(key, request === undefined ? '' : questionDigest(this.#journal.run, request));
@@ -119,7 +120,7 @@ export class ReplayState {
     if (changes <= MAX_CHANGES) return undefined;
     return new McpError(
       'internal_error',
-      `The question "${key}" was answered ${changes} times, and each time the handler then asked it with another content. Build the question only from the input, from answers and from the results of steps.`,
+      `The question "${key}" was answered ${changes} times, and after each answer the handler changed the question. Build the question only from the input, from answers and from the results of steps.`,
     );
   }
 
@@ -127,12 +128,12 @@ export class ReplayState {
     this.#answers.set(key, response);
   }
 
-  /** Keeps an answer to a question that the handler has not reached yet: in the journal, but not for the handler. */
+  /** Keeps an answer to a question that the handler has not reached yet. It is in the journal, but not for the handler. */
   holdAnswer(key: string, response: unknown): void {
     this.#heldAnswers.set(key, response);
   }
 
-  /** Stops holding an answer. Returns false if the handler has since asked another question than the client saw. */
+  /** Stops holding an answer. Returns false if the handler has meanwhile asked a different question under this key. */
   releaseAnswer(key: string): boolean {
     this.#heldAnswers.delete(key);
     return this.#isSameQuestion(key);
@@ -169,9 +170,9 @@ export class ReplayState {
   }
 
   /**
-   * Returns a key that a run which waits for these questions has skipped, if that is certain. A handler that does one thing after
-   * another has reached everything before its open question, or never will. In a handler with parallel branches, a slow branch
-   * may still reach its key.
+   * Returns a key that a run that waits for these questions has certainly skipped, if there is one. A sequential handler has
+   * reached every key before its open question, or never will. In a handler with parallel branches, a slow branch may still
+   * reach its key.
    */
   skippedKey(open: ReadonlyMap<string, unknown>): string | undefined {
     if (this.#parallel) return undefined;
@@ -188,7 +189,7 @@ export class ReplayState {
     return undefined;
   }
 
-  /** The keys of questions that were answered and are asked again, because they have changed. */
+  /** The keys of the questions that are asked again, because they have changed since they were answered. */
   get changedQuestions(): readonly string[] {
     return [...this.#changedQuestions];
   }
@@ -212,7 +213,7 @@ export class ReplayState {
 export function keyNotReached(key: string): McpError {
   return new McpError(
     'internal_error',
-    `The handler did not reach "${key}" again, which an earlier run of the same call did. A handler must ask the same questions in every run: decide only by the input, by answers and by the results of steps, and start nothing inside a step, which runs only once.`,
+    `The handler did not reach "${key}" again, although an earlier run of the same call did. A handler must ask the same questions in every run: decide only by the input, by answers and by the results of steps, and start nothing inside a step, which runs only once.`,
   );
 }
 

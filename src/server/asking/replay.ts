@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { InputRequest } from '../../protocol/model/input.js';
 import { type Journal, newJournal } from './journal.js';
+import { type AcceptedAnswer, type OpenQuestion, OpenQuestions } from './open-questions.js';
 import type { Question } from './question.js';
 import { begunInsideStep, keyNotReached, ReplayState } from './replay-state.js';
 import { handlerEnded, isSuspension, markHandled, type Run, refuse, type Step, suspension } from './run.js';
@@ -18,23 +19,8 @@ export interface Suspender {
   readonly onStep?: () => Promise<void>;
 }
 
-/** A question that has no answer yet. */
-export interface OpenQuestion {
-  readonly request: InputRequest;
-  /** Accepts an answer. Returns undefined if the answer is not valid for the question. */
-  readonly answer: (response: unknown) => AcceptedAnswer | undefined;
-}
-
-/** An answer that is in the journal, and that the handler does not have yet. */
-export interface AcceptedAnswer {
-  /** Passes the answer to the handler, which continues. */
-  readonly proceed: () => void;
-  /** Removes the answer, and opens the question again. */
-  readonly reopen: () => void;
-}
-
-// A run that seems to have skipped a key may have a parallel branch that has not reached it yet. Before the run is failed, the
-// branch gets the time that a request to another service takes.
+// A run that seems to have skipped a key may have a parallel branch that has not reached the key yet. Before the run fails, the
+// branch gets as much time as a request to another service takes.
 const SLOW_BRANCH_MS = 1000;
 
 /** The options of `Replay`. */
@@ -43,39 +29,44 @@ export interface ReplayOptions {
   readonly answers?: JsonObject;
   /** The largest size of the journal. Default: no limit. */
   readonly maxBytes?: number;
-  /** Decides what happens while the run waits. Default: open questions end the run. */
+  /** Decides what happens while the run waits. Default: the run ends with its open questions. */
   readonly suspender?: Suspender;
 }
 
 /**
- * The questions and steps of one run of a handler. A known key returns at once. The first unknown question makes the run wait
- * until everything that runs in parallel is waiting as well, so that questions asked together are sent together.
+ * The questions and steps of one run of a handler. A known key returns at once. The first unknown question waits
+ * until everything that runs in parallel is waiting, too, so that questions asked together are sent together.
  */
 export class Replay implements Run {
   readonly #state: ReplayState;
   #suspender: Suspender | undefined;
-  readonly #open = new Map<string, OpenQuestion>();
-  /** Rejects each question whose answer the handler does not have yet. */
-  readonly #unanswered = new Map<string, (reason: Error) => void>();
-  #busy = 0;
+  readonly #questions: OpenQuestions;
+  #runningSteps = 0;
   /** The step whose function is being called. After the function's first `await` its calls look like those of the handler. */
-  #runningStep: string | undefined;
+  #currentStep: string | undefined;
   #idleListeners: (() => void)[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #reason: Error | undefined;
-  #refused = false;
+  #hasRefused = false;
   #refusals = 0;
-  #closed = false;
+  #isClosed = false;
 
   constructor(journal: Journal = newJournal(), options: ReplayOptions = {}) {
-    const { answers: given = {}, maxBytes = Number.POSITIVE_INFINITY, suspender: waiting } = options;
-    this.#state = new ReplayState(journal, { answers: given, maxBytes });
-    this.#suspender = waiting;
+    const { answers = {}, maxBytes = Number.POSITIVE_INFINITY, suspender } = options;
+    this.#state = new ReplayState(journal, { answers, maxBytes });
+    this.#suspender = suspender;
+    this.#questions = new OpenQuestions(this.#state, {
+      isOver: () => this.#reason !== undefined,
+      onOpen: () => this.#scheduleIdleCheck(),
+      onReject: () => {
+        this.#hasRefused = true;
+      },
+    });
   }
 
   /** Sets the suspender for the rest of the run. */
-  suspendWith(waiting: Suspender): void {
-    this.#suspender = waiting;
+  suspendWith(suspender: Suspender): void {
+    this.#suspender = suspender;
   }
 
   /** Whether a suspender decides about open questions, so that they do not end the run. */
@@ -84,13 +75,8 @@ export class Replay implements Run {
   }
 
   /** Whether the run was ended to ask its questions. The handler's result after that is ignored. */
-  get suspended(): boolean {
+  get isSuspended(): boolean {
     return isSuspension(this.#reason);
-  }
-
-  /** Whether the run has ended, for any reason: no further question is asked and no further step starts. */
-  get over(): boolean {
-    return this.#reason !== undefined;
   }
 
   get reason(): Error | undefined {
@@ -99,34 +85,35 @@ export class Replay implements Run {
 
   /** The reason that was thrown at a question or step of the handler. The handler's return value after that is ignored. */
   get refusal(): Error | undefined {
-    return this.#refused && !this.#closed ? this.#reason : undefined;
+    return this.#hasRefused && !this.#isClosed ? this.#reason : undefined;
   }
 
   get open(): ReadonlyMap<string, OpenQuestion> {
-    return this.#open;
+    return this.#questions.open;
   }
 
   /**
    * Ends the run: every open question throws `reason`, and so does every later question and step, before its work starts. A
-   * running step finishes, is saved, and then throws it. Only the first reason counts.
+   * running step finishes, is saved, and then throws `reason`. Only the first reason counts.
    */
   end(reason?: Error): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason ?? suspension();
     clearTimeout(this.#timer);
-    for (const refuse of this.#unanswered.values()) refuse(this.#reason);
-    this.#unanswered.clear();
+    this.#questions.rejectAll(this.#reason);
   }
 
   close(): void {
     if (this.#reason !== undefined) return;
-    this.#closed = true;
+    this.#isClosed = true;
     this.end(handlerEnded());
   }
 
-  /** Resolves when no step is running: each has been saved or has failed. */
+  /** Resolves when no step is running: each step has been saved or has failed. */
   idle(): Promise<void> {
-    return this.#busy === 0 ? Promise.resolve() : new Promise((resolve) => this.#idleListeners.push(resolve));
+    return this.#runningSteps === 0
+      ? Promise.resolve()
+      : new Promise((resolve) => this.#idleListeners.push(resolve));
   }
 
   ask<T>(key: string, question: Question<T>): Promise<T> {
@@ -135,51 +122,16 @@ export class Replay implements Run {
     const earlier = this.#state.answerTo(key, question);
     if (earlier !== undefined) return Promise.resolve(earlier.value);
     const problem = this.#state.changeProblem(key);
-    if (problem !== undefined) {
-      this.end(problem);
-      return this.#refuse(problem);
-    }
-    const answered = new Promise<T>((resolve, reject) => {
-      this.#unanswered.set(key, (reason) => {
-        this.#refused = true;
-        reject(reason);
-      });
-      const open: OpenQuestion = {
-        request: question.request,
-        answer: (response) => {
-          const result = question.read(response);
-          if (!result.ok || this.#reason !== undefined) return undefined;
-          this.#state.keepAnswer(key, response);
-          this.#open.delete(key);
-          return {
-            proceed: () => {
-              this.#unanswered.delete(key);
-              resolve(result.value);
-            },
-            reopen: () => {
-              this.#state.dropAnswer(key);
-              this.#open.set(key, open);
-              this.#scheduleIdleCheck();
-            },
-          };
-        },
-      };
-      this.#open.set(key, open);
-      this.#scheduleIdleCheck();
-    });
-    return markHandled(answered);
+    if (problem === undefined) return this.#questions.ask(key, question);
+    this.end(problem);
+    return this.#refuse(problem);
   }
 
   withdraw(prefix: string, reason: Error): void {
-    for (const [key, refuse] of [...this.#unanswered]) {
-      if (!key.startsWith(prefix)) continue;
-      this.#unanswered.delete(key);
-      this.#open.delete(key);
-      refuse(reason);
-    }
+    this.#questions.withdraw(prefix, reason);
   }
 
-  /** Accepts an answer to a question of an earlier run that this run has not reached yet. Returns undefined if it has. */
+  /** Accepts an answer to a question that an earlier run asked. Returns undefined if this run has already reached the question. */
   expect(key: string, response: unknown): AcceptedAnswer | undefined {
     if (this.#state.hasUsed(key) || this.#reason !== undefined) return undefined;
     this.#state.holdAnswer(key, response);
@@ -187,7 +139,7 @@ export class Replay implements Run {
       proceed: () => {
         const isAnswer = this.#state.releaseAnswer(key);
         // The handler may have reached the question in the meantime, and the question may have changed.
-        const open = this.#open.get(key);
+        const open = this.open.get(key);
         if (open === undefined) this.#state.keepAnswer(key, response);
         else if (isAnswer) open.answer(response)?.proceed();
       },
@@ -206,7 +158,7 @@ export class Replay implements Run {
       throw new TypeError('A step needs a function after its key: ctx.step("create", () => create())');
     const earlier = this.#state.resultOf(key);
     if (earlier !== undefined) return earlier.value as T;
-    this.#busy++;
+    this.#runningSteps++;
     try {
       const result = await this.#callWork(key, work);
       // This round gets the same value as later rounds.
@@ -216,40 +168,40 @@ export class Replay implements Run {
     } catch (error) {
       if (this.#reason === undefined) throw error;
     } finally {
-      this.#busy--;
-      if (this.#busy === 0) for (const tell of this.#idleListeners.splice(0)) tell();
+      this.#runningSteps--;
+      if (this.#runningSteps === 0) for (const resolve of this.#idleListeners.splice(0)) resolve();
       this.#scheduleIdleCheck();
     }
     return this.#refuse(this.#reason);
   }
 
   #callWork<T>(key: string, work: (step: Step) => T | Promise<T>): T | Promise<T> {
-    const outer = this.#runningStep;
-    this.#runningStep = key;
+    const outer = this.#currentStep;
+    this.#currentStep = key;
     try {
       return work({ idempotencyKey: this.#state.idempotencyKey(key) });
     } finally {
-      this.#runningStep = outer;
+      this.#currentStep = outer;
     }
   }
 
   #claim(key: string, request?: InputRequest): void {
-    if (this.#runningStep !== undefined) throw begunInsideStep(key, this.#runningStep);
-    // The journal has no room for another entry. Nothing more may start, even if the handler catches the error.
+    if (this.#currentStep !== undefined) throw begunInsideStep(key, this.#currentStep);
+    // If the journal has no room for another entry, nothing more may start, even if the handler catches the error.
     const problem = this.#state.sizeProblem(key);
     if (problem !== undefined) {
       this.end(problem);
-      this.#refused = true;
+      this.#hasRefused = true;
       throw problem;
     }
-    this.#state.claim(key, { request, beside: this.#busy > 0 || this.#open.size > 0 });
+    this.#state.claim(key, { request, isParallel: this.#runningSteps > 0 || this.open.size > 0 });
   }
 
   async #saveStep(): Promise<void> {
     try {
       await this.#suspender?.onStep?.();
     } catch (error) {
-      // Nothing more may start, even if the handler catches the error: a further step could run twice without a trace.
+      // Nothing more may start, even if the handler catches the error: nothing would record a further step, which could run twice.
       this.end(
         error instanceof Error ? error : new Error('The journal could not be saved', { cause: error }),
       );
@@ -257,35 +209,35 @@ export class Replay implements Run {
   }
 
   #refuse(reason: Error): Promise<never> {
-    this.#refused = true;
+    this.#hasRefused = true;
     return refuse(reason, ++this.#refusals);
   }
 
   // After one turn of the event loop without a new question or a running step, the handler can only wait.
   #scheduleIdleCheck(): void {
     clearTimeout(this.#timer);
-    if (this.#open.size === 0 || this.#busy > 0 || this.#reason !== undefined) return;
+    if (this.open.size === 0 || this.#runningSteps > 0 || this.#reason !== undefined) return;
     this.#timer = setTimeout(() => this.#checkIdle(), 0);
   }
 
   #checkIdle({ hasWaited = false } = {}): void {
-    if (this.#busy > 0 || this.#open.size === 0) return;
-    const skipped = this.#state.skippedKey(this.#open);
+    if (this.#runningSteps > 0 || this.open.size === 0) return;
+    const skipped = this.#state.skippedKey(this.open);
     if (skipped !== undefined && hasWaited) this.end(keyNotReached(skipped));
     else if (skipped !== undefined)
       this.#timer = setTimeout(() => this.#checkIdle({ hasWaited: true }), SLOW_BRANCH_MS);
     else if (this.#suspender === undefined) this.end();
-    else this.#suspender.onIdle(this.#open);
+    else this.#suspender.onIdle(this.open);
   }
 
-  /** Throws if the handler's return value cannot be its result: a step was rejected, or the run missed an earlier key. */
+  /** Throws if the handler's return value cannot be its result: a question or step was rejected, or the run missed an earlier key. */
   checkResult(): void {
     if (this.refusal !== undefined) throw this.refusal;
-    const { missedKey: forgotten } = this.#state;
-    if (forgotten !== undefined) throw keyNotReached(forgotten);
+    const { missedKey } = this.#state;
+    if (missedKey !== undefined) throw keyNotReached(missedKey);
   }
 
-  /** The keys of questions that were answered and are asked again, because they have changed. */
+  /** The keys of the questions that are asked again, because they have changed since they were answered. */
   get changedQuestions(): readonly string[] {
     return this.#state.changedQuestions;
   }

@@ -119,7 +119,7 @@ export function askingRounds(parts: {
 // task keeps the questions.
 function mustAsk(replay: Replay, run: FinishedRun): boolean {
   if (replay.hasSuspender || replay.open.size === 0) return false;
-  return replay.suspended || (replay.refusal === undefined && !hasFailed(run));
+  return replay.isSuspended || (replay.refusal === undefined && !hasFailed(run));
 }
 
 function hasFailed({ value, error }: FinishedRun): boolean {

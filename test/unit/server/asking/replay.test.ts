@@ -27,7 +27,7 @@ describe('a run with a journal', () => {
   test('ends for a reason: open questions, later questions and later steps throw it, and the first reason counts', async () => {
     const asking = new Replay(undefined, { suspender: makeSuspender() });
     const open = asking.ask('open', sure());
-    expect(asking.over).toBe(false);
+    expect(asking.reason).toBeUndefined();
     asking.end(stop);
     asking.end(new Error('Another'));
     asking.close();
@@ -36,7 +36,7 @@ describe('a run with a journal', () => {
     await expect(asking.ask('later', sure())).rejects.toBe(stop);
     await expect(asking.step('step', work)).rejects.toBe(stop);
     expect(work).not.toHaveBeenCalled();
-    expect(asking.over).toBe(true);
+    expect(asking.reason).toBeInstanceOf(Error);
     expect(asking.refusal).toBe(stop);
   });
 
