@@ -7,7 +7,8 @@ import { modernRevisions } from './tables/features.js';
 import { isLogLevel } from './tables/log-level.js';
 import type { Revision } from './tables/revisions.js';
 
-// The metadata that every request carries: revision, client and capabilities. Spec 2026-07-28, Base Protocol, `_meta`.
+// The metadata that every request carries: revision, client and capabilities; and the format of its keys. Spec 2026-07-28, Base
+// Protocol, `_meta`.
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 const CLIENT_INFO = 'io.modelcontextprotocol/clientInfo';
@@ -112,4 +113,29 @@ export function progressToken(params: JsonObject): string | number | undefined {
 // Spec: a request without its required metadata is malformed; on HTTP the status is 400.
 function malformed(problem: string): McpError {
   return new McpError('invalid_params', `Malformed request: ${problem}`, { status: 400 });
+}
+
+/** Names without a prefix that the protocol itself uses. */
+const reservedNames = new Set(['progressToken', 'traceparent', 'tracestate', 'baggage']);
+
+/** The reason why a `_meta` key is not valid; undefined for a valid one. */
+export function metaKeyProblem(key: string): string | undefined {
+  const slash = key.indexOf('/');
+  const name = key.slice(slash + 1);
+  if (slash !== -1 && !key.slice(0, slash).split('.').every(isLabel)) {
+    return 'the part before "/" must be labels of letters, digits and hyphens, separated by dots';
+  }
+  if (slash === -1 && reservedNames.has(name)) return 'the protocol uses this key itself';
+  if (name !== '' && !isName(name)) {
+    return 'the name must begin and end with a letter or digit, with "-", "_" and "." between';
+  }
+  return undefined;
+}
+
+function isLabel(label: string): boolean {
+  return /^[A-Za-z]$|^[A-Za-z][A-Za-z0-9-]*[A-Za-z0-9]$/.test(label);
+}
+
+function isName(name: string): boolean {
+  return /^[A-Za-z0-9]$|^[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9]$/.test(name);
 }

@@ -1,7 +1,7 @@
 // The fields that all listed definitions share.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
-import { metaKeyProblem } from '../../protocol/meta-key.js';
+import { metaKeyProblem } from '../../protocol/meta.js';
 import type { Icon } from '../../protocol/model/content.js';
 import { TAGS } from '../../protocol/tables/meta-keys.js';
 import type { Described } from '../define/definition.js';
