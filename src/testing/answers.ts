@@ -1,4 +1,4 @@
-// Answers to a server's questions, by key, for tests.
+// Turns the answers of a test, by key, into a client's handlers.
 
 import type {
   ElicitFormResult,
@@ -11,77 +11,79 @@ import { McpError } from '../protocol/errors.js';
 import type { ElicitUrlResult } from '../protocol/model/input.js';
 
 /**
- * An answer of a user or a model. To a form: the fields, or the value of a form's only field, named like the key. To a page:
- * anything accepts. To a model's request: a string, or a whole `SamplingResult`. An object with an `action` is sent as it is; a
- * function receives the question.
+ * The answer of a user or a model to one question. To a form: an object with the fields, or the value of the form's only
+ * field, if that has the name of the key. To a URL: any value accepts. To a sampling request: a string, or a whole
+ * `SamplingResult`. An object with an `action` is sent as it is. A function receives the question and returns the answer.
  */
 export type TestHandler =
   | Readonly<JsonObject>
   | string
   | boolean
   | ((question: {
-      /** The question: a form's or page's message, or the last message of a model's request as JSON. */
+      /** The message of a form or URL; for a sampling request, its last message as JSON. */
       readonly message: string;
     }) => Readonly<JsonObject> | string | boolean);
 
-/** Answers by the key under which the server asks. A question without an answer fails, unless a handler takes it. */
+/** Answers by the key of the question. A question without an answer here goes to the client's handler, or fails. */
 export type TestHandlers = Readonly<Record<string, TestHandler>>;
 
-/** Handlers that give those answers. A question that has none goes to `otherwise`, or is an error that names it. */
-export function answering(answers: TestHandlers, otherwise: Handlers): Handlers {
+/** Handlers that give these answers. A question without one goes to `otherwise`, or fails with an error that names it. */
+export function toHandlers(answers: TestHandlers, otherwise: Handlers): Handlers {
   const { elicit, sample } = otherwise;
   const form = typeof elicit === 'function' ? elicit : elicit?.form;
-  const visit = typeof elicit === 'object' ? elicit.url : undefined;
+  const url = typeof elicit === 'object' ? elicit.url : undefined;
   const run = typeof sample === 'function' ? sample : sample?.run;
 
   function find<Q, A>(
     question: Q & { readonly message: string },
-    asked: QuestionContext,
-    next: ((question: Q, asked: QuestionContext) => A) | undefined,
+    context: QuestionContext,
+    next: ((question: Q, context: QuestionContext) => A) | undefined,
   ): { readonly value: unknown } | { readonly answer: A } {
-    const { key } = asked;
+    const { key } = context;
     if (key !== undefined && Object.hasOwn(answers, key)) {
       const answer = answers[key];
       return { value: typeof answer === 'function' ? answer(question) : answer };
     }
-    if (next !== undefined) return { answer: next(question, asked) };
-    const named = key === undefined ? 'a question without a key' : JSON.stringify(key);
+    if (next !== undefined) return { answer: next(question, context) };
+    const name = key === undefined ? 'a question without a key' : JSON.stringify(key);
     throw new McpError(
       'invalid_request',
-      `The test has no answer to ${named} (${JSON.stringify(question.message)}). It has: ${Object.keys(answers).join(', ') || 'none'}.`,
+      `The test has no answer to ${name} (${JSON.stringify(question.message)}). It has: ${Object.keys(answers).join(', ') || 'none'}.`,
     );
   }
 
   return {
     ...otherwise,
     elicit: {
-      form(question, asked) {
-        const found = find(question, asked, form);
-        if ('answer' in found) return found.answer;
-        const { value } = found;
+      form(question, context) {
+        const match = find(question, context, form);
+        if ('answer' in match) return match.answer;
+        const { value } = match;
         if (isAction(value)) return value as unknown as ElicitFormResult;
-        return { action: 'accept', content: isObject(value) ? value : { [asked.key as string]: value } };
+        return { action: 'accept', content: isObject(value) ? value : { [context.key as string]: value } };
       },
-      url(question, asked) {
-        const found = find(question, asked, visit);
-        if ('answer' in found) return found.answer;
-        return isAction(found.value) ? (found.value as unknown as ElicitUrlResult) : { action: 'accept' };
+      url(question, context) {
+        const match = find(question, context, url);
+        if ('answer' in match) return match.answer;
+        return isAction(match.value) ? (match.value as unknown as ElicitUrlResult) : { action: 'accept' };
       },
     },
     sample: {
       tools: true,
       context: true,
-      run(request, asked) {
+      run(request, context) {
         const message = JSON.stringify(request.messages.at(-1)?.content ?? '');
-        const found = find({ ...request, message }, asked, run);
-        if ('answer' in found) return found.answer;
-        return isObject(found.value) ? (found.value as unknown as SamplingResult) : said(String(found.value));
+        const match = find({ ...request, message }, context, run);
+        if ('answer' in match) return match.answer;
+        return isObject(match.value)
+          ? (match.value as unknown as SamplingResult)
+          : modelMessage(String(match.value));
       },
     },
   };
 }
 
-function said(text: string): SamplingResult {
+function modelMessage(text: string): SamplingResult {
   return { role: 'assistant', content: { type: 'text', text }, model: 'test', stopReason: 'endTurn' };
 }
 

@@ -9,7 +9,7 @@ import type { ToolResult } from '../server/results/tool-result.js';
 
 /** A call that records its notifications. */
 export interface BuiltCall extends Call {
-  /** The notifications that were sent in the call so far, in order. */
+  /** The notifications of the call so far, in order. */
   readonly notified: readonly {
     /** The notification's method, such as `notifications/progress`. */
     readonly method: string;
@@ -19,8 +19,8 @@ export interface BuiltCall extends Call {
 }
 
 /**
- * Builds a whole call to hand to a `Dispatch` or a `Middleware` directly: of the newest revision, without capabilities or
- * authentication, unless `overrides` says otherwise.
+ * Builds a call for a direct test of a `Dispatch` or a `Middleware`. Default: the newest revision, no capabilities, an anonymous
+ * caller; `overrides` changes that.
  */
 export function callOf(method: string, params: JsonObject = {}, overrides: Partial<Call> = {}): BuiltCall {
   const notified: { method: string; params: JsonObject | undefined }[] = [];
@@ -35,13 +35,13 @@ export function callOf(method: string, params: JsonObject = {}, overrides: Parti
       logLevel: undefined,
     },
     signal: new AbortController().signal,
-    notify: (name, said) => void notified.push({ method: name, params: said }),
+    notify: (name, content) => void notified.push({ method: name, params: content }),
     ...overrides,
     notified,
   };
 }
 
-/** Builds a tool's result from a value that a handler would return; an `Error` makes a failure. */
+/** Builds the result of a tool whose handler returns this value. An `Error` makes a result with `isError`. */
 export function toolResult(value: unknown): ToolResult & Outcome {
   return {
     resultType: 'complete',
@@ -49,7 +49,7 @@ export function toolResult(value: unknown): ToolResult & Outcome {
   };
 }
 
-/** Builds a tool as a server lists it. It takes any object, unless `overrides` says otherwise. */
+/** Builds a tool as a server lists it. Default of `inputSchema`: any object. */
 export function listedTool(name: string, overrides: Partial<ListedTool> = {}): ListedTool {
   return { name, inputSchema: { type: 'object' }, ...overrides };
 }

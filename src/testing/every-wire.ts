@@ -5,9 +5,9 @@ import { type TestClientOptions, type TestedServer, testClient } from './test-cl
 import { carriesHeaders, type TestTransport, wires } from './wires.js';
 
 /**
- * Runs a test over every transport and revision, one after another, each with a client of its own. A function as `server` makes
- * a new server for each. The message of an error begins with the transport and revision. With `headers` only transports that
- * carry headers are used, and with `faults` only those that can fail.
+ * Runs a test over every transport and revision, one after another, each time with a new client. If `server` is a function, it
+ * is called for a new server each time. The message of an error begins with the transport and the revision. With `headers`,
+ * transports without headers are skipped; with `faults`, `in-process` is.
  * @example
  * ```ts
  * const greet = tool({ description: 'Greets.', run: () => 'hello' });
@@ -27,30 +27,30 @@ export async function everyWire<S extends TestedServer>(
     if (wire.over === 'in-process' && options.faults !== undefined) continue;
     if (options.headers !== undefined && !carriesHeaders(wire)) continue;
     try {
-      await overOne(server, run, { ...options, wire });
+      await runOver(server, run, { ...options, wire });
     } catch (error) {
-      throw named(error, wire);
+      throw withWireName(error, wire);
     }
   }
 }
 
-async function overOne<S extends TestedServer>(
+async function runOver<S extends TestedServer>(
   server: S | (() => S | Promise<S>),
   run: (client: Client<S>, wire: TestTransport) => unknown,
   { wire, ...options }: TestClientOptions & { readonly wire: TestTransport },
 ): Promise<void> {
   const { over, revision } = wire;
-  const made = typeof server === 'function' ? await server() : server;
+  const instance = typeof server === 'function' ? await server() : server;
   try {
-    await using client = await testClient(made, { ...options, over, revision });
+    await using client = await testClient(instance, { ...options, over, revision });
     await run(client, wire);
   } finally {
-    if (typeof server === 'function') await (made as Partial<AsyncDisposable>)[Symbol.asyncDispose]?.();
+    if (typeof server === 'function') await (instance as Partial<AsyncDisposable>)[Symbol.asyncDispose]?.();
   }
 }
 
-// The error itself, so that a test runner still shows what was expected and what came.
-function named(error: unknown, { name }: TestTransport): unknown {
+// The same error, so that a test runner still shows the expected and the actual value.
+function withWireName(error: unknown, { name }: TestTransport): unknown {
   if (!(error instanceof Error)) return new Error(`${name}: ${String(error)}`, { cause: error });
   error.message = `${name}: ${error.message}`;
   return error;

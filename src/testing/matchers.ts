@@ -22,7 +22,7 @@ interface MatcherState {
   readonly equals?: (a: unknown, b: unknown) => boolean;
 }
 
-/** A matcher as `expect.extend` takes it. */
+/** A matcher for `expect.extend`. */
 type Matcher<Expected extends readonly unknown[]> = (
   this: MatcherState,
   received: unknown,
@@ -31,48 +31,48 @@ type Matcher<Expected extends readonly unknown[]> = (
 
 /** The matchers that are added to `expect(…)`, for the declaration of your test runner's types. */
 export interface McpMatchers<R = unknown> {
-  /** Expects the result of a tool that failed, with a message that contains `messageIncludes`. */
+  /** Expects a tool's result with `isError`, whose text contains `messageIncludes`. */
   toBeToolError(messageIncludes?: string): R;
   /** Expects the text of a tool's, resource's or prompt's result: all of it as a string, or a part as a regular expression. */
   toHaveText(text: string | RegExp): R;
   /** Expects the structured content of a tool's result. */
   toHaveData(data: unknown): R;
-  /** Expects an array of tools, or the raw result of `tools/list`, to have a tool of that name. */
+  /** Expects an array of tools, or the raw result of `tools/list`, to have a tool with this name. */
   toHaveTool(name: string): R;
-  /** Expects an `McpError`, with that code if one is given. */
+  /** Expects an `McpError`, with this code if there is one. */
   toBeMcpError(code?: ErrorCode): R;
 }
 
 // A type alias, because an interface does not have an implicit index signature.
 /** The matchers by name. */
 type Matchers = {
-  /** Expects the result of a tool that failed, with a message that contains `messageIncludes`. */
+  /** Expects a tool's result with `isError`, whose text contains `messageIncludes`. */
   readonly toBeToolError: Matcher<[messageIncludes?: string]>;
   /** Expects the text of a tool's, resource's or prompt's result: all of it as a string, or a part as a regular expression. */
   readonly toHaveText: Matcher<[text: string | RegExp]>;
   /** Expects the structured content of a tool's result. */
   readonly toHaveData: Matcher<[data: unknown]>;
-  /** Expects an array of tools, or the raw result of `tools/list`, to have a tool of that name. */
+  /** Expects an array of tools, or the raw result of `tools/list`, to have a tool with this name. */
   readonly toHaveTool: Matcher<[name: string]>;
-  /** Expects an `McpError`, with that code if one is given. */
+  /** Expects an `McpError`, with this code if there is one. */
   readonly toBeMcpError: Matcher<[code?: ErrorCode]>;
 };
 
-/** The matchers for `expect.extend(matchers)` in Vitest, Jest and Bun. They take results of the client and raw results. */
+/** The matchers for `expect.extend(matchers)` in Vitest, Jest and Bun. They accept results of the client and raw results. */
 export const matchers: Matchers = {
   toBeToolError(received, messageIncludes = '') {
-    const failed = field(received, 'isError') === true;
+    const isError = field(received, 'isError') === true;
     const text = textOf(received);
-    const wanted = messageIncludes === '' ? '' : ` that says ${shown(messageIncludes)}`;
-    return matchResult(this, failed && text.includes(messageIncludes), {
-      wanted: `a tool error${wanted}`,
-      got: failed ? `a tool error that says ${shown(text)}` : described(received),
+    const message = messageIncludes === '' ? '' : ` that says ${print(messageIncludes)}`;
+    return matchResult(this, isError && text.includes(messageIncludes), {
+      expected: `a tool error${message}`,
+      actual: isError ? `a tool error that says ${print(text)}` : describe(received),
     });
   },
   toHaveText(received, expected) {
     const text = textOf(received);
     const pass = typeof expected === 'string' ? text === expected : text.search(expected) >= 0;
-    return matchResult(this, pass, { wanted: `the text ${shown(expected)}`, got: shown(text) });
+    return matchResult(this, pass, { expected: `the text ${print(expected)}`, actual: print(text) });
   },
   toHaveData(received, expected) {
     const data =
@@ -81,23 +81,23 @@ export const matchers: Matchers = {
       (isObject(received) ? printedValue(received) : undefined);
     const equals = this.equals ?? ((a, b) => JSON.stringify(a) === JSON.stringify(b));
     return matchResult(this, equals(data, expected), {
-      wanted: `the data ${shown(expected)}`,
-      got: shown(data),
+      expected: `the data ${print(expected)}`,
+      actual: print(data),
     });
   },
   toHaveTool(received, name) {
     const list = Array.isArray(received) ? received : field(received, 'tools');
     const names = Array.isArray(list) ? list.map((tool) => field(tool, 'name')) : [];
     return matchResult(this, names.includes(name), {
-      wanted: `a tool named ${shown(name)}`,
-      got: names.length > 0 ? names.join(', ') : described(received),
+      expected: `a tool named ${print(name)}`,
+      actual: names.length > 0 ? names.join(', ') : describe(received),
     });
   },
   toBeMcpError(received, code) {
-    const known = McpError.is(received);
-    return matchResult(this, known && (code === undefined || received.code === code), {
-      wanted: `an McpError${code === undefined ? '' : ` with the code ${shown(code)}`}`,
-      got: known ? `one with ${shown(received.code)}: ${received.message}` : described(received),
+    const isMcpError = McpError.is(received);
+    return matchResult(this, isMcpError && (code === undefined || received.code === code), {
+      expected: `an McpError${code === undefined ? '' : ` with the code ${print(code)}`}`,
+      actual: isMcpError ? `one with ${print(received.code)}: ${received.message}` : describe(received),
     });
   },
 };
@@ -105,9 +105,9 @@ export const matchers: Matchers = {
 function matchResult(
   { isNot = false }: MatcherState,
   pass: boolean,
-  { wanted, got }: { readonly wanted: string; readonly got: string },
+  { expected, actual }: { readonly expected: string; readonly actual: string },
 ): MatchResult {
-  return { pass, message: () => `expected ${isNot ? 'anything but ' : ''}${wanted}, but got ${got}` };
+  return { pass, message: () => `expected ${isNot ? 'anything but ' : ''}${expected}, but got ${actual}` };
 }
 
 /** All text of a result, one line for each block. */
@@ -125,12 +125,12 @@ function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-function described(value: unknown): string {
+function describe(value: unknown): string {
   if (value instanceof Error) return `${value.name}: ${value.message}`;
   const text = textOf(value);
-  return text === '' ? shown(value) : `a result with the text ${shown(text)}`;
+  return text === '' ? print(value) : `a result with the text ${print(text)}`;
 }
 
-function shown(value: unknown): string {
+function print(value: unknown): string {
   return shorten(value instanceof RegExp ? String(value) : (JSON.stringify(value) ?? String(value)), 500);
 }

@@ -1,4 +1,4 @@
-// A server from fixed results, which records its calls.
+// `mockServer`: a server that answers with fixed results and records its calls.
 
 import { callEnded } from '../async/lifetime.js';
 import { createServer, type Server } from '../index.js';
@@ -12,22 +12,22 @@ import { type Prompt, type PromptReturn, prompt } from '../server/define/prompt.
 import { type Resource, resource } from '../server/define/resource.js';
 import { type Tool, tool } from '../server/define/tool.js';
 import { toolFailure } from '../server/results/results.js';
-import { ownSecret } from './secret.js';
+import { randomSecret } from './test-client.js';
 
-/** A value that is always returned, an error that is always thrown, or a function that makes one or the other. */
+/** A fixed value to return, an error to throw, or a function that does either. */
 export type Mock<Input, T = MockValue> = T | Error | ((input: Input, ctx: Context) => T | Promise<T>);
 
-/** Any value that a handler may return. Not `unknown`, which would hide from the compiler that it may be a function. */
+/** Any value that a handler may return. With `unknown` the compiler could not tell a function from a value. */
 type MockValue = string | number | boolean | null | undefined | object;
 
 /** The arguments of a mock, unchecked. */
 // biome-ignore lint/suspicious/noExplicitAny: the author of a mock knows its arguments
 type AnyArguments = any;
 
-/** A tool by its result, or with the fields that it is listed with. */
+/** A tool: its result alone, or an object with `result` and the fields for the list of tools. */
 export type MockTool = Mock<AnyArguments> | DescribedTool;
 
-/** A tool with the fields that it is listed with. */
+/** A tool with the fields for the list of tools. */
 interface DescribedTool {
   /** The description in the list. */
   readonly description?: string;
@@ -39,7 +39,7 @@ interface DescribedTool {
   readonly result: Mock<AnyArguments>;
 }
 
-/** The answers of a mock server. */
+/** The tools, resources, prompts and methods of a mock server. */
 export interface MockDefinition {
   /** The server's name. Default: `mock`. */
   readonly name?: string;
@@ -67,7 +67,7 @@ export interface MockCall {
   readonly args: JsonObject;
 }
 
-/** A server for tests of clients. Use it wherever a server is taken. */
+/** A server for tests of clients. It can be used wherever a server can. */
 export interface MockServer extends Server {
   /** Every call so far, in order. */
   readonly calls: readonly MockCall[];
@@ -77,11 +77,11 @@ export interface MockServer extends Server {
    * Makes a tool, resource, prompt or method fail from now on. A tool's failure is a result, unless the error is an `McpError`.
    */
   readonly fail: (name: string, error: Error | string) => void;
-  /** Makes the next call fail, as `fail` does, and those after it succeed. */
+  /** Makes only the next call fail, as `fail` does. */
   readonly failOnce: (name: string, error: Error | string) => void;
-  /** Never answers, until the call is cancelled. */
+  /** Leaves calls without an answer until they are cancelled. */
   readonly hang: (name: string) => void;
-  /** Ends the effect of `fail`, `failOnce` and `hang`. */
+  /** Undoes `fail`, `failOnce` and `hang`. */
   readonly heal: (name: string) => void;
 }
 
@@ -99,8 +99,7 @@ const definitionKeys = {
 } satisfies KeysOf<MockDefinition>;
 
 /**
- * Makes a server from fixed answers and functions. It is a real server, except that its schemas accept any arguments by
- * default.
+ * Makes a server from fixed results and functions. It is a real server, but by default it accepts any arguments.
  * @example
  * ```ts
  * const server = mockServer({ tools: { weather: { temperature: 21 }, add: ({ a, b }) => a + b } });
@@ -118,41 +117,41 @@ export function mockServer(definition: MockDefinition = {}): MockServer {
 
   async function observe(call: Call, next: Dispatch): Promise<Outcome> {
     const { method, params } = call;
-    const named = params[nameParam(method) ?? ''];
+    const target = params[nameParam(method) ?? ''];
     const args = params['arguments'];
     calls.push({
       method,
-      name: typeof named === 'string' ? named : undefined,
+      name: typeof target === 'string' ? target : undefined,
       params,
       args: isObject(args) ? args : {},
     });
-    const key = typeof named === 'string' && troubles.has(named) ? named : method;
+    const key = typeof target === 'string' && troubles.has(target) ? target : method;
     const trouble = troubles.get(key);
     if (trouble === undefined) return next(call);
-    if (trouble.kind === 'hang') return hung(call);
+    if (trouble.kind === 'hang') return hangUntilEnd(call);
     if (trouble.once) troubles.delete(key);
-    return failed(method, trouble.error);
+    return failWith(method, trouble.error);
   }
 
   const server: Server = createServer({
     name,
     version: '0.0.0',
     ...(definition.instructions !== undefined && { instructions: definition.instructions }),
-    tools: mapped(tools, mockTool),
-    resources: mapped(resources, mockResource),
-    prompts: mapped(prompts, mockPrompt),
-    methods: mapped(methods, (mock) => ({
-      run: (params: object, ctx: Context) => given(mock, params, ctx),
+    tools: mapValues(tools, mockTool),
+    resources: mapValues(resources, mockResource),
+    prompts: mapValues(prompts, mockPrompt),
+    methods: mapValues(methods, (mock) => ({
+      run: (params: object, ctx: Context) => runMock(mock, params, ctx),
     })),
     changes: true,
-    secret: ownSecret(),
+    secret: randomSecret(),
     use: [observe],
   });
 
   return {
     ...server,
     calls,
-    callsTo: (wanted) => calls.filter((call) => call.name === wanted),
+    callsTo: (target) => calls.filter((call) => call.name === target),
     fail: (key, error) => void troubles.set(key, { kind: 'fail', error, once: false }),
     failOnce: (key, error) => void troubles.set(key, { kind: 'fail', error, once: true }),
     hang: (key) => void troubles.set(key, { kind: 'hang' }),
@@ -163,25 +162,25 @@ export function mockServer(definition: MockDefinition = {}): MockServer {
 const anything = { type: 'object' } as const;
 
 function mockTool(mock: MockTool): Tool {
-  const described: DescribedTool = isDescribed(mock) ? mock : { result: mock };
-  const { result, description, inputSchema = anything, outputSchema } = described;
+  const fields: DescribedTool = isDescribed(mock) ? mock : { result: mock };
+  const { result, description, inputSchema = anything, outputSchema } = fields;
   return tool({
     ...(description !== undefined && { description }),
     input: inputSchema,
     ...(outputSchema && { output: outputSchema }),
-    run: (args: unknown, ctx: Context) => given(result, args, ctx),
+    run: (args: unknown, ctx: Context) => runMock(result, args, ctx),
   }) as Tool;
 }
 
 function mockResource(mock: Mock<AnyArguments>): Resource {
-  return resource({ read: (values, ctx) => given(mock, values, ctx) });
+  return resource({ read: (values, ctx) => runMock(mock, values, ctx) });
 }
 
 function mockPrompt(mock: Mock<AnyArguments, PromptReturn>): Prompt {
-  return prompt({ run: (args, ctx) => given(mock, args, ctx) });
+  return prompt({ run: (args, ctx) => runMock(mock, args, ctx) });
 }
 
-async function given<T>(mock: Mock<AnyArguments, T>, input: unknown, ctx: Context): Promise<T> {
+async function runMock<T>(mock: Mock<AnyArguments, T>, input: unknown, ctx: Context): Promise<T> {
   if (mock instanceof Error) throw mock;
   return typeof mock === 'function' ? (mock as (input: unknown, ctx: Context) => T)(input, ctx) : mock;
 }
@@ -190,18 +189,18 @@ function isDescribed(mock: MockTool): mock is DescribedTool {
   return isObject(mock) && Object.hasOwn(mock, 'result');
 }
 
-async function hung(call: Call): Promise<never> {
+async function hangUntilEnd(call: Call): Promise<never> {
   await callEnded(call);
   throw new McpError('cancelled', 'The call was ended');
 }
 
-function failed(method: string, error: Error | string): Outcome {
+function failWith(method: string, error: Error | string): Outcome {
   if (McpError.is(error)) throw error;
   const message = typeof error === 'string' ? error : error.message;
   if (method !== 'tools/call') throw new McpError('internal_error', message);
   return { resultType: 'complete', ...toolFailure(message) };
 }
 
-function mapped<T, R>(group: Readonly<Record<string, T>>, make: (value: T) => R): Record<string, R> {
+function mapValues<T, R>(group: Readonly<Record<string, T>>, make: (value: T) => R): Record<string, R> {
   return Object.fromEntries(Object.entries(group).map(([name, value]) => [name, make(value)]));
 }

@@ -18,7 +18,7 @@ import { memoryStdio } from './memory/stdio.js';
 import { memoryWebSocket } from './memory/web-socket.js';
 import { carriesHeaders, type TestTransport } from './wires.js';
 
-/** A server that is served in memory: how to connect to it, and how to close it. */
+/** A server in memory: opens links to it, and closes it. */
 export interface MemoryServing {
   readonly open: OpenLink;
   readonly close: () => Promise<void>;
@@ -30,15 +30,19 @@ export interface ServingParts {
   readonly headers: HeaderValues | undefined;
 }
 
-/** Serves with the real code of the transport, from the client's link to the server, except for the socket or process between them. */
+/** Serves with all of the transport's own code, from the client's link to the server. Only the socket or process is replaced. */
 export function serveInMemory(dispatch: Dispatch, { wire, faults, headers }: ServingParts): MemoryServing {
   const { over, revision, name } = wire;
   if (headers !== undefined && !carriesHeaders(wire))
-    throw new TypeError(`Transport ${over} has no headers: choose \`over: 'http'\`, or give \`caller\`.`);
+    throw new TypeError(
+      `The transport ${over} has no headers. Choose \`over: 'http'\`, or pass \`caller\` instead.`,
+    );
   switch (over) {
     case 'in-process':
       if (faults !== undefined)
-        throw new TypeError("The in-process transport has no faults: choose `over: 'http'` or another.");
+        throw new TypeError(
+          "The transport in-process cannot have faults. Choose another, such as `over: 'http'`.",
+        );
       return { open: (_events, open) => dispatchLink(dispatch, { open }), close: async () => undefined };
     case 'http':
     case 'http+sse': {
@@ -59,10 +63,10 @@ export function serveInMemory(dispatch: Dispatch, { wire, faults, headers }: Ser
     case 'stdio':
       return onWires(() => memoryStdio(dispatch), { wire, faults });
     case 'websocket': {
-      const served: Promise<void>[] = [];
-      const WebSocket = memoryWebSocket(dispatch, { headers, onServing: (closed) => served.push(closed) });
+      const closings: Promise<void>[] = [];
+      const WebSocket = memoryWebSocket(dispatch, { headers, onServing: (closed) => closings.push(closed) });
       const make = (): Wire => webSocketWire('ws://localhost/mcp', { WebSocket });
-      return onWires(make, { wire, faults }, async () => void (await Promise.all(served)));
+      return onWires(make, { wire, faults }, async () => void (await Promise.all(closings)));
     }
     default:
       over satisfies never;

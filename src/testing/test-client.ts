@@ -9,37 +9,36 @@ import { toAuth } from '../protocol/caller.js';
 import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
 import type { Revision } from '../protocol/tables/revisions.js';
 import type { HeaderValues } from '../transports/http/client/options.js';
-import { answering, type TestHandlers } from './answers.js';
+import { type TestHandlers, toHandlers } from './answers.js';
 import { type FaultPlan, type Faults, startFaults } from './faults/faults.js';
-import { ownSecret } from './secret.js';
 import { serveInMemory } from './serving.js';
 import { type TestTransport, wireFor } from './wires.js';
 
-/** Anything that can be tested: a server, or any other object that answers calls. */
+/** The subject of a test: a server, or any other object with a `dispatch`. */
 export interface TestedServer {
   /** Answers calls. */
   readonly dispatch: Dispatch;
-  /** Takes a secret for sealing state, when the server has none. */
+  /** Receives a secret to seal state with. A server that has one ignores it. */
   readonly provideSecret?: (secret: string) => void;
 }
 
 /** The options of `testClient`: those of a client, and those of the test. */
 export interface TestClientOptions extends Omit<ClientOptions, 'caller'> {
-  /** The transport. Default: `in-process`; `http` with `headers`; with a `revision`, the first transport that has it. */
+  /** The transport. Default: `in-process`; with `headers`: `http`; with `revision`: the first of `wires` with that revision. */
   readonly over?: TestTransport['over'];
   /** The protocol revision. Default: the newest that the transport carries. */
   readonly revision?: Revision;
-  /** The authenticated caller as the server sees it. Default of `subject`: `test`. */
+  /** The authenticated caller. Default: anonymous. Default of its `subject`: `test`. */
   readonly caller?: Partial<Auth>;
-  /** Headers for every request. With a transport that has none (`stdio`, `in-process`) they are an error. */
+  /** Headers for every request. `stdio` and `in-process` have no headers: with those, `testClient` throws a `TypeError`. */
   readonly headers?: HeaderValues;
-  /** Answers to the server's questions, by key. Other questions go to the handlers. */
+  /** Answers to the server's questions, by key. Other questions go to the client's handlers. */
   readonly answers?: TestHandlers;
-  /** The faults of the network: a plan, or started faults. In-process they are an error. */
+  /** Faults of the network: a plan, or faults from `startFaults`. With `in-process`, `testClient` throws a `TypeError`. */
   readonly faults?: FaultPlan | Faults;
-  /** Stops connecting. */
+  /** Aborts the attempt to connect. */
   readonly signal?: AbortSignal;
-  /** The longest time to connect, in milliseconds; then `testClient` fails with `timeout`. Default: 30 s. */
+  /** The time limit for connecting, in milliseconds. After it, `testClient` fails with `timeout`. Default: 30 s. */
   readonly connectTimeoutMs?: number;
 }
 
@@ -57,8 +56,8 @@ const optionKeys = {
 } satisfies KeysOf<TestClientOptions>;
 
 /**
- * Makes a client of this server, ready to use, without a port or a process. Over a transport other than `in-process`,
- * everything but the socket or pipe is real.
+ * Connects a client to this server, without a port or a process. Over every transport but `in-process`, all of the transport's
+ * code runs; only the socket or the process is replaced.
  * @example
  * ```ts
  * const greet = tool({ description: 'Greets.', run: () => 'hello' });
@@ -80,7 +79,7 @@ export async function testClient<S extends TestedServer>(
   const { over, revision, caller, headers, answers, faults, signal, connectTimeoutMs, ...rest } = options;
   const wire = wireFor(over ?? (headers && 'http'), revision);
   // Sealed state need not outlive the test, so any secret will do.
-  server.provideSecret?.(ownSecret());
+  server.provideSecret?.(randomSecret());
   const serving = serveInMemory(asCaller(caller, server.dispatch), {
     wire,
     faults: faults && startFaults(faults),
@@ -90,7 +89,7 @@ export async function testClient<S extends TestedServer>(
     open: serving.open,
     target: `a test server over ${wire.name}`,
     // As in `connect`: a server in the same process answers as fast as a cache.
-    options: { cache: wire.over !== 'in-process', ...rest, ...(answers && answering(answers, rest)) },
+    options: { cache: wire.over !== 'in-process', ...rest, ...(answers && toHandlers(answers, rest)) },
     signal,
     connectTimeoutMs,
   }).catch(async (error) => {
@@ -98,6 +97,11 @@ export async function testClient<S extends TestedServer>(
     throw error;
   });
   return closingBoth(client, serving.close) as Client<S>;
+}
+
+/** A secret for a server that is gone when its test ends. */
+export function randomSecret(): string {
+  return `${crypto.randomUUID()}${crypto.randomUUID()}`;
 }
 
 function asCaller(caller: Partial<Auth> | undefined, dispatch: Dispatch): Dispatch {
@@ -108,7 +112,7 @@ function asCaller(caller: Partial<Auth> | undefined, dispatch: Dispatch): Dispat
   };
 }
 
-// The client's getters read its current state, so they are kept as getters: copied values would become stale.
+// The client becomes the prototype, so that its getters still read its current state.
 function closingBoth(client: Client, closeServing: () => Promise<void>): Client {
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {

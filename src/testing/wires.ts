@@ -9,12 +9,12 @@ export interface TestTransport {
   readonly over: 'in-process' | 'http' | 'http+sse' | 'stdio' | 'websocket';
   /** The protocol revision. */
   readonly revision: Revision;
-  /** Both in words, such as `http 2026-07-28`, for the names of tests. */
+  /** Both in one string, such as `http 2026-07-28`, for the names of tests. */
   readonly name: string;
 }
 
 const [newest] = modernRevisions as readonly [Revision];
-/** HTTP+SSE was replaced by another transport in the revision after it. */
+/** The only revision with HTTP+SSE. */
 const oldest = sessionRevisions.at(-1) as Revision;
 const all = [...modernRevisions, ...sessionRevisions];
 
@@ -47,10 +47,10 @@ export function wireFor(
     (over === undefined || wire.over === over) && (revision === undefined || wire.revision === revision);
   const wire = wires.find(fits);
   if (wire !== undefined) return wire;
-  const known = over !== undefined && Object.hasOwn(revisionsOf, over) ? revisionsOf[over] : undefined;
+  const revisions = over !== undefined && Object.hasOwn(revisionsOf, over) ? revisionsOf[over] : undefined;
   throw new TypeError(
-    known === undefined
-      ? `There is no wire "${over}" with revision ${revision ?? 'any'}. The wires are: ${wires.map(({ name }) => name).join(', ')}.`
-      : `There is no ${revision} over ${over}. Over ${over} there is: ${known.join(', ')}.`,
+    revisions === undefined
+      ? `There is no transport "${over}" with revision ${revision ?? 'any'}. Choose one of: ${wires.map(({ name }) => name).join(', ')}.`
+      : `The transport ${over} does not carry revision ${revision}. It carries: ${revisions.join(', ')}.`,
   );
 }

@@ -5,7 +5,7 @@ import { derivedSeed, seeded } from './seeded.js';
 
 /** The faults of a network, each with the probability from 0 to 1 that it happens to a message. Default of each: 0. */
 export interface FaultPlan {
-  /** The seed of all randomness: the same seed gives the same faults for the same sequence of messages. */
+  /** The seed of the random numbers: with the same seed, the same messages get the same faults. */
   readonly seed: number;
   /** The message never arrives. */
   readonly drop?: number;
@@ -19,20 +19,20 @@ export interface FaultPlan {
   readonly garble?: number;
   /** The connection breaks. */
   readonly close?: number;
-  /** The connection stays open, but nothing passes any more until `stop`. */
+  /** The connection stays open, but nothing arrives until `stop` is called. */
   readonly stall?: number;
   /** The longest delay, in milliseconds. Default: 20 ms. */
   readonly maxDelayMs?: number;
-  /** The number of messages in each direction that pass before any fault, so that the client can connect. Default: 0. */
+  /** The number of messages in each direction that pass before the first fault, so that the client can connect. Default: 0. */
   readonly after?: number;
 }
 
-/** The order is that of precedence: of several faults that a message draws, the first happens. */
+/** In order of precedence: if a message draws several faults, the first of them happens. */
 const kinds = ['close', 'stall', 'drop', 'truncate', 'garble', 'duplicate'] as const;
 
 /**
- * A fault that can happen to a message. Of several at once, only the first in this order happens: close, stall, drop, truncate,
- * garble, duplicate.
+ * A fault that can happen to a message. If a message draws several, only the first in this order happens: close, stall, drop,
+ * truncate, garble, duplicate.
  */
 export type FaultKind = (typeof kinds)[number];
 /** The direction of a message, as the client sees it. */
@@ -58,13 +58,13 @@ export interface FaultEvent {
   readonly fault: FaultKind | 'delay';
 }
 
-/** A plan in progress. One serves all connections of a client, so that a fault of the first does not repeat on the second. */
+/** A plan that was started. All connections of a client share it, so that a reconnect does not start it over. */
 export interface Faults {
   /** The plan that was started. */
   readonly plan: FaultPlan;
-  /** The faults so far, in order. Print them when a seed finds a bug. */
+  /** The faults so far, in order. Print them when a test fails with a seed. */
   readonly events: readonly FaultEvent[];
-  /** Ends the faults: stalled messages continue, and further ones pass unharmed. */
+  /** Ends the faults: stalled messages continue, and later ones pass unchanged. */
   readonly stop: () => void;
   /** Resolves when `stop` is called. */
   readonly calmed: Promise<void>;
@@ -87,7 +87,7 @@ const planKeys = {
   after: true,
 } satisfies KeysOf<FaultPlan>;
 
-/** Starts a plan, to watch its faults and to end them with `stop`. Faults that are already started are returned as they are. */
+/** Starts a plan, so that a test can read its `events` and `stop` it. Returns started faults as they are. */
 export function startFaults(plan: FaultPlan | Faults): Faults {
   if ('next' in plan) return plan;
   checkOptions('The plan of faults', plan, planKeys);
@@ -95,11 +95,11 @@ export function startFaults(plan: FaultPlan | Faults): Faults {
   const rates = kinds.map((kind) => plan[kind] ?? 0);
   const counts: Record<Direction, number> = { sent: 0, received: 0 };
   const events: FaultEvent[] = [];
-  let isCalm = false;
+  let isStopped = false;
   let stop!: () => void;
   const calmed = new Promise<void>((resolve) => {
     stop = () => {
-      isCalm = true;
+      isStopped = true;
       resolve();
     };
   });
@@ -107,7 +107,7 @@ export function startFaults(plan: FaultPlan | Faults): Faults {
   function next(direction: Direction): Fate {
     const message = ++counts[direction];
     const random = seeded(derivedSeed(seed, streams[direction], message));
-    if (isCalm || message <= after) return { fault: undefined, delayMs: 0, random };
+    if (isStopped || message <= after) return { fault: undefined, delayMs: 0, random };
     // All faults are drawn, so that a different rate of one does not change the others.
     const fault = kinds[rates.map((rate) => random() < rate).indexOf(true)];
     const delayMs = random() < delay ? 1 + Math.floor(random() * maxDelayMs) : 0;
@@ -119,27 +119,27 @@ export function startFaults(plan: FaultPlan | Faults): Faults {
   return { plan, events, stop, calmed, next };
 }
 
-/** Makes a plan with one to three kinds of faults, some rare and some frequent, for tests that try many seeds. */
+/** Makes a plan from a seed: one to three kinds of faults, rare or frequent. For tests that try many seeds. */
 export function randomPlan(seed: number): FaultPlan {
   const random = seeded(derivedSeed(seed, 2, 0));
   const among = ['delay', ...kinds];
-  const chosen = Array.from({ length: 1 + Math.floor(random() * 3) }, () => {
+  const choices = Array.from({ length: 1 + Math.floor(random() * 3) }, () => {
     const [kind] = among.splice(Math.floor(random() * among.length), 1);
     // Squared, so that rare faults are as likely as frequent ones.
     return [kind, 0.02 + 0.4 * random() ** 2];
   });
-  return { seed, ...Object.fromEntries(chosen), maxDelayMs: 1 + Math.floor(random() * 20) };
+  return { seed, ...Object.fromEntries(choices), maxDelayMs: 1 + Math.floor(random() * 20) };
 }
 
 /** The beginning of a string. */
-export function truncated(text: string, random: () => number): string {
+export function truncate(text: string, random: () => number): string {
   return text.slice(0, Math.floor(random() * text.length));
 }
 
 const JUNK = '{}[]",:\\0x\u0000\uFFFD ';
 
 /** The string with one to five characters replaced. It stays one line. */
-export function garbled(text: string, random: () => number): string {
+export function garble(text: string, random: () => number): string {
   const characters = [...text];
   for (let left = 1 + Math.floor(random() * 5); left > 0 && characters.length > 0; left--) {
     characters[Math.floor(random() * characters.length)] = JUNK[Math.floor(random() * JUNK.length)] ?? ' ';

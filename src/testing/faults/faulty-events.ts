@@ -2,10 +2,10 @@
 
 import { unlessAborted } from '../../async/abort.js';
 import { delay } from '../../async/delay.js';
-import { type Faults, garbled, truncated } from './faults.js';
+import { type Faults, garble, truncate } from './faults.js';
 import { bodyOf, networkError } from './network.js';
 
-/** An event stream on which things go wrong, event by event. */
+/** An event stream whose events meet the faults of a plan, one by one. */
 export function faultyEvents(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   faults: Faults,
@@ -14,9 +14,9 @@ export function faultyEvents(
   const reader = body.getReader();
   const cancel = (reason: unknown): void => void reader.cancel(reason).catch(() => undefined);
   return bodyOf(
-    async function* faultyEvents(ended) {
+    async function* faultyEvents(signal) {
       try {
-        yield* disturbed(eventsOf(reader), faults, ended);
+        yield* disturb(eventsOf(reader), faults, signal);
       } finally {
         cancel(undefined);
       }
@@ -26,32 +26,32 @@ export function faultyEvents(
   );
 }
 
-async function* disturbed(
+async function* disturb(
   events: AsyncIterable<string>,
   faults: Faults,
-  ended: AbortSignal,
+  signal: AbortSignal,
 ): AsyncGenerator<string> {
   for await (const event of events) {
     const { fault, delayMs, random } = faults.next('received');
-    ended.throwIfAborted();
-    if (delayMs > 0) await delay(delayMs, { signal: ended });
+    signal.throwIfAborted();
+    if (delayMs > 0) await delay(delayMs, { signal });
     switch (fault) {
       case 'drop':
         continue;
       case 'close':
         throw networkError();
       case 'truncate':
-        yield truncated(event, random);
+        yield truncate(event, random);
         if (random() < 0.5) throw networkError();
         return;
       case 'garble':
-        yield garbled(event, random);
+        yield garble(event, random);
         continue;
       case 'duplicate':
         yield event;
         break;
       case 'stall':
-        await unlessAborted(faults.calmed, ended);
+        await unlessAborted(faults.calmed, signal);
         break;
       default:
         fault satisfies undefined;

@@ -2,7 +2,7 @@
 
 import { unlessAborted } from '../../async/abort.js';
 import { delay } from '../../async/delay.js';
-import { type Fate, type FaultPlan, type Faults, garbled, startFaults, truncated } from './faults.js';
+import { type Fate, type FaultPlan, type Faults, garble, startFaults, truncate } from './faults.js';
 import { faultyEvents } from './faulty-events.js';
 import { bodyOf, networkError, withBody } from './network.js';
 
@@ -10,8 +10,8 @@ import { bodyOf, networkError, withBody } from './network.js';
 type Fetch = typeof globalThis.fetch;
 
 /**
- * Wraps a `fetch` so that things go wrong as the plan says. Each request, each answer and each event of a stream is a message.
- * A lost message rejects with a `TypeError`, as on a network, or never arrives until the request is aborted.
+ * Wraps a `fetch` in the faults of a plan. Each request, each reply and each event of a stream is a message. If a message is
+ * lost, the `fetch` rejects with a `TypeError`, as on a network, or stays pending until the request is aborted.
  */
 export function faultyFetch(inner: Fetch, plan: FaultPlan | Faults): Fetch {
   const faults = startFaults(plan);
@@ -27,31 +27,31 @@ export function faultyFetch(inner: Fetch, plan: FaultPlan | Faults): Fetch {
         ...{ method, headers, redirect, signal },
         ...(text !== undefined && { body: text }),
       });
-    const response = await disturbed(send, { body, fate: faults.next('sent'), faults, signal });
-    return response.body === null ? response : withFaults(response, response.body, { faults, signal });
+    const response = await sendWithFaults(send, { body, fate: faults.next('sent'), faults, signal });
+    return response.body === null ? response : receiveWithFaults(response, response.body, { faults, signal });
   };
 }
 
-interface Circumstances {
+interface FaultContext {
   readonly faults: Faults;
   readonly signal: AbortSignal;
 }
 
-async function disturbed(
+async function sendWithFaults(
   send: (text?: string) => Promise<Response>,
   {
     body = '',
     fate,
     faults,
     signal,
-  }: Circumstances & { readonly body: string | undefined; readonly fate: Fate },
+  }: FaultContext & { readonly body: string | undefined; readonly fate: Fate },
 ): Promise<Response> {
   const { fault, delayMs, random } = fate;
   signal.throwIfAborted();
   if (delayMs > 0) await delay(delayMs, { signal });
   switch (fault) {
     case 'drop':
-      return lost(random, { faults, signal });
+      return loseMessage(random, { faults, signal });
     case 'stall':
       await unlessAborted(faults.calmed, signal);
       return send();
@@ -65,19 +65,19 @@ async function disturbed(
       return first;
     }
     case 'truncate':
-      return body === '' ? send() : send(truncated(body, random));
+      return body === '' ? send() : send(truncate(body, random));
     case 'garble':
-      return body === '' ? send() : send(garbled(body, random));
+      return body === '' ? send() : send(garble(body, random));
     default:
       fault satisfies undefined;
       return send();
   }
 }
 
-async function withFaults(
+async function receiveWithFaults(
   response: Response,
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
-  { faults, signal }: Circumstances,
+  { faults, signal }: FaultContext,
 ): Promise<Response> {
   if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
     return withBody(response, faultyEvents(body, faults, signal));
@@ -87,31 +87,31 @@ async function withFaults(
   if (delayMs > 0) await delay(delayMs, { signal });
   if (fault === 'drop') {
     void body.cancel().catch(() => undefined);
-    return lost(random, { faults, signal });
+    return loseMessage(random, { faults, signal });
   }
   // A reply cannot arrive twice: its duplicate is the reply itself.
   if (fault === undefined || fault === 'duplicate') return response;
   const text = await response.text();
   return withBody(
     response,
-    bodyOf(async function* faultyBody(ended) {
-      if (fault === 'garble') return yield garbled(text, random);
-      const kept = truncated(text, random);
-      yield kept;
+    bodyOf(async function* faultyBody(bodySignal) {
+      if (fault === 'garble') return yield garble(text, random);
+      const head = truncate(text, random);
+      yield head;
       if (fault === 'stall') {
-        await unlessAborted(faults.calmed, ended);
-        yield text.slice(kept.length);
+        await unlessAborted(faults.calmed, bodySignal);
+        yield text.slice(head.length);
       } else if (fault === 'close' || random() < 0.5) throw networkError();
     }, signal),
   );
 }
 
 // Some networks report a lost message; others stay silent until the client gives up.
-async function lost(random: () => number, { faults, signal }: Circumstances): Promise<never> {
+async function loseMessage(random: () => number, { faults, signal }: FaultContext): Promise<never> {
   if (random() < 0.5) await unlessAborted(faults.calmed, signal);
   throw networkError();
 }
 
-async function discard(sent: Promise<Response>): Promise<void> {
-  await (await sent).body?.cancel().catch(() => undefined);
+async function discard(reply: Promise<Response>): Promise<void> {
+  await (await reply).body?.cancel().catch(() => undefined);
 }

@@ -2,39 +2,39 @@
 
 import { McpError } from '../../protocol/errors.js';
 import type { Wire, WireEvents } from '../../transports/client/wire.js';
-import { type Direction, type FaultPlan, type Faults, garbled, startFaults, truncated } from './faults.js';
+import { type Direction, type FaultPlan, type Faults, garble, startFaults, truncate } from './faults.js';
 
-/** A wire on which things go wrong, in both directions, as the plan says. */
+/** A wire whose messages meet the faults of a plan, in both directions. */
 export function faultyWire(wire: Wire, plan: FaultPlan | Faults): Wire {
   const faults = startFaults(plan);
-  let hearer: WireEvents | undefined;
-  let over = false;
+  let receiver: WireEvents | undefined;
+  let isOver = false;
   let closing: Promise<void> | undefined;
 
-  const outgoing = new FaultyDirection(faults, 'sent', { deliver: wire.send, broken });
+  const outgoing = new FaultyDirection(faults, 'sent', { deliver: wire.send, breakOff });
   const incoming = new FaultyDirection(faults, 'received', {
-    deliver: (text) => hearer?.message(text),
-    broken,
+    deliver: (text) => receiver?.message(text),
+    breakOff,
   });
 
   function end(): Promise<void> {
-    over = true;
+    isOver = true;
     outgoing.stop();
     incoming.stop();
     closing ??= wire.close();
     return closing;
   }
 
-  function broken(): void {
-    if (over) return;
+  function breakOff(): void {
+    if (isOver) return;
     void end();
-    hearer?.closed(new McpError('connection_closed', 'The connection broke: a fault of the test'));
+    receiver?.closed(new McpError('connection_closed', 'The connection was lost: a fault of the test'));
   }
 
   return {
     send: (text) => outgoing.push(text),
     start(events) {
-      hearer = events;
+      receiver = events;
       wire.start({
         message: (text) => incoming.push(text),
         tooLong: events.tooLong,
@@ -42,7 +42,7 @@ export function faultyWire(wire: Wire, plan: FaultPlan | Faults): Wire {
         // Delayed messages still arrive before the end.
         closed: (reason) =>
           incoming.after(() => {
-            if (over) return;
+            if (isOver) return;
             void end();
             events.closed(reason);
           }),
@@ -54,19 +54,19 @@ export function faultyWire(wire: Wire, plan: FaultPlan | Faults): Wire {
 
 interface Ends {
   readonly deliver: (text: string) => void;
-  readonly broken: () => void;
+  readonly breakOff: () => void;
 }
 
-/** One direction. The order of the messages is kept, as it is on a real connection. */
+/** One direction. Messages stay in order, as on a real connection. */
 class FaultyDirection {
   readonly #faults: Faults;
   readonly #direction: Direction;
   readonly #ends: Ends;
   #queue: { readonly delayMs: number; readonly act: () => void }[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #busy = false;
-  #stalled = false;
-  #stopped = false;
+  #isBusy = false;
+  #isStalled = false;
+  #isStopped = false;
 
   constructor(faults: Faults, direction: Direction, ends: Ends) {
     this.#faults = faults;
@@ -75,25 +75,25 @@ class FaultyDirection {
   }
 
   push(text: string): void {
-    if (this.#stopped) return;
+    if (this.#isStopped) return;
     const { fault, delayMs, random } = this.#faults.next(this.#direction);
-    const { deliver, broken } = this.#ends;
+    const { deliver, breakOff } = this.#ends;
     this.#add(delayMs, () => {
       switch (fault) {
         case 'drop':
           return;
         case 'close':
-          return broken();
+          return breakOff();
         case 'stall':
           this.#stall(() => deliver(text));
           return;
         case 'truncate':
-          return deliver(truncated(text, random));
+          return deliver(truncate(text, random));
         case 'garble':
-          return deliver(garbled(text, random));
+          return deliver(garble(text, random));
         case 'duplicate':
           deliver(text);
-          if (!this.#stopped) deliver(text);
+          if (!this.#isStopped) deliver(text);
           return;
         default:
           fault satisfies undefined;
@@ -102,14 +102,14 @@ class FaultyDirection {
     });
   }
 
-  /** Runs when everything before it has arrived; at once if the direction is stalled forever. */
+  /** Runs `act` when all earlier messages have arrived; at once if the direction is stalled. */
   after(act: () => void): void {
-    if (this.#stalled) act();
+    if (this.#isStalled) act();
     else this.#add(0, act);
   }
 
   stop(): void {
-    this.#stopped = true;
+    this.#isStopped = true;
     this.#queue = [];
     clearTimeout(this.#timer);
   }
@@ -119,12 +119,12 @@ class FaultyDirection {
     this.#run();
   }
 
-  // A delivery may lead to more messages, which wait for their turn.
+  // A delivery may cause more messages, which wait for their turn.
   #run(): void {
-    while (!this.#busy && !this.#stalled) {
+    while (!this.#isBusy && !this.#isStalled) {
       const head = this.#queue.shift();
       if (head === undefined) return;
-      this.#busy = true;
+      this.#isBusy = true;
       if (head.delayMs > 0) this.#timer = setTimeout(() => this.#act(head.act), head.delayMs);
       else this.#act(head.act);
     }
@@ -134,16 +134,16 @@ class FaultyDirection {
     try {
       act();
     } finally {
-      this.#busy = false;
+      this.#isBusy = false;
     }
     this.#run();
   }
 
   #stall(resume: () => void): void {
-    this.#stalled = true;
+    this.#isStalled = true;
     void this.#faults.calmed.then(() => {
-      if (this.#stopped) return;
-      this.#stalled = false;
+      if (this.#isStopped) return;
+      this.#isStalled = false;
       resume();
       this.#run();
     });

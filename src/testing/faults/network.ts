@@ -1,4 +1,4 @@
-// The behaviour of `fetch` on a network that fails, for fetches without a network.
+// Errors and bodies that behave as those of a real `fetch`, for fetches without a network.
 
 import { unlessAborted } from '../../async/abort.js';
 
@@ -8,8 +8,8 @@ export function networkError(): TypeError {
 }
 
 /**
- * A body made of strings. Errors with the signal's reason when that aborts, as the body of a `fetch` does; `onCancel` runs when
- * the reader leaves, and then too.
+ * A body from strings or bytes. When the signal aborts, the body fails with its reason, as the body of a `fetch` does. `onCancel`
+ * runs then, and when the reader cancels.
  */
 export function bodyOf(
   texts: (signal: AbortSignal) => AsyncGenerator<string | Uint8Array>,
@@ -17,11 +17,11 @@ export function bodyOf(
   onCancel: (reason: unknown) => void = () => undefined,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder();
-  const left = new AbortController();
-  const generator = texts(left.signal);
+  const bodyEnd = new AbortController();
+  const generator = texts(bodyEnd.signal);
   const leave = (reason: unknown): void => {
     signal.removeEventListener('abort', stop);
-    left.abort(reason);
+    bodyEnd.abort(reason);
     onCancel(reason);
   };
   const stop = (): void => leave(signal.reason);
@@ -30,7 +30,7 @@ export function bodyOf(
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
       try {
-        const { done, value } = await unlessAborted(generator.next(), left.signal);
+        const { done, value } = await unlessAborted(generator.next(), bodyEnd.signal);
         if (!done) {
           controller.enqueue(typeof value === 'string' ? encoder.encode(value) : new Uint8Array(value));
           return;

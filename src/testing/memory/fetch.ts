@@ -22,7 +22,7 @@ export function memoryFetch(handler: (request: Request) => Promise<Response>): t
     }
     const reader = response.body.getReader();
     const body = bodyOf(
-      async function* passed() {
+      async function* chunks() {
         for (;;) {
           const { done, value } = await reader.read();
           if (done) break;

@@ -13,8 +13,8 @@ const input = { pause: () => undefined, resume: () => undefined };
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * A server's pipes without its process: both eras on one channel, lines as bytes, cut into pieces wherever a pipe might cut
- * them.
+ * A server's pipes without its process. Both eras share one channel, as on a real pipe, and lines travel as bytes that are split
+ * anywhere.
  */
 export function memoryStdio(dispatch: Dispatch): Wire {
   const random = seeded(1);
@@ -38,11 +38,11 @@ export function memoryStdio(dispatch: Dispatch): Wire {
 
   return {
     send: (text) => toServer.write(printLine(text)),
-    start(given) {
-      events = given;
-      const came = early ?? [];
+    start(receiver) {
+      events = receiver;
+      const messages = early ?? [];
       early = undefined;
-      for (const text of came) given.message(text);
+      for (const text of messages) receiver.message(text);
     },
     close() {
       closing ??= close();
@@ -51,14 +51,14 @@ export function memoryStdio(dispatch: Dispatch): Wire {
   };
 }
 
-/** One direction. Writes arrive soon and in order, but cut into other pieces. */
+/** One direction. Writes arrive soon and in order, but split at other places. */
 class Pipe {
   readonly #random: () => number;
   readonly #deliver: (text: string) => void;
   readonly #reader = new LineReader({ maxBytes: MAX_BYTES });
   readonly #encoder = new TextEncoder();
-  #written = '';
-  #ended = false;
+  #buffered = '';
+  #isEnded = false;
 
   constructor(random: () => number, deliver: (text: string) => void) {
     this.#random = random;
@@ -66,23 +66,23 @@ class Pipe {
   }
 
   write(text: string): void {
-    if (this.#ended) return;
-    if (this.#written === '') queueMicrotask(() => this.#flush());
-    this.#written += text;
+    if (this.#isEnded) return;
+    if (this.#buffered === '') queueMicrotask(() => this.#flush());
+    this.#buffered += text;
   }
 
   end(): void {
     this.#flush();
-    this.#ended = true;
+    this.#isEnded = true;
   }
 
   #flush(): void {
-    const bytes = this.#encoder.encode(this.#written);
-    this.#written = '';
+    const bytes = this.#encoder.encode(this.#buffered);
+    this.#buffered = '';
     for (let start = 0; start < bytes.length; ) {
       const end = start + 1 + Math.floor(this.#random() * Math.max(64, bytes.length - start));
       for (const line of this.#reader.push(bytes.slice(start, end))) {
-        if (!line.tooLong && !this.#ended) this.#deliver(line.text);
+        if (!line.tooLong && !this.#isEnded) this.#deliver(line.text);
       }
       start = end;
     }

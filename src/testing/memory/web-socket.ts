@@ -17,8 +17,8 @@ export function memoryWebSocket(
   dispatch: Dispatch,
   { onServing, headers }: MemoryWebSocketParts,
 ): WebSocketConstructor {
-  const sent = new Headers(headers as ConstructorParameters<typeof Headers>[0]);
-  const http = { header: (name: string) => sent.get(name) ?? undefined, remoteAddress: undefined };
+  const fields = new Headers(headers as ConstructorParameters<typeof Headers>[0]);
+  const http = { header: (name: string) => fields.get(name) ?? undefined, remoteAddress: undefined };
   return class MemoryWebSocket extends End implements ClientSocket {
     constructor() {
       super();
@@ -32,12 +32,12 @@ export function memoryWebSocket(
 
 type Listener = (event: never) => void;
 
-/** One of the two ends. A message sent by one is an event of the other, soon and in order. */
+/** One end of a connection. A message that one end sends becomes an event of the other, soon and in order. */
 class End {
   readonly bufferedAmount = 0;
   readonly #listeners = new Map<string, Listener[]>();
   #other: End | undefined;
-  #closed = false;
+  #isClosed = false;
 
   join(other: End): void {
     this.#other = other;
@@ -49,14 +49,14 @@ class End {
   }
 
   send(text: string): void {
-    if (!this.#closed) this.#other?.emit('message', { data: text });
+    if (!this.#isClosed) this.#other?.emit('message', { data: text });
   }
 
   close(code = 1000, reason = ''): void {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     const other = this.#other;
-    if (other !== undefined) other.#closed = true;
+    if (other !== undefined) other.#isClosed = true;
     other?.emit('close', { code, reason });
     this.emit('close', { code, reason });
   }

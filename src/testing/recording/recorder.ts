@@ -1,27 +1,27 @@
-// Middleware that records calls.
+// `recorder`: middleware that records calls.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Middleware } from '../../protocol/call.js';
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import { toMcpError } from '../../protocol/errors.js';
-import { type Entry, HEADER, printEntry, redactedNames, without } from './recording.js';
+import { type Entry, HEADER, printEntry, secretNames, without } from './recording.js';
 
 /** The options of a recorder. */
 export interface RecorderOptions {
   /**
-   * Names of fields whose values are replaced by `***`, besides passwords, tokens, secrets, API keys and `authorization`. Case,
-   * `_` and `-` do not matter.
+   * More names of fields whose values are replaced by `***`. Those of passwords, tokens, secrets, API keys and `authorization`
+   * always are. Case, `_` and `-` do not matter.
    */
   readonly redact?: readonly string[];
-  /** Called with each line as it is written, the header included, to append it to a file. */
+  /** Called with each new line, the header included: to append it to a file. */
   readonly onLine?: (line: string) => void;
 }
 
 const optionKeys = { redact: true, onLine: true } satisfies KeysOf<RecorderOptions>;
 
-/** Middleware for the `use` of a server or a client, which records the calls that pass. */
+/** Middleware that records calls, for the option `use` of a server or a client. */
 export interface Recorder extends Middleware {
-  /** The recording so far, as text for `replay`. */
+  /** The recording so far, as a string for `replay`. */
   readonly recording: string;
 }
 
@@ -29,7 +29,7 @@ export interface Recorder extends Middleware {
 export function recorder(options: RecorderOptions = {}): Recorder {
   checkOptions('recorder', options, optionKeys);
   const { redact = [], onLine } = options;
-  const names = redactedNames(redact);
+  const names = secretNames(redact);
   const start = performance.now();
   const lines: string[] = [];
   let last = 0;
@@ -44,21 +44,21 @@ export function recorder(options: RecorderOptions = {}): Recorder {
   async function recorder(call: Call, next: Parameters<Middleware>[1]): ReturnType<Middleware> {
     const number = ++last;
     const { method, params, notify } = call;
-    const note = (what: Omit<Entry, 'call' | 'at'>): void =>
-      write(printEntry({ call: number, at: Math.round(performance.now() - start), ...what }, names));
-    note({ method, params: without(params, '_meta') });
-    let open = true;
-    const heard = (name: string, said?: JsonObject): void => {
-      if (open) note({ notify: name, ...(said && { params: said }) });
-      notify(name, said);
+    const record = (event: Omit<Entry, 'call' | 'at'>): void =>
+      write(printEntry({ call: number, at: Math.round(performance.now() - start), ...event }, names));
+    record({ method, params: without(params, '_meta') });
+    let isOpen = true;
+    const recordAndNotify = (name: string, content?: JsonObject): void => {
+      if (isOpen) record({ notify: name, ...(content && { params: content }) });
+      notify(name, content);
     };
     try {
-      const outcome = await next({ ...call, notify: heard });
-      note({ outcome });
+      const outcome = await next({ ...call, notify: recordAndNotify });
+      record({ outcome });
       return outcome;
     } catch (error) {
       const { code, message, data, number: wire } = toMcpError(error);
-      note({
+      record({
         error: {
           code,
           message,
@@ -68,7 +68,7 @@ export function recorder(options: RecorderOptions = {}): Recorder {
       });
       throw error;
     } finally {
-      open = false;
+      isOpen = false;
     }
   }
 

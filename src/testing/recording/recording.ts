@@ -2,12 +2,12 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Outcome } from '../../protocol/call.js';
 import type { ErrorCode } from '../../protocol/errors.js';
 
-// The format of recordings: a header, then one line of JSON for each event. It can be read, compared by version control, and
-// edited by hand.
+// The format of recordings: a header, then one line of JSON for each event, so that a recording can be read, compared and edited
+// by hand.
 
 export const HEADER = { fullmcp: 'recording', version: 1 } as const;
 
-/** A line: a call begins with `method`; `notify`, `outcome` and `error` belong to the call with that number. */
+/** One line. A line with `method` begins a call; `notify`, `outcome` and `error` belong to the call with the same number. */
 export interface Entry {
   readonly call: number;
   /** Milliseconds since the recording began. */
@@ -38,8 +38,8 @@ const secrets = [
   'apikey',
 ];
 
-/** The names whose values are left out, as `isSecret` compares them. */
-export function redactedNames(more: readonly string[]): ReadonlySet<string> {
+/** The names of fields whose values are left out: the usual ones and these, in the form that `redact` compares. */
+export function secretNames(more: readonly string[]): ReadonlySet<string> {
   return new Set([...secrets, ...more.map(plain)]);
 }
 
@@ -49,17 +49,17 @@ function plain(name: string): string {
 }
 
 export function printEntry(entry: Entry, names: ReadonlySet<string>): string {
-  return JSON.stringify(redacted(entry, names));
+  return JSON.stringify(redact(entry, names));
 }
 
-/** The value with `***` instead of the value of each field that has one of these names. */
-export function redacted(value: unknown, names: ReadonlySet<string>): unknown {
-  if (Array.isArray(value)) return value.map((item) => redacted(item, names));
+/** A copy with `***` as the value of each field that has one of these names. */
+export function redact(value: unknown, names: ReadonlySet<string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => redact(item, names));
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
       name,
-      inner !== undefined && names.has(plain(name)) ? REDACTED : redacted(inner, names),
+      inner !== undefined && names.has(plain(name)) ? REDACTED : redact(inner, names),
     ]),
   );
 }
@@ -99,15 +99,15 @@ export function readRecording(text: string): Recording {
       return;
     }
     const call = calls.get(number);
-    if (call === undefined) throw problem(i + 1, `belongs to call ${number}, which does not begin above`);
+    if (call === undefined) throw problem(i + 1, `belongs to call ${number}, which no line above begins`);
     if (typeof notify === 'string') {
       call.notifications.push({ method: notify, params: isObject(params) ? params : undefined });
     } else if (isObject(entry['outcome'])) call.outcome = entry['outcome'] as Outcome;
     else if (isObject(entry['error'])) call.error = entry['error'] as unknown as RecordedError;
     else throw problem(i + 1, 'has neither "method" nor "notify", "outcome" or "error"');
   });
-  const more = Array.isArray(header['redact']) ? header['redact'].map(String) : [];
-  return { calls: [...calls.values()], names: redactedNames(more) };
+  const names = Array.isArray(header['redact']) ? header['redact'].map(String) : [];
+  return { calls: [...calls.values()], names: secretNames(names) };
 }
 
 function readLine(line: string, number: number): JsonObject {
@@ -122,5 +122,5 @@ function readLine(line: string, number: number): JsonObject {
 }
 
 function problem(line: number, what: string): TypeError {
-  return new TypeError(`This is not a recording that can be replayed: line ${line} ${what}.`);
+  return new TypeError(`The recording cannot be replayed: line ${line} ${what}.`);
 }

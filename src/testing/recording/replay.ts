@@ -1,4 +1,4 @@
-// A dispatch that answers from a recording.
+// `replay`: a dispatch that answers from a recording.
 
 import { callEnded } from '../../async/lifetime.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
@@ -10,36 +10,39 @@ import type { ServerCapabilities } from '../../protocol/model/model.js';
 import { modernRevisions } from '../../protocol/tables/features.js';
 import { nameParam } from '../../protocol/tables/methods.js';
 import { canonical } from '../../server/state/canonical.js';
-import { type RecordedCall, type Recording, readRecording, redacted, without } from './recording.js';
+import { type RecordedCall, type Recording, readRecording, redact, without } from './recording.js';
 
 /**
- * Answers from a recording. A call with the same method and parameters gets the recorded outcome; repeated calls get the
- * recorded outcomes in order, and then the last one again. A call that was not recorded fails.
+ * Makes a `Dispatch` that answers from a recording. A call gets the outcome that was recorded for the same method and
+ * parameters. If there are several, they come in order, and the last one is repeated. A call that was not recorded fails.
  */
 export function replay(text: string): Dispatch {
   const recording = readRecording(text);
-  const recorded = new Map<string, RecordedCall[]>();
+  const callsByKey = new Map<string, RecordedCall[]>();
   for (const call of recording.calls) {
     const key = keyOf(call, recording);
-    recorded.set(key, [...(recorded.get(key) ?? []), call]);
+    callsByKey.set(key, [...(callsByKey.get(key) ?? []), call]);
   }
 
   return async function replay(call) {
-    const same = recorded.get(keyOf(call, recording));
-    const found = same !== undefined && same.length > 1 ? same.shift() : same?.[0];
-    if (found !== undefined) return again(found, call);
-    if (call.method === 'server/discover') return discovered(recording);
-    throw unrecorded(call, recording);
+    const matches = callsByKey.get(keyOf(call, recording));
+    const match = matches !== undefined && matches.length > 1 ? matches.shift() : matches?.[0];
+    if (match !== undefined) return replayCall(match, call);
+    if (call.method === 'server/discover') return discover(recording);
+    throw notRecorded(call, recording);
   };
 }
 
 function keyOf(call: Pick<Call, 'method' | 'params'>, { names }: Recording): string {
-  return `${call.method} ${canonical(redacted(without(call.params, '_meta'), names))}`;
+  return `${call.method} ${canonical(redact(without(call.params, '_meta'), names))}`;
 }
 
-async function again({ method, notifications, outcome, error }: RecordedCall, call: Call): Promise<Outcome> {
-  for (const said of notifications) call.notify(said.method, withToken(said.params, call));
-  // A subscription was ended by the client; a call that never ended does not end here either.
+async function replayCall(
+  { method, notifications, outcome, error }: RecordedCall,
+  call: Call,
+): Promise<Outcome> {
+  for (const { method: name, params } of notifications) call.notify(name, withToken(params, call));
+  // A recorded subscription has no outcome of its own: the client ended it. A call without an outcome does not end here either.
   if (method === 'subscriptions/listen' || (outcome === undefined && error === undefined)) {
     await callEnded(call);
     throw new McpError('cancelled', 'The call was ended');
@@ -58,7 +61,7 @@ function withToken(params: JsonObject | undefined, call: Call): JsonObject | und
 }
 
 // A recording of a client's calls has no `server/discover`, which is sent before there is a client.
-function discovered({ calls }: Recording): Outcome {
+function discover({ calls }: Recording): Outcome {
   const has = (prefix: string): boolean => calls.some(({ method }) => method.startsWith(prefix));
   const capabilities: ServerCapabilities = {
     ...(has('tools/') && { tools: {} }),
@@ -69,18 +72,18 @@ function discovered({ calls }: Recording): Outcome {
   return { resultType: 'complete', supportedVersions: modernRevisions, capabilities };
 }
 
-const SHOWN = 20;
+const MAX_LISTED = 20;
 
-function unrecorded({ method, params }: Call, { calls, names }: Recording): McpError {
-  const known = [...new Set(calls.map((recorded) => shown(recorded)))];
-  const list = known.slice(0, SHOWN).join(', ') + (known.length > SHOWN ? ', …' : '');
+function notRecorded({ method, params }: Call, { calls, names }: Recording): McpError {
+  const descriptions = [...new Set(calls.map(describeCall))];
+  const list = descriptions.slice(0, MAX_LISTED).join(', ') + (descriptions.length > MAX_LISTED ? ', …' : '');
   return new McpError(
     'invalid_request',
-    `The recording has no call of ${shown({ method, params: redacted(params, names) as JsonObject })}. It has: ${list || 'nothing'}. Record it again, or add the lines.`,
+    `The recording has no call of ${describeCall({ method, params: redact(params, names) as JsonObject })}. It has: ${list || 'nothing'}. Record the calls again, or add the lines by hand.`,
   );
 }
 
-function shown({ method, params }: Pick<Call, 'method' | 'params'>): string {
+function describeCall({ method, params }: Pick<Call, 'method' | 'params'>): string {
   const name = params[nameParam(method) ?? ''];
   const args = params['arguments'];
   if (typeof name !== 'string') return method;

@@ -199,10 +199,10 @@ describe('testClient', () => {
 
   test('lists the wires in its error for an unknown one', async () => {
     await expect(testClient(server(), { over: 'http', revision: '2024-11-05' })).rejects.toThrow(
-      'There is no 2024-11-05 over http. Over http there is: 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26.',
+      'The transport http does not carry revision 2024-11-05. It carries: 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26.',
     );
     await expect(testClient(server(), { over: 'pigeon' as TestTransport['over'] })).rejects.toThrow(
-      'no wire "pigeon"',
+      'no transport "pigeon"',
     );
     await expect(testClient(server(), { faults: { seed: 1 } })).rejects.toThrow("over: 'http'");
   });
@@ -270,7 +270,7 @@ describe('the caller of a test client', () => {
 
   test.each(['stdio', 'in-process'] as const)('cannot come from headers over %s', async (over) => {
     await expect(testClient(asked(), { over, headers: { 'x-user': 'ada' } })).rejects.toThrow(
-      `Transport ${over} has no headers: choose \`over: 'http'\`, or give \`caller\`.`,
+      `The transport ${over} has no headers. Choose \`over: 'http'\`, or pass \`caller\` instead.`,
     );
   });
 
