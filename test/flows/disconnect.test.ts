@@ -11,7 +11,7 @@ import { initializeMessage, jsonHeaders, openSession } from '../support/http/ses
 import { soon, until } from '../support/until.js';
 import { openWebSocket } from '../support/wires/web-socket.js';
 
-// Clients that disconnect at various points: the handler sees its signal abort, and nothing is left open.
+// Clients that disconnect at various points: the handler's signal aborts, and nothing is left open.
 
 let attacked: Attacked;
 let serving: Serving;
@@ -28,7 +28,7 @@ afterEach(async () => {
   await until('no handler runs', () => attacked.running() === 0);
   const from = performance.now();
   await serving.close();
-  // Nothing is left that a drain would wait for.
+  // No call is left that a drain would wait for.
   expect(performance.now() - from).toBeLessThan(30_000);
 }, 40_000);
 
@@ -67,11 +67,13 @@ describe('a client that disconnects in the middle of a call', () => {
     await until('the call is aborted', () => attacked.aborted('hangAfterProgress') === 1);
   });
 
-  test('aborts the handler over modern HTTP in a subscription', async () => {
+  test('ends its subscription over modern HTTP', async () => {
     const params = { notifications: { toolsListChanged: true } };
     const events = await modernStream(url, 'subscriptions/listen', params);
     expect(JSON.parse(String((await events.next())?.data)).method).toContain('acknowledged');
+    expect(attacked.aborted('listen')).toBe(0);
     events.drop();
+    await until('the subscription is aborted', () => attacked.aborted('listen') === 1);
   });
 
   test('aborts the handler over WebSocket, in both eras', async () => {
@@ -112,7 +114,7 @@ describe('a client that disconnects in the middle of a call', () => {
     ).toContain('"a"');
   });
 
-  test('leaves the call in a session with a stream running until it cancels', async () => {
+  test('leaves a call that streams in a session running until it cancels that call', async () => {
     const session = await openSession(url);
     const params = { name: 'hangAfterProgress', _meta: { progressToken: 'p' } };
     const events = await session.stream('tools/call', params, 1);
@@ -124,7 +126,7 @@ describe('a client that disconnects in the middle of a call', () => {
     await until('the call is aborted', () => attacked.aborted('hangAfterProgress') === 1);
   });
 
-  test('aborts the handler by ending its session with DELETE', async () => {
+  test('with DELETE aborts the handler, and ends the streams of its session', async () => {
     const session = await openSession(url);
     const params = { name: 'hangAfterProgress', _meta: { progressToken: 'p' } };
     const events = await session.stream('tools/call', params, 1);
@@ -161,7 +163,7 @@ describe('a slow body', () => {
     await once(http, 'close');
   });
 
-  test('does not delay closing the server', async () => {
+  test('does not delay the end of the server', async () => {
     const other = await serve(attackedServer().server, { port: 0, signals: false, drainMs: 60_000 });
     const socket = await rawSocket(other.port);
     socket.write(half);
@@ -182,36 +184,43 @@ describe('a body that is too large', () => {
   test.each<[how: string, length: string, bytes: Buffer]>([
     ['with its length', 'content-length: 5000000', body],
     ['in chunks', 'transfer-encoding: chunked', chunk],
-  ])('gets its 413 to a client that sends everything before it reads, %s', async (_how, length, bytes) => {
-    for (let round = 0; round < 3; round++) {
-      const socket = await rawSocket(serving.port);
-      socket.pause();
-      socket.write(head(['POST /mcp HTTP/1.1', 'host: localhost', 'content-type: application/json', length]));
-      await new Promise<void>((resolve, reject) => {
-        socket.once('close', () => reject(new Error('The connection was cut while the client was sending')));
-        socket.write(bytes, () => resolve());
-      });
-      const answer = await soon(
-        'The answer',
-        readAll(socket, (text) => text.includes('maxBodyBytes')),
-      );
-      expect(answer).toContain('HTTP/1.1 413');
-      // The same connection serves the next request.
-      const { headers, body: next } = modernExchange('tools/call', {
-        name: 'echo',
-        arguments: { text: 'again' },
-      });
-      const fields = { host: 'localhost', ...headers, 'content-length': String(next).length };
-      const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
-      const second = soon(
-        'The second answer',
-        readAll(socket, (text) => text.includes('"again"')),
-      );
-      socket.write(head(['POST /mcp HTTP/1.1', ...lines]) + String(next));
-      expect(await second).toContain('HTTP/1.1 200');
-      socket.destroy();
-    }
-  });
+  ])(
+    'is answered with 413 even if the client reads only after sending all of it %s, and the connection stays usable',
+    async (_how, length, bytes) => {
+      for (let round = 0; round < 3; round++) {
+        const socket = await rawSocket(serving.port);
+        socket.pause();
+        socket.write(
+          head(['POST /mcp HTTP/1.1', 'host: localhost', 'content-type: application/json', length]),
+        );
+        await new Promise<void>((resolve, reject) => {
+          socket.once('close', () =>
+            reject(new Error('The connection was cut while the client was sending')),
+          );
+          socket.write(bytes, () => resolve());
+        });
+        const answer = await soon(
+          'The answer',
+          readAll(socket, (text) => text.includes('maxBodyBytes')),
+        );
+        expect(answer).toContain('HTTP/1.1 413');
+        // The same connection serves the next request.
+        const { headers, body: next } = modernExchange('tools/call', {
+          name: 'echo',
+          arguments: { text: 'again' },
+        });
+        const fields = { host: 'localhost', ...headers, 'content-length': String(next).length };
+        const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+        const second = soon(
+          'The second answer',
+          readAll(socket, (text) => text.includes('"again"')),
+        );
+        socket.write(head(['POST /mcp HTTP/1.1', ...lines]) + String(next));
+        expect(await second).toContain('HTTP/1.1 200');
+        socket.destroy();
+      }
+    },
+  );
 });
 
 describe('closing a server', () => {

@@ -11,35 +11,34 @@ export async function failure(promise: Promise<unknown>): Promise<McpError> {
     ),
     15_000,
   );
-  if (!McpError.is(error))
-    throw new Error(`It did not fail as it should: ${String(error)}`, { cause: error });
+  if (!McpError.is(error)) throw new Error(`Expected an McpError: ${String(error)}`, { cause: error });
   return error;
 }
 
-/** How long the work took. */
+/** The value of a promise, usually an error, and how long it took. */
 export async function timed<T>(promise: Promise<T>): Promise<{ readonly error: T; readonly ms: number }> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   const error = await promise;
-  return { error, ms: performance.now() - begun };
+  return { error, ms: performance.now() - startedAt };
 }
 
 /** The states that a client goes through from now on. */
 export function statuses(client: Client): () => string[] {
-  const seen: string[] = [];
-  client.on('status', ({ status }) => seen.push(status));
-  return () => seen;
+  const history: string[] = [];
+  client.on('status', ({ status }) => history.push(status));
+  return () => history;
 }
 
-export interface Closing {
+export interface Cleanup {
   /** Closes a resource at the end of the test, the last one first. */
-  readonly opened: <T extends { close(): unknown }>(one: T) => T;
+  readonly closeLater: <T extends { close(): unknown }>(one: T) => T;
   readonly closeAll: () => Promise<void>;
 }
 
-export function closing(): Closing {
+export function cleanup(): Cleanup {
   const open: { close(): unknown }[] = [];
   return {
-    opened(one) {
+    closeLater(one) {
       open.push(one);
       return one;
     },

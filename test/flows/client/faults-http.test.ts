@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer as createTcp } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Client, type ConnectOptions, connect, KnownServers } from '../../../src/client.js';
-import { closing, failure, statuses, timed } from '../../support/faults.js';
+import { cleanup, failure, statuses, timed } from '../../support/faults.js';
 import {
   type Act,
   type Acts,
@@ -18,18 +18,18 @@ import { until } from '../../support/until.js';
 // Failures between a client and a modern server over HTTP.
 
 leaveNothingBehind();
-const { opened, closeAll } = closing();
+const { closeLater, closeAll } = cleanup();
 afterEach(closeAll);
 
 const answer: Act = (request, response) => json(response, result(request, content('right')));
 const never: Act = () => undefined;
 
 async function start(acts: Acts = {}): Promise<FaultyServer> {
-  return opened(await faultyServer(() => modernServer(acts)));
+  return closeLater(await faultyServer(() => modernServer(acts)));
 }
 
-async function meet({ url }: FaultyServer, options: ConnectOptions = {}): Promise<Client> {
-  return opened(await connect(url, { knownServers: new KnownServers(), ...options }));
+async function connectTo({ url }: FaultyServer, options: ConnectOptions = {}): Promise<Client> {
+  return closeLater(await connect(url, { knownServers: new KnownServers(), ...options }));
 }
 
 describe('connecting to a server that cannot be reached', () => {
@@ -66,7 +66,7 @@ describe('connecting to a server that cannot be reached', () => {
       sockets.add(socket);
       socket.on('error', () => undefined).end('220 mail.example ESMTP\r\n');
     }).listen(0, '127.0.0.1');
-    await until('it listens', () => other.listening);
+    await until('the server listens', () => other.listening);
     const { port } = other.address() as AddressInfo;
     const error = await failure(connect(`http://127.0.0.1:${port}/mcp`));
     for (const socket of sockets) socket.destroy();
@@ -87,15 +87,15 @@ describe('connecting to a server that cannot be reached', () => {
 describe('a server that dies', () => {
   test('during a call fails that call, and the next call after its restart works', async () => {
     const server = await start({ never });
-    const client = await meet(server);
+    const client = await connectTo(server);
     const open = failure(client.callTool('never'));
-    await until('it is under way', () => server.asked().includes('tools/call never'));
+    await until('the call has arrived', () => server.requests().includes('tools/call never'));
     await server.die();
     const error = await open;
     expect(error.code).toBe('connect_failed');
     expect(error.message).toContain(server.url);
     // The call may have done its work, so it was not retried.
-    expect(server.asked().filter((asked) => asked === 'tools/call never')).toHaveLength(1);
+    expect(server.requests().filter((request) => request === 'tools/call never')).toHaveLength(1);
     const gone = await failure(client.callTool('echo'));
     expect(gone.code).toBe('connect_failed');
     expect(gone.message).toContain('nothing listens there');
@@ -104,40 +104,40 @@ describe('a server that dies', () => {
     expect(client.status).toBe('ready');
   });
 
-  test('between two calls and restarts soon is not noticed', async () => {
+  test('between two calls and restarts soon does not fail a call that is safe to repeat', async () => {
     const server = await start();
-    const client = await meet(server);
+    const client = await connectTo(server);
     expect((await client.callTool('echo')).text).toBe('hello');
     await server.die();
-    const listed = client.tools().all();
+    const tools = client.tools().all();
     await server.revive();
-    expect((await listed).map(({ name }) => name)).toEqual(['echo']);
+    expect((await tools).map(({ name }) => name)).toEqual(['echo']);
   });
 
-  test("gets the client's subscription again after its restart", async () => {
+  test("gets the client's subscription again after its restart, and the resource is reported as changed", async () => {
     const server = await start();
-    const client = await meet(server);
-    const heard: unknown[] = [];
-    await client.subscribe('note://1', { onChange: (change) => heard.push(change) });
+    const client = await connectTo(server);
+    const changes: unknown[] = [];
+    await client.subscribe('note://1', { onChange: (change) => changes.push(change) });
     await server.die();
     await server.revive();
-    await until('it listens again', () => heard.length > 0, 8000);
-    expect(heard).toEqual([{ kind: 'resource', uri: 'note://1' }]);
+    await until('a change is reported', () => changes.length > 0, 8000);
+    expect(changes).toEqual([{ kind: 'resource', uri: 'note://1' }]);
     await client.close();
   });
 
-  test('before its response makes the client retry a call that is safe to repeat', async () => {
+  test('before its response makes the client retry a call that is safe to repeat, and no other', async () => {
     const breaks: Act = (_request, response) => response.socket?.destroy();
     const list: Act = (request, response) =>
       json(response, result(request, { resultType: 'complete', tools: [] }));
     const server = await start({ 'tools/list': first(2, breaks, list), drop: breaks });
-    const client = await meet(server);
+    const client = await connectTo(server);
     expect(await client.tools().all()).toEqual([]);
-    expect(server.asked().filter((asked) => asked === 'tools/list')).toHaveLength(3);
+    expect(server.requests().filter((request) => request === 'tools/list')).toHaveLength(3);
     const error = await failure(client.callTool('drop'));
     expect(error.code).toBe('connect_failed');
     expect(error.message).toContain('the connection broke before an answer came');
-    expect(server.asked().filter((asked) => asked === 'tools/call drop')).toHaveLength(1);
+    expect(server.requests().filter((request) => request === 'tools/call drop')).toHaveLength(1);
   });
 });
 
@@ -146,7 +146,7 @@ describe('a server that rejects requests', () => {
     const server = await start({
       broken: (_request, response) => void response.writeHead(500).end('TypeError: x is not a function'),
     });
-    const client = await meet(server);
+    const client = await connectTo(server);
     const error = await failure(client.callTool('broken'));
     expect(error).toMatchObject({ code: 'bad_response', status: 500 });
     expect(error.message).toBe(`${server.url} answered 500: TypeError: x is not a function`);
@@ -165,9 +165,9 @@ describe('a server that rejects requests', () => {
   test('with 429 and Retry-After is retried after that time', async () => {
     const busy: Act = (_request, response) => void response.writeHead(429, { 'retry-after': '1' }).end();
     const server = await start({ busy: first(1, busy, answer) });
-    const client = await meet(server);
-    const { error: called, ms } = await timed(client.callTool('busy'));
-    expect(called.text).toBe('right');
+    const client = await connectTo(server);
+    const { error: callResult, ms } = await timed(client.callTool('busy'));
+    expect(callResult.text).toBe('right');
     expect(ms).toBeGreaterThan(990);
     expect(ms).toBeLessThan(15_000);
   });
@@ -176,7 +176,7 @@ describe('a server that rejects requests', () => {
     const server = await start({
       busy: (_request, response) => void response.writeHead(429, { 'retry-after': '3600' }).end('slow down'),
     });
-    const client = await meet(server);
+    const client = await connectTo(server);
     const { error, ms } = await timed(failure(client.callTool('busy')));
     expect(error).toMatchObject({ code: 'overloaded', status: 429, data: { retryAfterMs: 3_600_000 } });
     expect(error.message).toContain(`${server.url} answered 429: slow down`);
@@ -187,7 +187,7 @@ describe('a server that rejects requests', () => {
     const server = await start({
       busy: (_request, response) => void response.writeHead(429, { 'retry-after': '20' }).end(),
     });
-    const client = await meet(server);
+    const client = await connectTo(server);
     const { error, ms } = await timed(failure(client.callTool('busy', {}, { timeoutMs: 2000 })));
     expect(error.code).toBe('timeout');
     expect(error.message).toContain(
@@ -204,22 +204,22 @@ describe('a redirect', () => {
     const server = await start({
       move: (request, response) => (request.path.endsWith('?moved') ? answer : moved)(request, response),
     });
-    const client = await meet(server, { auth: 'a-token-to-be-kept' });
+    const client = await connectTo(server, { auth: 'a-token-to-be-kept' });
     expect((await client.callTool('move')).text).toBe('right');
     const last = server.received.at(-1);
-    expect(last?.method).toBe('POST');
+    expect(last).toMatchObject({ method: 'POST', body: { method: 'tools/call', params: { name: 'move' } } });
     expect(last?.headers.authorization).toBe('Bearer a-token-to-be-kept');
   });
 
   test.each([
-    [302, (url: string) => `${url}2`, 'With this status a message would get lost on the way'],
-    [307, () => 'https://elsewhere.invalid/mcp?key=secret', 'Other origins are not followed'],
-    [307, (url: string) => url, 'more than 3 times'],
-  ])('is not followed to another place: %s', async (code, where, why) => {
+    [302, 'With this status a message would get lost on the way', (url: string) => `${url}2`],
+    [307, 'Other origins are not followed', () => 'https://elsewhere.invalid/mcp?key=secret'],
+    [307, 'more than 3 times', (url: string) => url],
+  ])('with %i fails the call: %s', async (code, why, where) => {
     const server = await start({
       move: (_request, response) => void response.writeHead(code, { location: where(server.url) }).end(),
     });
-    const client = await meet(server, { auth: 'a-token-to-be-kept' });
+    const client = await connectTo(server, { auth: 'a-token-to-be-kept' });
     const error = await failure(client.callTool('move'));
     expect(error.code).toBe('bad_response');
     expect(error.message).toContain(`${server.url} redirects (${code})`);
@@ -227,23 +227,25 @@ describe('a redirect', () => {
     expect(error.message).not.toMatch(/secret|a-token/);
     expect((await client.callTool('echo')).text).toBe('hello');
   });
+});
 
+describe('the web page of a captive portal', () => {
   const portal: Act = (_request, response) =>
     void response
       .writeHead(200, { 'content-type': 'text/html' })
       .end('<!doctype html><html><head><title>Airport Wi-Fi: please sign in</title></head></html>');
 
-  test('of a captive portal while connecting is reported', async () => {
-    const server = opened(await faultyServer(() => portal));
+  test('fails the connection with an error that has its title', async () => {
+    const server = closeLater(await faultyServer(() => portal));
     const error = await failure(connect(server.url));
     expect(error.code).toBe('connect_failed');
     expect(error.message).toContain(server.url);
     expect(error.message).toContain('a web page titled "Airport Wi-Fi: please sign in"');
   });
 
-  test('of a captive portal after connecting is reported, and the next call works after the login', async () => {
+  test('fails a call with an error that has its title, and the next call works after the login', async () => {
     const server = await start({ page: first(1, portal, answer) });
-    const client = await meet(server);
+    const client = await connectTo(server);
     const error = await failure(client.callTool('page'));
     expect(error.code).toBe('bad_response');
     expect(error.message).toBe(
@@ -253,16 +255,16 @@ describe('a redirect', () => {
   });
 });
 
-test('closing a client over HTTP ends its open calls, and later calls report that it is closed', async () => {
+test('closing a client over HTTP ends its open calls and subscriptions, and later calls fail because it is closed', async () => {
   const server = await start({ never });
-  const client = await meet(server);
-  const seen = statuses(client);
+  const client = await connectTo(server);
+  const history = statuses(client);
   const open = failure(client.callTool('never'));
   await client.subscribe('note://1');
-  await until('it is under way', () => server.open() === 2);
+  await until('the call has arrived', () => server.open() === 2);
   await client.close();
   expect((await open).code).toBe('connection_closed');
-  await until('the requests are let go', () => server.open() === 0);
-  expect(seen()).toEqual(['closed']);
+  await until('the requests are closed', () => server.open() === 0);
+  expect(history()).toEqual(['closed']);
   expect((await failure(client.callTool('echo'))).message).toBe('The client is closed');
 });

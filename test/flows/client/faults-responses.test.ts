@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Client, connect, KnownServers } from '../../../src/client.js';
-import { closing, failure, timed } from '../../support/faults.js';
+import { cleanup, failure, timed } from '../../support/faults.js';
 import {
   type Act,
   type Acts,
@@ -18,20 +18,20 @@ import { until } from '../../support/until.js';
 // Wrong, incomplete and missing responses of a modern server over HTTP.
 
 leaveNothingBehind();
-const { opened, closeAll } = closing();
+const { closeLater, closeAll } = cleanup();
 afterEach(closeAll);
 
 const never: Act = () => undefined;
 
 async function start(acts: Acts = {}): Promise<FaultyServer> {
-  return opened(await faultyServer(() => modernServer(acts)));
+  return closeLater(await faultyServer(() => modernServer(acts)));
 }
 
-async function meet({ url }: FaultyServer): Promise<Client> {
-  return opened(await connect(url, { knownServers: new KnownServers() }));
+async function connectTo({ url }: FaultyServer): Promise<Client> {
+  return closeLater(await connect(url, { knownServers: new KnownServers() }));
 }
 
-describe('a response that does not arrive, or arrives incomplete,', () => {
+describe('a call over HTTP', () => {
   const half = JSON.stringify({ jsonrpc: '2.0', id: 1, result: content('half') }).slice(0, 40);
   const acts: Acts = {
     never,
@@ -52,17 +52,20 @@ describe('a response that does not arrive, or arrives incomplete,', () => {
     },
   };
 
-  test.each(Object.keys(acts))('stalls (%s): the call times out, and its request is closed', async (tool) => {
-    const server = await start(acts);
-    const client = await meet(server);
-    const { error, ms } = await timed(failure(client.callTool(tool, {}, { timeoutMs: 200 })));
-    expect(error.code).toBe('timeout');
-    expect(error.message).toBe(`tools/call "${tool}": no answer and no progress for 200 ms (timeoutMs)`);
-    expect(ms).toBeLessThan(15_000);
-    expect(client.pending()).toEqual([]);
-    await until('the request is let go', () => server.open() === 0);
-    expect((await client.callTool('echo')).text).toBe('hello');
-  });
+  test.each(Object.keys(acts))(
+    'times out if its response stalls (%s), and its request is closed',
+    async (tool) => {
+      const server = await start(acts);
+      const client = await connectTo(server);
+      const { error, ms } = await timed(failure(client.callTool(tool, {}, { timeoutMs: 200 })));
+      expect(error.code).toBe('timeout');
+      expect(error.message).toBe(`tools/call "${tool}": no answer and no progress for 200 ms (timeoutMs)`);
+      expect(ms).toBeLessThan(15_000);
+      expect(client.pending()).toEqual([]);
+      await until('the request is closed', () => server.open() === 0);
+      expect((await client.callTool('echo')).text).toBe('hello');
+    },
+  );
 
   const ends: Acts = {
     'a body that breaks off': (_request, response) => {
@@ -89,28 +92,34 @@ describe('a response that does not arrive, or arrives incomplete,', () => {
     },
   };
 
-  test.each(Object.keys(ends))('breaks off (%s): the call fails with the reason', async (tool) => {
-    const server = await start(ends);
-    const client = await meet(server);
-    const error = await failure(client.callTool(tool));
-    expect(error.code).toBe('connection_closed');
-    expect(error.message).toBe(`The answer of ${server.url} ended before it was complete.`);
-    expect(server.asked().filter((asked) => asked.startsWith('tools/call'))).toHaveLength(1);
-    expect((await client.callTool('echo')).text).toBe('hello');
-    expect(client.status).toBe('ready');
-  });
+  test.each(Object.keys(ends))(
+    'fails, and is not repeated, if its response breaks off (%s)',
+    async (tool) => {
+      const server = await start(ends);
+      const client = await connectTo(server);
+      const error = await failure(client.callTool(tool));
+      expect(error.code).toBe('connection_closed');
+      expect(error.message).toBe(`The answer of ${server.url} ended before it was complete.`);
+      expect(server.requests().filter((request) => request.startsWith('tools/call'))).toHaveLength(1);
+      expect((await client.callTool('echo')).text).toBe('hello');
+      expect(client.status).toBe('ready');
+    },
+  );
 
-  test.each(Object.keys(ends))('makes the client retry a call that is safe to repeat (%s)', async (tool) => {
-    const list: Act = (request, response) =>
-      json(response, result(request, { resultType: 'complete', tools: [] }));
-    const server = await start({ 'tools/list': first(1, ends[tool] as Act, list) });
-    const client = await meet(server);
-    expect(await client.tools().all()).toEqual([]);
-  });
+  test.each(Object.keys(ends))(
+    'is repeated if that is safe and its response breaks off (%s)',
+    async (tool) => {
+      const list: Act = (request, response) =>
+        json(response, result(request, { resultType: 'complete', tools: [] }));
+      const server = await start({ 'tools/list': first(1, ends[tool] as Act, list) });
+      const client = await connectTo(server);
+      expect(await client.tools().all()).toEqual([]);
+    },
+  );
 });
 
 describe('a wrong response', () => {
-  test('that is a second one is ignored: the first counts', async () => {
+  test('is ignored if it is the second to the same request', async () => {
     const server = await start({
       twice: (request, response) => {
         const { say } = stream(response);
@@ -119,7 +128,7 @@ describe('a wrong response', () => {
         response.end();
       },
     });
-    const client = await meet(server);
+    const client = await connectTo(server);
     expect((await client.callTool('twice')).text).toBe('the first');
   });
 
@@ -137,14 +146,17 @@ describe('a wrong response', () => {
         response.end();
       },
     ],
-  ])('with the id of another request is not taken for this one (%s)', async (_how, code, act) => {
-    const server = await start({ wrong: act });
-    const client = await meet(server);
-    const error = await failure(client.callTool('wrong'));
-    expect(error.code).toBe(code);
-    expect(error.message).toContain(server.url);
-    expect([error.message, ...client.info().problems].join('\n')).toContain('id 4711');
-  });
+  ])(
+    'with the id of another request fails the call, and the id is reported (%s)',
+    async (_how, code, act) => {
+      const server = await start({ wrong: act });
+      const client = await connectTo(server);
+      const error = await failure(client.callTool('wrong'));
+      expect(error.code).toBe(code);
+      expect(error.message).toContain(server.url);
+      expect([error.message, ...client.info().problems].join('\n')).toContain('id 4711');
+    },
+  );
 
   test('that is garbage in a stream is skipped and reported', async () => {
     const server = await start({
@@ -158,7 +170,7 @@ describe('a wrong response', () => {
         response.end();
       },
     });
-    const client = await meet(server);
+    const client = await connectTo(server);
     expect((await client.callTool('garbage')).text).toBe('after the garbage');
     expect(client.info().problems.join('\n')).toContain('not JSON');
   });
@@ -168,7 +180,7 @@ describe('a wrong response', () => {
       untyped: (request, response) =>
         json(response, result(request, { content: [{ type: 'text', text: 'untyped' }] })),
     });
-    const client = await meet(server);
+    const client = await connectTo(server);
     expect((await client.callTool('untyped')).text).toBe('untyped');
   });
 
@@ -176,7 +188,7 @@ describe('a wrong response', () => {
     ['a body with a length', { 'content-type': 'application/json', 'content-length': 100 * 1024 * 1024 }],
     ['a body without a length', { 'content-type': 'application/json' }],
     ['an event', { 'content-type': 'text/event-stream' }],
-  ])('of 100 MB is not read to its end (%s)', async (_how, headers) => {
+  ])('of 100 MB fails the call and is not read to its end (%s)', async (_how, headers) => {
     let sent: (() => number) | undefined;
     const server = await start({
       large: (_request, response) => {
@@ -185,13 +197,13 @@ describe('a wrong response', () => {
         ({ sent } = pour(response));
       },
     });
-    const client = await meet(server);
+    const client = await connectTo(server);
     const error = await failure(client.callTool('large'));
     expect(error.code).toBe('bad_response');
     expect(error.message).toBe(
       'The answer is larger than 33554432 bytes. Ask for less, or raise `maxMessageBytes`.',
     );
-    await until('the request is let go', () => server.open() === 0);
+    await until('the request is closed', () => server.open() === 0);
     expect(sent?.()).toBeLessThan(60 * 1024 * 1024);
     expect((await client.callTool('echo')).text).toBe('hello');
   });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Client, type ConnectOptions, connect, KnownServers } from '../../../src/client.js';
-import { closing, failure, statuses, timed } from '../../support/faults.js';
+import { cleanup, failure, statuses, timed } from '../../support/faults.js';
 import {
   type Act,
   type Acts,
@@ -8,7 +8,7 @@ import {
   type FaultyServer,
   faultyServer,
   pour,
-  printed,
+  printEvent,
   sessionServer,
   sseServer,
 } from '../../support/http/faulty-http.js';
@@ -19,45 +19,45 @@ import { until } from '../../support/until.js';
 // Failures between a client and a server of the session era: 2025-11-25 over HTTP, and HTTP+SSE.
 
 leaveNothingBehind();
-const { opened, closeAll } = closing();
+const { closeLater, closeAll } = cleanup();
 afterEach(closeAll);
 
 const never: Act = () => undefined;
 const half = JSON.stringify({ jsonrpc: '2.0', id: 1, result: content('half') }).slice(0, 40);
 
-async function meet({ url }: FaultyServer, options: ConnectOptions = {}): Promise<Client> {
+async function connectTo({ url }: FaultyServer, options: ConnectOptions = {}): Promise<Client> {
   const reconnect = { baseMs: 10, maxMs: 50 };
-  return opened(await connect(url, { knownServers: new KnownServers(), reconnect, ...options }));
+  return closeLater(await connect(url, { knownServers: new KnownServers(), reconnect, ...options }));
 }
 
 async function startSessions(acts: Acts = {}, sessions?: Set<string>): Promise<FaultyServer> {
-  return opened(await faultyServer(() => sessionServer(acts, sessions)));
+  return closeLater(await faultyServer(() => sessionServer(acts, sessions)));
 }
 
 async function startSse(acts: Acts = {}): Promise<FaultyServer> {
-  return opened(await faultyServer(() => sseServer(acts), '/sse'));
+  return closeLater(await faultyServer(() => sseServer(acts), '/sse'));
 }
 
 describe('a client with a session over HTTP', () => {
-  test('opens another session unnoticed if the server forgets the first', async () => {
+  test('opens another session with the same subscription, unnoticed, if the server forgets the first', async () => {
     const sessions = new Set<string>();
     const server = await startSessions({}, sessions);
-    const client = await meet(server);
-    const seen = statuses(client);
+    const client = await connectTo(server);
+    const history = statuses(client);
     await client.subscribe('note://1');
     sessions.clear();
     expect((await client.callTool('echo', { text: 'new' })).text).toBe('new');
     expect(sessions.size).toBe(1);
     // The new session received the settings of the old one.
-    expect(server.asked().filter((asked) => asked === 'resources/subscribe')).toHaveLength(2);
+    expect(server.requests().filter((request) => request === 'resources/subscribe')).toHaveLength(2);
     expect(client.status).toBe('ready');
-    expect(seen()).not.toContain('closed');
+    expect(history()).not.toContain('closed');
   });
 
-  test('reports an error if the server forgets every session at once', async () => {
+  test('fails a call if the server also forgets the session that replaces a forgotten one', async () => {
     const sessions = new Set<string>();
     const server = await startSessions({}, sessions);
-    const client = await meet(server);
+    const client = await connectTo(server);
     sessions.add = () => sessions;
     sessions.clear();
     const error = await failure(client.callTool('echo'));
@@ -67,9 +67,9 @@ describe('a client with a session over HTTP', () => {
 
   test('works again after the server died during a call and restarted without sessions', async () => {
     const server = await startSessions({ never });
-    const client = await meet(server);
+    const client = await connectTo(server);
     const open = failure(client.callTool('never'));
-    await until('it is under way', () => server.asked().includes('tools/call never'));
+    await until('the call has arrived', () => server.requests().includes('tools/call never'));
     await server.die();
     const error = await open;
     expect(error.code).toBe('connect_failed');
@@ -82,17 +82,19 @@ describe('a client with a session over HTTP', () => {
 
   test('times out without a response, cancels the call at the server, and closes the request', async () => {
     const server = await startSessions({ never });
-    const client = await meet(server);
+    const client = await connectTo(server);
     const { error, ms } = await timed(failure(client.callTool('never', {}, { timeoutMs: 200 })));
     expect(error.code).toBe('timeout');
     expect(ms).toBeLessThan(15_000);
-    await until('the server is told', () => server.asked().includes('notifications/cancelled'));
-    await until('the request is let go', () => server.open() === 0);
+    await until('the server has received the cancellation', () =>
+      server.requests().includes('notifications/cancelled'),
+    );
+    await until('the request is closed', () => server.open() === 0);
     expect(client.pending()).toEqual([]);
     expect((await client.callTool('echo')).text).toBe('hello');
   });
 
-  test("reports a call's stream that breaks off within an event", async () => {
+  test('fails a call whose stream breaks off within an event, and the next call works', async () => {
     const server = await startSessions({
       cut: (_request, response) => {
         stream(response);
@@ -100,33 +102,33 @@ describe('a client with a session over HTTP', () => {
         setImmediate(() => response.socket?.destroy());
       },
     });
-    const client = await meet(server);
+    const client = await connectTo(server);
     const error = await failure(client.callTool('cut'));
     expect(error.code).toBe('connection_closed');
     expect(error.message).toBe(`The answer of ${server.url} ended before it was complete.`);
     expect((await client.callTool('echo')).text).toBe('hello');
   });
 
-  test("resumes a call's stream that breaks off within an event after one with an id", async () => {
-    let asked: unknown;
+  test("resumes a call's stream that breaks off within an event, if an earlier event has an id", async () => {
+    let id: unknown;
     const server = await startSessions({
       cut: ({ body }, response) => {
-        asked = body?.id;
+        id = body?.id;
         stream(response);
         response.write(`id: here\nretry: 20\ndata:\n\ndata: ${half}`);
         setImmediate(() => response.socket?.destroy());
       },
       GET: ({ headers }, response) => {
         if (headers['last-event-id'] !== 'here') return void response.writeHead(405).end();
-        stream(response).say({ jsonrpc: '2.0', id: asked, result: content('taken up') });
+        stream(response).say({ jsonrpc: '2.0', id, result: content('resumed') });
         response.end();
       },
     });
-    const client = await meet(server);
-    expect((await client.callTool('cut')).text).toBe('taken up');
+    const client = await connectTo(server);
+    expect((await client.callTool('cut')).text).toBe('resumed');
   });
 
-  test('gives up on a stream that cannot be resumed', async () => {
+  test('fails a call whose stream cannot be resumed', async () => {
     const server = await startSessions({
       cut: (_request, response) => {
         stream(response);
@@ -135,14 +137,14 @@ describe('a client with a session over HTTP', () => {
       GET: ({ headers }, response) =>
         void response.writeHead(headers['last-event-id'] === undefined ? 405 : 400).end(),
     });
-    const client = await meet(server);
+    const client = await connectTo(server);
     const { error, ms } = await timed(failure(client.callTool('cut')));
     expect(error.code).toBe('connection_closed');
     expect(error.message).toContain(server.url);
     expect(ms).toBeLessThan(15_000);
   });
 
-  test('uses the right response among duplicates, wrong ids and garbage', async () => {
+  test('finds the response among wrong ids, garbage and a duplicate, and reports the others', async () => {
     const server = await startSessions({
       mess: (request, response) => {
         const { say } = stream(response);
@@ -153,35 +155,35 @@ describe('a client with a session over HTTP', () => {
         response.end();
       },
     });
-    const client = await meet(server);
+    const client = await connectTo(server);
     expect((await client.callTool('mess')).text).toBe('right');
     expect(client.info().problems.join('\n')).toMatch(/not JSON.*id 4711/s);
   });
 
-  test('reports 100 MB on the stream of a call or of the session', async () => {
-    let poured: (() => number) | undefined;
+  test('fails a call with 100 MB on its stream, closes a session stream with as much, and the next call works', async () => {
+    let sent: (() => number) | undefined;
     const server = await startSessions({
       large: (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: ');
         pour(response);
       },
       GET: (_request, response) => {
-        if (poured !== undefined) return void response.writeHead(405).end();
+        if (sent !== undefined) return void response.writeHead(405).end();
         response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: ');
-        ({ sent: poured } = pour(response));
+        ({ sent } = pour(response));
       },
     });
-    const client = await meet(server, { maxMessageBytes: 1024 * 1024 });
+    const client = await connectTo(server, { maxMessageBytes: 1024 * 1024 });
     const error = await failure(client.callTool('large'));
     expect(error.code).toBe('bad_response');
     expect(error.message).toContain('larger than 1048576 bytes');
-    await until('the streams are let go', () => server.open() === 0);
-    expect(poured?.()).toBeLessThan(60 * 1024 * 1024);
+    await until('the streams are closed', () => server.open() === 0);
+    expect(sent?.()).toBeLessThan(60 * 1024 * 1024);
     expect((await client.callTool('echo')).text).toBe('hello');
     expect(client.status).toBe('ready');
   });
 
-  test('reports 500, and waits after 429', async () => {
+  test('fails a call with the message of a 500, and repeats one after a 429', async () => {
     let busy = true;
     const server = await startSessions({
       broken: (_request, response) => void response.writeHead(500).end('out of order'),
@@ -191,7 +193,7 @@ describe('a client with a session over HTTP', () => {
         response.writeHead(429, { 'retry-after': '0' }).end();
       },
     });
-    const client = await meet(server);
+    const client = await connectTo(server);
     const error = await failure(client.callTool('broken'));
     expect(error).toMatchObject({ code: 'bad_response', status: 500 });
     expect(error.message).toBe(`${server.url} answered 500: out of order`);
@@ -200,9 +202,9 @@ describe('a client with a session over HTTP', () => {
 
   test('closes without waiting for a server that does not answer its DELETE', async () => {
     const server = await startSessions({ never, DELETE: never });
-    const client = await meet(server);
+    const client = await connectTo(server);
     const open = failure(client.callTool('never'));
-    await until('it is under way', () => server.asked().includes('tools/call never'));
+    await until('the call has arrived', () => server.requests().includes('tools/call never'));
     const { ms } = await timed(client.close());
     expect(ms).toBeLessThan(15_000);
     expect((await open).code).toBe('connection_closed');
@@ -219,16 +221,16 @@ describe('a client over HTTP+SSE', () => {
     },
     'end in an event': (_request, events) => void events.end(`event: message\ndata: ${half}`),
     twice: (request, events) => {
-      events.write(printed(result(request, content('the first'))));
-      events.write(printed(result(request, content('the second'))));
+      events.write(printEvent(result(request, content('the first'))));
+      events.write(printEvent(result(request, content('the second'))));
     },
     'wrong id': (_request, events) =>
-      void events.write(printed({ jsonrpc: '2.0', id: 4711, result: content('wrong') })),
+      void events.write(printEvent({ jsonrpc: '2.0', id: 4711, result: content('wrong') })),
     garbage: (request, events) => {
       events.write(
         'event: message\ndata: {"jsonrpc"\n\nevent: other\ndata: x\n\nevent: message\ndata: hello\n\n',
       );
-      events.write(printed(result(request, content('after the garbage'))));
+      events.write(printEvent(result(request, content('after the garbage'))));
     },
     '100 MB': (_request, events) => {
       events.write('event: message\ndata: ');
@@ -237,10 +239,10 @@ describe('a client over HTTP+SSE', () => {
   };
 
   test.each(['break off in an event', 'end in an event'])(
-    'reports a stream that may %s, and the next call works',
+    'fails a call if the stream ends (%s), and the next call works',
     async (tool) => {
       const server = await startSse(acts);
-      const client = await meet(server);
+      const client = await connectTo(server);
       expect(client.info().transport).toBe('http+sse');
       const error = await failure(client.callTool(tool));
       expect(error.code).toBe('connection_closed');
@@ -250,54 +252,58 @@ describe('a client over HTTP+SSE', () => {
     },
   );
 
-  test('sends its subscriptions again after the server died and restarted', async () => {
+  test('subscribes again after the server died and restarted', async () => {
     const server = await startSse(acts);
-    const client = await meet(server);
-    const seen = statuses(client);
+    const client = await connectTo(server);
+    const history = statuses(client);
     await client.subscribe('note://1');
     const open = failure(client.callTool('never'));
-    await until('it is under way', () => server.asked().includes('tools/call never'));
+    await until('the call has arrived', () => server.requests().includes('tools/call never'));
     await server.die();
     expect((await open).code).toBe('connection_closed');
     const gone = await failure(client.callTool('echo'));
     expect(gone.code).toBe('connect_failed');
     expect(gone.message).toContain(server.url);
     await server.revive();
-    await until('it is ready again', () => client.status === 'ready');
+    await until('the client is ready again', () => client.status === 'ready');
     expect((await client.callTool('echo')).text).toBe('hello');
-    const subscribed = (): number => server.asked().filter((asked) => asked === 'resources/subscribe').length;
-    await until('it has subscribed again', () => subscribed() === 2);
-    expect(seen()).toEqual(['reconnecting', 'ready']);
+    const subscriptions = (): number =>
+      server.requests().filter((request) => request === 'resources/subscribe').length;
+    await until('the client has subscribed again', () => subscriptions() === 2);
+    expect(history()).toEqual(['reconnecting', 'ready']);
   });
 
   test.each(['never', 'wrong id'])(
-    'times out without a response (%s), and cancels the call at the server',
+    'times out without its response (%s), and cancels the call at the server',
     async (tool) => {
       const server = await startSse(acts);
-      const client = await meet(server);
+      const client = await connectTo(server);
       const { error, ms } = await timed(failure(client.callTool(tool, {}, { timeoutMs: 200 })));
       expect(error.code).toBe('timeout');
       expect(ms).toBeLessThan(15_000);
-      await until('the server is told', () => server.asked().includes('notifications/cancelled'));
+      await until('the server has received the cancellation', () =>
+        server.requests().includes('notifications/cancelled'),
+      );
       expect((await client.callTool('echo')).text).toBe('hello');
     },
   );
 
-  test('uses the right response among duplicates and garbage', async () => {
+  test('finds the response among duplicates and garbage, and reports the others', async () => {
     const server = await startSse(acts);
-    const client = await meet(server);
+    const client = await connectTo(server);
     expect((await client.callTool('twice')).text).toBe('the first');
     expect((await client.callTool('garbage')).text).toBe('after the garbage');
     expect(client.info().problems.join('\n')).toMatch(/answered it twice.*not valid JSON/s);
   });
 
-  test('gives up the connection after 100 MB, and the next call works', async () => {
+  test('reconnects after a response of 100 MB, and the next call works', async () => {
     const server = await startSse(acts);
-    const client = await meet(server, { maxMessageBytes: 1024 * 1024 });
+    const client = await connectTo(server, { maxMessageBytes: 1024 * 1024 });
     const error = await failure(client.callTool('100 MB'));
     expect(error.code).toBe('bad_response');
     expect(error.message).toContain('larger than 1048576 bytes');
     expect((await client.callTool('echo')).text).toBe('hello');
+    expect(client.info().reconnects).toBe(1);
   });
 
   test('times out if the server never sends the endpoint event', async () => {
@@ -305,7 +311,7 @@ describe('a client over HTTP+SSE', () => {
       if (method === 'GET') stream(response);
       else response.writeHead(405).end();
     };
-    const server = opened(await faultyServer(() => quiet, '/sse'));
+    const server = closeLater(await faultyServer(() => quiet, '/sse'));
     const { error, ms } = await timed(failure(connect(server.url, { connectTimeoutMs: 400 })));
     expect(error.code).toBe('timeout');
     expect(ms).toBeLessThan(15_000);

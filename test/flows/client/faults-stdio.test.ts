@@ -3,7 +3,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Client, type ConnectOptions, connect, type ServerProcess } from '../../../src/client.js';
-import { closing, failure, statuses, timed } from '../../support/faults.js';
+import { cleanup, failure, statuses, timed } from '../../support/faults.js';
 import { isAlive, leaveNothingBehind, pidFile } from '../../support/leaks.js';
 import { until } from '../../support/until.js';
 
@@ -11,7 +11,7 @@ import { until } from '../../support/until.js';
 
 const script = fileURLToPath(new URL('../fixtures/faulty-stdio.mjs', import.meta.url));
 leaveNothingBehind();
-const { opened, closeAll } = closing();
+const { closeLater, closeAll } = cleanup();
 afterEach(closeAll);
 
 function target(...args: string[]): ServerProcess {
@@ -30,7 +30,7 @@ function pids(): number[] {
 }
 
 async function start(options: ConnectOptions = {}, ...args: string[]): Promise<Client> {
-  return opened(await connect(target(...args), { reconnect: { baseMs: 10, maxMs: 50 }, ...options }));
+  return closeLater(await connect(target(...args), { reconnect: { baseMs: 10, maxMs: 50 }, ...options }));
 }
 
 describe('starting a server process', () => {
@@ -65,7 +65,7 @@ describe('a server process that dies', () => {
     ['die by signal', /SIGKILL/],
     ['die in a message', /exit code 0/],
     ['close its output', /closed its standard output/],
-  ])('during a call (%s) fails that call, and the next call works', async (tool, why) => {
+  ])('during a call (%s) fails that call, and the next call works in a new process', async (tool, why) => {
     const client = await start();
     const first = (await client.callTool('pid')).text;
     const error = await failure(client.callTool(tool));
@@ -79,47 +79,47 @@ describe('a server process that dies', () => {
     await until('the first process is gone', () => !isAlive(Number(first)));
   });
 
-  test('after a call has its last response delivered, and is restarted', async () => {
+  test('right after a response still has that response delivered, and is restarted', async () => {
     const client = await start();
-    const seen = statuses(client);
+    const history = statuses(client);
     expect((await client.callTool('answer and die')).text).toBe('my last words');
-    await until('it is ready again', () => seen().at(-1) === 'ready');
-    expect(seen()).toEqual(['reconnecting', 'ready']);
+    await until('the client is ready again', () => history().at(-1) === 'ready');
+    expect(history()).toEqual(['reconnecting', 'ready']);
     expect((await client.callTool('echo', { text: 'again' })).text).toBe('again');
   });
 
   test('makes the client retry a call that is safe to repeat', async () => {
     const client = await start();
     const death = failure(client.callTool('die'));
-    const listed = client.tools().all();
+    const tools = client.tools().all();
     expect((await death).code).toBe('connection_closed');
-    expect((await listed).map(({ name }) => name)).toEqual(['echo']);
+    expect((await tools).map(({ name }) => name)).toEqual(['echo']);
   });
 
-  test("gets the client's subscriptions again in the next process", async () => {
+  test("gets the client's subscription again in the next process, and the resource is reported as changed", async () => {
     const client = await start();
-    const heard: unknown[] = [];
-    await client.subscribe('note://1', { onChange: (change) => heard.push(change) });
+    const changes: unknown[] = [];
+    await client.subscribe('note://1', { onChange: (change) => changes.push(change) });
     await failure(client.callTool('die'));
     const listens = (): number => notes().filter((method) => method === 'subscriptions/listen').length;
-    await until('it listens again', () => listens() === 2);
-    // Changes in the meantime are unknown, so everything is reported as changed.
-    await until('a change is told', () => heard.length > 0);
-    expect(heard).toEqual([{ kind: 'resource', uri: 'note://1' }]);
+    await until('the client has subscribed again', () => listens() === 2);
+    // The client cannot know of changes in the meantime, so it reports everything as changed.
+    await until('a change is reported', () => changes.length > 0);
+    expect(changes).toEqual([{ kind: 'resource', uri: 'note://1' }]);
   });
 
-  test('closes a client with `reconnect: false`, which reports why', async () => {
+  test('closes a client with `reconnect: false`, and further calls fail because it is closed', async () => {
     const client = await start({ reconnect: false });
-    const seen = statuses(client);
+    const history = statuses(client);
     await failure(client.callTool('die'));
     expect(client.status).toBe('closed');
-    expect(seen()).toEqual(['closed']);
+    expect(history()).toEqual(['closed']);
     const error = await failure(client.callTool('echo'));
     expect(error.code).toBe('connection_closed');
     expect(error.message).toBe('The client is closed');
   });
 
-  test('repeatedly makes the client give up after `maxAttempts` and report why', async () => {
+  test('again at each restart makes the client give up after `maxAttempts` and report why', async () => {
     const client = await start(
       { reconnect: { baseMs: 5, maxMs: 10, maxAttempts: 2 } },
       'exits-later',
@@ -133,14 +133,14 @@ describe('a server process that dies', () => {
     const error = await failure(client.callTool('echo'));
     expect(error.code).toBe('connection_closed');
     expect(error.message).toContain('The disk is full');
-    await until('it is closed', () => client.status === 'closed');
+    await until('the client is closed', () => client.status === 'closed');
     expect(reasons).toEqual([expect.stringContaining('The disk is full')]);
   });
 });
 
 describe('a server process that sends wrong messages', () => {
   test.each(['never', 'wrong id', 'half a message', 'progress and silence'])(
-    'and no response (%s) makes the call time out and cancel, and the next call works',
+    'but no response (%s) makes the call time out and be cancelled, and the next call works',
     async (tool) => {
       // The odd message must arrive before the timeout.
       const client = await start({ timeoutMs: 2000 });
@@ -161,7 +161,7 @@ describe('a server process that sends wrong messages', () => {
     },
   );
 
-  test('may send two responses: the first counts', async () => {
+  test('may send two responses: the first counts, and the second is reported', async () => {
     const client = await start();
     expect((await client.callTool('twice')).text).toBe('the first');
     expect((await client.callTool('echo')).text).toBe('hello');
@@ -192,7 +192,7 @@ describe('a server process that sends wrong messages', () => {
     expect((await client.callTool('echo')).text).toBe('hello');
   });
 
-  test('may send a line of 100 MB that is not a message, which is not kept, and the next call works', async () => {
+  test('may send a line of 100 MB that is not a message, which is skipped, and the next call works', async () => {
     const client = await start({ timeoutMs: 15_000 });
     const { error, ms } = await timed(
       failure(client.callTool('100 MB of one line', {}, { timeoutMs: 6000 })),
@@ -206,26 +206,29 @@ describe('a server process that sends wrong messages', () => {
   });
 });
 
-describe('closing a client whose server process does not exit', () => {
-  test.each(['stays', 'parent'])('ends the process and its children (%s)', async (how) => {
-    const client = await start({}, how);
-    expect(pids()).toHaveLength(how === 'parent' ? 2 : 1);
-    const { ms } = await timed(client.close());
-    expect(ms).toBeLessThan(15_000);
-    expect(pids().filter(isAlive)).toEqual([]);
-    expect(client.status).toBe('closed');
-  });
+describe('closing the client of a server process', () => {
+  test.each(['stays', 'parent'])(
+    'ends the process and its children, even if they ignore SIGTERM (%s)',
+    async (how) => {
+      const client = await start({}, how);
+      expect(pids()).toHaveLength(how === 'parent' ? 2 : 1);
+      const { ms } = await timed(client.close());
+      expect(ms).toBeLessThan(15_000);
+      expect(pids().filter(isAlive)).toEqual([]);
+      expect(client.status).toBe('closed');
+    },
+  );
 
-  test('waits for a process that is being restarted', async () => {
+  test('ends a process that is being restarted', async () => {
     const client = await start({}, 'stays-later', `${pidFile()}.lived`);
     await failure(client.callTool('die'));
-    await until('the next process is there', () => pids().length === 2);
+    await until('the next process has started', () => pids().length === 2);
     expect(client.status).toBe('reconnecting');
     await client.close();
     expect(pids().filter(isAlive)).toEqual([]);
   });
 
-  test('waits for a process that was lost before', async () => {
+  test('ends a process that had closed its output before', async () => {
     const client = await start({ reconnect: false });
     await failure(client.callTool('close its output'));
     expect(client.status).toBe('closed');
@@ -236,7 +239,7 @@ describe('closing a client whose server process does not exit', () => {
   test('ends the open calls', async () => {
     const client = await start();
     const open = failure(client.callTool('never'));
-    await until('it is under way', () => notes().includes('tools/call'));
+    await until('the call has arrived', () => notes().includes('tools/call'));
     await client.close();
     expect((await open).code).toBe('connection_closed');
     expect(client.pending()).toEqual([]);

@@ -3,39 +3,40 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type Client, type ConnectOptions, connect, KnownServers } from '../../../src/client.js';
-import { closing, failure, statuses, timed } from '../../support/faults.js';
+import { cleanup, failure, statuses, timed } from '../../support/faults.js';
 import { leaveNothingBehind } from '../../support/leaks.js';
 import { until } from '../../support/until.js';
 
 // Failures on a WebSocket.
 
 leaveNothingBehind();
-const { opened, closeAll } = closing();
+const { closeLater, closeAll } = cleanup();
 afterEach(closeAll);
 
-interface Asked {
+interface Request {
   readonly id: number;
   readonly method: string;
   // biome-ignore lint/suspicious/noExplicitAny: a test looks wherever it wants
   readonly params: any;
 }
 
-type Act = (asked: Asked, socket: WebSocket) => void;
+type Act = (request: Request, socket: WebSocket) => void;
 
 const content = (text: string): object => ({ resultType: 'complete', content: [{ type: 'text', text }] });
 const result = (id: number, value: object): string => JSON.stringify({ jsonrpc: '2.0', id, result: value });
 
 const acts: Readonly<Record<string, Act>> = {
   never: () => undefined,
-  'break off': (_asked, socket) => socket.terminate(),
-  'say goodbye': (_asked, socket) => socket.close(1012, 'restarting'),
+  'stop reading': (_request, socket) => socket.pause(),
+  'break off': (_request, socket) => socket.terminate(),
+  'say goodbye': (_request, socket) => socket.close(1012, 'restarting'),
   'answer and leave': ({ id }, socket) =>
     socket.send(result(id, content('my last words')), () => socket.close()),
   twice: ({ id }, socket) => {
     socket.send(result(id, content('the first')));
     socket.send(result(id, content('the second')));
   },
-  'wrong id': (_asked, socket) => socket.send(result(4711, content('wrong'))),
+  'wrong id': (_request, socket) => socket.send(result(4711, content('wrong'))),
   'half a message': ({ id }, socket) => socket.send(result(id, content('half')).slice(0, 40)),
   garbage: ({ id }, socket) => {
     socket.send('hello');
@@ -52,24 +53,25 @@ const acts: Readonly<Record<string, Act>> = {
   '100 MB': ({ id }, socket) => socket.send(result(id, content('x'.repeat(100 * 1024 * 1024)))),
 };
 
-interface Served {
+interface WebSocketFixture {
   readonly url: string;
   readonly methods: string[];
-  readonly sockets: () => number;
+  /** Lets sockets that have stopped reading continue. */
+  readonly resume: () => void;
   readonly die: () => Promise<void>;
   readonly revive: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-async function start(): Promise<Served> {
+async function start(): Promise<WebSocketFixture> {
   const methods: string[] = [];
   const open = new Set<WebSocket>();
   let http: HttpServer;
   let port = 0;
 
   function receive(text: string, socket: WebSocket): void {
-    const asked = JSON.parse(text) as Asked;
-    const { id, method, params } = asked;
+    const request = JSON.parse(text) as Request;
+    const { id, method, params } = request;
     methods.push(method);
     if (id === undefined) return;
     const capabilities = { tools: {}, resources: { subscribe: true } };
@@ -79,12 +81,12 @@ async function start(): Promise<Served> {
       );
     if (method === 'subscriptions/listen') {
       const _meta = { 'io.modelcontextprotocol/subscriptionId': id };
-      const said = { notifications: params.notifications, _meta };
+      const acknowledgement = { notifications: params.notifications, _meta };
       const acknowledged = 'notifications/subscriptions/acknowledged';
-      return socket.send(JSON.stringify({ jsonrpc: '2.0', method: acknowledged, params: said }));
+      return socket.send(JSON.stringify({ jsonrpc: '2.0', method: acknowledged, params: acknowledgement }));
     }
     const act = acts[params.name];
-    if (act !== undefined) return act(asked, socket);
+    if (act !== undefined) return act(request, socket);
     socket.send(result(id, content(params.arguments?.text ?? 'hello')));
   }
 
@@ -95,7 +97,7 @@ async function start(): Promise<Served> {
       socket.on('close', () => open.delete(socket)).on('error', () => undefined);
       socket.on('message', (data) => receive(String(data), socket));
     });
-    await until('it listens', () => http.listening);
+    await until('the server listens', () => http.listening);
     port = (http.address() as AddressInfo).port;
   }
 
@@ -108,7 +110,9 @@ async function start(): Promise<Served> {
   return {
     url: `ws://127.0.0.1:${port}/mcp`,
     methods,
-    sockets: () => open.size,
+    resume() {
+      for (const socket of open) socket.resume();
+    },
     die,
     revive: listen,
     async close() {
@@ -118,9 +122,9 @@ async function start(): Promise<Served> {
   };
 }
 
-async function meet({ url }: Served, options: ConnectOptions = {}): Promise<Client> {
+async function connectTo({ url }: WebSocketFixture, options: ConnectOptions = {}): Promise<Client> {
   const reconnect = { baseMs: 10, maxMs: 50 };
-  return opened(await connect(url, { knownServers: new KnownServers(), reconnect, ...options }));
+  return closeLater(await connect(url, { knownServers: new KnownServers(), reconnect, ...options }));
 }
 
 describe('connecting over WebSocket to a server that cannot be reached', () => {
@@ -142,7 +146,7 @@ describe('connecting over WebSocket to a server that cannot be reached', () => {
 
   test('fails with the reason if the server does not accept WebSockets', async () => {
     const http = createServer((_req, res) => void res.writeHead(500).end()).listen(0, '127.0.0.1');
-    await until('it listens', () => http.listening);
+    await until('the server listens', () => http.listening);
     const url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
     const error = await failure(connect(url));
     http.closeAllConnections();
@@ -153,7 +157,7 @@ describe('connecting over WebSocket to a server that cannot be reached', () => {
   });
 
   test('fails with the reason if the port does not speak TLS', async () => {
-    const server = opened(await start());
+    const server = closeLater(await start());
     const error = await failure(connect(server.url.replace('ws:', 'wss:')));
     expect(error.code).toBe('connect_failed');
     expect(error.message).toBe(
@@ -166,7 +170,7 @@ describe('connecting over WebSocket to a server that cannot be reached', () => {
     // Reads the upgrade request, and never answers.
     const sockets = new Set<{ destroy(): unknown }>();
     http.on('upgrade', (_req, socket) => sockets.add(socket.on('error', () => undefined)));
-    await until('it listens', () => http.listening);
+    await until('the server listens', () => http.listening);
     const url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
     const { error, ms } = await timed(failure(connect(url, { connectTimeoutMs: 300 })));
     for (const socket of sockets) socket.destroy();
@@ -181,56 +185,56 @@ describe('a server that closes its WebSocket', () => {
     ['break off', /closed the connection \(1006\)/],
     ['say goodbye', /closed the connection \(1012: "restarting"\)/],
   ])('during a call (%s) fails that call, and the next call works', async (tool, why) => {
-    const server = opened(await start());
-    const client = await meet(server);
-    const seen = statuses(client);
+    const server = closeLater(await start());
+    const client = await connectTo(server);
+    const history = statuses(client);
     const error = await failure(client.callTool(tool));
     expect(error.code).toBe('connection_closed');
     expect(error.message).toContain(server.url);
     expect(error.message).toMatch(why);
     expect((await client.callTool('echo', { text: 'again' })).text).toBe('again');
-    expect(seen()).toEqual(['reconnecting', 'ready']);
+    expect(history()).toEqual(['reconnecting', 'ready']);
   });
 
-  test('after a call has its last response delivered', async () => {
-    const server = opened(await start());
-    const client = await meet(server);
-    const seen = statuses(client);
+  test('right after a response still has that response delivered, and the next call works', async () => {
+    const server = closeLater(await start());
+    const client = await connectTo(server);
+    const history = statuses(client);
     expect((await client.callTool('answer and leave')).text).toBe('my last words');
-    await until('it is ready again', () => seen().at(-1) === 'ready');
+    await until('the client is ready again', () => history().at(-1) === 'ready');
     expect((await client.callTool('echo')).text).toBe('hello');
   });
 
-  test('and returns later fails calls in the meantime with the reason, then gets the subscriptions again', async () => {
-    const server = opened(await start());
-    const client = await meet(server);
-    const heard: unknown[] = [];
-    await client.subscribe('note://1', { onChange: (change) => heard.push(change) });
+  test('and listens again later fails calls in the meantime, then gets the subscription again', async () => {
+    const server = closeLater(await start());
+    const client = await connectTo(server);
+    const changes: unknown[] = [];
+    await client.subscribe('note://1', { onChange: (change) => changes.push(change) });
     await server.die();
     const error = await failure(client.callTool('echo'));
     expect(['connection_closed', 'connect_failed']).toContain(error.code);
     expect(error.message).toContain(server.url);
     await server.revive();
-    await until('a change is told', () => heard.length > 0, 8000);
-    expect(heard).toEqual([{ kind: 'resource', uri: 'note://1' }]);
+    await until('a change is reported', () => changes.length > 0, 8000);
+    expect(changes).toEqual([{ kind: 'resource', uri: 'note://1' }]);
     expect((await client.callTool('echo')).text).toBe('hello');
   });
 
-  test('for good makes the client give up after `maxAttempts` and report that it is closed', async () => {
-    const server = opened(await start());
-    const client = await meet(server, { reconnect: { baseMs: 5, maxMs: 10, maxAttempts: 3 } });
+  test('for good makes the client give up after `maxAttempts`, and further calls fail', async () => {
+    const server = closeLater(await start());
+    const client = await connectTo(server, { reconnect: { baseMs: 5, maxMs: 10, maxAttempts: 3 } });
     await server.die();
-    await until('it is closed', () => client.status === 'closed');
+    await until('the client is closed', () => client.status === 'closed');
     expect((await failure(client.callTool('echo'))).code).toBe('connection_closed');
   });
 });
 
 describe('a server that sends wrong messages over WebSocket', () => {
   test.each(['never', 'wrong id', 'half a message'])(
-    'and no response (%s) makes the call time out',
+    'but no response (%s) makes the call time out and be cancelled, and the next call works',
     async (tool) => {
-      const server = opened(await start());
-      const client = await meet(server);
+      const server = closeLater(await start());
+      const client = await connectTo(server);
       const { error, ms } = await timed(failure(client.callTool(tool, {}, { timeoutMs: 2000 })));
       expect(error.code).toBe('timeout');
       expect(ms).toBeLessThan(15_000);
@@ -242,18 +246,18 @@ describe('a server that sends wrong messages over WebSocket', () => {
     },
   );
 
-  test('may send duplicates, garbage, and a response without a result type', async () => {
-    const server = opened(await start());
-    const client = await meet(server);
+  test('may send duplicates, garbage, and a response without a result type: the client finds the right response', async () => {
+    const server = closeLater(await start());
+    const client = await connectTo(server);
     expect((await client.callTool('twice')).text).toBe('the first');
     expect((await client.callTool('garbage')).text).toBe('after the garbage');
     expect((await client.callTool('untyped')).text).toBe('untyped');
     expect(client.info().problems.join('\n')).toMatch(/answered it twice.*not valid JSON.*binary/s);
   });
 
-  test('may send 100 MB: the connection is given up, and the next call works', async () => {
-    const server = opened(await start());
-    const client = await meet(server);
+  test('may send 100 MB: the call fails with the connection, and the next call works', async () => {
+    const server = closeLater(await start());
+    const client = await connectTo(server);
     const { error, ms } = await timed(failure(client.callTool('100 MB')));
     expect(error.code).toBe('connection_closed');
     expect(error.message).toContain(
@@ -264,8 +268,8 @@ describe('a server that sends wrong messages over WebSocket', () => {
   });
 
   test('may send 20 MB, which is above the limit: the call fails, and the connection stays open', async () => {
-    const server = opened(await start());
-    const client = await meet(server);
+    const server = closeLater(await start());
+    const client = await connectTo(server);
     const error = await failure(client.callTool('20 MB'));
     expect(error.code).toBe('bad_response');
     expect(error.message).toContain('The server sent a message of more than 16777216 bytes');
@@ -275,12 +279,13 @@ describe('a server that sends wrong messages over WebSocket', () => {
 });
 
 test('closing a client over WebSocket does not wait for a server that does not answer the close frame', async () => {
-  const server = opened(await start());
-  const client = await meet(server);
-  const open = failure(client.callTool('never'));
-  await until('it is under way', () => server.methods.includes('tools/call'));
+  const server = closeLater(await start());
+  const client = await connectTo(server);
+  const open = failure(client.callTool('stop reading'));
+  await until('the call has arrived', () => server.methods.includes('tools/call'));
   const { ms } = await timed(client.close());
   expect(ms).toBeLessThan(15_000);
   expect((await open).code).toBe('connection_closed');
   expect(client.status).toBe('closed');
+  server.resume();
 });

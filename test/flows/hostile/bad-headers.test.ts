@@ -8,6 +8,8 @@ import { head, rawSocket, readAll } from '../../support/http/raw.js';
 import { initializeMessage, jsonHeaders, openSession } from '../../support/http/sessions.js';
 import { soon } from '../../support/until.js';
 
+// Requests with wrong headers or metadata, from foreign hosts and origins, or with other content types and methods.
+
 let attacked: Attacked;
 let serving: Serving;
 let url: string;
@@ -26,10 +28,10 @@ afterAll(() => serving.close());
 
 const echo = { name: 'echo', arguments: { text: 'hi' } };
 
-describe('a request whose headers disagree with its body', () => {
+describe('a request whose headers mirror its body', () => {
   test.each<[what: string, headers: Record<string, string | undefined>, mentions: string]>([
     ['another version', { 'mcp-protocol-version': '2025-11-25' }, 'MCP-Protocol-Version'],
-    ['a version nobody knows', { 'mcp-protocol-version': '1999-01-01' }, 'MCP-Protocol-Version'],
+    ['an unknown version', { 'mcp-protocol-version': '1999-01-01' }, 'MCP-Protocol-Version'],
     ['no version', { 'mcp-protocol-version': undefined }, 'MCP-Protocol-Version'],
     ['another method', { 'mcp-method': 'tools/list' }, 'Mcp-Method'],
     ['another case of the method', { 'mcp-method': 'Tools/Call' }, 'Mcp-Method'],
@@ -37,7 +39,7 @@ describe('a request whose headers disagree with its body', () => {
     ['another name', { 'mcp-name': 'crash' }, 'Mcp-Name'],
     ['a name that decodes to another', { 'mcp-name': '=?base64?Y3Jhc2g=?=' }, 'Mcp-Name'],
     ['no name', { 'mcp-name': undefined }, 'Mcp-Name'],
-  ])('is rejected: %s', async (_what, headers, mentions) => {
+  ])('is rejected if they have %s', async (_what, headers, mentions) => {
     const reply = await modern(url, 'tools/call', echo, { headers });
     expect(reply.status).toBe(400);
     expect(JSON.parse(reply.text)).toMatchObject({
@@ -46,7 +48,7 @@ describe('a request whose headers disagree with its body', () => {
     });
   });
 
-  test('is rejected if a header is sent twice', async () => {
+  test('is rejected if Mcp-Name is sent twice', async () => {
     const { headers, body } = modernExchange('tools/call', echo);
     const socket = await rawSocket(serving.port);
     const lines = Object.entries({
@@ -67,16 +69,16 @@ describe('a request whose headers disagree with its body', () => {
     expect(answer).toContain('-32020');
   });
 
-  test('is accepted if the encoded name agrees', async () => {
+  test('is accepted if the name is encoded and agrees', async () => {
     const reply = await modern(url, 'tools/call', echo, { headers: { 'mcp-name': '=?base64?ZWNobw==?=' } });
     expect(reply.status).toBe(200);
   });
 
   test.each<[what: string, args: object, header: string | undefined]>([
     ['is missing', { region: 'eu' }, undefined],
-    ['says something else', { region: 'eu' }, 'us'],
-    ['is there without a value in the body', {}, 'eu'],
-  ])('is rejected if a mirrored parameter %s', async (_what, args, header) => {
+    ['has another value', { region: 'eu' }, 'us'],
+    ['has a value and the body has none', {}, 'eu'],
+  ])('is rejected if the header of a parameter %s', async (_what, args, header) => {
     const reply = await modern(
       url,
       'tools/call',
@@ -90,7 +92,7 @@ describe('a request whose headers disagree with its body', () => {
     });
   });
 
-  test('is accepted if the mirrored parameter agrees', async () => {
+  test('is accepted if the header of a parameter agrees', async () => {
     const params = { name: 'routed', arguments: { region: 'eu' } };
     const reply = await modern(url, 'tools/call', params, { headers: { 'mcp-param-region': 'eu' } });
     expect(JSON.parse(reply.text).result.content[0].text).toBe('{"region":"eu"}');
@@ -101,7 +103,7 @@ describe('a request with wrong metadata', () => {
   test.each<[what: string, meta: Record<string, unknown>, code: number, status: number]>([
     ['capabilities that are a string', { 'io.modelcontextprotocol/clientCapabilities': 'all' }, -32602, 400],
     ['no capabilities', { 'io.modelcontextprotocol/clientCapabilities': undefined }, -32602, 400],
-    ['client info that is a list', { 'io.modelcontextprotocol/clientInfo': [] }, -32602, 400],
+    ['client info that is an array', { 'io.modelcontextprotocol/clientInfo': [] }, -32602, 400],
     ['a log level that does not exist', { 'io.modelcontextprotocol/logLevel': 'loud' }, -32602, 200],
   ])('is rejected: %s', async (_what, meta, code, status) => {
     const reply = await modern(url, 'tools/call', echo, { meta });
@@ -109,7 +111,7 @@ describe('a request with wrong metadata', () => {
     expect(JSON.parse(reply.text).error.code).toBe(code);
   });
 
-  test('is rejected with the supported versions if the version in both places is unknown', async () => {
+  test('is rejected with the supported versions if its version is unknown', async () => {
     const version = '2031-01-01';
     const reply = await modern(url, 'tools/call', echo, {
       meta: { 'io.modelcontextprotocol/protocolVersion': version },
@@ -182,11 +184,14 @@ describe('the guard of hosts and origins', () => {
     expect(reply.headers['access-control-allow-origin']).toBe(origin);
   });
 
-  test.each(['GET', 'DELETE', 'OPTIONS', 'PUT'])('protects %s as it does POST', async (method) => {
-    const headers = { origin: 'https://evil.example' };
-    expect((await send(url, { method, headers })).status).toBe(403);
-    expect((await send(url.replace('/mcp', '/sse'), { method, headers })).status).toBe(403);
-  });
+  test.each(['GET', 'DELETE', 'OPTIONS', 'PUT'])(
+    'rejects %s from a foreign origin, also on the path of HTTP+SSE',
+    async (method) => {
+      const headers = { origin: 'https://evil.example' };
+      expect((await send(url, { method, headers })).status).toBe(403);
+      expect((await send(url.replace('/mcp', '/sse'), { method, headers })).status).toBe(403);
+    },
+  );
 
   test.each<[what: string, options: { host?: string; origin?: string }]>([
     ['a wrong origin', { origin: 'https://evil.example' }],
@@ -234,16 +239,21 @@ describe('content negotiation', () => {
     },
   );
 
-  test.each([undefined, '*/*', 'application/json', 'application/*', 'text/html'])(
-    'sends JSON to a client with Accept %s, even if a call reports progress',
-    async (accept) => {
+  test.each([
+    [undefined, 'text/event-stream'],
+    ['*/*', 'text/event-stream'],
+    ['application/json', 'application/json'],
+    ['application/*', 'application/json'],
+    ['text/html', 'application/json'],
+  ])(
+    'sends JSON to a client with Accept %s for a call without progress, and %s for one with progress',
+    async (accept, withProgress) => {
       const meta = { progressToken: 'p' };
       const quiet = await modern(url, 'tools/call', echo, { headers: { accept } });
       expect(quiet.headers['content-type']).toBe('application/json');
       const params = { name: 'count', arguments: { to: 2 } };
       const loud = await modern(url, 'tools/call', params, { headers: { accept }, meta });
-      const mayStream = accept === undefined || accept === '*/*';
-      expect(loud.headers['content-type']).toBe(mayStream ? 'text/event-stream' : 'application/json');
+      expect(loud.headers['content-type']).toBe(withProgress);
       expect(loud.text).toContain('counted to 2');
     },
   );
@@ -253,13 +263,13 @@ describe('content negotiation', () => {
     const reply = await modern(url, 'tools/call', echo, { headers });
     expect(reply.headers['content-type']).toBe('text/event-stream');
     expect(reply.text).toContain('"text":"hi"');
-    const refused = await modern(url, 'tools/destroy', {}, { headers });
-    expect(refused.status).toBe(404);
+    const unknown = await modern(url, 'tools/destroy', {}, { headers });
+    expect(unknown.status).toBe(404);
     const mismatch = await modern(url, 'tools/call', echo, { headers: { ...headers, 'mcp-name': 'crash' } });
     expect(mismatch.status).toBe(400);
   });
 
-  test('rejects a subscription from a client that does not accept streams', async () => {
+  test('answers a subscription of a client that does not accept streams with 406', async () => {
     const params = { notifications: { toolsListChanged: true } };
     const reply = await modern(url, 'subscriptions/listen', params, {
       headers: { accept: 'application/json' },
@@ -298,23 +308,23 @@ describe('the endpoint', () => {
     expect(reply.headers['allow']).toBe('GET, POST, DELETE, OPTIONS');
   });
 
-  test('names the allowed methods on the old paths', async () => {
+  test('names the allowed methods on the paths of HTTP+SSE, and answers an unknown session there with 404', async () => {
     const sse = await send(url.replace('/mcp', '/sse'), { method: 'POST', headers: jsonHeaders, body: '{}' });
     expect([sse.status, sse.headers['allow']]).toEqual([405, 'GET, OPTIONS']);
     const messages = await send(url.replace('/mcp', '/messages'), { method: 'GET' });
     expect([messages.status, messages.headers['allow']]).toEqual([405, 'POST, OPTIONS']);
-    const lost = await send(url.replace('/mcp', '/messages?sessionId=guess'), {
+    const wrongSession = await send(url.replace('/mcp', '/messages?sessionId=guess'), {
       headers: jsonHeaders,
       body: JSON.stringify(initializeMessage('2024-11-05')),
     });
-    expect(lost.status).toBe(404);
+    expect(wrongSession.status).toBe(404);
   });
 
   test('answers another path with 404', async () => {
     expect((await send(url.replace('/mcp', '/admin'), { method: 'GET' })).status).toBe(404);
   });
 
-  test('grants a preflight of an allowed origin its headers, and no others', async () => {
+  test('grants a preflight from an allowed origin the valid ones of the headers it names', async () => {
     const reply = await send(url, {
       method: 'OPTIONS',
       headers: {

@@ -23,7 +23,7 @@ async function stillServes(): Promise<void> {
   expect(await callText(url, 'echo', { text: 'still here' })).toBe('still here');
 }
 
-describe('an invalid JSON-RPC message', () => {
+describe('a bad JSON-RPC message', () => {
   const bad: [what: string, body: string, status: number, code: number, id: unknown][] = [
     ['malformed JSON', '{"jsonrpc":"2.0",', 400, -32700, undefined],
     ['an empty body', '', 400, -32700, undefined],
@@ -35,11 +35,17 @@ describe('an invalid JSON-RPC message', () => {
     ['a null id', '{"jsonrpc":"2.0","id":null,"method":"tools/list"}', 400, -32600, undefined],
     ['a fractional id', '{"jsonrpc":"2.0","id":1.5,"method":"tools/list"}', 400, -32600, undefined],
     ['an id that is true', '{"jsonrpc":"2.0","id":true,"method":"tools/list"}', 400, -32600, undefined],
-    ['an id that is a list', '{"jsonrpc":"2.0","id":[1],"method":"tools/list"}', 400, -32600, undefined],
-    ['an id beyond all integers', '{"jsonrpc":"2.0","id":1e300,"method":"a"}', 400, -32600, undefined],
+    ['an id that is an array', '{"jsonrpc":"2.0","id":[1],"method":"tools/list"}', 400, -32600, undefined],
+    ['an id beyond the safe integers', '{"jsonrpc":"2.0","id":1e300,"method":"a"}', 400, -32600, undefined],
     ['an empty method', '{"jsonrpc":"2.0","id":7,"method":""}', 400, -32600, 7],
     ['a method that is a number', '{"jsonrpc":"2.0","id":7,"method":1}', 400, -32600, 7],
-    ['params that are a list', '{"jsonrpc":"2.0","id":7,"method":"tools/list","params":[]}', 400, -32600, 7],
+    [
+      'params that are an array',
+      '{"jsonrpc":"2.0","id":7,"method":"tools/list","params":[]}',
+      400,
+      -32600,
+      7,
+    ],
     ['method and result', '{"jsonrpc":"2.0","id":7,"method":"a","result":{}}', 400, -32600, 7],
     ['neither method nor result', '{"jsonrpc":"2.0","id":7}', 400, -32600, 7],
     [
@@ -65,7 +71,7 @@ describe('an invalid JSON-RPC message', () => {
     ],
   ];
 
-  test.each(bad)('is rejected: %s', async (_what, body, status, code, id) => {
+  test.each(bad)('is rejected, and the server still serves: %s', async (_what, body, status, code, id) => {
     const reply = await send(url, { headers: jsonHeaders, body });
     expect(reply.status).toBe(status);
     const answer = JSON.parse(reply.text);
@@ -74,13 +80,13 @@ describe('an invalid JSON-RPC message', () => {
     await stillServes();
   });
 
-  test('with an unknown method gets 404 in the modern era', async () => {
+  test('with an unknown method is answered with 404 in the modern era', async () => {
     const reply = await modern(url, 'tools/destroy');
     expect(reply.status).toBe(404);
     expect(JSON.parse(reply.text)).toMatchObject({ id: 1, error: { code: -32601 } });
   });
 
-  test('with an unknown method gets 200 and an error in a session', async () => {
+  test('with an unknown method is answered with 200 and an error in a session', async () => {
     const session = await openSession(url);
     const reply = await session.request('tools/destroy');
     expect(reply.status).toBe(200);
@@ -101,16 +107,15 @@ describe('the limit of nesting depth', () => {
   const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
 
   test.each([
-    ['as the body', deep, undefined],
+    ['as the body', deep],
     [
       'as an argument',
       JSON.stringify(modernMessage('tools/call', { name: 'any', arguments: { deep: 0 } })).replace(
         '"deep":0',
         `"deep":${deep}`,
       ),
-      undefined,
     ],
-    ['as objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`, undefined],
+    ['as objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
   ])('rejects 10,000 levels %s', async (_where, body) => {
     const exchange = modernExchange('tools/call', { name: 'any' });
     const reply = await send(url, { ...exchange, body });
@@ -179,7 +184,7 @@ describe('a tool call', () => {
   });
 
   test.each([
-    ['a list', []],
+    ['an array', []],
     ['a string', 'x'],
     ['a number', 5],
   ])('is rejected if its arguments are %s', async (_what, args) => {
@@ -204,7 +209,7 @@ describe('a tool call', () => {
     expect(content[0].text).toContain('unit');
   });
 
-  test("whose handler crashes shows a reference, never the error's message", async () => {
+  test("whose handler crashes gets a reference that the log contains, and not the error's message", async () => {
     const reply = await modern(url, 'tools/call', { name: 'crash' });
     const { isError, content } = JSON.parse(reply.text).result;
     expect(isError).toBe(true);
@@ -266,7 +271,7 @@ describe('a name with a meaning in JavaScript', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  test('contributes no fields when __proto__ is sent in place of params', async () => {
+  test('contributes no params: the fields of a __proto__ among them are ignored', async () => {
     const body = JSON.stringify(modernMessage('tools/call', { evil: 0 })).replace(
       '"evil":0',
       '"__proto__":{"name":"echo","arguments":{"text":"pwned"}}',
@@ -279,7 +284,7 @@ describe('a name with a meaning in JavaScript', () => {
   });
 });
 
-describe('reading a resource outside its place', () => {
+describe('reading a resource', () => {
   const escapes = [
     'file:///docs/../secret',
     'file:///docs/..',
@@ -297,7 +302,7 @@ describe('reading a resource outside its place', () => {
     'tree://a%5c..%5csecret',
   ];
 
-  test.each(escapes)('is not found: %s', async (uri) => {
+  test.each(escapes)('outside its template fails: %s', async (uri) => {
     const reply = await modern(url, 'resources/read', { uri });
     expect(reply.status).toBe(200);
     expect(JSON.parse(reply.text).error).toMatchObject({ code: -32602, data: { uri } });
@@ -305,7 +310,7 @@ describe('reading a resource outside its place', () => {
     expect(JSON.parse((await session.request('resources/read', { uri })).text).error.code).toBe(-32002);
   });
 
-  test('decodes a twice-encoded URI only once', async () => {
+  test('decodes a URI that is encoded twice only once', async () => {
     const uri = 'file:///docs/%252e%252e%252fsecret';
     const reply = await modern(url, 'resources/read', { uri });
     expect(JSON.parse(reply.text).result.contents[0].text).toBe('doc %2e%2e%2fsecret');

@@ -44,13 +44,13 @@ async function unreadPost(exchange: { headers?: object; body?: string | Buffer }
 }
 
 describe('a client that never reads its stream', () => {
-  test("aborts the handler's signal over modern HTTP", async () => {
+  test('has its call aborted over modern HTTP', async () => {
     await unreadPost(modernExchange('tools/call', { name: 'flood' }, { meta: { progressToken: 'p' } }));
     await until('the flood is stopped', () => attacked.aborted('flood') === 1, 10_000);
     await until('no handler runs', () => attacked.running() === 0);
   });
 
-  test("aborts the handler's signal over WebSocket", async () => {
+  test('has its call aborted over WebSocket', async () => {
     const client = await openWebSocket(url);
     client.socket.pause();
     client.send(modernMessage('tools/call', { name: 'flood' }, { id: 1, meta: { progressToken: 'p' } }));
@@ -59,7 +59,7 @@ describe('a client that never reads its stream', () => {
     client.socket.terminate();
   });
 
-  test("aborts the handler's signal over HTTP+SSE", async () => {
+  test('has its call aborted over HTTP+SSE', async () => {
     const socket = await rawSocket(serving.port);
     socket.write(head(['GET /sse HTTP/1.1', 'host: localhost']));
     const [first] = (await once(socket, 'data')) as [Buffer];
@@ -75,7 +75,7 @@ describe('a client that never reads its stream', () => {
     socket.destroy();
   });
 
-  test('may reconnect in a session, so the call continues with a bounded event log', async () => {
+  test('may reconnect in a session, so its call continues until it is cancelled, in bounded memory', async () => {
     const session = await openSession(url);
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: flood });
     await unreadPost({ headers: session.headers, body });

@@ -10,7 +10,7 @@ import { modernMessage } from '../../support/http/modern.js';
 import { soon, until } from '../../support/until.js';
 import { openWebSocket, type WebSocketClient } from '../../support/wires/web-socket.js';
 
-// Clients of a WebSocket that send without reading, or request without answering.
+// WebSocket clients that send without reading, open too many calls, or do not answer pings.
 
 const closing: (() => void)[] = [];
 
@@ -18,7 +18,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-interface Served {
+interface Fixture {
   readonly url: string;
   readonly attacked: Attacked;
   /** The server's ends of the connections. */
@@ -26,7 +26,7 @@ interface Served {
   readonly begun: () => number;
 }
 
-async function start(options: WebSocketOptions = {}): Promise<Served> {
+async function start(options: WebSocketOptions = {}): Promise<Fixture> {
   const attacked = attackedServer();
   let begun = 0;
   attacked.server.tool('big', {}, () => {
@@ -67,7 +67,7 @@ function beneath(client: WebSocketClient): NetSocket {
 }
 
 describe('a WebSocket client that does not read', () => {
-  test('and keeps pinging is held back, and served again when it reads', async () => {
+  test('but keeps pinging is slowed down, and served again when it reads', async () => {
     const { url, sockets } = await start();
     const client = await openWebSocket(url);
     let handled = 0;
@@ -92,19 +92,19 @@ describe('a WebSocket client that does not read', () => {
     // The server buffers only a small part of the requested data.
     expect(sockets[0]?.bufferedAmount).toBeLessThan((sent * frame.length) / 20);
     raw.resume();
-    const held = handled;
-    await until('the server takes more again', () => handled > held + 10_000, 15_000);
+    const handledBefore = handled;
+    await until('the server takes more again', () => handled > handledBefore + 10_000, 15_000);
     client.socket.terminate();
   }, 30_000);
 
-  test('gets its responses when it reads, and until then no more are computed', async () => {
+  test('gets all its responses when it reads, and until then some of its calls do not begin', async () => {
     const { url, sockets, begun } = await start();
     const client = await openWebSocket(url);
     client.socket.pause();
     for (let id = 0; id < 150; id++) client.send(call('big', id));
-    await until('answers lie there', () => (sockets[0]?.bufferedAmount ?? 0) > 500_000);
-    const many = begun();
-    expect(many).toBeLessThan(140);
+    await until('responses are buffered', () => (sockets[0]?.bufferedAmount ?? 0) > 500_000);
+    const begunBefore = begun();
+    expect(begunBefore).toBeLessThan(140);
     client.socket.resume();
     for (let at = 0; at < 150; at++)
       expect((await client.next())['result'].content[0].text).toHaveLength(500_000);
@@ -116,7 +116,7 @@ describe('a WebSocket client that does not read', () => {
 describe('the open calls of a WebSocket', () => {
   const count = 1500;
 
-  test('are limited to 1,000, and further ones are rejected while none of them ends', async () => {
+  test('are limited to 1,000, and further calls are rejected while none of them ends', async () => {
     const { url, attacked } = await start();
     const client = await openWebSocket(url);
     for (let id = 0; id < count; id++) client.send(call('hang', id));
@@ -137,7 +137,7 @@ describe('the open calls of a WebSocket', () => {
     await until('all are aborted', () => attacked.aborted('hang') === 1000);
   });
 
-  test('do not block other clients when they all end at once', async () => {
+  test('do not block the event loop when 10,000 of them end at once', async () => {
     const { url, attacked } = await start({ maxOpenCalls: 10_000 });
     const client = await openWebSocket(url);
     for (let id = 0; id < 10_000; id++) client.send(call('hang', id));
@@ -146,19 +146,20 @@ describe('the open calls of a WebSocket', () => {
     await until('some are aborted', () => attacked.aborted('hang') > 0);
     let turns = 0;
     await until('all are aborted', () => ++turns > 0 && attacked.aborted('hang') === 10_000, 15_000);
-    // Other clients were served in between.
+    // Other work could run in between.
     expect(turns).toBeGreaterThan(3);
   });
 });
 
 describe('a WebSocket connection', () => {
   test('is closed, and its calls aborted, if the client does not answer pings', async () => {
-    const { url, attacked } = await start({ pingMs: 100 });
+    const { url, attacked, sockets } = await start({ pingMs: 100 });
     const client = await openWebSocket(url);
     client.send(call('hang', 1));
     await until('the call has begun', () => attacked.begun('hang') === 1);
     client.socket.pause();
     await until('the call is aborted', () => attacked.aborted('hang') === 1);
+    await until('the connection is closed', () => sockets[0]?.readyState === 3);
     client.socket.terminate();
   });
 
@@ -169,7 +170,7 @@ describe('a WebSocket connection', () => {
     client.socket.on('ping', () => {
       pings += 1;
     });
-    await until('it was pinged often', () => pings > 5);
+    await until('the client was pinged several times', () => pings > 5);
     await stillServes(client);
     client.socket.close();
   });
@@ -185,7 +186,7 @@ describe('a WebSocket connection', () => {
     busy.socket.terminate();
   });
 
-  test('is closed when it is too old, and its subscription ends with a result', async () => {
+  test('is closed at its maximum age, and its subscription ends with a result', async () => {
     const { url } = await start({ maxAgeMs: 300 });
     const client = await openWebSocket(url);
     client.send(
@@ -202,7 +203,7 @@ describe('a WebSocket connection', () => {
 describe('a WebSocket that cannot be paused', () => {
   function plainSocket(options: WebSocketOptions): {
     say: (message: object) => void;
-    refused: () => unknown[];
+    rejectedIds: () => unknown[];
   } {
     const sent: string[] = [];
     let take: ((event: { data: unknown }) => void) | undefined;
@@ -217,25 +218,25 @@ describe('a WebSocket that cannot be paused', () => {
     closing.push(() => void serving.close({ deadlineMs: 0 }));
     return {
       say: (message) => take?.({ data: JSON.stringify(message) }),
-      refused: () => sent.map((text) => JSON.parse(text).id),
+      rejectedIds: () => sent.map((text) => JSON.parse(text).id),
     };
   }
 
   test('has calls beyond the limit rejected at once', () => {
-    const { say, refused } = plainSocket({ maxOpenCalls: 3 });
+    const { say, rejectedIds } = plainSocket({ maxOpenCalls: 3 });
     for (let id = 0; id < 5; id++) say(call('hang', id));
-    expect(refused()).toEqual([3, 4]);
+    expect(rejectedIds()).toEqual([3, 4]);
   });
 
   test('has calls rejected while the open ones hold more than 64 MB', () => {
-    const { say, refused } = plainSocket({ maxMessageBytes: 20_000_000 });
+    const { say, rejectedIds } = plainSocket({ maxMessageBytes: 20_000_000 });
     const meta = { 'example.com/pad': 'x'.repeat(15_000_000) };
     for (let id = 0; id < 7; id++) say(modernMessage('tools/call', { name: 'hang' }, { id, meta }));
-    expect(refused()).toEqual([5, 6]);
+    expect(rejectedIds()).toEqual([5, 6]);
   });
 });
 
-test('a tool that floods does not keep a client from reading its responses', async () => {
+test('a WebSocket client that pauses before 15 MB of responses, each after a progress notification, gets them all', async () => {
   const server = createServer({
     name: 'mixed',
     version: '1',

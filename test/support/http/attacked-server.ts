@@ -3,10 +3,10 @@ import { createServer, prompt, resource, type Server, tool } from 'fullmcp';
 import { z } from 'zod';
 import { until } from '../until.js';
 
-/** A server with everything that an attacker would try, and a record of what its handlers saw. */
+/** A server with tools, resources and prompts that an attacker would try, and a record of its handlers' calls. */
 export interface Attacked {
   readonly server: Server;
-  /** How often each tool has begun, and how often its signal has aborted. */
+  /** How often a tool has begun, and how often its signal has aborted. The subscriptions count as `listen`. */
   readonly begun: (tool: string) => number;
   readonly aborted: (tool: string) => number;
   /** The number of handlers that have not returned. */
@@ -15,8 +15,9 @@ export interface Attacked {
   readonly open: () => void;
   /** How many characters of progress `flood` has sent. */
   readonly sent: () => number;
+  /** The messages of the server's log. */
   readonly messages: string[];
-  /** Those of them that were errors. */
+  /** The messages of the level `error`. */
   readonly errors: string[];
 }
 
@@ -31,7 +32,7 @@ export function attackedServer(): Attacked {
   const count = (map: Map<string, number>, name: string): void =>
     void map.set(name, (map.get(name) ?? 0) + 1);
 
-  async function watched<T>(name: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  async function watch<T>(name: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     count(begun, name);
     running += 1;
     signal.addEventListener('abort', () => count(aborted, name), { once: true });
@@ -46,6 +47,15 @@ export function attackedServer(): Attacked {
     name: 'attacked',
     version: '1.0.0',
     changes: true,
+    use: [
+      (call, next) => {
+        if (call.method === 'subscriptions/listen') {
+          count(begun, 'listen');
+          call.signal.addEventListener('abort', () => count(aborted, 'listen'), { once: true });
+        }
+        return next(call);
+      },
+    ],
     logger: (level, message) => {
       messages.push(message);
       if (level === 'error') errors.push(message);
@@ -69,17 +79,17 @@ export function attackedServer(): Attacked {
           throw new Error('postgres://admin:hunter2@10.0.0.7 refused');
         },
       }),
-      hang: tool({ run: (_input, { signal }) => watched('hang', signal, () => ended(signal)) }),
+      hang: tool({ run: (_input, { signal }) => watch('hang', signal, () => ended(signal)) }),
       hangAfterProgress: tool({
         run: (_input, { signal, progress }) =>
-          watched('hangAfterProgress', signal, () => {
+          watch('hangAfterProgress', signal, () => {
             progress(1);
             return ended(signal);
           }),
       }),
       flood: tool({
         run: (_input, { signal, progress }) =>
-          watched('flood', signal, async () => {
+          watch('flood', signal, async () => {
             const message = 'x'.repeat(16_384);
             for (let at = 1; !signal.aborted; at++) {
               progress(at, undefined, message);
@@ -99,7 +109,7 @@ export function attackedServer(): Attacked {
       gated: tool({
         input: z.object({ to: z.number(), release: z.boolean().optional() }),
         run: ({ to, release }, { signal, progress, release: letGo }) =>
-          watched('gated', signal, async () => {
+          watch('gated', signal, async () => {
             if (release) letGo();
             for (let at = 1; at <= to; at++) {
               await until('the gate is open', () => passes > 0 || signal.aborted, 15_000);

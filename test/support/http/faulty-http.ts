@@ -4,7 +4,7 @@ import process from 'node:process';
 import { until } from '../until.js';
 import { type Body, json, type Received, result, status, stream } from './http-server.js';
 
-// Servers over HTTP, of every era, that do what a test says when a tool of that name is called.
+// Servers over HTTP, of every era, that run the function which a test defines for a tool or a method.
 
 /** Handles the request; the server then sends nothing else. */
 export type Act = (request: Received, response: ServerResponse) => void;
@@ -15,7 +15,7 @@ export interface FaultyServer {
   readonly port: number;
   readonly received: Received[];
   /** The requests, in order: `tools/call never`, or `GET` if there was no message. */
-  readonly asked: () => string[];
+  readonly requests: () => string[];
   /** The open requests. */
   readonly open: () => number;
   /** Cuts all connections and stops listening, like a killed process. */
@@ -61,7 +61,7 @@ export async function faultyServer(make: () => Act, path = '/mcp'): Promise<Faul
     url: `http://127.0.0.1:${port}${path}`,
     port,
     received,
-    asked: () => received.map(({ method, body }) => nameOf(body) ?? method),
+    requests: () => received.map(({ method, body }) => nameOf(body) ?? method),
     open: () => open.size,
     die,
     async revive() {
@@ -87,8 +87,8 @@ export function content(text: string): object {
   return { resultType: 'complete', content: [{ type: 'text', text }] };
 }
 
-/** The responses of a healthy server, for both eras; undefined if it leaves the stream open. */
-function healthy({ body }: Received): object | undefined {
+/** The result that a healthy server gives, in either era. */
+function healthy({ body }: Received): object {
   switch (body?.method) {
     case 'server/discover':
       return { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities };
@@ -116,8 +116,7 @@ export function modernServer(acts: Acts = {}): Act {
     if (method !== 'POST') return status(response, 405);
     if (body?.method === 'initialize')
       return json(response, { jsonrpc: '2.0', id: body.id, error: { code: -32601, message: 'no' } }, 400);
-    if (body?.method !== 'subscriptions/listen')
-      return json(response, result(request, healthy(request) ?? {}));
+    if (body?.method !== 'subscriptions/listen') return json(response, result(request, healthy(request)));
     const _meta = { 'io.modelcontextprotocol/subscriptionId': body.id };
     const { notifications } = body.params;
     stream(response).say({
@@ -137,10 +136,10 @@ export function sessionServer(acts: Acts = {}, sessions: Set<string> = new Set()
     const id = String(headers['mcp-session-id']);
     if (headers['mcp-method'] !== undefined) return status(response, 400);
     if (body?.method === 'initialize') {
-      const made = `session-${++lastSession}-${process.pid}`;
-      sessions.add(made);
-      response.setHeader('mcp-session-id', made);
-      return json(response, result(request, healthy(request) ?? {}));
+      const newId = `session-${++lastSession}-${process.pid}`;
+      sessions.add(newId);
+      response.setHeader('mcp-session-id', newId);
+      return json(response, result(request, healthy(request)));
     }
     if (!sessions.has(id)) return status(response, 404);
     const act = acts[body?.params?.name] ?? acts[body?.method ?? method];
@@ -148,7 +147,7 @@ export function sessionServer(acts: Acts = {}, sessions: Set<string> = new Set()
     if (method === 'GET') return status(response, 405);
     if (method === 'DELETE' || body?.id === undefined || body.method === undefined)
       return status(response, 202);
-    json(response, result(request, healthy(request) ?? {}));
+    json(response, result(request, healthy(request)));
   };
 }
 
@@ -168,7 +167,7 @@ export function sseServer(acts: Acts = {}): Act {
     const act = acts[body?.params?.name];
     if (events === undefined || body?.id === undefined || body.method === undefined) return;
     if (act !== undefined) return act(request, events);
-    events.write(printed(result(request, healthy(request) ?? {})));
+    events.write(printEvent(result(request, healthy(request))));
   };
 }
 
@@ -179,7 +178,7 @@ export function first(times: number, act: Act, then: Act): Act {
 }
 
 /** A message as an event. */
-export function printed(value: unknown): string {
+export function printEvent(value: unknown): string {
   return `event: message\ndata: ${JSON.stringify(value)}\n\n`;
 }
 
