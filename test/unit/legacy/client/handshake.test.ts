@@ -17,7 +17,7 @@ import {
 afterEach(closeLinks);
 
 describe('the handshake', () => {
-  it.each<[revision: Revision, given: ClientCapabilities, said: object]>([
+  it.each<[revision: Revision, capabilities: ClientCapabilities, declaration: object]>([
     ['2025-11-25', {}, {}],
     [
       '2025-11-25',
@@ -33,21 +33,21 @@ describe('the handshake', () => {
       { extensions: { 'io.modelcontextprotocol/ui': { a: 1 } } },
     ],
     ['2025-11-25', { extensions: { 'io.modelcontextprotocol/tasks': {} } }, {}],
-  ])('declares the capabilities in the form of %s: %j', async (revision, capabilities, said) => {
+  ])('declares the capabilities in the form of %s: %j', async (revision, capabilities, declaration) => {
     let params: Message = {};
-    const initialize = (given: Message): object => {
-      params = given;
+    const initialize = (request: Message): object => {
+      params = request;
       return { ...serverAnswer, protocolVersion: revision };
     };
     await linkToScript({ initialize }, { revision, capabilities });
     expect(params).toEqual({
       protocolVersion: revision,
-      capabilities: said,
+      capabilities: declaration,
       clientInfo: { name: 'c', version: '1' },
     });
   });
 
-  it('uses a default name if the client has none', async () => {
+  it('introduces the client as fullmcp if it has no name', async () => {
     let params: Message = {};
     const exchange: Exchange = {
       listen: () => undefined,
@@ -72,41 +72,41 @@ describe('the handshake', () => {
     },
   );
 
-  it('asks again if the server rejects the version with a list of its own', async () => {
-    const asked: unknown[] = [];
+  it('is repeated with a version that the server lists when it rejects the first', async () => {
+    const versions: unknown[] = [];
     const { link } = await linkToScript({
       initialize({ protocolVersion }) {
-        asked.push(protocolVersion);
+        versions.push(protocolVersion);
         if (protocolVersion === '2025-03-26') return { ...serverAnswer, protocolVersion };
         throw { code: -32602, message: 'Unsupported', data: { supported: ['1.0', '2025-03-26'] } };
       },
     });
-    expect(asked).toEqual(['2025-11-25', '2025-03-26']);
+    expect(versions).toEqual(['2025-11-25', '2025-03-26']);
     expect(link.revision).toBe('2025-03-26');
   });
 
-  it('gives up if the server rejects even a version that it lists', async () => {
-    const asked: unknown[] = [];
+  it('fails if the server rejects even a version that it lists', async () => {
+    const versions: unknown[] = [];
     const opening = linkToScript({
       initialize({ protocolVersion }) {
-        asked.push(protocolVersion);
+        versions.push(protocolVersion);
         throw { code: -32602, message: 'Unsupported', data: { supported: ['2025-03-26'] } };
       },
     });
     await expect(opening).rejects.toMatchObject({ code: 'invalid_params' });
-    expect(asked).toEqual(['2025-11-25', '2025-03-26']);
+    expect(versions).toEqual(['2025-11-25', '2025-03-26']);
   });
 
-  it.each<[version: unknown, named: string]>([
+  it.each<[version: unknown, name: string]>([
     ['1999-01-01', '1999-01-01'],
     ['2026-07-28', '2026-07-28'],
     [undefined, 'none'],
     [7, 'none'],
-  ])('reports an unsupported version that the server requires: %s', async (protocolVersion, named) => {
+  ])('fails if the server answers with an unsupported version: %s', async (protocolVersion, name) => {
     const opening = linkToScript({ initialize: { ...serverAnswer, protocolVersion } });
     await expect(opening).rejects.toMatchObject({
       code: 'unsupported_version',
-      message: expect.stringContaining(named),
+      message: expect.stringContaining(name),
     });
   });
 
@@ -136,14 +136,14 @@ describe('the handshake', () => {
     expect(closed).toBe(1);
   });
 
-  it('fails if the server disconnects with its response, and reports no lost connection', async () => {
-    let hung: ((reason: McpError) => void) | undefined;
+  it('fails if the server disconnects while it responds, and reports no lost connection', async () => {
+    let disconnect: ((reason: McpError) => void) | undefined;
     const exchange: Exchange = {
       listen: ({ closed }) => {
-        hung = closed;
+        disconnect = closed;
       },
       request: async () => {
-        hung?.(new McpError('connection_closed', 'Gone'));
+        disconnect?.(new McpError('connection_closed', 'Gone'));
         return serverAnswer;
       },
       notify: () => undefined,
@@ -158,19 +158,19 @@ describe('the handshake', () => {
     expect(lost).toEqual([]);
   });
 
-  it('accepts a server that sends the bare minimum', async () => {
+  it('accepts a server that sends nothing valid but its version', async () => {
     const { link } = await linkToScript({ initialize: { protocolVersion: '2025-06-18', capabilities: 3 } });
     expect(link.discovered).toEqual({ supportedVersions: ['2025-06-18'], capabilities: {} });
   });
 
-  it('ends with its signal', async () => {
+  it('fails with the reason of its signal', async () => {
     const controller = new AbortController();
     const opening = linkToScript({ initialize: () => undefined }, { signal: controller.signal });
     controller.abort(new McpError('timeout', 'Too slow'));
     await expect(opening).rejects.toMatchObject({ code: 'timeout', message: 'Too slow' });
   });
 
-  it('declares tasks only if a server of 2025-11-25 does', async () => {
+  it('reports the extension tasks only for a server of 2025-11-25 that declares tasks', async () => {
     const capabilities = { tasks: { requests: { tools: { call: {} } } }, extensions: { 'a/b': {} } };
     const { link } = await linkToScript({ initialize: { ...serverAnswer, capabilities } });
     expect(link.discovered.capabilities).toEqual({

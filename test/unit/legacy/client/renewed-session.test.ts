@@ -9,8 +9,8 @@ afterEach(closeLinks);
 type Answer = (request: OutgoingRequest) => object | Promise<object>;
 
 /** An exchange like that of HTTP: requests are rejected once their session is lost, until there is a new one. */
-function forgetful(more: Readonly<Record<string, Answer>> = {}) {
-  const said: string[] = [];
+function forgetfulExchange(more: Readonly<Record<string, Answer>> = {}) {
+  const requests: string[] = [];
   let session = 0;
   let valid = false;
   const answers: Record<string, Answer> = {
@@ -26,10 +26,10 @@ function forgetful(more: Readonly<Record<string, Answer>> = {}) {
       const { method, params } = request;
       const detail = params?.['uri'] ?? params?.['level'] ?? params?.['name'];
       if (method !== 'initialize' && !valid) {
-        said.push(`${method} in a lost session`);
+        requests.push(`${method} in a lost session`);
         throw new McpError('connection_closed', 'The session is lost', { data: { sessionLost: true } });
       }
-      said.push([method, detail].filter(Boolean).join(' '));
+      requests.push([method, detail].filter(Boolean).join(' '));
       const result = (await (answers[method] ?? (() => ({})))(request)) as Message;
       if (method === 'initialize') {
         session += 1;
@@ -37,17 +37,17 @@ function forgetful(more: Readonly<Record<string, Answer>> = {}) {
       }
       return result;
     },
-    notify: (method) => void said.push(method),
+    notify: (method) => void requests.push(method),
     close: async () => undefined,
   };
   return {
     exchange,
-    said,
+    requests,
     answers,
     sessions: () => session,
     lose: () => {
       valid = false;
-      said.length = 0;
+      requests.length = 0;
     },
   };
 }
@@ -56,15 +56,15 @@ const handshake = ['initialize', 'notifications/initialized'];
 
 describe('a session that the server has lost', () => {
   it('is reopened, and the request is sent again', async () => {
-    const { exchange, said, lose } = forgetful({ 'tools/call': () => ({ content: [] }) });
+    const { exchange, requests, lose } = forgetfulExchange({ 'tools/call': () => ({ content: [] }) });
     const { call } = await linkOver(exchange);
     lose();
     expect(await call('tools/call', { name: 'x' })).toEqual({ resultType: 'complete', content: [] });
-    expect(said).toEqual(['tools/call in a lost session', ...handshake, 'tools/call x']);
+    expect(requests).toEqual(['tools/call in a lost session', ...handshake, 'tools/call x']);
   });
 
   it('is reopened once for all calls that need it', async () => {
-    const { exchange, sessions, lose } = forgetful();
+    const { exchange, sessions, lose } = forgetfulExchange();
     const { call } = await linkOver(exchange);
     lose();
     await Promise.all([call('tools/list'), call('resources/list'), call('resources/read', { uri: 'a' })]);
@@ -73,7 +73,7 @@ describe('a session that the server has lost', () => {
 
   it('is not reopened for a call that learns of the loss late', async () => {
     let refuse: ((error: McpError) => void) | undefined;
-    const { exchange, answers, sessions, lose } = forgetful({
+    const { exchange, answers, sessions, lose } = forgetfulExchange({
       'tools/call': () =>
         new Promise((_, reject) => {
           refuse = reject;
@@ -90,8 +90,8 @@ describe('a session that the server has lost', () => {
     expect(sessions()).toBe(2);
   });
 
-  it('gets its subscriptions and its log level again before the request', async () => {
-    const { exchange, said, lose } = forgetful();
+  it('gets its subscriptions and its log level again before the request is sent again', async () => {
+    const { exchange, requests, lose } = forgetfulExchange();
     const { call } = await linkOver(exchange);
     await call('tools/list', {}, { logLevel: 'warning' });
     const controller = new AbortController();
@@ -109,7 +109,7 @@ describe('a session that the server has lost', () => {
     await until('it is acknowledged', () => acknowledged);
     lose();
     await call('tools/list', {}, { logLevel: 'warning' });
-    expect(said).toEqual([
+    expect(requests).toEqual([
       'tools/list in a lost session',
       ...handshake,
       'resources/subscribe doc://1',
@@ -121,7 +121,7 @@ describe('a session that the server has lost', () => {
   });
 
   it('may have another revision after it is reopened', async () => {
-    const { exchange, answers, lose } = forgetful();
+    const { exchange, answers, lose } = forgetfulExchange();
     const { call, link } = await linkOver(exchange);
     answers['initialize'] = () => ({ ...serverAnswer, protocolVersion: '2025-06-18', instructions: 'New' });
     lose();
@@ -132,14 +132,14 @@ describe('a session that the server has lost', () => {
 
   it('fails the call if it is lost again at once', async () => {
     const lost = new McpError('connection_closed', 'Lost', { data: { sessionLost: true } });
-    const { exchange, sessions } = forgetful({ 'tools/list': () => Promise.reject(lost) });
+    const { exchange, sessions } = forgetfulExchange({ 'tools/list': () => Promise.reject(lost) });
     const { call } = await linkOver(exchange);
     await expect(call('tools/list')).rejects.toBe(lost);
     expect(sessions()).toBe(2);
   });
 
   it('fails the call if it cannot be reopened, and the next call tries again', async () => {
-    const { exchange, answers, lose } = forgetful();
+    const { exchange, answers, lose } = forgetfulExchange();
     const { call } = await linkOver(exchange);
     const initialize = answers['initialize'] as Answer;
     answers['initialize'] = () => Promise.reject(new McpError('internal_error', 'Full', { number: -32603 }));
@@ -151,8 +151,8 @@ describe('a session that the server has lost', () => {
     expect(await call('tools/list')).toMatchObject({ resultType: 'complete' });
   });
 
-  it('does not delay a call that is aborted', async () => {
-    const { exchange, answers, lose, said } = forgetful();
+  it('does not delay a call that is aborted while the session is reopened', async () => {
+    const { exchange, answers, lose, requests } = forgetfulExchange();
     const { call } = await linkOver(exchange);
     let answer: ((result: object) => void) | undefined;
     answers['initialize'] = () =>
@@ -162,7 +162,7 @@ describe('a session that the server has lost', () => {
     lose();
     const controller = new AbortController();
     const waiting = call('tools/list', {}, { signal: controller.signal });
-    await until('the handshake has begun', () => said.includes('initialize'));
+    await until('the handshake has begun', () => requests.includes('initialize'));
     controller.abort(new McpError('timeout', 'Too long'));
     await expect(waiting).rejects.toMatchObject({ message: 'Too long' });
     answer?.(serverAnswer);
@@ -171,16 +171,16 @@ describe('a session that the server has lost', () => {
 
 describe('the stream of a call', () => {
   it('carries messages of the call and of the session', async () => {
-    const { exchange } = forgetful({
-      'tools/call': ({ onNotification: notified }) => {
-        notified?.('notifications/message', { level: 'info', data: 'a' });
-        notified?.('notifications/tools/list_changed', undefined);
-        notified?.('notifications/elicitation/complete', { elicitationId: 'e' });
+    const { exchange } = forgetfulExchange({
+      'tools/call': ({ onNotification: notify }) => {
+        notify?.('notifications/message', { level: 'info', data: 'a' });
+        notify?.('notifications/tools/list_changed', undefined);
+        notify?.('notifications/elicitation/complete', { elicitationId: 'e' });
         return { content: [] };
       },
     });
     const { call, notifications } = await linkOver(exchange);
-    const heard: string[] = [];
+    const ofCall: string[] = [];
     const listening = new AbortController();
     const listens: string[] = [];
     const outcome = call(
@@ -189,8 +189,8 @@ describe('the stream of a call', () => {
       { signal: listening.signal, notify: (method) => void listens.push(method) },
     );
     await until('it is acknowledged', () => listens.length === 1);
-    await call('tools/call', { name: 'x' }, { notify: (method) => void heard.push(method) });
-    expect(heard).toEqual(['notifications/message']);
+    await call('tools/call', { name: 'x' }, { notify: (method) => void ofCall.push(method) });
+    expect(ofCall).toEqual(['notifications/message']);
     expect(listens.slice(1)).toEqual(['notifications/tools/list_changed']);
     expect(notifications.map(({ method }) => method)).toEqual([
       'notifications/tools/list_changed',

@@ -22,7 +22,7 @@ const server = createServer({
   changes: true,
   logger: () => undefined,
   secret: 'x'.repeat(32),
-  methods: { 'acme/echo': { run: ({ said }) => ({ said }) } },
+  methods: { 'acme/echo': { run: ({ word }) => ({ word }) } },
   tools: {
     add: tool({
       input: z.object({ a: z.number(), b: z.number() }),
@@ -95,13 +95,13 @@ describe.each(sessionRevisions)('a session of %s with a fullmcp server', (revisi
     });
   });
 
-  it('answers server/discover with a ping', async () => {
+  it('answers server/discover from the handshake, after a ping', async () => {
     const { call, link: opened, sent } = await link();
     expect(await call('server/discover')).toEqual({ ...opened.discovered, resultType: 'complete' });
     expect(sent.at(-1)).toMatchObject({ method: 'ping' });
   });
 
-  it('lists, reads, renders and completes', async () => {
+  it('lists everything, reads resources, gets prompts and completes arguments', async () => {
     const { call } = await link();
     const tools = await call('tools/list');
     expect(tools.resultType).toBe('complete');
@@ -164,18 +164,18 @@ describe.each(sessionRevisions)('a session of %s with a fullmcp server', (revisi
 
   it('reports progress to its call', async () => {
     const { call } = await link();
-    const heard: unknown[] = [];
+    const events: unknown[] = [];
     await call(
       'tools/call',
       { name: 'steps', _meta: { progressToken: 'mine' } },
-      { notify: (method, params) => void heard.push([method, params]) },
+      { notify: (method, params) => void events.push([method, params]) },
     );
-    expect(heard).toEqual([
+    expect(events).toEqual([
       ['notifications/progress', { progressToken: 'mine', progress: 1, total: 2, message: 'half' }],
     ]);
   });
 
-  it('cancels calls', async () => {
+  it('fails a cancelled call with the reason, and tells the server', async () => {
     const { call, sent } = await link();
     const controller = new AbortController();
     const hanging = call('tools/call', { name: 'hangs' }, { signal: controller.signal });
@@ -203,15 +203,15 @@ describe.each(sessionRevisions)('a session of %s with a fullmcp server', (revisi
     ]);
   });
 
-  it('forwards custom methods of the server, and rejects newer ones', async () => {
+  it('forwards custom methods of the server, and rejects methods that sessions do not have', async () => {
     const { call } = await link();
-    expect(await call('acme/echo', { said: 'a' })).toMatchObject({ resultType: 'complete', said: 'a' });
+    expect(await call('acme/echo', { word: 'a' })).toMatchObject({ resultType: 'complete', word: 'a' });
     await expect(call('acme/none')).rejects.toMatchObject({ code: 'method_not_found' });
     await expect(call('tasks/update', { taskId: 'x' })).rejects.toMatchObject({ code: 'method_not_found' });
     await expect(call('initialize')).rejects.toMatchObject({ code: 'method_not_found' });
   });
 
-  it('sends notifications', async () => {
+  it('sends a notification of the client', async () => {
     const { call, sent } = await link();
     expect(await call('notifications/roots/list_changed')).toEqual({ resultType: 'complete' });
     await until('it is sent', () => sent.length === 3);
@@ -228,7 +228,7 @@ describe.each(sessionRevisions)('a session of %s with a fullmcp server', (revisi
     await expect(call('tools/list')).rejects.toMatchObject({ code: 'connection_closed' });
   });
 
-  it('ends open calls when it is closed, without a report', async () => {
+  it('fails its open calls when it is closed, and reports no lost connection', async () => {
     const { call, link: opened, far, lost, sent } = await link();
     const hanging = call('tools/call', { name: 'hangs' });
     await until('it is called', () => sent.some(({ params }) => params?.name === 'hangs'));
@@ -243,21 +243,21 @@ describe('the log level of a session', () => {
   const levels = (sent: readonly Message[]): unknown[] =>
     sent.filter(({ method }) => method === 'logging/setLevel').map(({ params }) => params.level);
 
-  it('is set before a call that needs another, once for concurrent calls', async () => {
+  it('is set by a call that needs another, and only once for equal levels', async () => {
     const { call, sent, notifications } = await linkTo(server.dispatch);
     const logs = (logLevel?: 'debug' | 'error') => call('tools/call', { name: 'logs' }, { logLevel });
     await Promise.all([logs('error'), logs('error'), logs()]);
     expect(levels(sent)).toEqual(['error']);
-    await until('the messages have come', () => notifications.length === 3);
+    await until('the messages have arrived', () => notifications.length === 3);
     await logs('debug');
     await logs('debug');
     expect(levels(sent)).toEqual(['error', 'debug']);
-    await until('finer ones have come', () =>
+    await until('a debug message has arrived', () =>
       notifications.some(({ params }) => (params as Message)['level'] === 'debug'),
     );
   });
 
-  test('is a reported problem, and no more, if the server rejects it', async () => {
+  test('that the server rejects is reported once, and the calls are served', async () => {
     const { call, problems, sent } = await linkToScript({
       initialize: { ...serverAnswer, capabilities: { logging: {}, tools: {} } },
       answer({ method }) {
@@ -270,11 +270,13 @@ describe('the log level of a session', () => {
     expect(levels(sent)).toEqual(['info']);
   });
 
-  test('is not sent to a server without logging, and a call does not wait for a silent server', async () => {
-    const silent = await linkToScript({ answer: () => ({ content: [] }) });
-    await silent.call('tools/call', { name: 'x' }, { logLevel: 'info' });
-    expect(levels(silent.sent)).toEqual([]);
+  test('is not sent to a server without logging', async () => {
+    const { call, sent } = await linkToScript({ answer: () => ({ content: [] }) });
+    await call('tools/call', { name: 'x' }, { logLevel: 'info' });
+    expect(levels(sent)).toEqual([]);
+  });
 
+  test('that the server never acknowledges does not hold a call that is aborted', async () => {
     const { call } = await linkToScript({
       initialize: { ...serverAnswer, capabilities: { logging: {} } },
       answer: () => undefined,
@@ -287,7 +289,7 @@ describe('the log level of a session', () => {
 });
 
 describe('a server of the session era', () => {
-  it('is not asked for lists that it lacks, and reports its other limits itself', async () => {
+  it('is not asked for lists of prompts and resources that it does not declare, and rejects other calls itself', async () => {
     const { call, sent } = await linkToScript({
       answer() {
         throw { code: -32601, message: 'No such thing' };
@@ -313,7 +315,7 @@ describe('a server of the session era', () => {
     });
   });
 
-  it('gets answers to a ping and a question, and to nothing else', async () => {
+  it('gets answers to a ping and a question, and an error for another method', async () => {
     const { far, sent, asked } = await linkToScript(
       {},
       { answer: () => Promise.reject(new McpError('invalid_params', 'Not now')) },
@@ -337,7 +339,7 @@ describe('a server of the session era', () => {
     const { far, notifications } = await linkToScript({});
     for (const method of ['notifications/elicitation/complete', 'notifications/message', 'acme/news'])
       far.send(JSON.stringify({ jsonrpc: '2.0', method, params: { a: 1 } }));
-    await until('all have come', () => notifications.length === 3);
+    await until('all have arrived', () => notifications.length === 3);
     expect(notifications[0]).toEqual({ method: 'notifications/elicitation/complete', params: { a: 1 } });
   });
 });

@@ -25,25 +25,25 @@ function newServer() {
   });
 }
 
-/** Listens, and resolves when that is acknowledged. */
+/** Listens, and resolves when the subscription is acknowledged. */
 async function listen({ call }: Pick<TestLink, 'call'>, notifications: Message, id: string | number = 'l1') {
-  const heard: Message[] = [];
+  const events: Message[] = [];
   const controller = new AbortController();
   const outcome = call(
     'subscriptions/listen',
     { notifications },
-    { id, signal: controller.signal, notify: (method, params) => void heard.push({ method, ...params }) },
+    { id, signal: controller.signal, notify: (method, params) => void events.push({ method, ...params }) },
   );
   outcome.catch(() => undefined);
   const settled = outcome.then(
     () => true,
     () => true,
   );
-  await Promise.race([settled, until('it is acknowledged', () => heard.length > 0)]);
+  await Promise.race([settled, until('it is acknowledged', () => events.length > 0)]);
   return {
-    heard,
+    events,
     outcome,
-    granted: heard[0]?.['notifications'],
+    granted: events[0]?.['notifications'],
     end: () => {
       controller.abort(new McpError('cancelled', 'Enough'));
       return outcome;
@@ -57,13 +57,13 @@ const methods = (sent: readonly Message[]): unknown[] =>
     .map(({ method, params }) => `${method} ${params.uri}`);
 
 describe.each(sessionRevisions)('listening in a session of %s', (revision) => {
-  it('acknowledges, receives changes, and ends with the call', async () => {
+  it('acknowledges the filter, delivers the changes it selects, and ends with the call', async () => {
     const server = newServer();
     const link = await linkTo(server.dispatch, { revision });
     const _meta = { [SUBSCRIPTION_ID]: 'l1' };
-    const wanted = { toolsListChanged: true, resourceSubscriptions: ['doc://1'], taskIds: ['t'] };
-    const { heard, end } = await listen(link, wanted);
-    expect(heard).toEqual([
+    const filter = { toolsListChanged: true, resourceSubscriptions: ['doc://1'], taskIds: ['t'] };
+    const { events, end } = await listen(link, filter);
+    expect(events).toEqual([
       {
         method: 'notifications/subscriptions/acknowledged',
         notifications: { toolsListChanged: true, resourceSubscriptions: ['doc://1'] },
@@ -74,8 +74,8 @@ describe.each(sessionRevisions)('listening in a session of %s', (revision) => {
     server.changed.prompts();
     server.changed.resource('doc://1');
     server.changed.tools();
-    await until('two changes are heard', () => heard.length === 3);
-    expect(heard.slice(1)).toEqual([
+    await until('two changes have arrived', () => events.length === 3);
+    expect(events.slice(1)).toEqual([
       { method: 'notifications/resources/updated', uri: 'doc://1', _meta },
       { method: 'notifications/tools/list_changed', _meta },
     ]);
@@ -83,8 +83,8 @@ describe.each(sessionRevisions)('listening in a session of %s', (revision) => {
     await until('the server is told', () => methods(link.sent).length === 2);
     expect(methods(link.sent)).toEqual(['resources/subscribe doc://1', 'resources/unsubscribe doc://1']);
     server.changed.tools();
-    await until('it is told beside', () => link.notifications.length === 4);
-    expect(heard).toHaveLength(3);
+    await until('the link is told', () => link.notifications.length === 4);
+    expect(events).toHaveLength(3);
   });
 });
 
@@ -98,17 +98,17 @@ describe('a change in a session', () => {
     server.changed.prompts();
     server.changed.resources();
     await until('all are told', () => link.notifications.length === 3);
-    expect(tools.heard.slice(1)).toEqual([
+    expect(tools.events.slice(1)).toEqual([
       { method: 'notifications/tools/list_changed', _meta: { [SUBSCRIPTION_ID]: 1 } },
     ]);
-    expect(lists.heard.slice(1).map(({ method }) => method)).toEqual([
+    expect(lists.events.slice(1).map(({ method }) => method)).toEqual([
       'notifications/prompts/list_changed',
       'notifications/resources/list_changed',
     ]);
     expect(link.notifications[0]).toEqual({ method: 'notifications/tools/list_changed', params: undefined });
   });
 
-  it('is subscribed to once, for as long as somebody listens', async () => {
+  it('of a resource is subscribed to once for all listeners, until the last of them ends', async () => {
     const link = await linkTo(newServer().dispatch);
     const first = await listen(link, { resourceSubscriptions: ['doc://1', 'doc://1'] }, 1);
     const second = await listen(link, { resourceSubscriptions: ['doc://1', 'doc://2'] }, 2);
@@ -125,7 +125,7 @@ describe('a change in a session', () => {
     expect(methods(link.sent)).toHaveLength(5);
   });
 
-  it('may concern a part of the subscribed resource, and waits for the acknowledgement', async () => {
+  it('may concern a part of the subscribed resource, and is delivered once and after the acknowledgement', async () => {
     const updated = (uri: string): object => ({ method: 'notifications/resources/updated', params: { uri } });
     const link = await linkToScript({
       initialize: { ...serverAnswer, capabilities: { resources: { subscribe: true } } },
@@ -135,8 +135,8 @@ describe('a change in a session', () => {
         return {};
       },
     });
-    const { heard } = await listen(link, { resourceSubscriptions: ['doc://1'] });
-    expect(heard.map(({ method, uri }) => uri ?? method)).toEqual([
+    const { events } = await listen(link, { resourceSubscriptions: ['doc://1'] });
+    expect(events.map(({ method, uri }) => uri ?? method)).toEqual([
       'notifications/subscriptions/acknowledged',
       'doc://1',
       'doc://1/part',
@@ -177,7 +177,7 @@ describe('a change in a session', () => {
   });
 });
 
-describe('an open listen call', () => {
+describe('an open call of subscriptions/listen', () => {
   it('fails when the server disconnects', async () => {
     const { call, far } = await linkTo(newServer().dispatch);
     const { outcome } = await listen({ call }, { toolsListChanged: true });

@@ -46,7 +46,7 @@ async function start({ call }: Pick<TestLink, 'call'>, name: string): Promise<Ou
   return call('tools/call', { name });
 }
 
-async function ended({ call }: Pick<TestLink, 'call'>, { taskId }: Message): Promise<Outcome> {
+async function waitForEnd({ call }: Pick<TestLink, 'call'>, { taskId }: Message): Promise<Outcome> {
   let state: Outcome = { resultType: '' };
   await until('the task has ended', async () => {
     state = await call('tasks/get', { taskId });
@@ -56,10 +56,10 @@ async function ended({ call }: Pick<TestLink, 'call'>, { taskId }: Message): Pro
 }
 
 describe('tasks of a fullmcp server in a session of 2025-11-25', () => {
-  it('are made for a tool that requires them', async () => {
+  it('are created for a tool that requires them, and end with its result', async () => {
     const link = await linkTo(server.dispatch, { capabilities });
-    const made = await start(link, 'must');
-    expect(made).toEqual({
+    const created = await start(link, 'must');
+    expect(created).toEqual({
       resultType: 'task',
       taskId: expect.any(String),
       status: 'working',
@@ -68,39 +68,39 @@ describe('tasks of a fullmcp server in a session of 2025-11-25', () => {
       ttlMs: 3_600_000,
       pollIntervalMs: 1000,
     });
-    expect(await ended(link, made)).toMatchObject({
+    expect(await waitForEnd(link, created)).toMatchObject({
       resultType: 'complete',
-      taskId: made['taskId'],
+      taskId: created['taskId'],
       status: 'completed',
       ttlMs: 3_600_000,
       result: { resultType: 'complete', content: [{ text: '[1,2]' }], structuredContent: [1, 2] },
     });
   });
 
-  it('are detected if the tool was not listed', async () => {
+  it('are created even if the tool that requires them was not listed', async () => {
     const { call } = await linkTo(server.dispatch, { capabilities });
     expect(await call('tools/call', { name: 'must' })).toMatchObject({ resultType: 'task' });
   });
 
-  it('are not made for other tools, nor for clients that do not support them', async () => {
+  it('are not created for tools that do not require them, nor for clients that do not support them', async () => {
     const link = await linkTo(server.dispatch, { capabilities });
     expect(await start(link, 'plain')).toMatchObject({ resultType: 'complete' });
     expect(await start(link, 'maybe')).toMatchObject({ resultType: 'complete' });
-    const ignorant = await linkTo(server.dispatch);
-    await expect(start(ignorant, 'must')).rejects.toMatchObject({ code: 'method_not_found' });
+    const unable = await linkTo(server.dispatch);
+    await expect(start(unable, 'must')).rejects.toMatchObject({ code: 'method_not_found' });
   });
 
-  it('fail with an error, and complete with a result, even one of a failed tool', async () => {
+  it('fail with the error of a call, and complete with a result even if that is an error', async () => {
     const link = await linkTo(server.dispatch, { capabilities });
-    const failed = await ended(link, await start(link, 'fails'));
+    const failed = await waitForEnd(link, await start(link, 'fails'));
     expect(failed).toMatchObject({ status: 'failed', error: { code: -32602, message: 'no' } });
     expect(failed).not.toHaveProperty('result');
-    const erred = await ended(link, await start(link, 'errs'));
+    const erred = await waitForEnd(link, await start(link, 'errs'));
     expect(erred).toMatchObject({ status: 'completed', result: { isError: true } });
     expect(erred).not.toHaveProperty('error');
   });
 
-  it('ask while their result is awaited, which happens once', async () => {
+  it('ask the handlers of the client, while their result is requested only once', async () => {
     let answer: ((answer: Message) => void) | undefined;
     const link = await linkTo(server.dispatch, {
       capabilities,
@@ -109,9 +109,9 @@ describe('tasks of a fullmcp server in a session of 2025-11-25', () => {
           answer = resolve;
         }),
     });
-    const made = await start(link, 'asks');
-    const { taskId } = made;
-    let state: Outcome = made;
+    const created = await start(link, 'asks');
+    const { taskId } = created;
+    let state: Outcome = created;
     await until('the task needs an answer', async () => {
       state = await link.call('tasks/get', { taskId });
       return state['status'] === 'input_required';
@@ -125,11 +125,11 @@ describe('tasks of a fullmcp server in a session of 2025-11-25', () => {
       message: expect.stringContaining('handlers'),
     });
     answer?.({ action: 'accept', content: { name: 'Ann' } });
-    expect(await ended(link, made)).toMatchObject({ result: { content: [{ text: 'Ann' }] } });
+    expect(await waitForEnd(link, created)).toMatchObject({ result: { content: [{ text: 'Ann' }] } });
     expect(link.asked).toHaveLength(1);
   });
 
-  it('can be cancelled, even after they have ended', async () => {
+  it('can be cancelled, even after they are cancelled, unless they are unknown', async () => {
     const link = await linkTo(server.dispatch, { capabilities });
     const { taskId } = await start(link, 'hangs');
     for (let i = 0; i < 2; i++)
@@ -156,7 +156,7 @@ describe('tasks of another server', () => {
   const open = (answer: NonNullable<Script['answer']>) =>
     linkToScript({ initialize, answer }, { capabilities });
 
-  it('may still be rejected by the server', async () => {
+  it('are requested for a tool that requires them, and the server may return a result instead', async () => {
     const link = await open(({ method }) =>
       method === 'tools/list'
         ? { tools: [{ name: 'x', execution: { taskSupport: 'required' } }, null] }
@@ -175,23 +175,23 @@ describe('tasks of another server', () => {
     expect(link.sent.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
   });
 
-  it('are announced to their listeners', async () => {
+  it('are announced to the calls that listen to them', async () => {
     const { call, far, notifications } = await open(() => ({}));
-    const heard: Message[] = [];
+    const events: Message[] = [];
     const controller = new AbortController();
     const outcome = call(
       'subscriptions/listen',
       { notifications: { taskIds: ['t1'] } },
-      { signal: controller.signal, notify: (method, params) => void heard.push({ method, ...params }) },
+      { signal: controller.signal, notify: (method, params) => void events.push({ method, ...params }) },
     );
-    await until('it is acknowledged', () => heard.length === 1);
-    expect(heard[0]).toMatchObject({ notifications: {} });
+    await until('it is acknowledged', () => events.length === 1);
+    expect(events[0]).toMatchObject({ notifications: {} });
     for (const taskId of ['t2', 't1']) {
       const params = { taskId, status: 'working', ttl: null, pollInterval: 5 };
       far.send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tasks/status', params }));
     }
-    await until('both have come', () => notifications.length === 2);
-    expect(heard.slice(1)).toEqual([
+    await until('both have arrived', () => notifications.length === 2);
+    expect(events.slice(1)).toEqual([
       {
         method: 'notifications/tasks',
         taskId: 't1',
@@ -205,16 +205,16 @@ describe('tasks of another server', () => {
     await outcome;
   });
 
-  it('are no longer awaited once they are cancelled', async () => {
+  it('that are cancelled have the request for their result cancelled as well', async () => {
     const { call, sent } = await open(({ method }) => {
       if (method === 'tasks/get') return { taskId: 't1', status: 'input_required' };
       return method === 'tasks/cancel' ? { taskId: 't1', status: 'cancelled' } : undefined;
     });
     await call('tasks/get', { taskId: 't1' });
-    await until('the result is waited for', () => sent.some(({ method }) => method === 'tasks/result'));
+    await until('the result is requested', () => sent.some(({ method }) => method === 'tasks/result'));
     await call('tasks/cancel', { taskId: 't1' });
     const { id } = sent.find(({ method }) => method === 'tasks/result') as Message;
-    await until('that is over', () =>
+    await until('the request is cancelled', () =>
       sent.some(({ method, params }) => method === 'notifications/cancelled' && params.requestId === id),
     );
   });

@@ -19,8 +19,8 @@ const required = { code: -32042, message: 'Sign in first', data: { elicitations:
 const able = { capabilities: { elicitation: { url: {} } } };
 const initialize = { ...serverAnswer, capabilities: { tools: {}, prompts: {} } };
 
-/** Requires a visit before it answers. */
-function gated(): { answer: (request: Message) => object; open: () => void; calls: Message[] } {
+/** A server that requires a visit before it answers. */
+function gatedServer(): { answer: (request: Message) => object; open: () => void; calls: Message[] } {
   let open = false;
   const calls: Message[] = [];
   return {
@@ -39,18 +39,18 @@ function gated(): { answer: (request: Message) => object; open: () => void; call
 }
 
 describe('a call that requires a visit to a URL', () => {
-  test('asks, and is sent again after the server has seen the user', async () => {
-    const gate = gated();
+  test('asks for the visit, and is sent again after the server has reported its completion', async () => {
+    const gate = gatedServer();
     const { call, far } = await linkToScript({ answer: gate.answer, initialize }, able);
     const params = { name: 'files', arguments: { a: 1 } };
-    const asked = await call('tools/call', params);
-    expect(asked).toEqual({
+    const question = await call('tools/call', params);
+    expect(question).toEqual({
       resultType: 'input_required',
       requestState: expect.any(String),
       inputRequests: { e1: { method: 'elicitation/create', params: elicitation } },
     });
     const inputResponses = { e1: { action: 'accept' } };
-    const again = call('tools/call', { ...params, inputResponses, requestState: asked['requestState'] });
+    const again = call('tools/call', { ...params, inputResponses, requestState: question['requestState'] });
     gate.open();
     far.send(
       JSON.stringify({
@@ -63,10 +63,10 @@ describe('a call that requires a visit to a URL', () => {
     expect(gate.calls).toEqual([params, params]);
   });
 
-  test('does not wait if the visit was completed before', async () => {
-    const gate = gated();
+  test('does not wait if the visit was completed before the answer', async () => {
+    const gate = gatedServer();
     const { call, far, notifications } = await linkToScript({ answer: gate.answer, initialize }, able);
-    const asked = await call('prompts/get', { name: 'p' });
+    const { requestState } = await call('prompts/get', { name: 'p' });
     gate.open();
     far.send(
       JSON.stringify({
@@ -75,16 +75,15 @@ describe('a call that requires a visit to a URL', () => {
         params: { elicitationId: 'e1' },
       }),
     );
-    await until('it is heard', () => notifications.length === 1);
-    const { requestState } = asked;
+    await until('the notification has arrived', () => notifications.length === 1);
     const inputResponses = { e1: { action: 'accept' } };
     expect(await call('prompts/get', { name: 'p', inputResponses, requestState })).toMatchObject({
       messages: [],
     });
   });
 
-  test("fails with the server's own error if the user declines", async () => {
-    const gate = gated();
+  test("fails with the server's error if the user declines, and its state cannot be used again", async () => {
+    const gate = gatedServer();
     const { call } = await linkToScript({ answer: gate.answer, initialize }, able);
     const { requestState } = await call('tools/call', { name: 'files' });
     const inputResponses = { e1: { action: 'decline' } };
@@ -92,14 +91,14 @@ describe('a call that requires a visit to a URL', () => {
       number: -32042,
       message: 'Sign in first',
     });
-    // The state was valid for one answer.
+
     await expect(call('tools/call', { name: 'files', inputResponses, requestState })).rejects.toMatchObject({
       code: 'invalid_params',
     });
   });
 
   test('ends with its signal while the user is away', async () => {
-    const gate = gated();
+    const gate = gatedServer();
     const { call } = await linkToScript({ answer: gate.answer, initialize }, able);
     const { requestState } = await call('tools/call', { name: 'files' });
     const stop = new AbortController();
@@ -114,8 +113,8 @@ describe('a call that requires a visit to a URL', () => {
     expect(gate.calls).toHaveLength(1);
   });
 
-  test('fails if the client cannot open URLs, or if the error has no URL', async () => {
-    const gate = gated();
+  test("fails with the server's error if the client cannot open URLs, or if the error has no URL", async () => {
+    const gate = gatedServer();
     const unable = await linkToScript({ answer: gate.answer, initialize });
     await expect(unable.call('tools/call', { name: 'files' })).rejects.toMatchObject({ number: -32042 });
     const vague = await linkToScript(

@@ -19,7 +19,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((serving) => serving.close()));
 });
 
-function asking(use: readonly Middleware[] = []): Server {
+function askingServer(use: readonly Middleware[] = []): Server {
   const asks = (message: string) =>
     tool({
       run: async (_input, ctx) => {
@@ -40,21 +40,21 @@ function asking(use: readonly Middleware[] = []): Server {
 }
 
 async function start(use?: readonly Middleware[]): Promise<Serving> {
-  const serving = await serve(asking(use), { port: 0, signals: false, secret });
+  const serving = await serve(askingServer(use), { port: 0, signals: false, secret });
   open.push(serving);
   return serving;
 }
 
-interface Asked {
+interface Question {
   readonly id: string;
   readonly method: string;
 }
 
-async function question(events: Events): Promise<Asked> {
+async function nextQuestion(events: Events): Promise<Question> {
   for (;;) {
     const event = await events.next();
     if (event === undefined) throw new Error('The stream ended without a question');
-    if (event.data !== '') return JSON.parse(event.data) as Asked;
+    if (event.data !== '') return JSON.parse(event.data) as Question;
   }
 }
 
@@ -65,25 +65,25 @@ const accept = (id: string): object => ({
 });
 
 describe('an answer in a session', () => {
-  test('to a question of an earlier process does not count for a question of the next one', async () => {
+  test('to a question of an earlier process is rejected, and does not answer a question of the next process', async () => {
     const first = await start();
     const session = await openSession(first.url, '2025-11-25', can);
-    const old = await question(await session.stream('tools/call', { name: 'weather' }));
+    const old = await nextQuestion(await session.stream('tools/call', { name: 'weather' }));
     await first.close();
 
     const second = await start();
     const again = sessionClient(second.url, session.id);
     const events = await again.stream('tools/call', { name: 'erase' });
-    const asked = await question(events);
-    expect(asked.id).not.toBe(old.id);
+    const question = await nextQuestion(events);
+    expect(question.id).not.toBe(old.id);
     expect((await again.post(accept(old.id))).status).toBe(400);
     expect(done).toEqual([]);
-    expect((await again.post(accept(asked.id))).status).toBe(202);
+    expect((await again.post(accept(question.id))).status).toBe(202);
     expect((await events.rest()).at(-1)?.data).toContain('Delete everything?');
     expect(done).toEqual(['Delete everything?']);
   });
 
-  test('to a question that was not asked there is rejected, and the operator is told once', async () => {
+  test('to a question that was never asked is rejected, and the operator is told once', async () => {
     const serving = await start();
     const session = await openSession(serving.url, '2025-11-25', can);
     for (const id of ['ask-1', 'ask-2', '__proto__']) {
@@ -95,14 +95,14 @@ describe('an answer in a session', () => {
     expect((await session.request('ping')).status).toBe(200);
   });
 
-  test('to a question that was withdrawn meanwhile is accepted and dropped', async () => {
+  test('to a question that was withdrawn meanwhile is accepted and ignored', async () => {
     const serving = await start();
     const session = await openSession(serving.url, '2025-11-25', can);
     const events = await session.stream('tools/call', { name: 'erase' }, 7);
-    const asked = await question(events);
+    const question = await nextQuestion(events);
     await session.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } });
     await events.rest();
-    expect((await session.post(accept(asked.id))).status).toBe(202);
+    expect((await session.post(accept(question.id))).status).toBe(202);
     expect(done).toEqual([]);
     expect(logged).toEqual([]);
   });
@@ -127,13 +127,13 @@ describe('a session client that cannot be asked', () => {
 describe('the caller of a session', () => {
   const names: Middleware = (call, next) => {
     const subject = call.http?.header('x-user');
-    seen.push([call.method, subject]);
+    callers.push([call.method, subject]);
     return next(subject === undefined ? call : { ...call, auth: { subject, scopes: [], claims: {} } });
   };
-  const seen: [method: string, subject: string | undefined][] = [];
+  const callers: [method: string, subject: string | undefined][] = [];
 
-  test('is known in its handshake, in its subscriptions and on its stream', async () => {
-    seen.length = 0;
+  test('is known to middleware in its handshake and when it listens', async () => {
+    callers.length = 0;
     const serving = await start([names]);
     const headers = { 'x-user': 'ada' };
     const session = await openSession(serving.url, '2025-11-25', can, headers);
@@ -144,15 +144,15 @@ describe('the caller of a session', () => {
       headers,
     );
     standing.drop();
-    expect(seen.map(([method]) => method)).toEqual(
+    expect(callers.map(([method]) => method)).toEqual(
       expect.arrayContaining(['server/discover', 'subscriptions/listen']),
     );
-    expect(new Set(seen.map(([, subject]) => subject))).toEqual(new Set(['ada']));
+    expect(new Set(callers.map(([, subject]) => subject))).toEqual(new Set(['ada']));
   });
 });
 
 describe('the subscriptions of a session', () => {
-  test('have a limit on all characters, and unsubscribing makes room', async () => {
+  test('have a limit on the characters of all URIs, and unsubscribing makes room', async () => {
     const serving = await start();
     const session = await openSession(serving.url);
     const subscribe = (uri: string, method = 'resources/subscribe') => session.request(method, { uri });

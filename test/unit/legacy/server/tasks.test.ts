@@ -5,7 +5,7 @@ import { channelSession } from '../../../../src/legacy/server/channel-session.js
 import { openChannel } from '../../../../src/transports/server/channel.js';
 import { until } from '../../../support/until.js';
 
-// The tasks of 2025-11-25 on a separate connection.
+// The tasks of 2025-11-25 on a connection of their own.
 
 interface Answer {
   id?: unknown;
@@ -125,7 +125,7 @@ describe('tasks in a session of 2025-11-25', () => {
     });
   });
 
-  it('return their result on request', async () => {
+  it('return their result to tasks/result', async () => {
     const { request } = await connect();
     const task = taskOf(
       await request('tools/call', { name: 'slow', arguments: { n: 2 }, task: { ttl: 60_000 } }),
@@ -141,7 +141,7 @@ describe('tasks in a session of 2025-11-25', () => {
     expect(await request('tasks/get', { taskId })).toMatchObject({ result: { taskId, status: 'completed' } });
   });
 
-  it('have the status failed after an error of the tool and of the protocol alike', async () => {
+  it('have the status failed after an error of the tool, and after an error of the protocol', async () => {
     const { request } = await connect();
     const failed = taskOf(await request('tools/call', { name: 'fails', task: {} }));
     expect(await request('tasks/result', { taskId: failed['taskId'] })).toMatchObject({
@@ -177,7 +177,7 @@ describe('tasks in a session of 2025-11-25', () => {
     expect(await result).toMatchObject({ result: { content: [{ text: 'Ann' }] } });
   });
 
-  it('are awaited in the name of their caller, without blocking the process', async () => {
+  it('are awaited in the name of their caller, without polling the store', async () => {
     user = 'ada';
     const { request } = await connect();
     const { taskId } = taskOf(await request('tools/call', { name: 'hangs', task: {} }));
@@ -201,7 +201,7 @@ describe('tasks in a session of 2025-11-25', () => {
     await request('tasks/cancel', { taskId });
   });
 
-  it('return their result at once and withdraw the question if they are cancelled while the user is asked', async () => {
+  it('that are cancelled while the user is asked fail tasks/result at once and withdraw the question', async () => {
     const { request, received } = await connect();
     const { taskId } = taskOf(await request('tools/call', { name: 'asks', task: {} }));
     const result = request('tasks/result', { taskId });
@@ -214,7 +214,7 @@ describe('tasks in a session of 2025-11-25', () => {
     });
   });
 
-  it('need only one answer if two requests wait for them', async () => {
+  it('need only one answer if two requests wait for their result', async () => {
     const { request, received, channel } = await connect();
     const { taskId } = taskOf(await request('tools/call', { name: 'asks', task: {} }));
     const results = [request('tasks/result', { taskId }), request('tasks/result', { taskId })];
@@ -226,7 +226,7 @@ describe('tasks in a session of 2025-11-25', () => {
       expect(result).toMatchObject({ result: { content: [{ text: 'Ann' }] } });
   });
 
-  it('stop asking a client that only sends invalid answers', async () => {
+  it('ask a client that only sends invalid answers 32 times', async () => {
     const { request, received, channel } = await connect();
     const { taskId } = taskOf(await request('tools/call', { name: 'picky', task: {} }));
     const result = request('tasks/result', { taskId });
@@ -256,7 +256,7 @@ describe('tasks in a session of 2025-11-25', () => {
         expect(await request(method, { taskId }), method).toMatchObject({ error: { code: -32602 } });
   });
 
-  it('can be cancelled once', async () => {
+  it('can be cancelled only once, and have no result then', async () => {
     const { request } = await connect();
     const { taskId } = taskOf(await request('tools/call', { name: 'hangs', task: {} }));
     expect(await request('tasks/cancel', { taskId })).toMatchObject({
@@ -266,7 +266,7 @@ describe('tasks in a session of 2025-11-25', () => {
     expect(await request('tasks/result', { taskId })).toMatchObject({ error: { code: -32602 } });
   });
 
-  it('are rejected for a tool without them, and required for a tool with nothing else', async () => {
+  it('are rejected for a tool without them, required for a tool that requires them, and not listed', async () => {
     const { request } = await connect();
     expect(await request('tools/call', { name: 'plain', task: {} })).toMatchObject({
       error: { code: -32601 },

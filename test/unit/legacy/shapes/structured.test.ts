@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { withObject, withoutObject } from '../../../../src/legacy/shapes/structured.js';
 
 describe('structured content', () => {
-  it.each<[what: string, given: object, older: object]>([
+  it.each<[what: string, newer: object, older: object]>([
     ['an object', { structuredContent: { a: 1 } }, { structuredContent: { a: 1 } }],
     [
-      'a list',
+      'an array',
       { structuredContent: [1] },
       { structuredContent: { result: [1] }, _meta: { 'fullmcp/structured': 'wrapped' } },
     ],
@@ -16,12 +16,12 @@ describe('structured content', () => {
       { structuredContent: { result: null }, _meta: { own: 1, 'fullmcp/structured': 'wrapped' } },
     ],
     ['none', {}, {}],
-  ])('that is %s becomes an object', (_, given, older) => {
+  ])('that is %s is an object in older revisions, if there is any', (_, newer, older) => {
     const content = [{ type: 'text', text: 'a' }];
-    expect(withObject({ content, ...given })).toEqual({ content, ...older });
+    expect(withObject({ content, ...newer })).toEqual({ content, ...older });
   });
 
-  it('is made from text that parses as JSON', () => {
+  it('is made from a text that is JSON', () => {
     const content = [{ type: 'text', text: '7' }];
     expect(withObject({ content })).toEqual({
       content,
@@ -30,12 +30,12 @@ describe('structured content', () => {
     });
   });
 
-  it('is restored to any original value', () => {
+  it('is restored to the original, whatever that is', () => {
     const text = fc.oneof(fc.string(), fc.json(), fc.integer().map(String));
     const result = fc.record(
       {
         content: fc.array(
-          text.map((said) => ({ type: 'text', text: said })),
+          text.map((words) => ({ type: 'text', text: words })),
           { maxLength: 2 },
         ),
         structuredContent: fc.jsonValue(),
@@ -44,15 +44,15 @@ describe('structured content', () => {
       { requiredKeys: ['content'] },
     );
     fc.assert(
-      fc.property(result, (given) => {
-        expect(withoutObject(JSON.parse(JSON.stringify(withObject(given))))).toEqual(
-          JSON.parse(JSON.stringify(given)),
+      fc.property(result, (original) => {
+        expect(withoutObject(JSON.parse(JSON.stringify(withObject(original))))).toEqual(
+          JSON.parse(JSON.stringify(original)),
         );
       }),
     );
   });
 
-  it('is read safely from a peer that sends odd values', () => {
+  it('that is marked as wrapped but is not an object is dropped, and metadata that is not an object does no harm', () => {
     for (const structuredContent of [undefined, null, 3, 'x', []])
       expect(withoutObject({ structuredContent, _meta: { 'fullmcp/structured': 'wrapped' } })).toEqual({});
     expect(withoutObject({ structuredContent: { a: 1 }, _meta: 7 })).toEqual({

@@ -46,7 +46,7 @@ async function ask(revision: string, method: string, params: object = {}): Promi
 describe.each(revisions)('a session of %s', (revision) => {
   const atLeast = (since: string): boolean => revision >= since;
 
-  test('has no result with fields of the newest revision', async () => {
+  test('has no fields of the newest revision in its results', async () => {
     for (const [method, params] of [
       ['tools/list', {}],
       ['resources/list', {}],
@@ -71,7 +71,7 @@ describe.each(revisions)('a session of %s', (revision) => {
     expect((await ask(revision, 'tools/call', { name: 'meta' }))._meta).toEqual({ 'com.example/own': 1 });
   });
 
-  test('translates content that it does not know', async () => {
+  test('gets audio and links in a form that it knows', async () => {
     const { content } = await ask(revision, 'tools/call', { name: 'blocks' });
     expect(content[0]).toEqual({ type: 'text', text: 'a' });
     expect(content[1]).toEqual({ type: 'image', data: 'aW1n', mimeType: 'image/png' });
@@ -90,21 +90,21 @@ describe.each(revisions)('a session of %s', (revision) => {
     expect(messages[1].content.type).toBe(atLeast('2025-06-18') ? 'resource_link' : 'text');
   });
 
-  test('has structured content only as an object, and the text says the same', async () => {
+  test('gets structured content only as an object and only since 2025-06-18, and always the value as text', async () => {
     const expected = (value: object): object | undefined => (atLeast('2025-06-18') ? value : undefined);
-    for (const [name, said, structured] of [
+    for (const [name, json, structured] of [
       ['object', '{"a":1}', { a: 1 }],
       ['list', '[1,2]', { result: [1, 2] }],
       ['number', '42', { result: 42 }],
       ['nothing', 'null', { result: null }],
     ] as const) {
       const result = await ask(revision, 'tools/call', { name });
-      expect(result.content).toEqual([{ type: 'text', text: said }]);
+      expect(result.content).toEqual([{ type: 'text', text: json }]);
       expect(result.structuredContent, name).toEqual(expected(structured));
     }
   });
 
-  test('does not list an output schema that is not an object', async () => {
+  test('lists only output schemas of objects, and only since 2025-06-18', async () => {
     const { tools } = await ask(revision, 'tools/list');
     const schema = (name: string): unknown =>
       tools.find((t: { name: string }) => t.name === name).outputSchema;
@@ -137,7 +137,7 @@ describe('the revision 2026-07-28', () => {
     expect(JSON.parse(reply.text).error).toMatchObject({ code: -32602, data: { uri: 'no://such' } });
   });
 
-  test('has nothing translated', async () => {
+  test('keeps the cache hints of a resource and structured content that is an array', async () => {
     const read = JSON.parse(
       (await modern(serving.url, 'resources/read', { uri: 'config://app' })).text,
     ).result;
@@ -163,7 +163,7 @@ describe('the revision 2026-07-28', () => {
   );
 });
 
-describe('text that looks like JSON', () => {
+describe('the text of a result in 2025-11-25', () => {
   test.each<[text: string, structured: unknown]>([
     ['42', { result: 42 }],
     ['[1]', { result: [1] }],
@@ -174,7 +174,7 @@ describe('text that looks like JSON', () => {
     ['null and void', undefined],
     ['{"a":1}', undefined],
     ['', undefined],
-  ])('comes with structured content that some clients need: %j', async (is, structured) => {
+  ])('comes with structured content if it is JSON and not an object: %j', async (is, structured) => {
     const result = await ask('2025-11-25', 'tools/call', { name: 'texts', arguments: { is } });
     expect(result.content).toEqual([{ type: 'text', text: is }]);
     expect(result.structuredContent).toEqual(structured);

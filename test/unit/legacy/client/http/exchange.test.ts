@@ -18,7 +18,7 @@ import {
 } from '../../../../support/http/http-server.js';
 import { soon, until } from '../../../../support/until.js';
 
-interface Heard {
+interface Events {
   readonly requests: [string, unknown][];
   readonly notifications: [string, unknown][];
   readonly problems: string[];
@@ -26,7 +26,7 @@ interface Heard {
   readonly aborted: unknown[];
 }
 
-interface Opened extends Heard {
+interface TestExchange extends Events {
   readonly exchange: Exchange;
   readonly ask: (
     method: string,
@@ -35,21 +35,25 @@ interface Opened extends Heard {
   ) => Promise<Record<string, unknown>>;
 }
 
-function open(url: URL, http: HttpLinkOptions = {}, answer?: () => Promise<Record<string, unknown>>): Opened {
+function open(
+  url: URL,
+  http: HttpLinkOptions = {},
+  answer?: () => Promise<Record<string, unknown>>,
+): TestExchange {
   const exchange = httpSessionExchange(url, http);
-  const heard: Heard = { requests: [], notifications: [], problems: [], closed: [], aborted: [] };
+  const events: Events = { requests: [], notifications: [], problems: [], closed: [], aborted: [] };
   exchange.listen({
     request(method, params, signal) {
-      heard.requests.push([method, params]);
-      signal.addEventListener('abort', () => heard.aborted.push(signal.reason));
+      events.requests.push([method, params]);
+      signal.addEventListener('abort', () => events.aborted.push(signal.reason));
       return answer?.() ?? Promise.resolve({ ok: true });
     },
-    notification: (method, params) => heard.notifications.push([method, params]),
-    problem: (message) => heard.problems.push(message),
-    closed: (reason) => heard.closed.push(reason),
+    notification: (method, params) => events.notifications.push([method, params]),
+    problem: (message) => events.problems.push(message),
+    closed: (reason) => events.closed.push(reason),
   });
   return {
-    ...heard,
+    ...events,
     exchange,
     ask: (method, params, more) =>
       soon(
@@ -64,7 +68,7 @@ function open(url: URL, http: HttpLinkOptions = {}, answer?: () => Promise<Recor
   };
 }
 
-async function shakeHands({ ask, exchange }: Opened): Promise<void> {
+async function shakeHands({ ask, exchange }: TestExchange): Promise<void> {
   await ask('initialize', { protocolVersion: '2025-11-25' });
   exchange.notify('notifications/initialized');
 }
@@ -93,15 +97,15 @@ function of(server: ScriptedServer, method: string): Received[] {
 }
 
 async function failure(promise: Promise<unknown>): Promise<McpError> {
-  const thrown: unknown = await promise.then(
+  const error: unknown = await promise.then(
     () => new Error('It did not fail'),
     (reason: unknown) => reason,
   );
-  if (!McpError.is(thrown)) throw thrown;
-  return thrown;
+  if (!McpError.is(error)) throw error;
+  return error;
 }
 
-test('an exchange sends the session and its version, and ends the session at the close', async () => {
+test('an exchange sends the session and its version, and ends the session with DELETE when it is closed', async () => {
   await using server = await scriptedServer(sessions(noStream));
   const opened = open(server.url, { auth: 'abc' });
   await shakeHands(opened);
@@ -129,23 +133,23 @@ test('an exchange sends the session and its version, and ends the session at the
   await server.quiet();
 });
 
-test('no request overtakes the end of the handshake', async () => {
-  let told = false;
+test('no request overtakes the notification that ends the handshake', async () => {
+  let isInitialized = false;
   await using server = await scriptedServer((request, response) => {
     if (request.body?.method !== 'notifications/initialized') return sessions(noStream)(request, response);
     setTimeout(() => {
-      told = true;
+      isInitialized = true;
       status(response, 202);
     }, 50);
   });
   const opened = open(server.url);
   await shakeHands(opened);
   await opened.ask('tools/list');
-  expect(told).toBe(true);
+  expect(isInitialized).toBe(true);
   await opened.exchange.close();
 });
 
-test('messages of a stream reach their destination, and questions are answered', async () => {
+test("notifications of a call's stream reach the call or the session, and questions are answered", async () => {
   await using server = await scriptedServer(
     sessions((request, response) => {
       if (request.method === 'GET') return status(response, 405);
@@ -177,7 +181,7 @@ test('messages of a stream reach their destination, and questions are answered',
   await shakeHands(opened);
   const own: unknown[] = [];
   const params = { name: 'x', _meta: { progressToken: 'mine', other: 1 } };
-  expect(await opened.ask('tools/call', params, { onNotification: (...said) => own.push(said) })).toEqual({
+  expect(await opened.ask('tools/call', params, { onNotification: (...event) => own.push(event) })).toEqual({
     done: true,
   });
   expect(own).toEqual([
@@ -197,7 +201,7 @@ test('messages of a stream reach their destination, and questions are answered',
   await opened.exchange.close();
 });
 
-test('a question is aborted if its call has ended or the server withdraws it', async () => {
+test('a question is aborted when its call ends or the server withdraws it', async () => {
   await using server = await scriptedServer(
     sessions((request, response) => {
       if (request.method === 'GET') return status(response, 405);
@@ -211,7 +215,7 @@ test('a question is aborted if its call has ended or the server withdraws it', a
   const opened = open(server.url, {}, () => new Promise(() => {}));
   await shakeHands(opened);
   const call = opened.ask('tools/call');
-  await until('one is taken back', () => opened.aborted.length === 1);
+  await until('one is withdrawn', () => opened.aborted.length === 1);
   await call;
   expect(opened.aborted).toHaveLength(2);
   await opened.exchange.close();
@@ -219,15 +223,15 @@ test('a question is aborted if its call has ended or the server withdraws it', a
 });
 
 test('the stream of the session is resumed where it ended, at the time that the server requests', async () => {
-  const ended: number[] = [];
+  const ends: number[] = [];
   await using server = await scriptedServer(
     sessions((request, response) => {
       if (request.method !== 'GET') return json(response, result(request, {}));
       stream(response).say(
         { jsonrpc: '2.0', method: 'notifications/prompts/list_changed' },
-        `id: e${ended.length}\nretry: 120\n`,
+        `id: e${ends.length}\nretry: 120\n`,
       );
-      if (ended.length < 2) setTimeout(() => response.end(() => ended.push(performance.now())), 10);
+      if (ends.length < 2) setTimeout(() => response.end(() => ends.push(performance.now())), 10);
     }),
   );
   const opened = open(server.url);
@@ -235,7 +239,7 @@ test('the stream of the session is resumed where it ended, at the time that the 
   await until('three streams were opened', () => opened.notifications.length === 3);
   const gets = of(server, 'GET');
   expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 'e0', 'e1']);
-  for (const [index, at] of ended.entries()) {
+  for (const [index, at] of ends.entries()) {
     const waited = (gets[index + 1]?.at ?? 0) - at;
     expect(waited).toBeGreaterThan(115);
     expect(waited).toBeLessThan(400);
@@ -244,7 +248,7 @@ test('the stream of the session is resumed where it ended, at the time that the 
   await server.quiet();
 });
 
-test('a stream that cannot be opened now is retried, and one that does not exist is not', async () => {
+test('a stream is retried after a 500, which is reported, and not after a 404', async () => {
   let tries = 0;
   await using server = await scriptedServer(
     sessions((request, response) => {
@@ -264,10 +268,10 @@ test('a stream that cannot be opened now is retried, and one that does not exist
 });
 
 test.each([
-  ['in any script is sent back in UTF-8', 'größe-日本', 'größe-日本'],
-  ['that no header can carry is not sent back', 'a\u0001b', undefined],
-  ['that is longer than servers read is not sent back', 'x'.repeat(100_000), undefined],
-])('a stream is reopened with an event id %s', async (_, id, sentBack) => {
+  ['in any script, which is sent back in UTF-8', 'größe-日本', 'größe-日本'],
+  ['that no header can carry, which is not sent back', 'a\u0001b', undefined],
+  ['that is longer than servers read, which is not sent back', 'x'.repeat(100_000), undefined],
+])('a stream is reopened after an event id %s', async (_, id, sentBack) => {
   let streams = 0;
   await using server = await scriptedServer(
     sessions((request, response) => {
@@ -280,7 +284,7 @@ test.each([
   );
   const opened = open(server.url);
   await shakeHands(opened);
-  await until('the second stream is heard', () => opened.notifications.length > 0);
+  await until('the second stream has sent a message', () => opened.notifications.length > 0);
   const header = server.received.filter(({ method }) => method === 'GET')[1]?.headers['last-event-id'];
   expect(header === undefined ? undefined : Buffer.from(String(header), 'latin1').toString()).toBe(sentBack);
   expect(opened.problems).toEqual([]);
@@ -326,9 +330,9 @@ test('a response is awaited across streams: retry is followed exactly, and a bro
 });
 
 test.each<[string, string, number]>([
-  ['no event id to resume after', '', 0],
-  ['nothing to resume with', 'id: x\nretry: 1\ndata: \n\n', 1],
-])('a missing response is reported: %s', async (_, text, gets) => {
+  ['the stream had no event id to resume after', '', 0],
+  ['the server does not resume the stream', 'id: x\nretry: 1\ndata: \n\n', 1],
+])('a call whose stream ends without a response fails: %s', async (_, text, gets) => {
   await using server = await scriptedServer(
     sessions((request, response) => {
       if (request.method === 'GET') return status(response, 405);
@@ -338,8 +342,8 @@ test.each<[string, string, number]>([
   );
   const opened = open(server.url);
   await opened.ask('initialize');
-  const thrown = await failure(opened.ask('tools/call'));
-  expect(thrown).toMatchObject({ code: 'connection_closed', data: { incomplete: true } });
+  const error = await failure(opened.ask('tools/call'));
+  expect(error).toMatchObject({ code: 'connection_closed', data: { incomplete: true } });
   expect(of(server, 'GET')).toHaveLength(gets);
   await opened.exchange.close();
 });
@@ -368,7 +372,7 @@ test.each<[string, Reply]>([
         400,
       ),
   ],
-])('a lost session is reported, and a new one begins without the old id: %s', async (_, lost) => {
+])('a lost session fails the call, and a new session begins without the old id: %s', async (_, lost) => {
   await using server = await scriptedServer(
     sessions((request, response) => {
       if (request.method === 'GET') return void stream(response);
@@ -399,7 +403,7 @@ test.each<[string, Reply]>([
   expect(opened.closed).toEqual([]);
 });
 
-test('a session is closed if its stream cannot be resumed because the session is gone', async () => {
+test('an exchange is closed, and its calls fail, if the stream of the session cannot be resumed because of a 404', async () => {
   let opens = 0;
   await using server = await scriptedServer(
     sessions((request, response) => {
@@ -419,7 +423,7 @@ test('a session is closed if its stream cannot be resumed because the session is
   await server.quiet();
 });
 
-test('an error of the method is not a lost session', async () => {
+test('a JSON-RPC error with status 404 is not a lost session', async () => {
   await using server = await scriptedServer(
     sessions((request, response) => json(response, error(request, -32601, 'No'), 404)),
   );
@@ -429,7 +433,7 @@ test('an error of the method is not a lost session', async () => {
   await opened.exchange.close();
 });
 
-test('a cancelled request is cancelled at the server and closed, but the handshake is not', async () => {
+test('the server is told of a cancelled request, but not of a cancelled handshake', async () => {
   await using server = await scriptedServer((request, response) => {
     if (
       request.body?.id !== undefined &&
@@ -451,7 +455,7 @@ test('a cancelled request is cancelled at the server and closed, but the handsha
     stop.abort(new McpError('timeout', 'Too long'));
     expect((await call).message).toBe('Too long');
   }
-  await until('it is told', () => of(server, 'notifications/cancelled').length > 0);
+  await until('the server is told', () => of(server, 'notifications/cancelled').length > 0);
   await opened.exchange.close();
   expect(of(server, 'notifications/cancelled').map(({ body }) => body?.params)).toEqual([
     { requestId: of(server, 'tools/call')[0]?.body?.id, reason: 'Too long' },
@@ -469,7 +473,7 @@ test('close does not wait for a server that does not answer the DELETE', async (
   await server.quiet();
 });
 
-test('an exchange works with a fullmcp server in its session era', async () => {
+test('an exchange carries progress, a question and a cancellation of a fullmcp server in its session era', async () => {
   let finish = (): void => {};
   const own = createServer({
     name: 'own',
@@ -510,14 +514,14 @@ test('an exchange works with a fullmcp server in its session era', async () => {
   };
   expect(await opened.ask('initialize', params)).toMatchObject({ protocolVersion: '2025-11-25' });
   opened.exchange.notify('notifications/initialized');
-  const heard: unknown[] = [];
-  const greeted = await opened.ask(
+  const progress: unknown[] = [];
+  const greeting = await opened.ask(
     'tools/call',
     { name: 'greet', arguments: {}, _meta: { progressToken: 'p' } },
-    { onNotification: (_, said) => heard.push(said) },
+    { onNotification: (_, params) => progress.push(params) },
   );
-  expect(JSON.stringify(greeted)).toContain('Ada');
-  expect(heard).toMatchObject([{ progressToken: 'p', progress: 1 }]);
+  expect(JSON.stringify(greeting)).toContain('Ada');
+  expect(progress).toMatchObject([{ progressToken: 'p', progress: 1 }]);
   const stop = new AbortController();
   const waiting = failure(opened.ask('tools/call', { name: 'wait', arguments: {} }, { signal: stop.signal }));
   await until('it waits', () => finish.name !== 'finish');

@@ -9,7 +9,7 @@ import type { HttpLinkOptions } from '../../../../../src/transports/http/client/
 import { type Reply, scriptedServer, status, stream } from '../../../../support/http/http-server.js';
 import { soon, until } from '../../../../support/until.js';
 
-interface Started {
+interface Connection {
   readonly wire: Wire;
   // biome-ignore lint/suspicious/noExplicitAny: whatever was sent
   readonly messages: any[];
@@ -17,19 +17,19 @@ interface Started {
   readonly closed: McpError[];
 }
 
-function start(url: URL, http: HttpLinkOptions = {}): Started {
+function start(url: URL, http: HttpLinkOptions = {}): Connection {
   const wire = httpSseWire(url, http);
-  const started: Started = { wire, messages: [], problems: [], closed: [] };
+  const connection: Connection = { wire, messages: [], problems: [], closed: [] };
   wire.start({
-    message: (text) => started.messages.push(JSON.parse(text)),
-    tooLong: (reason) => started.problems.push(reason),
-    problem: (message) => started.problems.push(message),
-    closed: (reason) => started.closed.push(reason),
+    message: (text) => connection.messages.push(JSON.parse(text)),
+    tooLong: (reason) => connection.problems.push(reason),
+    problem: (message) => connection.problems.push(message),
+    closed: (reason) => connection.closed.push(reason),
   });
-  return started;
+  return connection;
 }
 
-async function end({ closed }: Started): Promise<McpError> {
+async function end({ closed }: Connection): Promise<McpError> {
   await until('it is closed', () => closed.length > 0);
   return closed[0] as McpError;
 }
@@ -45,7 +45,7 @@ function sse(endpoint: string, post: Reply = (_, response) => status(response, 2
 
 const request = (id: number): string => JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' });
 
-test('messages wait for the endpoint, are posted in order, and are answered on the stream', async () => {
+test('messages wait for the endpoint and are posted in order, and the messages of the stream are delivered', async () => {
   // A message waits at most 250 ms for the one before it, which a busy machine may need.
   const { setTimeout: later } = globalThis;
   const patient = vi
@@ -64,10 +64,10 @@ test('messages wait for the endpoint, are posted in order, and are answered on t
       response.write('event: message\ndata: {"hello":2}\n\nevent: other\ndata: {"hello":3}\n\n');
     }, 30);
   });
-  const started = start(server.url, { auth: 'abc', headers: { 'x-a': 'b' } });
-  for (const id of [1, 2, 3]) started.wire.send(request(id));
+  const connection = start(server.url, { auth: 'abc', headers: { 'x-a': 'b' } });
+  for (const id of [1, 2, 3]) connection.wire.send(request(id));
   await until('all have arrived', () => server.received.length === 4);
-  expect(started.messages).toEqual([{ hello: 1 }, { hello: 2 }]);
+  expect(connection.messages).toEqual([{ hello: 1 }, { hello: 2 }]);
   const [get, ...posts] = server.received;
   expect(get).toMatchObject({
     method: 'GET',
@@ -79,11 +79,11 @@ test('messages wait for the endpoint, are posted in order, and are answered on t
     expect(path).toBe('/messages?sessionId=7');
     expect(headers).toMatchObject({ authorization: 'Bearer abc', 'content-type': 'application/json' });
   }
-  await started.wire.close();
+  await connection.wire.close();
   await server.quiet();
-  started.wire.send(request(4));
-  expect(started.closed).toEqual([]);
-  expect(started.problems).toEqual([]);
+  connection.wire.send(request(4));
+  expect(connection.closed).toEqual([]);
+  expect(connection.problems).toEqual([]);
 });
 
 test('a redirect of the stream is followed, and the endpoint is resolved against its target', async () => {
@@ -91,11 +91,11 @@ test('a redirect of the stream is followed, and the endpoint is resolved against
     if (received.path === '/mcp') response.writeHead(301, { location: '/v1/sse' }).end();
     else sse('messages')(received, response);
   });
-  const started = start(server.url);
-  started.wire.send(request(1));
+  const connection = start(server.url);
+  connection.wire.send(request(1));
   await until('it has arrived', () => server.received.length === 3);
   expect(server.received.map(({ path }) => path)).toEqual(['/mcp', '/v1/sse', '/v1/messages']);
-  await started.wire.close();
+  await connection.wire.close();
   await server.quiet();
 });
 
@@ -105,24 +105,24 @@ test('a server that answers a POST late does not delay other messages', async ()
       if (body?.id !== 1) status(response, 200);
     }),
   );
-  const started = start(server.url);
-  started.wire.send(request(1));
-  started.wire.send(request(2));
+  const connection = start(server.url);
+  connection.wire.send(request(1));
+  connection.wire.send(request(2));
   await until('both have arrived', () => server.received.length === 3);
-  await started.wire.close();
+  await connection.wire.close();
   await server.quiet();
 });
 
 test.each<[string, Reply, string, RegExp]>([
   [
-    'another origin',
+    'an endpoint of another origin',
     sse('https://evil.example/post?x=s3cret'),
     'bad_response',
     /another origin, https:\/\/evil\.example\. That is refused/,
   ],
-  ['an endpoint that is none', sse('http://['), 'bad_response', /cannot be read/],
+  ['an endpoint that is not a URL', sse('http://['), 'bad_response', /cannot be read/],
   [
-    'no stream',
+    'a body that is not a stream',
     (_, response) => response.end('hello'),
     'bad_response',
     /something else than an event stream/,
@@ -131,7 +131,7 @@ test.each<[string, Reply, string, RegExp]>([
   ['401', (_, response) => status(response, 401), 'unauthorized', /`auth`/],
   ['403', (_, response) => status(response, 403), 'forbidden', /`auth`/],
   [
-    'an end',
+    'the end of the stream',
     (_, response) => {
       stream(response);
       response.end();
@@ -140,7 +140,7 @@ test.each<[string, Reply, string, RegExp]>([
     /has ended/,
   ],
   [
-    'a break',
+    'a broken stream',
     (_, response) => {
       stream(response);
       setTimeout(() => response.destroy(), 5);
@@ -150,51 +150,51 @@ test.each<[string, Reply, string, RegExp]>([
   ],
 ])('a wire over HTTP+SSE is closed with a reason: %s', async (_, reply, code, words) => {
   await using server = await scriptedServer(reply);
-  const started = start(new URL(`${server.url}?key=s3cret`), { auth: 's3cret-token' });
-  started.wire.send(request(1));
-  const reason = await end(started);
+  const connection = start(new URL(`${server.url}?key=s3cret`), { auth: 's3cret-token' });
+  connection.wire.send(request(1));
+  const reason = await end(connection);
   expect(reason.code).toBe(code);
   expect(reason.message).toMatch(words);
   expect(reason.message).not.toContain('s3cret');
-  await started.wire.close();
+  await connection.wire.close();
   await server.quiet();
-  expect(started.closed).toHaveLength(1);
+  expect(connection.closed).toHaveLength(1);
 });
 
 test('a wire over HTTP+SSE is closed if no endpoint arrives within ten seconds', async () => {
   await using server = await scriptedServer((_, response) => void stream(response));
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
-    const started = start(server.url);
+    const connection = start(server.url);
     await vi.advanceTimersByTimeAsync(9999);
-    expect(started.closed).toEqual([]);
+    expect(connection.closed).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
-    expect(started.closed[0]).toMatchObject({ code: 'timeout' });
-    await started.wire.close();
+    expect(connection.closed[0]).toMatchObject({ code: 'timeout' });
+    await connection.wire.close();
   } finally {
     vi.useRealTimers();
   }
   await server.quiet();
 });
 
-test('a rejected request gets an error response, and an unknown session closes the wire', async () => {
+test('a rejected request gets an error response, a rejected notification is reported, and 404 closes the wire', async () => {
   await using server = await scriptedServer(
     sse('/post', ({ body }, response) => status(response, body?.id === 3 ? 404 : 413)),
   );
-  const started = start(server.url);
-  started.wire.send(request(1));
-  started.wire.send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
-  await until('both have failed', () => started.problems.length === 1);
-  expect(started.messages).toMatchObject([
+  const connection = start(server.url);
+  connection.wire.send(request(1));
+  connection.wire.send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+  await until('both have failed', () => connection.problems.length === 1);
+  expect(connection.messages).toMatchObject([
     { id: 1, error: { message: expect.stringContaining('answered 413') } },
   ]);
-  started.wire.send(request(3));
-  expect((await end(started)).code).toBe('connection_closed');
-  await started.wire.close();
+  connection.wire.send(request(3));
+  expect((await end(connection)).code).toBe('connection_closed');
+  await connection.wire.close();
   await server.quiet();
 });
 
-test('a wire over HTTP+SSE works with a fullmcp server', async () => {
+test('a wire over HTTP+SSE carries a handshake and a call to a fullmcp server', async () => {
   const own = createServer({
     name: 'own',
     version: '1.0.0',

@@ -77,21 +77,21 @@ describe.each(ways)('a session link over %s', (_, revision, exchange) => {
     const beside: string[] = [];
     const asking = { logLevel: 'info', notify: (method: string) => void beside.push(method) } as const;
     expect(await call('tools/call', { name: 'asks' }, asking)).toMatchObject({ content: [{ text: 'Ann' }] });
-    await until('the log message has come', () =>
+    await until('the log message has arrived', () =>
       [...beside, ...notifications.map(({ method }) => method)].includes('notifications/message'),
     );
     expect(asked).toMatchObject([{ method: 'elicitation/create' }]);
-    const heard: string[] = [];
+    const events: string[] = [];
     const controller = new AbortController();
     const listening = call(
       'subscriptions/listen',
       { notifications: { toolsListChanged: true, resourceSubscriptions: ['doc://1'] } },
-      { signal: controller.signal, notify: (method) => void heard.push(method) },
+      { signal: controller.signal, notify: (method) => void events.push(method) },
     );
-    await until('it is acknowledged', () => heard.length === 1);
+    await until('it is acknowledged', () => events.length === 1);
     server.changed.resource('doc://1');
     server.changed.tools();
-    await until('the changes have come', () => heard.length === 3);
+    await until('the changes have arrived', () => events.length === 3);
     controller.abort();
     expect(await listening).toMatchObject({ resultType: 'complete' });
     await link.close();
@@ -100,11 +100,11 @@ describe.each(ways)('a session link over %s', (_, revision, exchange) => {
 });
 
 describe('a session link over HTTP', () => {
-  it('misses no change after the acknowledgement, however early it comes', async () => {
+  it('does not miss a change that happens during the acknowledgement', async () => {
     const server = newServer();
     const { url } = await start(server);
     const { call } = await linkOver(httpSessionExchange(new URL(url), {}));
-    const heard: string[] = [];
+    const events: string[] = [];
     const controller = new AbortController();
     const listening = call(
       'subscriptions/listen',
@@ -112,12 +112,12 @@ describe('a session link over HTTP', () => {
       {
         signal: controller.signal,
         notify(method) {
-          heard.push(method);
-          if (heard.length === 1) server.changed.tools();
+          events.push(method);
+          if (events.length === 1) server.changed.tools();
         },
       },
     );
-    await until('the change has come', () => heard.length === 2);
+    await until('the change has arrived', () => events.length === 2);
     controller.abort();
     await listening;
   });
@@ -137,7 +137,7 @@ describe('a session link over HTTP', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('continues with another server that does not know the session', async () => {
+  it('opens a new session when another server, which does not know the session, takes over', async () => {
     const [first, second] = [await start(newServer()), await start(newServer('y'.repeat(32)))];
     let url = first.url;
     const moving: typeof fetch = (_input, init) => fetch(url, init);

@@ -5,7 +5,7 @@ import { EndedSessions } from '../../../../../src/legacy/server/http/ended-sessi
 const span = (issuedAt: number, expiresAt = Number.MAX_SAFE_INTEGER) => ({ issuedAt, expiresAt });
 
 describe('ended sessions', () => {
-  test('are never served again, however many are ended and in whatever order', () => {
+  test('are remembered, however many there are and in whatever order they end', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(50), { maxLength: 200 }), (times) => {
         const ended = new EndedSessions(10);
@@ -18,14 +18,14 @@ describe('ended sessions', () => {
     );
   });
 
-  test('do not affect sessions that are younger than the forgotten ones', () => {
+  test('beyond the limit also end sessions as old as the forgotten ones, but not younger ones', () => {
     const ended = new EndedSessions(10);
     for (let at = 0; at < 100; at++) ended.add(`p.${at}`, span(at));
     expect(ended.has('p.other', span(100))).toBe(false);
     expect(ended.has('p.other', span(0))).toBe(true);
   });
 
-  test('can be forgotten once their ids are too old', () => {
+  test('make room once their ids have expired', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1000 });
     const ended = new EndedSessions(10);
     for (let at = 0; at < 10; at++) ended.add(`old.${at}`, span(at, 999));

@@ -10,7 +10,7 @@ afterEach(() => {
 eventLogContract('memory', () => memoryEventLog());
 
 describe('the event log in memory', () => {
-  test('keeps the newest events of a stream, by count', () => {
+  test('keeps the newest events of a stream, up to its limit, and reports the gap', () => {
     const log = memoryEventLog({ maxEventsPerStream: 3 });
     const first = log.append('one', '0');
     for (let at = 1; at <= 10; at++) log.append('one', `${at}`);
@@ -18,7 +18,7 @@ describe('the event log in memory', () => {
     expect(log.after(first)?.gap).toBe(true);
   });
 
-  test('first drops the stream of a session that was idle for longest, by bytes', () => {
+  test('that is full drops the stream that was idle for longest', () => {
     const log = memoryEventLog({ maxBytes: 10_000 });
     const quiet = log.append('s.quiet', 'x'.repeat(3000));
     const busy = log.append('s.busy', 'x'.repeat(3000));
@@ -29,14 +29,14 @@ describe('the event log in memory', () => {
     expect(log.after(last)).toBeDefined();
   });
 
-  test('drops the events of the noisy session itself, however many streams it has', () => {
+  test('that a noisy session fills drops the events of that session, however many streams it has', () => {
     const log = memoryEventLog({ maxBytes: 100_000 });
     const quiet = log.append('quiet.p1', '');
     log.append('quiet.p1', 'the result'.repeat(500));
     for (let at = 0; at < 1000; at++) log.append(`noisy.p${at % 7}`, 'x'.repeat(1000));
-    const kept = log.after(quiet);
-    expect(kept?.gap).toBe(false);
-    expect(kept?.events.map(({ data }) => data)).toEqual(['the result'.repeat(500)]);
+    const replay = log.after(quiet);
+    expect(replay?.gap).toBe(false);
+    expect(replay?.events.map(({ data }) => data)).toEqual(['the result'.repeat(500)]);
   });
 
   test('keeps the events of a small session next to many noisy ones', () => {
@@ -47,7 +47,7 @@ describe('the event log in memory', () => {
     expect(log.after(quiet)?.events.map(({ data }) => data)).toEqual(['the result']);
   });
 
-  test('does not keep an event that would fill half of the log, and leaves a gap', () => {
+  test('does not keep an event that would fill more than half of it, and reports a gap', () => {
     const log = memoryEventLog({ maxBytes: 10_000 });
     const quiet = log.append('quiet.p1', 'a');
     log.append('quiet.p1', 'b');
@@ -58,31 +58,31 @@ describe('the event log in memory', () => {
     expect(log.after(quiet)?.events).toHaveLength(1);
   });
 
-  test('drops the oldest events of a single stream', () => {
+  test('that a single stream fills drops its oldest events', () => {
     const log = memoryEventLog({ maxBytes: 10_000 });
     const first = log.append('one', 'x'.repeat(4000));
     for (const letter of ['a', 'b', 'c', 'd']) log.append('one', letter.repeat(4000));
     expect(log.after(first)?.events.map(({ data }) => data[0])).toEqual(['c', 'd']);
   });
 
-  test('counts an event without data too', () => {
+  test('counts events without data as well', () => {
     const log = memoryEventLog({ maxBytes: 100_000 });
     const first = log.append('stream 0', '');
     for (let at = 1; at < 10_000; at++) log.append(`stream ${at}`, '');
     expect(log.after(first)).toBeUndefined();
   });
 
-  test('has room again after a drop', () => {
+  test('has room again after a stream is dropped', () => {
     const log = memoryEventLog({ maxBytes: 10_000 });
-    const kept = log.append('kept', 'x'.repeat(1000));
+    const id = log.append('lasting', 'x'.repeat(1000));
     for (let at = 0; at < 100; at++) {
       log.append('passing', 'x'.repeat(6000));
       log.drop('passing');
     }
-    expect(log.after(kept)).toBeDefined();
+    expect(log.after(id)).toBeDefined();
   });
 
-  test('knows a stream while it is young', () => {
+  test('forgets a stream after maxAgeMs, to the millisecond', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 0 });
     const log = memoryEventLog({ maxAgeMs: 1000 });
     const id = log.append('one', 'a');
@@ -92,7 +92,7 @@ describe('the event log in memory', () => {
     expect(log.after(id)).toBeUndefined();
   });
 
-  test('makes a stream young again with each event', () => {
+  test('counts the age of a stream from its last event', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 0 });
     const log = memoryEventLog({ maxAgeMs: 1000 });
     const id = log.append('one', 'a');
@@ -102,7 +102,7 @@ describe('the event log in memory', () => {
     expect(log.after(id)?.events.map(({ data }) => data)).toEqual(['b']);
   });
 
-  test('continues its ids after the oldest events are gone', () => {
+  test('gives every event an id of its own, even after older events are gone', () => {
     const log = memoryEventLog({ maxEventsPerStream: 1 });
     const ids = Array.from({ length: 50 }, (_, at) => log.append('one', `${at}`));
     expect(new Set(ids).size).toBe(50);
@@ -110,7 +110,7 @@ describe('the event log in memory', () => {
     expect(log.after(String(ids[49]))?.events).toEqual([]);
   });
 
-  test('continues a stream that lost its events in order, and returns later ones', () => {
+  test('reports a gap for a stream that lost its events, and returns the later ones', () => {
     const log = memoryEventLog({ maxBytes: 5000 });
     const ids = Array.from({ length: 5 }, () => log.append('a.one', 'early'));
     for (let at = 0; at < 5; at++) log.append('a.noise', 'x'.repeat(2000));

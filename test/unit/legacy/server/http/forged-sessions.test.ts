@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => serving.close());
 
-describe('a foreign session id', () => {
+describe('a session id', () => {
   const flip = (id: string, at: number): string =>
     id.slice(0, at) + (id[at] === 'A' ? 'B' : 'A') + id.slice(at + 1);
   const neighbour = (letter: string): string => {
@@ -25,7 +25,7 @@ describe('a foreign session id', () => {
   };
 
   test.each<[what: string, forge: (id: string) => string]>([
-    ['unknown', () => 'f47ac10b-58cc-4372-a567-0e02b2c3d479'],
+    ['a UUID', () => 'f47ac10b-58cc-4372-a567-0e02b2c3d479'],
     ['a bare dot', () => '.'],
     ['__proto__', () => '__proto__'],
     ['truncated', (id) => id.slice(0, -1)],
@@ -37,21 +37,21 @@ describe('a foreign session id', () => {
       'with another payload',
       (id) => btoa('{"r":"2025-11-25"}').replaceAll('=', '') + id.slice(id.indexOf('.')),
     ],
-    ['twice', (id) => `${id}${id}`],
+    ['repeated', (id) => `${id}${id}`],
     ['very long', () => `${'a'.repeat(6000)}.b`],
-  ])('gets 404 for every method: %s', async (_what, forge) => {
+  ])('that is forged gets 404 for every method: %s', async (_what, forge) => {
     const { id } = await openSession(url);
-    const forged = sessionClient(url, forge(id));
-    const post = await forged.request('tools/list');
+    const forger = sessionClient(url, forge(id));
+    const post = await forger.request('tools/list');
     expect(post.status).toBe(404);
     expect(JSON.parse(post.text)).toMatchObject({ id: 1, error: { code: -32600 } });
-    expect((await forged.get()).status).toBe(404);
-    expect((await forged.end()).status).toBe(404);
-    expect((await forged.post([])).status).toBe(404);
+    expect((await forger.get()).status).toBe(404);
+    expect((await forger.end()).status).toBe(404);
+    expect((await forger.post([])).status).toBe(404);
     expect((await sessionClient(url, id).request('ping')).status).toBe(200);
   });
 
-  test('of another secret gets 404', async () => {
+  test('of a server with another secret gets 404', async () => {
     const other = await serve(attackedServer().server, {
       port: 0,
       signals: false,
@@ -63,7 +63,7 @@ describe('a foreign session id', () => {
     await other.close();
   });
 
-  test('of the same secret is accepted, so that it survives a restart', async () => {
+  test('survives a restart with the same secret, together with its revision', async () => {
     const before = await serve(attackedServer().server, { port: 0, signals: false, secret });
     const session = await openSession(before.url, '2025-06-18');
     expect((await session.request('ping')).status).toBe(200);

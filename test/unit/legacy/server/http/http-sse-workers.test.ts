@@ -16,7 +16,7 @@ test('a runtime that stops requests after their replies is told to wait for a ca
   });
   const handler = createHandler(server);
   const stream = await handler(new Request('http://localhost/sse'));
-  const received = reading(stream);
+  const received = collectText(stream);
   await until('the endpoint is known', () => received.text.includes('data: '));
   const [, path] = /data: (.*)/.exec(received.text) as unknown as [string, string];
 
@@ -46,11 +46,11 @@ test('a runtime that stops requests after their replies is told to wait for a ca
   expect(work).toHaveLength(1);
   finish?.('done in time');
   await Promise.all(work);
-  await until('the answer is there', () => received.text.includes('done in time'));
+  await until('the response has arrived', () => received.text.includes('done in time'));
   await handler.close();
 });
 
-function reading(response: Response): { text: string } {
+function collectText(response: Response): { text: string } {
   const received = { text: '' };
   const decoder = new TextDecoder();
   void (async () => {

@@ -25,7 +25,7 @@ describe('a session id', () => {
     expect((await elsewhere.read(id))?.handshake).toEqual(plain);
   });
 
-  test('is issued to a client whose name is not a string', async () => {
+  test('is issued to a client whose name is not a string, without the name', async () => {
     for (const name of [{ toString: 1 }, null, 5, ['a']]) {
       const client = { name, version: name } as unknown as Handshake['client'];
       expect((await ids.read(await ids.issue({ ...plain, client })))?.handshake.client).toBeUndefined();
@@ -38,7 +38,7 @@ describe('a session id', () => {
     for (const id of issued) expect(id).toMatch(/^[\x21-\x7e]+$/);
   });
 
-  test('survives the round trip for any client', async () => {
+  test('carries the revision and the capabilities of any client in at most 4,096 characters', async () => {
     const handshakes = fc.record({
       revision: fc.constantFrom(...sessionRevisions),
       client: fc.option(
@@ -128,7 +128,7 @@ describe('a session id is rejected', () => {
     );
   });
 
-  test('if it is of another secret', async () => {
+  test('if it was issued with another secret', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ minLength: 32 }), async (other) => {
         fc.pre(other !== secret);
@@ -139,7 +139,7 @@ describe('a session id is rejected', () => {
     );
   });
 
-  test('if it is of another process without a secret', async () => {
+  test('if it was issued by another process without a secret', async () => {
     const one = sessionIds({ secret: undefined, maxAgeMs: hour });
     const two = sessionIds({ secret: undefined, maxAgeMs: hour });
     const id = await one.issue(plain);

@@ -2,7 +2,7 @@ import { createServer } from 'fullmcp';
 import { createHandler } from 'fullmcp/http';
 import { expect, test, vi } from 'vitest';
 
-test('a handler can be created where no random bytes are available yet, as while a Worker loads', async () => {
+test('a handler can be created where random bytes are not available yet, as while a Worker loads, and opens sessions later', async () => {
   const random = vi.spyOn(crypto, 'getRandomValues').mockImplementation(() => {
     throw new Error('Disallowed operation called within global scope');
   });

@@ -19,15 +19,15 @@ beforeEach(async () => {
 
 afterEach(() => serving.close());
 
-describe('the limit of sessions', () => {
+describe('the limit of open sessions', () => {
   test('keeps busy sessions, and rejects another with 503', async () => {
     const busy = [await openSession(url), await openSession(url)];
     const calls = busy.map((session) => session.request('tools/call', { name: 'hang' }));
     await until('both calls have begun', () => attacked.begun('hang') === 2);
     const third = await openSession(url);
-    const refused = await third.request('ping');
-    expect(refused.status).toBe(503);
-    expect(JSON.parse(refused.text).error).toMatchObject({
+    const reply = await third.request('ping');
+    expect(reply.status).toBe(503);
+    expect(JSON.parse(reply.text).error).toMatchObject({
       code: -32603,
       message: expect.stringContaining('sessions'),
     });
@@ -50,7 +50,7 @@ describe('the limit of sessions', () => {
     standing[1]?.drop();
   });
 
-  test('drops idle sessions, whose ids still work because they carry the handshake', async () => {
+  test('does not affect idle sessions beyond it, because their ids carry the handshake', async () => {
     const sessions = await Promise.all(
       ['2025-11-25', '2025-06-18', '2025-03-26', '2025-11-25'].map((revision) => openSession(url, revision)),
     );
@@ -63,7 +63,7 @@ describe('the limit of sessions', () => {
     expect((await sessions[3]?.post([{ jsonrpc: '2.0', id: 1, method: 'ping' }]))?.status).toBe(400);
   });
 
-  test('does not revive a session that was ended', async () => {
+  test('does not revive a session that the client has ended', async () => {
     const first = await openSession(url);
     await first.request('ping');
     await first.end();
@@ -91,7 +91,7 @@ describe('the limit of sessions', () => {
 
 describe('two processes with one secret', () => {
   test('serve one session in turns', async () => {
-    const secret = 'a secret that both processes have been given';
+    const secret = 'a secret that both processes have in common';
     const make = (): Promise<Serving> => serve(attackedServer().server, { port: 0, signals: false, secret });
     const [one, two] = [await make(), await make()];
     const session = await openSession(one.url);
@@ -108,7 +108,7 @@ describe('two processes with one secret', () => {
 });
 
 describe('a session', () => {
-  test('applies logging/setLevel from then on, and to itself alone', async () => {
+  test('applies logging/setLevel to its later calls and to no other session, and rejects an unknown level', async () => {
     const server = createServer({
       name: 'logs',
       version: '1',
@@ -124,25 +124,25 @@ describe('a session', () => {
     });
     const logs = await serve(server, { port: 0, signals: false });
     const [one, two] = [await openSession(logs.url), await openSession(logs.url)];
-    const heard = async (session: typeof one): Promise<string[]> => {
+    const levels = async (session: typeof one): Promise<string[]> => {
       const reply = await session.request('tools/call', { name: 'talk' });
       expect(reply.text).toContain('said');
       return [...reply.text.matchAll(/"level":"(\w+)"/g)].map(([, level]) => String(level));
     };
-    expect(await heard(one)).toEqual(['info', 'warning', 'error', 'emergency']);
+    expect(await levels(one)).toEqual(['info', 'warning', 'error', 'emergency']);
     expect((await one.request('logging/setLevel', { level: 'error' })).text).toContain('"result":{}');
-    expect(await heard(one)).toEqual(['error', 'emergency']);
-    expect(await heard(two)).toEqual(['info', 'warning', 'error', 'emergency']);
+    expect(await levels(one)).toEqual(['error', 'emergency']);
+    expect(await levels(two)).toEqual(['info', 'warning', 'error', 'emergency']);
     await one.request('logging/setLevel', { level: 'debug' });
-    expect(await heard(one)).toEqual(['debug', 'info', 'warning', 'error', 'emergency']);
+    expect(await levels(one)).toEqual(['debug', 'info', 'warning', 'error', 'emergency']);
     for (const level of ['loud', 5, undefined, '__proto__']) {
-      const refused = await one.request('logging/setLevel', { level });
-      expect(JSON.parse(refused.text).error.code, String(level)).toBe(-32602);
+      const reply = await one.request('logging/setLevel', { level });
+      expect(JSON.parse(reply.text).error.code, String(level)).toBe(-32602);
     }
     await logs.close();
   });
 
-  test('passes its capabilities to the handler', async () => {
+  test('tells the handler the name, revision and capabilities of the client', async () => {
     const server = createServer({
       name: 'facts',
       version: '1',
@@ -159,9 +159,9 @@ describe('a session', () => {
     const facts = await serve(server, { port: 0, signals: false });
     const session = await openSession(facts.url, '2025-06-18');
     expect((await session.request('tools/call', { name: 'facts' })).text).toContain('test 2025-06-18');
-    const refused = await session.request('tools/call', { name: 'needs' });
+    const reply = await session.request('tools/call', { name: 'needs' });
     // That revision has no error code for this; the model can read a tool's failure.
-    expect([refused.status, JSON.parse(refused.text).result]).toEqual([
+    expect([reply.status, JSON.parse(reply.text).result]).toEqual([
       200,
       { isError: true, content: [{ type: 'text', text: expect.stringContaining('sampling') }] },
     ]);

@@ -32,7 +32,7 @@ async function nextMessage(events: Events): Promise<ReturnType<typeof message>> 
   }
 }
 
-function gated(session: SessionClient, to: number, more: object = {}): Promise<Events> {
+function callGated(session: SessionClient, to: number, more: object = {}): Promise<Events> {
   return session.stream('tools/call', {
     name: 'gated',
     arguments: { to, ...more },
@@ -45,7 +45,7 @@ describe('a stream that breaks off', () => {
     'is replayed with every event once and in order (%s)',
     async (revision) => {
       const session = await openSession(url, revision);
-      const seen: string[] = [];
+      const texts: string[] = [];
       const ids: string[] = [];
       const take = async (events: Events, count: number): Promise<void> => {
         while (count > 0) {
@@ -53,13 +53,13 @@ describe('a stream that breaks off', () => {
           expect(event?.id).toBeDefined();
           ids.push(String(event?.id));
           if (event?.data === '') continue;
-          seen.push(String(event?.data));
+          texts.push(String(event?.data));
           count -= 1;
         }
       };
       attacked.open();
       attacked.open();
-      let events = await gated(session, 6);
+      let events = await callGated(session, 6);
       await take(events, 2);
       events.drop();
       // Two more events happen while nobody is connected.
@@ -75,7 +75,7 @@ describe('a stream that breaks off', () => {
       events = await session.resume(String(ids.at(-1)));
       await take(events, 3);
       expect(await events.rest()).toEqual([]);
-      const messages = seen.map((data) => message(data) as Record<string, unknown>);
+      const messages = texts.map((data) => message(data) as Record<string, unknown>);
       expect(messages.slice(0, 6).map((m) => (m['params'] as { progress: number }).progress)).toEqual([
         1, 2, 3, 4, 5, 6,
       ]);
@@ -98,11 +98,11 @@ describe('a stream that breaks off', () => {
   test('continues on a second connection, and ends the first', async () => {
     const session = await openSession(url);
     attacked.open();
-    const first = await gated(session, 2);
+    const first = await callGated(session, 2);
     await first.next();
-    const told = await first.next();
-    expect(told?.data).toContain('"progress":1');
-    const second = await session.resume(String(told?.id));
+    const event = await first.next();
+    expect(event?.data).toContain('"progress":1');
+    const second = await session.resume(String(event?.id));
     expect(await first.rest()).toEqual([]);
     attacked.open();
     expect((await nextMessage(second)).method).toBe('notifications/progress');
@@ -123,7 +123,7 @@ describe('a stream that breaks off', () => {
     expect((await one.resume(String(first?.id))).status).toBe(200);
   });
 
-  test('can be resumed although the log has lost its events while the call runs', async () => {
+  test('can be resumed while its call runs, even if the log has lost its events', async () => {
     const brief = await serve(attacked.server, {
       port: 0,
       signals: false,
@@ -131,13 +131,13 @@ describe('a stream that breaks off', () => {
     });
     const session = await openSession(brief.url);
     attacked.open();
-    const events = await gated(session, 3);
+    const events = await callGated(session, 3);
     await events.next();
-    const told = await events.next();
+    const event = await events.next();
     events.drop();
     const noise = { name: 'count', arguments: { to: 100 }, _meta: { progressToken: 'n' } };
     await (await session.stream('tools/call', noise, 'noise')).rest();
-    const back = await session.resume(String(told?.id));
+    const back = await session.resume(String(event?.id));
     expect(back.status).toBe(200);
     attacked.open();
     attacked.open();
@@ -150,9 +150,9 @@ describe('a stream that breaks off', () => {
 });
 
 describe('polling with ctx.release()', () => {
-  test('closes the connection at once with a retry hint, and the response waits', async () => {
+  test('closes the connection at once with a retry hint, and keeps the response for the next connection', async () => {
     const session = await openSession(url);
-    const events = await gated(session, 1, { release: true });
+    const events = await callGated(session, 1, { release: true });
     const all = await events.rest();
     expect(all).toHaveLength(1);
     expect(all[0]).toMatchObject({ data: '', retry: 25 });
@@ -168,7 +168,7 @@ describe('polling with ctx.release()', () => {
   test.each(['2025-06-18', '2025-03-26'])('does nothing in %s', async (revision) => {
     const session = await openSession(url, revision);
     attacked.open();
-    const events = await gated(session, 1, { release: true });
+    const events = await callGated(session, 1, { release: true });
     expect((await nextMessage(events)).method).toBe('notifications/progress');
     expect(await nextMessage(events)).toMatchObject({ id: 1 });
   });
@@ -227,7 +227,7 @@ describe('the stream of a session', () => {
     await other.close();
   });
 
-  test('replaces an older one', async () => {
+  test('replaces an older stream of the session, which ends', async () => {
     const server = changing();
     const other = await serve(server, { port: 0, signals: false });
     const session = await openSession(other.url);
@@ -261,7 +261,7 @@ describe('the stream of a session', () => {
     await other.close();
   });
 
-  test('is resumed with its last event id, even if nothing is known of it any more', async () => {
+  test('is resumed after its last event id, and announces every kind of change if it was away', async () => {
     const server = changing();
     const secret = 'a secret that outlives the process it is in';
     const other = await serve(server, { port: 0, signals: false, secret });
@@ -269,12 +269,12 @@ describe('the stream of a session', () => {
     const standing = await session.get();
     const primed = await standing.next();
     server.changed.tools();
-    const told = await standing.next();
+    const event = await standing.next();
     standing.drop();
     const again = await session.resume(String(primed?.id));
     expect((await nextMessage(again)).method).toBe('notifications/tools/list_changed');
     again.drop();
-    const fresh = await session.resume(String(told?.id));
+    const fresh = await session.resume(String(event?.id));
     expect(fresh.status).toBe(200);
     await fresh.next();
     // Nobody listened while there was no stream, so every possible change is announced once.
@@ -291,16 +291,16 @@ describe('the stream of a session', () => {
   });
 });
 
-test('a stream that is too old is ended, and its remaining events wait', async () => {
+test('a stream that reaches its maximum age ends, and later connections deliver its remaining events', async () => {
   const brief = await serve(attacked.server, { port: 0, signals: false, maxAgeMs: 50, keepAliveMs: 20 });
   for (const revision of ['2025-11-25', '2025-03-26']) {
     const session = await openSession(brief.url, revision);
     attacked.open();
-    const events = await gated(session, 2);
-    const seen = await events.rest();
-    expect(seen.at(-1)?.data).toContain('"progress":1');
+    const events = await callGated(session, 2);
+    const first = await events.rest();
+    expect(first.at(-1)?.data).toContain('"progress":1');
     attacked.open();
-    let all: { data: string; id: string | undefined }[] = seen;
+    let all: { data: string; id: string | undefined }[] = first;
     // It may take several connections, each of them equally short.
     for (let at = 0; at < 50 && !all.some(({ data }) => data.includes('through')); at++)
       all = all.concat(await (await session.resume(String(all.at(-1)?.id))).rest());
