@@ -28,8 +28,8 @@ test('a handler may call ctx.background() in its first line', async () => {
   });
 });
 
-test('a cancelled call makes no task', async () => {
-  const seen: unknown[] = [];
+test('a call that is cancelled before ctx.background() does not become a task', async () => {
+  const errors: unknown[] = [];
   const store = memoryStore();
   const controller = new AbortController();
   const server = createServer({
@@ -41,7 +41,7 @@ test('a cancelled call makes no task', async () => {
         run: async (_, ctx) => {
           controller.abort();
           await ctx.background().catch((error) => {
-            seen.push(error);
+            errors.push(error);
             throw error;
           });
         },
@@ -50,12 +50,12 @@ test('a cancelled call makes no task', async () => {
   });
   const calling = inProcess(server, able)('tools/call', { name: 't' }, { signal: controller.signal });
   await expect(calling).rejects.toMatchObject({ code: 'cancelled' });
-  expect(seen).toEqual([expect.objectContaining({ code: 'cancelled' })]);
+  expect(errors).toEqual([expect.objectContaining({ code: 'cancelled' })]);
   for await (const [key] of store.entries('task:')) expect.unreachable(`There is ${key}`);
 });
 
 test('progress of a handler in the background goes to its task and not to the call that has ended', async () => {
-  const told: string[] = [];
+  const messages: string[] = [];
   let go!: () => void;
   const server = createServer({
     ...quiet,
@@ -76,17 +76,18 @@ test('progress of a handler in the background goes to its task and not to the ca
   });
   const call = inProcess(server, able);
   const params = { name: 't', _meta: { progressToken: 1 } };
-  const onNotification = (_: string, said: unknown) => void told.push((said as { message: string }).message);
+  const onNotification = (_: string, params: unknown) =>
+    void messages.push((params as { message: string }).message);
   const { taskId } = await call('tools/call', params, { onNotification });
-  await until('the status says how far it is', async () => {
+  await until('the status shows the progress', async () => {
     return (await call('tasks/get', { taskId }))['statusMessage'] === 'Working (2/3)';
   });
-  expect(told).toEqual(['Looking']);
+  expect(messages).toEqual(['Looking']);
   go();
 });
 
-test('a time limit of its own aborts a handler in the background, and its signal has the reason', async () => {
-  const seen: unknown[] = [];
+test('the time limit of a tool aborts its handler in the background, and no further step runs', async () => {
+  const reasons: unknown[] = [];
   const steps: string[] = [];
   const server = createServer({
     ...quiet,
@@ -97,17 +98,17 @@ test('a time limit of its own aborts a handler in the background, and its signal
         run: async (_, ctx) => {
           await ctx.background();
           await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
-          seen.push(ctx.signal.reason);
-          await ctx.step('late', () => steps.push('late')).catch((error) => seen.push(error));
+          reasons.push(ctx.signal.reason);
+          await ctx.step('late', () => steps.push('late')).catch((error) => reasons.push(error));
         },
       }),
     },
   });
   const call = inProcess(server, able);
   const { taskId } = await call('tools/call', { name: 't' });
-  await until('the handler has seen it', () => seen.length === 2);
-  expect(seen[0]).toMatchObject({ name: 'TimeoutError' });
-  expect(seen[1]).toMatchObject({ code: 'timeout' });
+  await until('the handler is stopped', () => reasons.length === 2);
+  expect(reasons[0]).toMatchObject({ name: 'TimeoutError' });
+  expect(reasons[1]).toMatchObject({ code: 'timeout' });
   expect(steps).toEqual([]);
   await until('the task has ended', async () => {
     return (await call('tasks/get', { taskId }))['status'] === 'completed';

@@ -50,11 +50,11 @@ async function post(
     meta: { 'io.modelcontextprotocol/clientCapabilities': capabilities },
     headers: { 'x-account': user },
   });
-  const given = Object.entries(headers ?? {}).filter(([, value]) => value !== undefined);
+  const present = Object.entries(headers ?? {}).filter(([, value]) => value !== undefined);
   const response = await handle(
     new Request('http://localhost/mcp', {
       method: 'POST',
-      headers: given as [string, string][],
+      headers: present as [string, string][],
       body: body as string,
     }),
   );
@@ -62,7 +62,7 @@ async function post(
 }
 
 describe('a task of a caller', () => {
-  it('has the user of the call that made it, in the tools that it calls too', async () => {
+  it('has the user of the call that created it, also in the tools that it calls', async () => {
     const { server, contexts } = strict(memoryStore());
     const handle = createHandler(server);
     const { result } = await post(handle, 'tools/call', { name: 'work' }, 'ada');
@@ -75,7 +75,7 @@ describe('a task of a caller', () => {
     expect(contexts).toEqual(['ada']);
   });
 
-  it('is not made for a caller that the option user refuses', async () => {
+  it('is not created for a caller that the option user rejects', async () => {
     const { server } = strict(memoryStore());
     const handle = createHandler(server);
     expect((await post(handle, 'tools/call', { name: 'work' })).error.message).toBe(
@@ -91,14 +91,13 @@ describe('a task of a caller', () => {
     const store = { ...memoryStore(), close: async () => undefined };
     const never = signal();
     const first = strict(store, never.promise);
-    const made = await inProcess(first.server, { caller: auth, capabilities })('tools/call', {
+    const { taskId } = await inProcess(first.server, { caller: auth, capabilities })('tools/call', {
       name: 'work',
     });
     await first.server.close();
     const second = strict(store);
     await second.server.start();
-    const get = async () =>
-      inProcess(second.server, { caller: auth, capabilities })('tasks/get', { taskId: made['taskId'] });
+    const get = async () => inProcess(second.server, { caller: auth, capabilities })('tasks/get', { taskId });
     await until('the task is over', async () => (await get())['status'] === 'completed');
     expect(await get()).toMatchObject({
       result: { structuredContent: { user: 'ann', inner: 'ann', auth } },
@@ -108,7 +107,7 @@ describe('a task of a caller', () => {
     await second.server.close();
   });
 
-  it('stores a caller of a bounded size', async () => {
+  it('is not created if the caller is larger than a task can store', async () => {
     const logged: string[] = [];
     const { server } = strict(
       memoryStore(),

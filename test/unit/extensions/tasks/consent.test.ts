@@ -1,41 +1,35 @@
 import { createServer, type InProcess, inProcess, memoryStore, type Tool, tool } from 'fullmcp';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { able, waitForStatus } from '../../../support/tasks.js';
 import { until } from '../../../support/until.js';
 
-const TASKS = 'io.modelcontextprotocol/tasks';
-const able = { capabilities: { elicitation: {}, extensions: { [TASKS]: {} } } };
 const ask = (message: string) => ({ message, schema: z.object({ ok: z.boolean() }) });
 const yes = { action: 'accept', content: { ok: true } };
 
 /** A server on a store that outlives it, as in a new process. */
 function start(store: ReturnType<typeof memoryStore>, run: Tool['run']) {
-  const { close, ...kept } = store;
+  const { close, ...shared } = store;
   const server = createServer({
     name: 'test',
     version: '1.0.0',
     secret: 'x'.repeat(32),
     logger: () => undefined,
-    store: { ...kept, close: async () => undefined },
+    store: { ...shared, close: async () => undefined },
     tools: { t: tool({ task: 'required', run: run as () => unknown }) },
   });
   return { server, call: inProcess(server, able) };
 }
 
-const statusOf = async (call: InProcess, taskId: unknown) => call('tasks/get', { taskId });
-
-async function settled(call: InProcess, taskId: unknown, status: string) {
-  await until(`the task is ${status}`, async () => (await statusOf(call, taskId))['status'] === status);
-  return statusOf(call, taskId);
-}
+const getTask = async (call: InProcess, taskId: unknown) => call('tasks/get', { taskId });
 
 describe('a task whose code has changed between two processes', () => {
-  test('does not use a yes to the old question for the new one, early or late', async () => {
+  test('does not use an early answer to the old question for the new one', async () => {
     const store = memoryStore();
     const deleted: string[] = [];
     const before = start(store, (_, ctx) => ctx.ask('sure', ask('Delete 3 files?')));
     const { taskId } = await before.call('tools/call', { name: 't' });
-    await settled(before.call, taskId, 'input_required');
+    await waitForStatus(before.call, taskId, 'input_required');
     await before.server.close();
     let go!: () => void;
     const reading = new Promise<void>((resolve) => {
@@ -49,26 +43,26 @@ describe('a task whose code has changed between two processes', () => {
     // The client is faster than the handler: it answers the old question.
     await after.call('tasks/update', { taskId, inputResponses: { sure: yes } });
     go();
-    const shown = await settled(after.call, taskId, 'input_required');
-    expect(shown['inputRequests']).toMatchObject({ sure: { params: { message: 'Delete 3000 files?' } } });
+    const task = await waitForStatus(after.call, taskId, 'input_required');
+    expect(task['inputRequests']).toMatchObject({ sure: { params: { message: 'Delete 3000 files?' } } });
     expect(deleted).toEqual([]);
     await after.call('tasks/update', { taskId, inputResponses: { sure: yes } });
-    await settled(after.call, taskId, 'completed');
+    await waitForStatus(after.call, taskId, 'completed');
     expect(deleted).toEqual(['3000']);
     await after.server.close();
   });
 
-  test('does not use a stored answer to the old question', async () => {
+  test('does not use a stored answer to the old question, and asks the new one', async () => {
     const store = memoryStore();
     const before = start(store, async (_, ctx) => {
       await ctx.ask('sure', ask('Delete 3 files?'));
       await ctx.ask('really', ask('Really?'));
     });
     const { taskId } = await before.call('tools/call', { name: 't' });
-    await settled(before.call, taskId, 'input_required');
+    await waitForStatus(before.call, taskId, 'input_required');
     await before.call('tasks/update', { taskId, inputResponses: { sure: yes } });
     await until('the second question is open', async () =>
-      Object.hasOwn(((await statusOf(before.call, taskId))['inputRequests'] ?? {}) as object, 'really'),
+      Object.hasOwn(((await getTask(before.call, taskId))['inputRequests'] ?? {}) as object, 'really'),
     );
     await before.server.close();
     const after = start(store, async (_, ctx) => {
@@ -77,7 +71,7 @@ describe('a task whose code has changed between two processes', () => {
     });
     await after.server.start();
     await until('the changed question is open', async () =>
-      Object.hasOwn(((await statusOf(after.call, taskId))['inputRequests'] ?? {}) as object, 'sure'),
+      Object.hasOwn(((await getTask(after.call, taskId))['inputRequests'] ?? {}) as object, 'sure'),
     );
     await after.server.close();
   });
@@ -96,11 +90,11 @@ describe('a task whose code has changed between two processes', () => {
       await ctx.ask('sure', ask('Sure?'));
     });
     const { taskId } = await before.call('tools/call', { name: 't' });
-    await settled(before.call, taskId, 'input_required');
+    await waitForStatus(before.call, taskId, 'input_required');
     await before.server.close();
     const after = start(store, run as Tool['run']);
     await after.server.start();
-    const failed = await settled(after.call, taskId, 'failed');
+    const failed = await waitForStatus(after.call, taskId, 'failed');
     expect(failed['error']).toMatchObject({
       message: expect.stringContaining('did not reach "charge" again'),
     });

@@ -2,45 +2,45 @@ import { createServer, inProcess, type Store, type TasksOptions, tool } from 'fu
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { signal } from '../../../support/signal.js';
-import { able, accept, keptStore, quiet, reached } from '../../../support/tasks.js';
+import { able, accept, lastingStore, quiet, waitForStatus } from '../../../support/tasks.js';
 import { until } from '../../../support/until.js';
 
 // Unreliable stores: they write and report a failure, fail in the middle of a list, list outdated entries, or
 // reject an entry for good.
 
-interface Doubtful {
+interface DoubtfulStore {
   readonly store: Store;
   /** Writes, and then reports a failure. */
   lying: boolean;
   /** Fails after so many entries of a list. */
-  listed: number;
+  listLimit: number;
   /** Lists outdated entries. */
   stale: Promise<void> | undefined;
-  readonly kept: ReturnType<typeof keptStore>;
+  readonly lasting: ReturnType<typeof lastingStore>;
 }
 
-function doubtful(): Doubtful {
-  const kept = keptStore();
-  const self: Doubtful = {
-    kept,
+function doubtfulStore(): DoubtfulStore {
+  const lasting = lastingStore();
+  const self: DoubtfulStore = {
+    lasting,
     lying: false,
-    listed: Number.POSITIVE_INFINITY,
+    listLimit: Number.POSITIVE_INFINITY,
     stale: undefined,
     store: {
-      ...kept.store,
+      ...lasting.store,
       async set(...entry) {
-        await kept.store.set(...entry);
+        await lasting.store.set(...entry);
         if (self.lying) throw new Error('The answer of the store was lost');
       },
       async *entries(prefix) {
-        const found: (readonly [string, Record<string, unknown>])[] = [];
-        for await (const entry of kept.store.entries(prefix)) found.push(entry);
+        const entries: (readonly [string, Record<string, unknown>])[] = [];
+        for await (const entry of lasting.store.entries(prefix)) entries.push(entry);
         await self.stale;
-        for (const [at, entry] of found.entries()) {
-          if (at >= self.listed) throw new Error('The store is away');
+        for (const [at, entry] of entries.entries()) {
+          if (at >= self.listLimit) throw new Error('The store is away');
           yield entry;
         }
-        if (self.listed === 0) throw new Error('The store is away');
+        if (self.listLimit === 0) throw new Error('The store is away');
       },
     },
   };
@@ -48,7 +48,7 @@ function doubtful(): Doubtful {
 }
 
 function build(store: Store, tasks: TasksOptions = {}, gates: Record<string, Promise<void>> = {}) {
-  const did: string[] = [];
+  const effects: string[] = [];
   const server = createServer({
     name: 'test',
     version: '1.0.0',
@@ -62,7 +62,7 @@ function build(store: Store, tasks: TasksOptions = {}, gates: Record<string, Pro
         input: z.object({ bytes: z.number().default(1) }),
         run: async ({ bytes }, ctx) => {
           await gates['begin'];
-          await ctx.step('work', () => 'x'.repeat(did.push('work') * bytes));
+          await ctx.step('work', () => 'x'.repeat(effects.push('work') * bytes));
           await gates['end'];
           return 'done';
         },
@@ -72,13 +72,13 @@ function build(store: Store, tasks: TasksOptions = {}, gates: Record<string, Pro
         input: z.object({ message: z.string().default('Sure?') }),
         run: async ({ message }, ctx) => {
           const { ok } = await ctx.ask('sure', { message, schema: z.object({ ok: z.boolean() }) });
-          did.push(`answered ${ok}`);
+          effects.push(`answered ${ok}`);
           return 'done';
         },
       }),
     },
   });
-  return { server, call: inProcess(server, able), did };
+  return { server, call: inProcess(server, able), effects };
 }
 
 const never = new Promise<void>(() => undefined);
@@ -95,7 +95,7 @@ async function leave(store: Store, count: number): Promise<unknown[]> {
 
 describe('a write that was done and reported as failed', () => {
   it('leaves no task that the next process would run', async () => {
-    const trouble = doubtful();
+    const trouble = doubtfulStore();
     const { server, call } = build(trouble.store);
     trouble.lying = true;
     const creating = call('tools/call', { name: 'works', arguments: {} });
@@ -107,120 +107,120 @@ describe('a write that was done and reported as failed', () => {
     expect(left).toEqual([]);
   });
 
-  it('does not end a task whose cancellation was rejected', async () => {
-    const trouble = doubtful();
+  it('does not cancel a task if the client was told that the cancellation failed', async () => {
+    const trouble = doubtfulStore();
     const { server, call } = build(trouble.store);
     const { taskId } = await call('tools/call', { name: 'asks', arguments: {} });
-    await reached(call, taskId, 'input_required');
+    await waitForStatus(call, taskId, 'input_required');
     trouble.lying = true;
     await expect(call('tasks/cancel', { taskId })).rejects.toMatchObject({ code: 'overloaded' });
     trouble.lying = false;
     await until(
-      'the store has it as it is',
-      async () => (await trouble.kept.entry(taskId))['status'] === 'input_required',
+      'the store has the task as it was',
+      async () => (await trouble.lasting.entry(taskId))['status'] === 'input_required',
     );
     await server.close();
   });
 
-  it('does not answer a question whose answer was rejected', async () => {
-    const trouble = doubtful();
-    const { server, call, did } = build(trouble.store);
+  it('does not answer a question if the client was told that its answer failed', async () => {
+    const trouble = doubtfulStore();
+    const { server, call, effects } = build(trouble.store);
     const { taskId } = await call('tools/call', { name: 'asks', arguments: {} });
-    await reached(call, taskId, 'input_required');
+    await waitForStatus(call, taskId, 'input_required');
     const give = (ok: boolean) => call('tasks/update', { taskId, inputResponses: { sure: accept({ ok }) } });
     trouble.lying = true;
     await expect(give(true)).rejects.toMatchObject({ code: 'overloaded' });
     trouble.lying = false;
     await until('the question is open in the store', async () => {
-      const { status, journal } = await trouble.kept.entry(taskId);
+      const { status, journal } = await trouble.lasting.entry(taskId);
       return status === 'input_required' && (journal as { a: unknown[] }).a.length === 0;
     });
     await give(false);
-    await reached(call, taskId, 'completed');
-    expect(did).toEqual(['answered false']);
+    await waitForStatus(call, taskId, 'completed');
+    expect(effects).toEqual(['answered false']);
     await server.close();
   });
 });
 
 describe('the tasks in a store', () => {
   it('are resumed if they were listed before the store failed, and so are the others when the store is back', async () => {
-    const trouble = doubtful();
+    const trouble = doubtfulStore();
     const ids = await leave(trouble.store, 3);
-    trouble.listed = 2;
-    const { server, call, did } = build(trouble.store);
+    trouble.listLimit = 2;
+    const { server, call, effects } = build(trouble.store);
     await server.start();
-    await until('two are done', () => did.length === 2);
-    trouble.listed = Number.POSITIVE_INFINITY;
-    for (const taskId of ids) await reached(call, taskId, 'completed');
-    expect(did).toHaveLength(3);
+    await until('two are done', () => effects.length === 2);
+    trouble.listLimit = Number.POSITIVE_INFINITY;
+    for (const taskId of ids) await waitForStatus(call, taskId, 'completed');
+    expect(effects).toHaveLength(3);
     await server.close();
   });
 
-  it('are resumed when the store is back, even if nobody calls', async () => {
-    const trouble = doubtful();
+  it('are resumed when the store is back, even without a call', async () => {
+    const trouble = doubtfulStore();
     await leave(trouble.store, 2);
-    trouble.listed = 0;
-    const { server, did } = build(trouble.store);
+    trouble.listLimit = 0;
+    const { server, effects } = build(trouble.store);
     await server.start();
-    expect(did).toEqual([]);
-    trouble.listed = Number.POSITIVE_INFINITY;
-    await until('both are done', () => did.length === 2);
+    expect(effects).toEqual([]);
+    trouble.listLimit = Number.POSITIVE_INFINITY;
+    await until('both are done', () => effects.length === 2);
     await server.close();
   });
 
   it('do not run again if an outdated list shows them as unfinished', async () => {
-    const trouble = doubtful();
+    const trouble = doubtfulStore();
     const [end, list] = [signal(), signal()];
-    trouble.listed = 0;
-    const { server, call, did } = build(trouble.store, {}, { end: end.promise });
+    trouble.listLimit = 0;
+    const { server, call, effects } = build(trouble.store, {}, { end: end.promise });
     const { taskId } = await call('tools/call', { name: 'works', arguments: {} });
-    await until('its step is done', () => did.length === 1);
-    trouble.listed = Number.POSITIVE_INFINITY;
+    await until('its step is done', () => effects.length === 1);
+    trouble.listLimit = Number.POSITIVE_INFINITY;
     trouble.stale = list.promise;
     const getting = call('tasks/get', { taskId });
     await quiet();
     end.give();
     await until(
       'it is completed in the store',
-      async () => (await trouble.kept.entry(taskId))['status'] === 'completed',
+      async () => (await trouble.lasting.entry(taskId))['status'] === 'completed',
     );
     await quiet();
     list.give();
     await getting;
     await quiet();
     expect(await call('tasks/get', { taskId })).toMatchObject({ status: 'completed' });
-    expect((await trouble.kept.entry(taskId))['attempts']).toBe(1);
+    expect((await trouble.lasting.entry(taskId))['attempts']).toBe(1);
     await server.close();
   });
 
-  it('are left to the next process if they are listed while the server closes', async () => {
-    const trouble = doubtful();
+  it('that are listed while the server closes are left to the next process', async () => {
+    const trouble = doubtfulStore();
     const ids = await leave(trouble.store, 2);
     const list = signal();
     trouble.stale = list.promise;
-    const { server, did } = build(trouble.store);
+    const { server, effects } = build(trouble.store);
     const starting = server.start();
     await quiet();
     await server.close();
     list.give();
     await starting;
     await quiet();
-    expect(did).toEqual([]);
-    expect(await trouble.kept.entry(ids[0])).toMatchObject({ status: 'working', attempts: 0 });
+    expect(effects).toEqual([]);
+    expect(await trouble.lasting.entry(ids[0])).toMatchObject({ status: 'working', attempts: 0 });
   });
 });
 
 describe('an expired task', () => {
   it('is removed once, even if the store is slow', async () => {
-    const kept = keptStore();
+    const lasting = lastingStore();
     const slow = signal();
     let removals = 0;
     const store: Store = {
-      ...kept.store,
+      ...lasting.store,
       async delete(key) {
         removals++;
         await slow.promise;
-        await kept.store.delete(key);
+        await lasting.store.delete(key);
       },
     };
     const { server, call } = build(store, { ttlMs: 50 }, { end: never });
@@ -238,28 +238,28 @@ describe('an expired task', () => {
 });
 
 describe('a task that can never be saved', () => {
-  it('fails at its question, which nobody would see', async () => {
-    const { server, call } = build(keptStore().store, { maxTaskBytes: 12_000 });
+  it('fails at its question if that is too large', async () => {
+    const { server, call } = build(lastingStore().store, { maxTaskBytes: 12_000 });
     const args = { message: 'x'.repeat(10_000) };
     const { taskId } = await call('tools/call', { name: 'asks', arguments: args });
-    expect(await reached(call, taskId, 'failed')).toMatchObject({
+    expect(await waitForStatus(call, taskId, 'failed')).toMatchObject({
       error: { message: expect.stringMatching(/^The question cannot be saved\. The task has \d+ bytes/) },
     });
     await server.close();
   });
 
   it('fails when a process with a lower limit resumes it', async () => {
-    const kept = keptStore();
-    const first = build(kept.store, {}, { end: never });
+    const lasting = lastingStore();
+    const first = build(lasting.store, {}, { end: never });
     const { taskId } = await first.call('tools/call', { name: 'works', arguments: { bytes: 5000 } });
-    await until('its step is saved', async () => JSON.stringify(await kept.entry(taskId)).length > 5000);
+    await until('its step is saved', async () => JSON.stringify(await lasting.entry(taskId)).length > 5000);
     await first.server.close();
-    const second = build(kept.store, { maxTaskBytes: 2000 });
+    const second = build(lasting.store, { maxTaskBytes: 2000 });
     await second.server.start();
-    expect(await reached(second.call, taskId, 'failed')).toMatchObject({
+    expect(await waitForStatus(second.call, taskId, 'failed')).toMatchObject({
       error: { message: expect.stringMatching(/^The task cannot be resumed, because it cannot be saved\. /) },
     });
-    expect(second.did).toEqual([]);
+    expect(second.effects).toEqual([]);
     await second.server.close();
   });
 });

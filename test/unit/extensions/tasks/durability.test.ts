@@ -1,14 +1,12 @@
-import { createServer, inProcess, memoryStore, type Outcome, type Store, tool } from 'fullmcp';
+import { createServer, inProcess, memoryStore, type Store, tool } from 'fullmcp';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { signal } from '../../../support/signal.js';
+import { able, accept, quiet, waitForStatus } from '../../../support/tasks.js';
 
 // The promises of a task to its observers: every reported state is in the store, and each step runs once.
 
-const TASKS = 'io.modelcontextprotocol/tasks';
-const able = { capabilities: { elicitation: {}, extensions: { [TASKS]: {} } } };
 const form = (key: string) => ({ message: key, schema: z.object({ [key]: z.string() }) });
-const accept = (content: object) => ({ action: 'accept', content });
 
 interface Journal {
   readonly a: [string, unknown][];
@@ -34,20 +32,20 @@ function testStore() {
     },
     async *entries(prefix) {
       await state.beforeList;
-      const found: (readonly [string, Record<string, unknown>])[] = [];
-      for await (const entry of inner.entries(prefix)) found.push(entry);
+      const entries: (readonly [string, Record<string, unknown>])[] = [];
+      for await (const entry of inner.entries(prefix)) entries.push(entry);
       await state.afterList;
-      yield* found;
+      yield* entries;
     },
     close: async () => undefined,
   };
-  const kept = async (taskId: unknown) =>
+  const entry = async (taskId: unknown) =>
     (await inner.get(`task:${taskId}`)) as { status: string; journal: Journal } | undefined;
-  return { store, state, kept };
+  return { store, state, entry };
 }
 
 function build(store: Store, gates: Record<string, Promise<void>> = {}) {
-  const did: string[] = [];
+  const effects: string[] = [];
   const logged: string[] = [];
   const gate = (name: string): Promise<void> => gates[name] ?? Promise.resolve();
   const server = createServer({
@@ -60,10 +58,10 @@ function build(store: Store, gates: Record<string, Promise<void>> = {}) {
       asks: tool({
         task: 'optional',
         run: async (_, ctx) => {
-          did.push('began');
+          effects.push('began');
           await gate('before');
           const { a } = (await ctx.ask('a', form('a'))) as { a: string };
-          did.push('answered');
+          effects.push('answered');
           await gate('after');
           return a;
         },
@@ -75,21 +73,21 @@ function build(store: Store, gates: Record<string, Promise<void>> = {}) {
           try {
             return await ctx.ask('a', form('a'));
           } finally {
-            did.push('let go');
+            effects.push('let go');
           }
         },
       }),
       works: tool({
         task: 'optional',
         run: async () => {
-          did.push('worked');
+          effects.push('worked');
           await gate('before');
         },
       }),
       beside: tool({
         task: 'optional',
         run: async (_, ctx) => {
-          const slow = gate('step').then(() => ctx.step('slow', () => did.push('slow')));
+          const slow = gate('step').then(() => ctx.step('slow', () => effects.push('slow')));
           await Promise.all([ctx.ask('a', form('a')), slow]);
           return 'done';
         },
@@ -107,122 +105,111 @@ function build(store: Store, gates: Record<string, Promise<void>> = {}) {
       }),
     },
   });
-  return { server, call: inProcess(server, able), did, logged };
-}
-
-async function until(call: ReturnType<typeof inProcess>, taskId: unknown, status: string): Promise<Outcome> {
-  return vi.waitFor(async () => {
-    const task = await call('tasks/get', { taskId });
-    expect(task['status']).toBe(status);
-    return task;
-  });
-}
-
-/** Lets all pending microtasks and immediates run. */
-async function quiet(): Promise<void> {
-  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  return { server, call: inProcess(server, able), effects, logged };
 }
 
 describe('a resumed task', () => {
   /** A task that waits for `a`, in a new process whose handler has not reached the question yet. */
-  async function takenUp() {
-    const { store, kept } = testStore();
+  async function resumeTask() {
+    const { store, entry } = testStore();
     const first = build(store);
     const { taskId } = await first.call('tools/call', { name: 'asks' });
-    await until(first.call, taskId, 'input_required');
+    await waitForStatus(first.call, taskId, 'input_required');
     await first.server.close();
     const before = signal();
     const second = build(store, { before: before.promise });
     await second.server.start();
-    return { ...second, taskId, before, kept };
+    return { ...second, taskId, before, entry };
   }
 
   it('accepts an answer before its handler has reached the question', async () => {
-    const { call, taskId, before, kept } = await takenUp();
-    expect(await until(call, taskId, 'input_required')).toMatchObject({ inputRequests: { a: {} } });
+    const { call, taskId, before, entry } = await resumeTask();
+    expect(await waitForStatus(call, taskId, 'input_required')).toMatchObject({ inputRequests: { a: {} } });
     await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'early' }) } });
     expect(await call('tasks/get', { taskId })).toMatchObject({ status: 'working' });
-    expect((await kept(taskId))?.journal.a).toEqual([['a', accept({ a: 'early' })]]);
+    expect((await entry(taskId))?.journal.a).toEqual([['a', accept({ a: 'early' })]]);
     before.give();
-    expect(await until(call, taskId, 'completed')).toMatchObject({
+    expect(await waitForStatus(call, taskId, 'completed')).toMatchObject({
       result: { content: [{ text: 'early' }] },
     });
   });
 
-  it('asks again if such an answer is invalid', async () => {
-    const { call, taskId, before } = await takenUp();
+  it('asks again if an answer before the question is invalid', async () => {
+    const { call, taskId, before } = await resumeTask();
     await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 17 }), other: accept({}) } });
     before.give();
-    expect(await until(call, taskId, 'input_required')).toMatchObject({ inputRequests: { a: {} } });
+    expect(await waitForStatus(call, taskId, 'input_required')).toMatchObject({ inputRequests: { a: {} } });
     await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'now' }) } });
-    expect(await until(call, taskId, 'completed')).toMatchObject({ result: { content: [{ text: 'now' }] } });
+    expect(await waitForStatus(call, taskId, 'completed')).toMatchObject({
+      result: { content: [{ text: 'now' }] },
+    });
   });
 
-  it('is not one that this process has begun and ended in the meantime', async () => {
+  it('is not a task that this process started and finished while it listed the store', async () => {
     const { store, state } = testStore();
     const [beforeList, afterList, before] = [signal(), signal(), signal()];
     Object.assign(state, { beforeList: beforeList.promise, afterList: afterList.promise });
-    const { call, did } = build(store, { before: before.promise });
+    const { call, effects } = build(store, { before: before.promise });
     const making = call('tools/call', { name: 'works' });
     for (const { give } of [beforeList, before, afterList]) {
       await quiet();
       give();
     }
     const { taskId } = await making;
-    await until(call, taskId, 'completed');
+    await waitForStatus(call, taskId, 'completed');
     await quiet();
-    expect(did).toEqual(['worked']);
+    expect(effects).toEqual(['worked']);
   });
 });
 
 describe('a task', () => {
-  it('begins when it is saved', async () => {
+  it('begins only when it is saved', async () => {
     const { store, state } = testStore();
     const writes = signal();
     state.writes = writes.promise;
-    const { call, did } = build(store);
+    const { call, effects } = build(store);
     const making = call('tools/call', { name: 'asks' });
     await quiet();
-    expect(did).toEqual([]);
+    expect(effects).toEqual([]);
     writes.give();
     await making;
-    await vi.waitFor(() => expect(did).toEqual(['began']));
+    await vi.waitFor(() => expect(effects).toEqual(['began']));
   });
 
   it('does not begin if it cannot be saved', async () => {
     const { store, state } = testStore();
-    const { call, did, logged } = build(store);
+    const { call, effects, logged } = build(store);
     state.failing = true;
     await expect(call('tools/call', { name: 'asks' })).rejects.toMatchObject({
       code: 'overloaded',
       message: 'The task could not be saved. Try again later.',
     });
-    expect(did).toEqual([]);
+    expect(effects).toEqual([]);
     expect(logged).toEqual([expect.stringMatching(/^Task .* could not be saved$/)]);
     state.failing = false;
     expect(await call('tools/call', { name: 'asks' })).toMatchObject({ resultType: 'task' });
   });
 
-  it('continues only from an answer that is saved', async () => {
+  it('continues only when the answer is saved', async () => {
     const { store, state } = testStore();
-    const { call, did } = build(store);
+    const { call, effects } = build(store);
     const { taskId } = await call('tools/call', { name: 'asks' });
-    await until(call, taskId, 'input_required');
+    await waitForStatus(call, taskId, 'input_required');
     const writes = signal();
     state.writes = writes.promise;
     const updating = call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x' }) } });
     await quiet();
-    expect(did).toEqual(['began']);
+    expect(effects).toEqual(['began']);
     writes.give();
     await updating;
-    await vi.waitFor(() => expect(did).toEqual(['began', 'answered']));
+    await vi.waitFor(() => expect(effects).toEqual(['began', 'answered']));
   });
 
   it('does not acknowledge an answer that cannot be saved', async () => {
     const { store, state } = testStore();
     const { call } = build(store);
     const { taskId } = await call('tools/call', { name: 'asks' });
-    await until(call, taskId, 'input_required');
+    await waitForStatus(call, taskId, 'input_required');
     state.failing = true;
     await expect(
       call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x' }) } }),
@@ -232,34 +219,34 @@ describe('a task', () => {
     });
   });
 
-  it('is not shown as done before that is saved', async () => {
-    const { store, state, kept } = testStore();
+  it('is not reported as completed before its completion is saved', async () => {
+    const { store, state, entry } = testStore();
     const after = signal();
     const { call } = build(store, { after: after.promise });
     const { taskId } = await call('tools/call', { name: 'asks' });
-    await until(call, taskId, 'input_required');
+    await waitForStatus(call, taskId, 'input_required');
     await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x' }) } });
     const writes = signal();
     state.writes = writes.promise;
     after.give();
     await quiet();
     expect(await call('tasks/get', { taskId })).toMatchObject({ status: 'working' });
-    expect((await kept(taskId))?.status).toBe('working');
+    expect((await entry(taskId))?.status).toBe('working');
     writes.give();
-    await until(call, taskId, 'completed');
-    expect((await kept(taskId))?.status).toBe('completed');
+    await waitForStatus(call, taskId, 'completed');
+    expect((await entry(taskId))?.status).toBe('completed');
   });
 
-  it('keeps a step that ends while an answer arrives', async () => {
-    const { store, state, kept } = testStore();
+  it('saves a step that ends while an answer arrives', async () => {
+    const { store, state, entry } = testStore();
     const step = signal();
-    const { call, did } = build(store, { step: step.promise });
+    const { call, effects } = build(store, { step: step.promise });
     const { taskId } = await call('tools/call', { name: 'beside' });
-    await until(call, taskId, 'input_required');
+    await waitForStatus(call, taskId, 'input_required');
     const writes = signal();
     state.writes = writes.promise;
     step.give();
-    await vi.waitFor(() => expect(did).toEqual(['slow']));
+    await vi.waitFor(() => expect(effects).toEqual(['slow']));
     const updating = call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x' }) } });
     await quiet();
     // The first write is that of the step; later writes may never happen.
@@ -267,11 +254,11 @@ describe('a task', () => {
     state.writes = next.promise;
     writes.give();
     await quiet();
-    expect((await kept(taskId))?.journal).toMatchObject({ s: [['slow', 1]], a: [] });
+    expect((await entry(taskId))?.journal).toMatchObject({ s: [['slow', 1]], a: [] });
     next.give();
     await updating;
-    expect((await kept(taskId))?.journal).toMatchObject({ s: [['slow', 1]], a: [['a', {}]] });
-    await until(call, taskId, 'completed');
+    expect((await entry(taskId))?.journal).toMatchObject({ s: [['slow', 1]], a: [['a', {}]] });
+    await waitForStatus(call, taskId, 'completed');
   });
 
   it('asks a new question while an answer to another arrives', async () => {
@@ -279,25 +266,27 @@ describe('a task', () => {
     const second = signal();
     const { call } = build(store, { second: second.promise });
     const { taskId } = await call('tools/call', { name: 'later' });
-    await until(call, taskId, 'input_required');
+    await waitForStatus(call, taskId, 'input_required');
     second.give();
     await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x' }) } });
-    expect(await until(call, taskId, 'input_required')).toMatchObject({ inputRequests: { b: {} } });
+    expect(await waitForStatus(call, taskId, 'input_required')).toMatchObject({ inputRequests: { b: {} } });
     await call('tasks/update', { taskId, inputResponses: { b: accept({ b: 'y' }) } });
-    expect(await until(call, taskId, 'completed')).toMatchObject({ result: { content: [{ text: 'xy' }] } });
+    expect(await waitForStatus(call, taskId, 'completed')).toMatchObject({
+      result: { content: [{ text: 'xy' }] },
+    });
   });
 
-  it('does not change after its end: a late question ends the handler', async () => {
-    const { store, kept } = testStore();
+  it('that is cancelled stays cancelled: a later question ends the handler', async () => {
+    const { store, entry } = testStore();
     const before = signal();
-    const { call, did } = build(store, { before: before.promise });
+    const { call, effects } = build(store, { before: before.promise });
     const { taskId } = await call('tools/call', { name: 'stubborn' });
     await call('tasks/cancel', { taskId });
     before.give();
-    await vi.waitFor(() => expect(did).toEqual(['let go']));
+    await vi.waitFor(() => expect(effects).toEqual(['let go']));
     await quiet();
     expect(await call('tasks/get', { taskId })).toMatchObject({ status: 'cancelled' });
-    expect((await kept(taskId))?.status).toBe('cancelled');
+    expect((await entry(taskId))?.status).toBe('cancelled');
   });
 
   it('logs nothing when it is cancelled or the server closes', async () => {
@@ -305,7 +294,7 @@ describe('a task', () => {
     const { call, server, logged } = build(store);
     for (const end of [(taskId: unknown) => call('tasks/cancel', { taskId }), () => server.close()]) {
       const { taskId } = await call('tools/call', { name: 'asks' });
-      await until(call, taskId, 'input_required');
+      await waitForStatus(call, taskId, 'input_required');
       await end(taskId);
       await quiet();
     }

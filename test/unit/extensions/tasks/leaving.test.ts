@@ -1,13 +1,13 @@
 import { createServer, inProcess, type Store, tool } from 'fullmcp';
 import { describe, expect, it } from 'vitest';
 import { signal } from '../../../support/signal.js';
-import { able, keptStore, quiet, reached } from '../../../support/tasks.js';
+import { able, lastingStore, quiet, waitForStatus } from '../../../support/tasks.js';
 import { until } from '../../../support/until.js';
 
 // The moments at which a server may be stopped.
 
 function build(store: Store, gates: Record<string, Promise<void>>) {
-  const did: string[] = [];
+  const effects: string[] = [];
   const server = createServer({
     name: 'test',
     version: '1.0.0',
@@ -19,7 +19,7 @@ function build(store: Store, gates: Record<string, Promise<void>>) {
         task: 'required',
         run: async (_, ctx) => {
           await ctx.step('work', async () => {
-            did.push('work');
+            effects.push('work');
             await gates['work'];
             return 1;
           });
@@ -31,11 +31,11 @@ function build(store: Store, gates: Record<string, Promise<void>>) {
         run: async (_, ctx) => {
           const work = async (): Promise<string> => {
             await gates['work'];
-            did.push('beside');
-            return 'kept';
+            effects.push('beside');
+            return 'lasting';
           };
           await Promise.all([ctx.step('beside', work), ctx.background()]);
-          await ctx.step('after', () => did.push('after'));
+          await ctx.step('after', () => effects.push('after'));
           return 'done';
         },
       }),
@@ -44,7 +44,7 @@ function build(store: Store, gates: Record<string, Promise<void>>) {
         run: async (_, ctx) => {
           const again = async (): Promise<void> => {
             await ctx.background();
-            did.push('in the background');
+            effects.push('in the background');
           };
           await Promise.all([ctx.background(), again()]);
           return 'done';
@@ -52,54 +52,54 @@ function build(store: Store, gates: Record<string, Promise<void>>) {
       }),
     },
   });
-  return { server, call: inProcess(server, able), did };
+  return { server, call: inProcess(server, able), effects };
 }
 
 const never = new Promise<void>(() => undefined);
 
 /** A store whose writes wait until they are released. */
-function heldStore() {
-  const kept = keptStore();
+function delayedStore() {
+  const lasting = lastingStore();
   const gate = signal();
   const store: Store = {
-    ...kept.store,
+    ...lasting.store,
     async set(...entry) {
       await gate.promise;
-      await kept.store.set(...entry);
+      await lasting.store.set(...entry);
     },
   };
-  return { kept, store, release: () => gate.give() };
+  return { lasting, store, release: () => gate.give() };
 }
 
 describe('a shutdown', () => {
   it('does not count a step that exceeds the drain limit as an attempt', async () => {
-    const kept = keptStore();
+    const lasting = lastingStore();
     const slow: Store = {
-      ...kept.store,
+      ...lasting.store,
       async set(...entry) {
         await new Promise((resolve) => setTimeout(resolve, 2));
-        await kept.store.set(...entry);
+        await lasting.store.set(...entry);
       },
     };
     let { server, call } = build(slow, { work: never });
     const { taskId } = await call('tools/call', { name: 'works' });
     for (let n = 0; n < 7; n++) {
       await server.drain({ drainMs: 100 });
-      expect(await kept.entry(taskId)).toMatchObject({ status: 'working', attempts: 0 });
+      expect(await lasting.entry(taskId)).toMatchObject({ status: 'working', attempts: 0 });
       await server.close();
       ({ server, call } = build(slow, { work: never }));
       await server.start();
-      await until('it runs again', async () => (await kept.entry(taskId))['attempts'] === 1);
+      await until('it runs again', async () => (await lasting.entry(taskId))['attempts'] === 1);
     }
     await server.drain({ drainMs: 0 });
   });
 
   it('waits for a step as long as it takes if the drain limit is infinite', async () => {
-    const kept = keptStore();
+    const lasting = lastingStore();
     const work = signal();
-    const { server, call, did } = build(kept.store, { work: work.promise });
+    const { server, call, effects } = build(lasting.store, { work: work.promise });
     const { taskId } = await call('tools/call', { name: 'works' });
-    await until('it works', () => did.length === 1);
+    await until('it works', () => effects.length === 1);
     let isDrained = false;
     const draining = server.drain({ drainMs: Number.POSITIVE_INFINITY }).then(() => {
       isDrained = true;
@@ -108,11 +108,11 @@ describe('a shutdown', () => {
     expect(isDrained).toBe(false);
     work.give();
     await draining;
-    expect((await kept.entry(taskId))['journal']).toMatchObject({ s: [['work', 1]] });
+    expect((await lasting.entry(taskId))['journal']).toMatchObject({ s: [['work', 1]] });
   });
 
   it.each([Number.NaN, -1, '5' as unknown as number])('rejects the drain limit %s', async (drainMs) => {
-    const { server } = build(keptStore().store, {});
+    const { server } = build(lastingStore().store, {});
     await expect(server.drain({ drainMs })).rejects.toThrow(
       '"drainMs" must be a number of milliseconds, 0 or more.',
     );
@@ -120,11 +120,11 @@ describe('a shutdown', () => {
   });
 
   it.each(['before', 'after'])(
-    'keeps a step next to ctx.background() that ends %s the task is saved',
+    'saves a step that runs next to ctx.background() and ends %s the task is saved',
     async (when) => {
-      const { kept, store, release } = heldStore();
+      const { lasting, store, release } = delayedStore();
       const work = signal();
-      const { server, call, did } = build(store, { work: work.promise });
+      const { server, call, effects } = build(store, { work: work.promise });
       const calling = call('tools/call', { name: 'beside' });
       await quiet();
       const draining = server.drain();
@@ -135,26 +135,26 @@ describe('a shutdown', () => {
       await draining;
       // This is not an error: a client that retries would get two tasks.
       const { taskId } = await calling;
-      expect(did).toEqual(['beside']);
-      expect(await kept.entry(taskId)).toMatchObject({
+      expect(effects).toEqual(['beside']);
+      expect(await lasting.entry(taskId)).toMatchObject({
         status: 'working',
-        journal: { s: [['beside', 'kept']] },
+        journal: { s: [['beside', 'lasting']] },
       });
     },
   );
 });
 
 describe('ctx.background()', () => {
-  it('resolves both times when the task is saved if it is called twice', async () => {
-    const { store, release } = heldStore();
-    const { server, call, did } = build(store, {});
+  it('that is called twice resolves both calls when the task is saved', async () => {
+    const { store, release } = delayedStore();
+    const { server, call, effects } = build(store, {});
     const calling = call('tools/call', { name: 'twice' });
     await quiet();
-    expect(did).toEqual([]);
+    expect(effects).toEqual([]);
     release();
     const { taskId } = await calling;
-    await reached(call, taskId, 'completed');
-    expect(did).toEqual(['in the background']);
+    await waitForStatus(call, taskId, 'completed');
+    expect(effects).toEqual(['in the background']);
     await server.close();
   });
 });

@@ -7,7 +7,7 @@ const able = { capabilities: { extensions: { [TASKS]: {} } } };
 
 function build() {
   let release: () => void = () => {};
-  const held = new Promise<void>((resolve) => {
+  const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
   const server = createServer({
@@ -18,7 +18,7 @@ function build() {
         task: 'required',
         run: async (_, { progress }) => {
           progress(1, 2, 'half');
-          await held;
+          await gate;
           progress(2, 2);
           return 'done';
         },
@@ -28,7 +28,7 @@ function build() {
         run: async (_, ctx) => {
           await ctx.background();
           ctx.progress(3);
-          await held;
+          await gate;
           return 'done';
         },
       }),
@@ -61,7 +61,7 @@ test("a task shows its progress as numbers in its _meta, next to the server's ow
 test('a subscription to a task delivers its progress with each notification', async () => {
   const { call, release, server } = build();
   const { taskId } = await call('tools/call', { name: 'rows' });
-  const heard: unknown[] = [];
+  const metas: unknown[] = [];
   const stop = new AbortController();
   let acknowledged = false;
   const listening = call(
@@ -70,7 +70,7 @@ test('a subscription to a task delivers its progress with each notification', as
     {
       signal: stop.signal,
       onNotification: (method, params) => {
-        if (method === 'notifications/tasks') heard.push(params?.['_meta']);
+        if (method === 'notifications/tasks') metas.push(params?.['_meta']);
         else acknowledged = true;
       },
     },
@@ -78,7 +78,7 @@ test('a subscription to a task delivers its progress with each notification', as
   await vi.waitFor(() => expect(acknowledged).toBe(true));
   release();
   await vi.waitFor(() =>
-    expect(heard).toContainEqual(
+    expect(metas).toContainEqual(
       expect.objectContaining({
         [PROGRESS]: { progress: 2, total: 2 },
         'io.modelcontextprotocol/subscriptionId': expect.anything(),
@@ -90,7 +90,7 @@ test('a subscription to a task delivers its progress with each notification', as
   await server.close();
 });
 
-test('progress goes to the task after ctx.background() has ended the call', async () => {
+test('a task shows the progress that its handler reports after ctx.background()', async () => {
   const { call, release, server } = build();
   const { taskId } = await call('tools/call', { name: 'later' });
   await vi.waitFor(async () => {

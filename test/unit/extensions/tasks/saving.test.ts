@@ -2,7 +2,7 @@ import { createServer, inProcess, memoryStore, type Store, type TasksOptions, to
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { signal } from '../../../support/signal.js';
-import { able, accept, keptStore, quiet, reached } from '../../../support/tasks.js';
+import { able, accept, lastingStore, quiet, waitForStatus } from '../../../support/tasks.js';
 import { until } from '../../../support/until.js';
 
 // The writes of tasks to the store: how often, and how much.
@@ -12,7 +12,7 @@ afterEach(() => void vi.useRealTimers());
 const subject = (name: string) => ({ ...able, caller: { subject: name, scopes: [], claims: {} } });
 
 function build(store: Store, tasks: TasksOptions = {}, gates: Record<string, Promise<void>> = {}) {
-  const did: string[] = [];
+  const effects: string[] = [];
   const logged: string[] = [];
   const server = createServer({
     name: 'test',
@@ -41,7 +41,7 @@ function build(store: Store, tasks: TasksOptions = {}, gates: Record<string, Pro
         run: async ({ count, bytes, beside }, ctx) => {
           const step = (n: number) =>
             ctx.step(`step ${n}`, () => {
-              did.push(`step ${n}`);
+              effects.push(`step ${n}`);
               return 'x'.repeat(bytes);
             });
           const all = Array.from({ length: count }, (_, n) => n);
@@ -58,7 +58,7 @@ function build(store: Store, tasks: TasksOptions = {}, gates: Record<string, Pro
         task: 'required',
         input: z.object({ bytes: z.number() }),
         run: async ({ bytes }, ctx) => {
-          await ctx.step('before', () => did.push('before'));
+          await ctx.step('before', () => effects.push('before'));
           return 'x'.repeat(bytes);
         },
       }),
@@ -67,7 +67,7 @@ function build(store: Store, tasks: TasksOptions = {}, gates: Record<string, Pro
         run: async (_, ctx) => {
           await gates['ask'];
           const { a } = await ctx.ask('a', { message: 'a', schema: z.object({ a: z.string() }) });
-          did.push(a.slice(0, 10));
+          effects.push(a.slice(0, 10));
           return a.slice(0, 10);
         },
       }),
@@ -80,55 +80,55 @@ function build(store: Store, tasks: TasksOptions = {}, gates: Record<string, Pro
       later: tool({
         task: { support: 'required', start: 'on-background' },
         run: async (_, ctx) => {
-          await ctx.step('before', () => did.push('before'));
+          await ctx.step('before', () => effects.push('before'));
           await ctx.background();
-          await ctx.step('after', () => did.push('after'));
+          await ctx.step('after', () => effects.push('after'));
           return 'done';
         },
       }),
     },
   });
-  return { server, call: inProcess(server, able), did, logged };
+  return { server, call: inProcess(server, able), effects, logged };
 }
 
 describe('the writes of a task', () => {
-  it('are serialized, with at most one waiting, however often a task reports', async () => {
-    const kept = keptStore();
+  it('are fewer than ten for 10,000 reports of progress', async () => {
+    const lasting = lastingStore();
     const end = signal();
-    const { call, server } = build(kept.store, {}, { end: end.promise });
+    const { call, server } = build(lasting.store, {}, { end: end.promise });
     const { taskId } = await call('tools/call', { name: 'reports', arguments: { count: 10_000 } });
     await until(
-      'the last report is shown',
+      'the last report is visible',
       async () => (await call('tasks/get', { taskId }))['statusMessage'] === '10000/10000',
     );
-    expect(kept.writes.length).toBeLessThan(10);
+    expect(lasting.writes.length).toBeLessThan(10);
     end.give();
-    await reached(call, taskId, 'completed');
+    await waitForStatus(call, taskId, 'completed');
     await server.close();
   });
 
-  it('are one for each sequential step, including the reports between them', async () => {
-    const kept = keptStore();
-    const { call, server } = build(kept.store);
+  it('are one for each sequential step, and few for the reports between them', async () => {
+    const lasting = lastingStore();
+    const { call, server } = build(lasting.store);
     const { taskId } = await call('tools/call', { name: 'steps', arguments: { count: 200 } });
-    await reached(call, taskId, 'completed');
+    await waitForStatus(call, taskId, 'completed');
     // The beginning, the end, each step, and now and then a separate report.
-    expect(kept.writes.length).toBeGreaterThanOrEqual(202);
-    expect(kept.writes.length).toBeLessThan(202 + 100);
+    expect(lasting.writes.length).toBeGreaterThanOrEqual(202);
+    expect(lasting.writes.length).toBeLessThan(202 + 100);
     await server.close();
   });
 
-  it('are few for parallel steps', async () => {
-    const kept = keptStore();
-    const { call, server } = build(kept.store);
+  it('are fewer than 20 for 200 parallel steps', async () => {
+    const lasting = lastingStore();
+    const { call, server } = build(lasting.store);
     const args = { count: 200, beside: true };
     const { taskId } = await call('tools/call', { name: 'steps', arguments: args });
-    await reached(call, taskId, 'completed');
-    expect(kept.writes.length).toBeLessThan(20);
+    await waitForStatus(call, taskId, 'completed');
+    expect(lasting.writes.length).toBeLessThan(20);
     await server.close();
   });
 
-  it('do not block a reader, who sees only what is written', async () => {
+  it('do not block a reader, who sees the state that was written last', async () => {
     const inner = memoryStore();
     let hold: Promise<void> = Promise.resolve();
     const store: Store = {
@@ -140,14 +140,14 @@ describe('the writes of a task', () => {
     };
     const { call, server } = build(store);
     const { taskId } = await call('tools/call', { name: 'asks' });
-    await reached(call, taskId, 'input_required');
+    await waitForStatus(call, taskId, 'input_required');
     const writes = signal();
     hold = writes.promise;
     const answering = call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x' }) } });
     const cancelling = call('tasks/cancel', { taskId });
     await quiet();
-    const shown = await call('tasks/get', { taskId });
-    expect(shown).toMatchObject({ status: 'input_required', inputRequests: { a: {} } });
+    const task = await call('tasks/get', { taskId });
+    expect(task).toMatchObject({ status: 'input_required', inputRequests: { a: {} } });
     writes.give();
     await Promise.all([answering, cancelling]);
     const { status } = await call('tasks/get', { taskId });
@@ -156,25 +156,25 @@ describe('the writes of a task', () => {
   });
 });
 
-describe('a result that cannot be stored', () => {
-  it('fails the task with an explanation if it is too large', async () => {
-    const kept = keptStore();
-    const { call, server, logged, did } = build(kept.store, { maxTaskBytes: 5000 });
+describe('a task whose result cannot be stored', () => {
+  it('fails with an explanation if the result is too large', async () => {
+    const lasting = lastingStore();
+    const { call, server, logged, effects } = build(lasting.store, { maxTaskBytes: 5000 });
     const { taskId } = await call('tools/call', { name: 'large', arguments: { bytes: 10_000 } });
-    expect(await reached(call, taskId, 'failed')).toMatchObject({
+    expect(await waitForStatus(call, taskId, 'failed')).toMatchObject({
       error: {
         message: expect.stringMatching(
           /^The result cannot be saved\. The task has \d+ bytes; the limit is 5000 \(tasks\.maxTaskBytes\)\.$/,
         ),
       },
     });
-    expect(await kept.entry(taskId)).toMatchObject({ status: 'failed' });
+    expect(await lasting.entry(taskId)).toMatchObject({ status: 'failed' });
     expect(logged).toEqual([expect.stringMatching(/^The result of task .* \(large\) cannot be saved$/)]);
-    expect(did).toEqual(['before']);
+    expect(effects).toEqual(['before']);
     await server.close();
   });
 
-  it('fails the task if the store reports that it will never have room for it', async () => {
+  it('fails if the store reports that it will never have room for the result', async () => {
     const inner = memoryStore();
     const store: Store = {
       ...inner,
@@ -186,84 +186,84 @@ describe('a result that cannot be stored', () => {
     };
     const { call, server } = build(store);
     const { taskId } = await call('tools/call', { name: 'large', arguments: { bytes: 10_000 } });
-    expect(await reached(call, taskId, 'failed')).toMatchObject({
+    expect(await waitForStatus(call, taskId, 'failed')).toMatchObject({
       error: { message: expect.stringMatching(/^The result cannot be saved\. An entry may have 5000 bytes/) },
     });
     await server.close();
   });
 
-  it('fails the task if a step has returned too much', async () => {
-    const { call, server, did } = build(keptStore().store, { maxTaskBytes: 5000 });
+  it('fails if its steps have returned too much', async () => {
+    const { call, server, effects } = build(lastingStore().store, { maxTaskBytes: 5000 });
     const args = { count: 10, bytes: 2000 };
     const { taskId } = await call('tools/call', { name: 'steps', arguments: args });
-    expect(await reached(call, taskId, 'failed')).toMatchObject({
+    expect(await waitForStatus(call, taskId, 'failed')).toMatchObject({
       error: { message: expect.stringMatching(/the limit is 5000/) },
     });
-    expect(did).toEqual(['step 0', 'step 1', 'step 2']);
+    expect(effects).toEqual(['step 0', 'step 1', 'step 2']);
     await server.close();
   });
 });
 
 describe('the answers to a task', () => {
   it('are limited in total, and the question stays open', async () => {
-    const { call, server, did } = build(keptStore().store, { maxAnswerBytes: 1000 });
+    const { call, server, effects } = build(lastingStore().store, { maxAnswerBytes: 1000 });
     const { taskId } = await call('tools/call', { name: 'asks' });
-    await reached(call, taskId, 'input_required');
+    await waitForStatus(call, taskId, 'input_required');
     await expect(
       call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x'.repeat(2000) }) } }),
     ).rejects.toMatchObject({
       code: 'invalid_params',
       message: expect.stringMatching(/^The answers to this task have \d+ bytes; the limit is 1000/),
     });
-    await reached(call, taskId, 'input_required');
+    await waitForStatus(call, taskId, 'input_required');
     await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'short' }) } });
-    await reached(call, taskId, 'completed');
-    expect(did).toEqual(['short']);
+    await waitForStatus(call, taskId, 'completed');
+    expect(effects).toEqual(['short']);
     await server.close();
   });
 
   it('that arrive before the question do not reach the handler unless they are saved', async () => {
-    const kept = keptStore();
-    const first = build(kept.store);
+    const lasting = lastingStore();
+    const first = build(lasting.store);
     const { taskId } = await first.call('tools/call', { name: 'asks' });
-    await reached(first.call, taskId, 'input_required');
+    await waitForStatus(first.call, taskId, 'input_required');
     await first.server.close();
     const ask = signal();
-    const { server, call, did } = build(kept.store, {}, { ask: ask.promise });
+    const { server, call, effects } = build(lasting.store, {}, { ask: ask.promise });
     await server.start();
-    await until('it runs', async () => Number((await kept.entry(taskId))['attempts']) === 1);
-    kept.failing = true;
+    await until('it runs', async () => Number((await lasting.entry(taskId))['attempts']) === 1);
+    lasting.failing = true;
     const answering = call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'early' }) } });
     ask.give();
     await expect(answering).rejects.toMatchObject({ code: 'overloaded' });
     await quiet();
-    expect(did).toEqual([]);
-    kept.failing = false;
-    await reached(call, taskId, 'input_required');
+    expect(effects).toEqual([]);
+    lasting.failing = false;
+    await waitForStatus(call, taskId, 'input_required');
     await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'late' }) } });
-    await reached(call, taskId, 'completed');
-    expect(did).toEqual(['late']);
+    await waitForStatus(call, taskId, 'completed');
+    expect(effects).toEqual(['late']);
     await server.close();
   });
 
-  it('that are saved while the handler reaches the question do not leave it open', async () => {
-    const kept = keptStore();
+  it('that are saved while the handler reaches the question are never saved with the question open', async () => {
+    const lasting = lastingStore();
     let hold: Promise<void> = Promise.resolve();
     const store: Store = {
-      ...kept.store,
+      ...lasting.store,
       async set(...entry) {
         await hold;
-        await kept.store.set(...entry);
+        await lasting.store.set(...entry);
       },
     };
     const first = build(store);
     const { taskId } = await first.call('tools/call', { name: 'asks' });
-    await reached(first.call, taskId, 'input_required');
+    await waitForStatus(first.call, taskId, 'input_required');
     await first.server.close();
     const ask = signal();
-    const { server, call, did } = build(store, {}, { ask: ask.promise });
+    const { server, call, effects } = build(store, {}, { ask: ask.promise });
     await server.start();
-    await until('it runs', async () => Number((await kept.entry(taskId))['attempts']) === 1);
+    await until('it runs', async () => Number((await lasting.entry(taskId))['attempts']) === 1);
     const writes = signal();
     hold = writes.promise;
     const answering = call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'early' }) } });
@@ -271,77 +271,77 @@ describe('the answers to a task', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     ask.give();
     await quiet();
-    expect(vi.getTimerCount(), 'questions that the handler has come to').toBe(1);
+    expect(vi.getTimerCount(), 'questions that the handler has reached').toBe(1);
     await vi.advanceTimersToNextTimerAsync();
     vi.useRealTimers();
     writes.give();
     await answering;
     expect((await call('tasks/get', { taskId }))['status']).not.toBe('input_required');
-    await reached(call, taskId, 'completed');
-    expect(did).toEqual(['early']);
-    const asking = kept.writes.filter(({ status, journal }) => {
+    await waitForStatus(call, taskId, 'completed');
+    expect(effects).toEqual(['early']);
+    const openQuestions = lasting.writes.filter(({ status, journal }) => {
       const { a } = journal as { a: unknown[] };
       return status === 'input_required' && a.length > 0;
     });
-    expect(asking, 'writes that ask what is answered').toEqual([]);
+    expect(openQuestions, 'writes with an open question that is answered').toEqual([]);
     await server.close();
   });
 
-  it('of two clients are accepted once, and neither is acknowledged before it is saved', async () => {
-    const kept = keptStore();
-    const { call, server, did } = build(kept.store);
+  it('of two clients are rejected if they cannot be saved, and only the first counts otherwise', async () => {
+    const lasting = lastingStore();
+    const { call, server, effects } = build(lasting.store);
     const { taskId } = await call('tools/call', { name: 'asks' });
-    await reached(call, taskId, 'input_required');
+    await waitForStatus(call, taskId, 'input_required');
     const give = (a: string) => call('tasks/update', { taskId, inputResponses: { a: accept({ a }) } });
-    kept.failing = true;
+    lasting.failing = true;
     const both = await Promise.allSettled([give('x'), give('y')]);
     expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    kept.failing = false;
+    lasting.failing = false;
     await Promise.all([give('x'), give('y')]);
-    await reached(call, taskId, 'completed');
-    expect(did).toEqual(['x']);
+    await waitForStatus(call, taskId, 'completed');
+    expect(effects).toEqual(['x']);
     await server.close();
   });
 });
 
 describe('ctx.background() for a task that cannot be saved', () => {
-  it('fails the call, which has not become a task', async () => {
-    const kept = keptStore();
-    const { call, server, did } = build(kept.store);
-    kept.failing = true;
+  it('fails the call, and the handler does not continue', async () => {
+    const lasting = lastingStore();
+    const { call, server, effects } = build(lasting.store);
+    lasting.failing = true;
     const failed = call('tools/call', { name: 'later' });
     await expect(failed).rejects.toMatchObject({ code: 'overloaded' });
-    expect(did).toEqual(['before']);
-    kept.failing = false;
+    expect(effects).toEqual(['before']);
+    lasting.failing = false;
     const { taskId } = await call('tools/call', { name: 'later' });
-    await reached(call, taskId, 'completed');
-    expect(did).toEqual(['before', 'before', 'after']);
+    await waitForStatus(call, taskId, 'completed');
+    expect(effects).toEqual(['before', 'before', 'after']);
     await server.close();
   });
 });
 
 describe('a caller of tasks', () => {
-  it('has a limit on unfinished tasks, whatever others have', async () => {
-    const { server } = build(keptStore().store, { maxTasksPerCaller: 3 });
+  it('has a limit on unfinished tasks, which does not affect other callers', async () => {
+    const { server } = build(lastingStore().store, { maxTasksPerCaller: 3 });
     const [ann, bob] = [inProcess(server, subject('ann')), inProcess(server, subject('bob'))];
     const begin = (call: typeof ann) => call('tools/call', { name: 'hangs', arguments: {} });
-    const made = await Promise.allSettled(Array.from({ length: 5 }, () => begin(ann)));
-    expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+    const results = await Promise.allSettled(Array.from({ length: 5 }, () => begin(ann)));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
     await expect(begin(ann)).rejects.toMatchObject({
       code: 'overloaded',
       message: 'You have 3 unfinished tasks; the limit is 3. Wait for one to end, or cancel one.',
     });
     await begin(bob);
-    const taskId = made.flatMap((one) => (one.status === 'fulfilled' ? one.value['taskId'] : []))[0];
+    const taskId = results.flatMap((one) => (one.status === 'fulfilled' ? one.value['taskId'] : []))[0];
     await ann('tasks/cancel', { taskId });
     await begin(ann);
     await server.close();
   });
 
   it('has a limit on stored bytes, including finished tasks and those of an earlier process', async () => {
-    const kept = keptStore();
+    const lasting = lastingStore();
     const limits = { maxBytesPerCaller: 10_000 };
-    const first = build(kept.store, limits);
+    const first = build(lasting.store, limits);
     const begin = (server: typeof first.server, name: string) =>
       inProcess(server, subject(name))('tools/call', {
         name: 'hangs',
@@ -351,7 +351,7 @@ describe('a caller of tasks', () => {
     await inProcess(first.server, subject('ann'))('tasks/cancel', { taskId });
     await begin(first.server, 'ann');
     await first.server.close();
-    const second = build(kept.store, limits);
+    const second = build(lasting.store, limits);
     await begin(second.server, 'ann');
     await expect(begin(second.server, 'ann')).rejects.toMatchObject({
       code: 'overloaded',
@@ -361,8 +361,8 @@ describe('a caller of tasks', () => {
     await second.server.close();
   });
 
-  it('is not counted without authorization', async () => {
-    const { server, call } = build(keptStore().store, { maxTasksPerCaller: 1, maxBytesPerCaller: 1 });
+  it('has no such limits without authorization', async () => {
+    const { server, call } = build(lastingStore().store, { maxTasksPerCaller: 1, maxBytesPerCaller: 1 });
     for (let n = 0; n < 3; n++) await call('tools/call', { name: 'hangs', arguments: {} });
     await server.close();
   });
@@ -371,28 +371,28 @@ describe('a caller of tasks', () => {
 describe('a change of the system clock', () => {
   const HOUR = 3_600_000;
 
-  it('neither ends a task nor extends it', async () => {
-    const kept = keptStore();
-    const { server, call } = build(kept.store, { ttlMs: HOUR });
+  it('does not end a task, whose expiry in the store is written again', async () => {
+    const lasting = lastingStore();
+    const { server, call } = build(lasting.store, { ttlMs: HOUR });
     const { taskId } = await call('tools/call', { name: 'asks' });
-    await reached(call, taskId, 'input_required');
+    await waitForStatus(call, taskId, 'input_required');
     for (const jump of [48 * HOUR, -48 * HOUR]) {
-      const writes = kept.writes.length;
+      const writes = lasting.writes.length;
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + jump });
       // The store gets the new expiry.
-      await until('it is written again', () => kept.writes.length > writes);
+      await until('it is written again', () => lasting.writes.length > writes);
       expect(await call('tasks/get', { taskId })).toMatchObject({ status: 'input_required' });
-      expect(await kept.entry(taskId)).toMatchObject({ status: 'input_required' });
+      expect(await lasting.entry(taskId)).toMatchObject({ status: 'input_required' });
       vi.useRealTimers();
-      await until('it is written once more', () => kept.writes.length > writes + 1);
+      await until('it is written once more', () => lasting.writes.length > writes + 1);
     }
     await server.close();
   });
 
   it('does not make the last update of a task earlier', async () => {
-    const { server, call } = build(keptStore().store);
+    const { server, call } = build(lastingStore().store);
     const { taskId } = await call('tools/call', { name: 'asks' });
-    const before = await reached(call, taskId, 'input_required');
+    const before = await waitForStatus(call, taskId, 'input_required');
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - HOUR });
     await call('tasks/cancel', { taskId });
     const after = await call('tasks/get', { taskId });
@@ -403,13 +403,13 @@ describe('a change of the system clock', () => {
   });
 
   it('leaves a task of an earlier process no more time than it had', async () => {
-    const kept = keptStore();
-    const first = build(kept.store, { ttlMs: 300 });
+    const lasting = lastingStore();
+    const first = build(lasting.store, { ttlMs: 300 });
     const { taskId } = await first.call('tools/call', { name: 'hangs', arguments: {} });
     await first.server.close();
     // The clock was ahead when the task was created, and is correct now.
-    await kept.put(taskId, { createdAt: Date.now() + 48 * HOUR });
-    const second = build(kept.store);
+    await lasting.put(taskId, { createdAt: Date.now() + 48 * HOUR });
+    const second = build(lasting.store);
     await second.server.start();
     await until(
       'it is forgotten',

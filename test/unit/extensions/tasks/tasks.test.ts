@@ -1,24 +1,11 @@
-import { createServer, inProcess, McpError, memoryStore, type Outcome, tool } from 'fullmcp';
+import { createServer, inProcess, McpError, memoryStore, tool } from 'fullmcp';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import { able, accept, waitForStatus } from '../../../support/tasks.js';
 
 const TASKS = 'io.modelcontextprotocol/tasks';
 const quiet = { name: 'test', version: '1.0.0', logger: () => undefined, secret: 'x'.repeat(32) };
-const able = { capabilities: { elicitation: {}, extensions: { [TASKS]: {} } } };
 const form = (key: string) => ({ message: key, schema: z.object({ [key]: z.string() }) });
-const accept = (content: object) => ({ action: 'accept', content });
-
-type Call = ReturnType<typeof inProcess>;
-
-/** Waits until the task is in one of these states. */
-async function until(call: Call, taskId: unknown, ...statuses: string[]): Promise<Outcome> {
-  let task: Outcome | undefined;
-  await vi.waitFor(async () => {
-    task = await call('tasks/get', { taskId });
-    expect(statuses).toContain(task['status']);
-  });
-  return task as Outcome;
-}
 
 function build(store = memoryStore()) {
   const effects: string[] = [];
@@ -52,7 +39,10 @@ function build(store = memoryStore()) {
         run: (_, { signal, progress }) => {
           progress(1, 2, 'half');
           return new Promise((_resolve, reject) =>
-            signal.addEventListener('abort', () => reject(signal.reason)),
+            signal.addEventListener('abort', () => {
+              effects.push('aborted');
+              reject(signal.reason);
+            }),
           );
         },
       }),
@@ -73,27 +63,29 @@ function build(store = memoryStore()) {
 describe('a task', () => {
   it('is created, runs and completes', async () => {
     const { call } = build();
-    const made = await call('tools/call', { name: 'slow', arguments: { n: 2 } });
-    expect(made).toMatchObject({
+    const created = await call('tools/call', { name: 'slow', arguments: { n: 2 } });
+    expect(created).toMatchObject({
       resultType: 'task',
       status: 'working',
       ttlMs: 3_600_000,
       pollIntervalMs: 1000,
     });
-    expect(await until(call, made['taskId'], 'completed')).toMatchObject({
+    expect(await waitForStatus(call, created['taskId'], 'completed')).toMatchObject({
       resultType: 'complete',
       result: { resultType: 'complete', content: [{ text: '4' }] },
     });
   });
 
-  it('distinguishes protocol errors from tool failures', async () => {
+  it('fails with a protocol error, but completes with a result that is an error', async () => {
     const { call } = build();
     const failed = await call('tools/call', { name: 'fails' });
-    expect(await until(call, failed['taskId'], 'failed')).toMatchObject({
+    expect(await waitForStatus(call, failed['taskId'], 'failed')).toMatchObject({
       error: { code: -32602, message: 'no' },
     });
     const erred = await call('tools/call', { name: 'errs' });
-    expect(await until(call, erred['taskId'], 'completed')).toMatchObject({ result: { isError: true } });
+    expect(await waitForStatus(call, erred['taskId'], 'completed')).toMatchObject({
+      result: { isError: true },
+    });
   });
 
   it('is not forced on clients that do not support tasks', async () => {
@@ -109,32 +101,35 @@ describe('a task', () => {
     await expect(plain('tasks/get', { taskId: 'x' })).rejects.toMatchObject(required);
   });
 
-  it('waits for its answers in place, and takes them one by one', async () => {
+  it('accepts its answers one by one, ignores others, and runs each step once', async () => {
     const { call, effects } = build();
     const { taskId } = await call('tools/call', { name: 'asks' });
-    const waiting = await until(call, taskId, 'input_required');
+    const waiting = await waitForStatus(call, taskId, 'input_required');
     expect(Object.keys(waiting['inputRequests'] as object)).toEqual(['a', 'b']);
     await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x' }), unknown: 1 } });
-    expect(Object.keys((await until(call, taskId, 'input_required'))['inputRequests'] as object)).toEqual([
-      'b',
-    ]);
+    expect(
+      Object.keys((await waitForStatus(call, taskId, 'input_required'))['inputRequests'] as object),
+    ).toEqual(['b']);
     expect(await call('tasks/update', { taskId, inputResponses: { b: accept({ b: 'y' }) } })).toMatchObject({
       resultType: 'complete',
     });
-    expect(await until(call, taskId, 'completed')).toMatchObject({ result: { content: [{ text: 'xy' }] } });
+    expect(await waitForStatus(call, taskId, 'completed')).toMatchObject({
+      result: { content: [{ text: 'xy' }] },
+    });
     expect(effects).toHaveLength(2);
   });
 
   it("can be cancelled, and its handler's signal aborts", async () => {
-    const { call } = build();
+    const { call, effects } = build();
     const { taskId } = await call('tools/call', { name: 'hangs' });
-    expect(await until(call, taskId, 'working')).toMatchObject({ statusMessage: 'half (1/2)' });
+    expect(await waitForStatus(call, taskId, 'working')).toMatchObject({ statusMessage: 'half (1/2)' });
     await call('tasks/cancel', { taskId });
-    await until(call, taskId, 'cancelled');
+    await waitForStatus(call, taskId, 'cancelled');
+    expect(effects).toEqual(['aborted']);
     expect(await call('tasks/cancel', { taskId })).toMatchObject({ resultType: 'complete' });
   });
 
-  it('belongs to its principal', async () => {
+  it('is unknown to other principals', async () => {
     const { server } = build();
     const as = (subject: string) =>
       inProcess(server, { ...able, caller: { subject, scopes: [], claims: {} } });
@@ -152,18 +147,18 @@ describe('a task', () => {
     const { call } = build();
     const first = await call('tools/call', { name: 'later' });
     expect(first.resultType).toBe('input_required');
-    const made = await call('tools/call', {
+    const { taskId, resultType } = await call('tools/call', {
       name: 'later',
       inputResponses: { name: accept({ name: 'Alice' }) },
       requestState: first['requestState'],
     });
-    expect(made.resultType).toBe('task');
-    await until(call, made['taskId'], 'input_required');
+    expect(resultType).toBe('task');
+    await waitForStatus(call, taskId, 'input_required');
     await call('tasks/update', {
-      taskId: made['taskId'],
+      taskId,
       inputResponses: { more: accept({ more: 'more' }) },
     });
-    expect(await until(call, made['taskId'], 'completed')).toMatchObject({
+    expect(await waitForStatus(call, taskId, 'completed')).toMatchObject({
       result: { content: [{ text: 'Alice more' }] },
     });
   });
@@ -171,8 +166,8 @@ describe('a task', () => {
   it('reports its status to subscribers', async () => {
     const { server, call } = build();
     const { taskId } = await call('tools/call', { name: 'asks' });
-    await until(call, taskId, 'input_required');
-    const seen: unknown[] = [];
+    await waitForStatus(call, taskId, 'input_required');
+    const events: unknown[] = [];
     const controller = new AbortController();
     const listening = call(
       'subscriptions/listen',
@@ -180,32 +175,32 @@ describe('a task', () => {
       {
         signal: controller.signal,
         onNotification: (method, params) =>
-          void seen.push([method, params?.['status'] ?? params?.['notifications']]),
+          void events.push([method, params?.['status'] ?? params?.['notifications']]),
       },
     );
     await vi.waitFor(() =>
-      expect(seen).toEqual([['notifications/subscriptions/acknowledged', { taskIds: [taskId] }]]),
+      expect(events).toEqual([['notifications/subscriptions/acknowledged', { taskIds: [taskId] }]]),
     );
     await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x' }), b: accept({ b: 'y' }) } });
-    await vi.waitFor(() => expect(seen).toContainEqual(['notifications/tasks', 'completed']));
+    await vi.waitFor(() => expect(events).toContainEqual(['notifications/tasks', 'completed']));
     controller.abort();
     await listening;
     await server.close();
   });
 
-  it('resumes in the next process from its last step', async () => {
+  it('resumes in the next process after its last step and answer', async () => {
     const store = { ...memoryStore(), close: async () => undefined };
     const first = build(store);
     const { taskId } = await first.call('tools/call', { name: 'asks' });
-    await until(first.call, taskId, 'input_required');
+    await waitForStatus(first.call, taskId, 'input_required');
     await first.call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x' }) } });
     await first.server.close();
     const second = build(store);
     await second.server.start();
-    const waiting = await until(second.call, taskId, 'input_required');
+    const waiting = await waitForStatus(second.call, taskId, 'input_required');
     expect(Object.keys(waiting['inputRequests'] as object)).toEqual(['b']);
     await second.call('tasks/update', { taskId, inputResponses: { b: accept({ b: 'y' }) } });
-    expect(await until(second.call, taskId, 'completed')).toMatchObject({
+    expect(await waitForStatus(second.call, taskId, 'completed')).toMatchObject({
       result: { content: [{ text: 'xy' }] },
     });
     expect(first.effects).toHaveLength(1);

@@ -4,6 +4,7 @@ import { McpError } from '../../../../src/protocol/errors.js';
 import { formQuestion } from '../../../../src/server/asking/question.js';
 import { Replay, type Suspender } from '../../../../src/server/asking/replay.js';
 import { NestedRun } from '../../../../src/server/asking/run.js';
+import { signal } from '../../../support/signal.js';
 import { until } from '../../../support/until.js';
 
 const sure = () => formQuestion({ message: 'Sure?', schema: z.object({ ok: z.boolean() }) });
@@ -13,14 +14,6 @@ const stop = new McpError('cancelled', 'Stop');
 function makeSuspender(onStep?: Suspender['onStep']) {
   const onIdle = vi.fn();
   return { onIdle, ...(onStep && { onStep }) };
-}
-
-function gate() {
-  let open!: () => void;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
 }
 
 describe('a run with a journal', () => {
@@ -49,12 +42,12 @@ describe('a run with a journal', () => {
   });
 
   test('lets the running step end and be recorded, but not the handler continue', async () => {
-    const recorded = gate();
-    const record = vi.fn(() => recorded.opened);
-    const working = gate();
+    const recording = signal();
+    const record = vi.fn(() => recording.promise);
+    const working = signal();
     const asking = new Replay(undefined, { suspender: makeSuspender(record) });
     const step = asking.step('step', async () => {
-      await working.opened;
+      await working.promise;
       return 'paid';
     });
     asking.end(stop);
@@ -62,11 +55,11 @@ describe('a run with a journal', () => {
     const resting = asking.idle().then(() => {
       idle = true;
     });
-    working.open();
+    working.give();
     await until('the step is recorded', () => record.mock.calls.length === 1);
     expect(idle).toBe(false);
     expect(asking.journal({ logCount: 0, lastProgress: undefined }).steps.get('step')).toBe('paid');
-    recorded.open();
+    recording.give();
     await expect(step).rejects.toBe(stop);
     await resting;
     expect(idle).toBe(true);
@@ -140,12 +133,12 @@ describe('the run of an inner call', () => {
   });
 
   test('does not get the value of its step after it is over', async () => {
-    const working = gate();
+    const working = signal();
     const outer = new Replay();
     const inner = new NestedRun({ find: () => outer, make: () => outer }, 'one/');
-    const step = inner.step('step', () => working.opened);
+    const step = inner.step('step', () => working.promise);
     inner.end(stop);
-    working.open();
+    working.give();
     await expect(step).rejects.toBe(stop);
     expect(await outer.step('another', () => 1)).toBe(1);
   });

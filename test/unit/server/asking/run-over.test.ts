@@ -10,25 +10,13 @@ import {
 } from 'fullmcp';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { signal } from '../../../support/signal.js';
 import { soon, until } from '../../../support/until.js';
 
 const quiet = { name: 'test', version: '1.0.0', logger: () => undefined, secret: 'x'.repeat(32) };
 const able = { capabilities: { elicitation: {} } };
 const sure = { message: 'Sure?', schema: z.object({ ok: z.boolean() }) };
 const yes = { action: 'accept', content: { ok: true } };
-
-interface Gate {
-  readonly opened: Promise<void>;
-  readonly open: () => void;
-}
-
-function gate(): Gate {
-  let open!: () => void;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
-}
 
 /** Calls until no question is left; every question is answered with yes. */
 async function drive(call: InProcess, name: string) {
@@ -53,16 +41,16 @@ afterEach(async () => {
 describe('a run that waits for an answer begins no further step:', () => {
   test('a step that a slow branch reaches after the question was sent runs once, in the next round', async () => {
     const effects: string[] = [];
-    const slow = [gate(), gate()];
+    const slow = [signal(), signal()];
     let round = 0;
     const server = createServer({
       ...quiet,
       tools: {
         buy: tool({
           run: async (_, ctx) => {
-            const reading = slow[round++] as Gate;
+            const reading = slow[round++] as ReturnType<typeof signal>;
             async function readThenPay() {
-              await reading.opened;
+              await reading.promise;
               await ctx.step('pay', () => effects.push('pay'));
             }
             await Promise.all([ctx.ask('sure', sure), readThenPay()]);
@@ -73,10 +61,10 @@ describe('a run that waits for an answer begins no further step:', () => {
     });
     const call = inProcess(server, able);
     const asked = await call('tools/call', { name: 'buy' });
-    slow[0]?.open();
+    slow[0]?.give();
     await new Promise((resolve) => setImmediate(resolve));
     expect(effects).toEqual([]);
-    slow[1]?.open();
+    slow[1]?.give();
     const { requestState } = asked;
     const done = await call('tools/call', { name: 'buy', inputResponses: { sure: yes }, requestState });
     expect(done).toMatchObject({ content: [{ text: 'done' }] });
@@ -164,7 +152,7 @@ describe('a run that waits for an answer begins no further step:', () => {
 describe('a run whose call was cancelled begins no further step:', () => {
   function build() {
     const effects: string[] = [];
-    const first = gate();
+    const first = signal();
     const server = createServer({
       ...quiet,
       tools: {
@@ -173,7 +161,7 @@ describe('a run whose call was cancelled begins no further step:', () => {
             for (let at = 0; at < 5; at++) {
               await ctx.step(`step ${at}`, async () => {
                 effects.push(`step ${at}`);
-                await first.opened;
+                await first.promise;
               });
             }
             return 'done';
@@ -185,7 +173,7 @@ describe('a run whose call was cancelled begins no further step:', () => {
               await ctx
                 .step(`step ${at}`, async () => {
                   effects.push(`step ${at}`);
-                  await first.opened;
+                  await first.promise;
                 })
                 .catch(() => undefined);
             }
@@ -195,7 +183,7 @@ describe('a run whose call was cancelled begins no further step:', () => {
         late: tool({
           run: async (_, ctx) => {
             effects.push('begun');
-            await first.opened;
+            await first.promise;
             await ctx.step('step', () => effects.push('step'));
           },
         }),
@@ -212,7 +200,7 @@ describe('a run whose call was cancelled begins no further step:', () => {
       const calling = call('tools/call', { name }, { signal: controller.signal });
       await until('the first step runs', () => effects.length === 1);
       controller.abort();
-      first.open();
+      first.give();
       await expect(calling).rejects.toMatchObject({ code: 'cancelled' });
       expect(effects).toEqual(['step 0']);
     },
@@ -223,14 +211,14 @@ describe('a run whose call was cancelled begins no further step:', () => {
     const controller = new AbortController();
     const calling = call('tools/call', { name: 'late' }, { signal: controller.signal });
     controller.abort();
-    first.open();
+    first.give();
     await expect(calling).rejects.toMatchObject({ code: 'cancelled' });
     expect(effects).toEqual(['begun']);
   });
 
   test('an open question throws the cancellation, not the suspension', async () => {
     const errors: unknown[] = [];
-    const running = gate();
+    const running = signal();
     const controller = new AbortController();
     const server = createServer({
       ...quiet,
@@ -238,7 +226,7 @@ describe('a run whose call was cancelled begins no further step:', () => {
         asks: tool({
           run: async (_, ctx) => {
             // The step keeps the question from being sent.
-            const step = ctx.step('slow', () => running.opened);
+            const step = ctx.step('slow', () => running.promise);
             await ctx.ask('sure', sure).catch((error) => errors.push(error));
             await step;
           },
@@ -248,7 +236,7 @@ describe('a run whose call was cancelled begins no further step:', () => {
     const calling = inProcess(server, able)('tools/call', { name: 'asks' }, { signal: controller.signal });
     controller.abort();
     await until('the question has thrown', () => errors.length === 1);
-    running.open();
+    running.give();
     await expect(calling).rejects.toMatchObject({ code: 'cancelled' });
     expect(errors[0]).toMatchObject({ code: 'cancelled', message: 'The call was cancelled' });
   });
@@ -324,15 +312,15 @@ describe('a run whose call was cancelled begins no further step:', () => {
 describe('a run that was stopped by its time limit begins no further step:', () => {
   function build() {
     const effects: string[] = [];
-    const first = gate();
-    const ended = gate();
+    const first = signal();
+    const ended = signal();
     const run = async (_: unknown, ctx: Context) => {
       try {
-        await first.opened;
+        await first.promise;
         for (let at = 0; at < 5; at++) await ctx.step(`step ${at}`, () => effects.push(`step ${at}`));
         return 'done';
       } finally {
-        ended.open();
+        ended.give();
       }
     };
     const server = createServer({
@@ -342,8 +330,8 @@ describe('a run that was stopped by its time limit begins no further step:', () 
         outer: tool({
           run: async (_, ctx) => {
             const { isError } = await ctx.call('limited');
-            first.open();
-            await ended.opened;
+            first.give();
+            await ended.promise;
             await ctx.step('after', () => effects.push('after'));
             return isError === true;
           },
@@ -359,8 +347,8 @@ describe('a run that was stopped by its time limit begins no further step:', () 
       isError: true,
       content: [{ text: 'limited took longer than 20 ms and was stopped' }],
     });
-    first.open();
-    await ended.opened;
+    first.give();
+    await ended.promise;
     expect(effects).toEqual([]);
   });
 
@@ -371,7 +359,7 @@ describe('a run that was stopped by its time limit begins no further step:', () 
   });
 
   test('an open question of the stopped tool is not asked', async () => {
-    const running = gate();
+    const running = signal();
     const server = createServer({
       ...quiet,
       tools: {
@@ -379,9 +367,9 @@ describe('a run that was stopped by its time limit begins no further step:', () 
         outer: tool({
           run: async (_, ctx) => {
             // While a step runs, the question of the inner tool is not sent.
-            const step = ctx.step('slow', () => running.opened);
+            const step = ctx.step('slow', () => running.promise);
             const { isError } = await ctx.call('asks');
-            running.open();
+            running.give();
             await step;
             return isError === true;
           },
@@ -395,7 +383,7 @@ describe('a run that was stopped by its time limit begins no further step:', () 
   });
 
   test('the inner tools of a stopped one see its signal abort', async () => {
-    const aborted = gate();
+    const aborted = signal();
     const server = createServer({
       ...quiet,
       tools: {
@@ -403,7 +391,7 @@ describe('a run that was stopped by its time limit begins no further step:', () 
           run: (_, { signal }) =>
             new Promise((_resolve, reject) => {
               signal.addEventListener('abort', () => {
-                aborted.open();
+                aborted.give();
                 reject(signal.reason);
               });
             }),
@@ -412,7 +400,7 @@ describe('a run that was stopped by its time limit begins no further step:', () 
       },
     });
     expect(await inProcess(server)('tools/call', { name: 'outer' })).toMatchObject({ isError: true });
-    await soon('the inner abort', aborted.opened);
+    await soon('the inner abort', aborted.promise);
   });
 });
 
@@ -420,13 +408,13 @@ describe('a handler that has ended', () => {
   test('leaves nothing behind that can run a step', async () => {
     const effects: string[] = [];
     const errors: unknown[] = [];
-    const later = gate();
+    const later = signal();
     const server = createServer({
       ...quiet,
       tools: {
         floats: tool({
           run: (_, ctx) => {
-            void later.opened
+            void later.promise
               .then(() => ctx.step('mail', () => effects.push('mail')))
               .catch((error) => errors.push(error));
             return 'done';
@@ -437,7 +425,7 @@ describe('a handler that has ended', () => {
         floats: prompt({
           run: async (_, ctx) => {
             await ctx.step('first', () => 1);
-            void later.opened.then(() => ctx.ask('sure', sure)).catch((error) => errors.push(error));
+            void later.promise.then(() => ctx.ask('sure', sure)).catch((error) => errors.push(error));
             return 'done';
           },
         }),
@@ -446,7 +434,7 @@ describe('a handler that has ended', () => {
     const call = inProcess(server, able);
     await call('tools/call', { name: 'floats' });
     await call('prompts/get', { name: 'floats' });
-    later.open();
+    later.give();
     await until('both have failed', () => errors.length === 2);
     for (const error of errors) expect(String(error)).toContain('The handler has already ended');
     expect(effects).toEqual([]);
@@ -454,14 +442,14 @@ describe('a handler that has ended', () => {
 
   test('with an open question waits for the step that still runs, before its journal is sealed', async () => {
     const effects: string[] = [];
-    const running = gate();
+    const running = signal();
     const server = createServer({
       ...quiet,
       tools: {
         hasty: tool({
           run: async (_, ctx) => {
             const slow = ctx.step('slow', async () => {
-              await running.opened;
+              await running.promise;
               effects.push('slow');
             });
             const question = ctx.ask('sure', sure);
@@ -481,7 +469,7 @@ describe('a handler that has ended', () => {
     const call = inProcess(server, able);
     const calling = call('tools/call', { name: 'hasty' });
     await new Promise((resolve) => setImmediate(resolve));
-    running.open();
+    running.give();
     const { requestState, resultType } = await calling;
     expect(resultType).toBe('input_required');
     const done = await call('tools/call', { name: 'hasty', inputResponses: { sure: yes }, requestState });
