@@ -48,7 +48,7 @@ describe('a link on a wire', () => {
 
   test("identifies the client in a call, and keeps the call's own metadata", async () => {
     const { wire, link } = setUp();
-    const asked = link.dispatch(
+    const outcome = link.dispatch(
       call('tools/call', { name: 'x', _meta: { mine: 1 } }, { peer: { ...peer, logLevel: 'debug' } }),
     );
     expect(wire.sent).toEqual([
@@ -69,33 +69,33 @@ describe('a link on a wire', () => {
       },
     ]);
     wire.arrive({ jsonrpc: '2.0', id: 1, result: { resultType: 'input_required', inputRequests: {} } });
-    expect(await asked).toEqual({ resultType: 'input_required', inputRequests: {} });
+    expect(await outcome).toEqual({ resultType: 'input_required', inputRequests: {} });
   });
 
-  test('accepts a result without a type as complete, and rejects an odd type', async () => {
+  test('accepts a result without a type as complete, and rejects a type that is not a string', async () => {
     const { wire, link } = setUp();
-    const asked = [link.dispatch(call('a')), link.dispatch(call('b'))] as const;
+    const outcomes = [link.dispatch(call('a')), link.dispatch(call('b'))] as const;
     wire.arrive({ jsonrpc: '2.0', id: 1, result: { content: [] } });
     wire.arrive({ jsonrpc: '2.0', id: 2, result: { resultType: 1 } });
-    expect(await asked[0]).toEqual({ resultType: 'complete', content: [] });
-    await expect(asked[1]).rejects.toMatchObject({ code: 'bad_response' });
+    expect(await outcomes[0]).toEqual({ resultType: 'complete', content: [] });
+    await expect(outcomes[1]).rejects.toMatchObject({ code: 'bad_response' });
   });
 
-  test('names a subscription as its caller does', async () => {
+  test('gives notifications and the result of a subscription the id of its call', async () => {
     const { wire, link } = setUp();
-    const heard: unknown[] = [];
-    const notify: Call['notify'] = (method, params) => heard.push([method, params]);
-    const asked = link.dispatch(call('subscriptions/listen', {}, { notify }));
+    const events: unknown[] = [];
+    const notify: Call['notify'] = (method, params) => events.push([method, params]);
+    const outcome = link.dispatch(call('subscriptions/listen', {}, { notify }));
     const params = { uri: 'x:', _meta: { [SUBSCRIPTION]: 1, other: 2 } };
     wire.arrive({ jsonrpc: '2.0', method: 'notifications/resources/updated', params });
     wire.arrive({ jsonrpc: '2.0', id: 1, result: { _meta: { [SUBSCRIPTION]: 1 } } });
-    expect(heard).toEqual([
+    expect(events).toEqual([
       ['notifications/resources/updated', { uri: 'x:', _meta: { [SUBSCRIPTION]: 'mine', other: 2 } }],
     ]);
-    expect(await asked).toEqual({ resultType: 'complete', _meta: { [SUBSCRIPTION]: 'mine' } });
+    expect(await outcome).toEqual({ resultType: 'complete', _meta: { [SUBSCRIPTION]: 'mine' } });
   });
 
-  test('closes the wire when it is closed', async () => {
+  test('closes the wire when it is closed, and rejects later calls', async () => {
     const { wire, link } = setUp();
     await link.close();
     expect(wire.closes()).toBe(1);
@@ -107,7 +107,7 @@ describe('a link to a real server process', () => {
   const server = fileURLToPath(new URL('../stdio/fixtures/server.mjs', import.meta.url));
   const folder = mkdtempSync(join(tmpdir(), 'fullmcp-link-'));
   const notes = join(folder, 'notes');
-  const noted = (): string[] => readFileSync(notes, 'utf8').trim().split('\n');
+  const readNotes = (): string[] => readFileSync(notes, 'utf8').trim().split('\n');
   const events = exchangeEvents();
   let exchange: Exchange;
   let link: Link;
@@ -121,7 +121,7 @@ describe('a link to a real server process', () => {
   });
   afterEach(async () => {
     await exchange.close();
-    expect(noted().at(-1)).toBe('closed');
+    expect(readNotes().at(-1)).toBe('closed');
     rmSync(folder, { recursive: true, force: true });
     expect([events.problems, events.ends]).toEqual([[], []]);
   });
@@ -151,31 +151,31 @@ describe('a link to a real server process', () => {
         },
       ),
     );
-    await until('progress has come', () => progress.length > 2);
+    await until('progress has arrived', () => progress.length > 2);
     flood.abort(new McpError('cancelled', 'Enough'));
     await expect(flooding).rejects.toMatchObject({ message: 'Enough' });
     expect(progress.slice(0, 2)).toEqual([
       ['notifications/progress', 'mine', 1],
       ['notifications/progress', 'mine', 2],
     ]);
-    await until('the server has stopped', () => noted().includes('flood aborted'));
+    await until('the server has stopped', () => readNotes().includes('flood aborted'));
 
     const listen = new AbortController();
-    const heard: unknown[] = [];
+    const events: unknown[] = [];
     const listening = link.dispatch(
       call(
         'subscriptions/listen',
         { notifications: { resourceSubscriptions: ['config://app'] } },
         {
           signal: listen.signal,
-          notify: (method, params) => heard.push([method, params?.['uri'], subscriptionOf(params)]),
+          notify: (method, params) => events.push([method, params?.['uri'], subscriptionOf(params)]),
         },
       ),
     );
-    await until('the subscription is open', () => heard.length === 1);
+    await until('the subscription is open', () => events.length === 1);
     await link.dispatch(call('tools/call', { name: 'touch' }));
-    await until('the change is heard', () => heard.length === 2);
-    expect(heard).toEqual([
+    await until('the change has arrived', () => events.length === 2);
+    expect(events).toEqual([
       ['notifications/subscriptions/acknowledged', undefined, 'mine'],
       ['notifications/resources/updated', 'config://app', 'mine'],
     ]);

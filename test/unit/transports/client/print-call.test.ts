@@ -34,12 +34,15 @@ const paramsOfUsers: Readonly<Record<string, JsonObject>> = {
 describe('a request that identifies the client', () => {
   const self = printPeer(peer, revision, undefined);
 
-  it.each(Object.entries(paramsOfUsers))('is the same however it is printed: %s', (_, params) => {
-    const plain = printCall(1, { method: 'm', params: withPeer(params, peer, revision) });
-    expect(JSON.parse(printCall(1, { method: 'm', params, self }))).toEqual(JSON.parse(plain));
-    const other = printCall(1, { method: 'm', params: withToken(withPeer(params, peer, revision), 99) });
-    expect(JSON.parse(printCall(1, { method: 'm', params, self }, 99))).toEqual(JSON.parse(other));
-  });
+  it.each(Object.entries(paramsOfUsers))(
+    'is the same whether or not its metadata is printed beforehand: %s',
+    (_, params) => {
+      const plain = printCall(1, { method: 'm', params: withPeer(params, peer, revision) });
+      expect(JSON.parse(printCall(1, { method: 'm', params, self }))).toEqual(JSON.parse(plain));
+      const other = printCall(1, { method: 'm', params: withToken(withPeer(params, peer, revision), 99) });
+      expect(JSON.parse(printCall(1, { method: 'm', params, self }, 99))).toEqual(JSON.parse(other));
+    },
+  );
 
   it.each(Object.entries(paramsOfUsers))('has no duplicate field: %s', (_, params) => {
     const text = printCall(1, { method: 'm', params, self }, 99);
@@ -53,7 +56,7 @@ describe('a request that identifies the client', () => {
   });
 
   it.each([{ big: 1n }, { _meta: { mine: 1n } }])(
-    'fails with a clear error for values that JSON cannot express',
+    'fails with an error that names the method for values that JSON cannot express',
     (params) => {
       expect(() => printCall(1, { method: 'm', params, self })).toThrow(
         'The parameters of m cannot be written as JSON',

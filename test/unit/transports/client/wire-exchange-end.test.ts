@@ -5,7 +5,7 @@ import { exchangeOnMemory, note, result, turn } from '../../../support/wires/mem
 // Requests that end without a response, and requests of the peer.
 
 describe('cancelling a request', () => {
-  test('notifies the peer, rejects, and ignores a late response', async () => {
+  test('notifies the peer, rejects, and ignores one late response', async () => {
     const { wire, ask, events } = exchangeOnMemory();
     const controller = new AbortController();
     const asked = ask('tools/call', { signal: controller.signal });
@@ -33,7 +33,7 @@ describe('cancelling a request', () => {
     expect(wire.sent[1]?.['params']).toEqual({ requestId: 1, reason: 'No answer within 5 s' });
   });
 
-  test('sends nothing before the request was sent, and nothing for the handshake', async () => {
+  test('sends nothing if the request was not sent yet, and no notification for the handshake', async () => {
     const { wire, ask } = exchangeOnMemory();
     await expect(ask('a', { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'cancelled' });
     expect(wire.sent).toEqual([]);
@@ -54,7 +54,7 @@ describe('cancelling a request', () => {
     expect(wire.sent).toHaveLength(1);
   });
 
-  test('by the server ends a subscription and nothing else', async () => {
+  test('by the server ends a subscription and no other request', async () => {
     const { wire, ask, events } = exchangeOnMemory();
     const [listening, calling] = [ask('subscriptions/listen'), ask('tools/call')];
     for (const requestId of [1, 2, 3]) wire.arrive(note('notifications/cancelled', { requestId }));
@@ -73,7 +73,7 @@ describe('requests of the peer', () => {
     params,
   });
 
-  test('are answered', async () => {
+  test('are answered with a result, or with an error that is masked unless it is an McpError', async () => {
     const { wire } = exchangeOnMemory(async (method, params) => {
       if (method === 'known') throw new McpError('invalid_params', 'Known mistake', { data: 1 });
       if (method === 'unknown') throw new Error('not for the peer');
@@ -123,9 +123,9 @@ describe('requests of the peer', () => {
 
   test('that come twice are answered once, because an error would be taken for the response', async () => {
     let answer!: (value: object) => void;
-    let asked = 0;
+    let requests = 0;
     const { wire } = exchangeOnMemory(() => {
-      asked += 1;
+      requests += 1;
       return new Promise((resolve) => {
         answer = resolve as typeof answer;
       });
@@ -136,7 +136,7 @@ describe('requests of the peer', () => {
     answer({ ok: true });
     await turn();
     expect(wire.sent).toEqual([{ jsonrpc: '2.0', id: 1, result: { ok: true } }]);
-    expect(asked).toBe(1);
+    expect(requests).toBe(1);
   });
 
   test('are at most a hundred at once, each with its own id', async () => {
@@ -150,11 +150,11 @@ describe('requests of the peer', () => {
     ]);
   });
 
-  test('end with the connection', async () => {
+  test('are aborted with the connection, and get no response', async () => {
     let signal: AbortSignal | undefined;
-    const { wire } = exchangeOnMemory((_method, _params, given) => {
-      signal = given;
-      return new Promise((resolve) => given.addEventListener('abort', () => resolve({})));
+    const { wire } = exchangeOnMemory((_method, _params, requestSignal) => {
+      signal = requestSignal;
+      return new Promise((resolve) => requestSignal.addEventListener('abort', () => resolve({})));
     });
     wire.arrive(request(1));
     const reason = new McpError('connection_closed', 'It ended');
@@ -166,7 +166,7 @@ describe('requests of the peer', () => {
 });
 
 describe('the end of an exchange', () => {
-  test('by the wire rejects open requests, and then is reported', async () => {
+  test('by the wire rejects open and later requests with its reason, and is reported once', async () => {
     const { wire, ask, events, exchange } = exchangeOnMemory();
     const order: string[] = [];
     const reason = new McpError('connection_closed', 'The server has ended with exit code 1');
@@ -183,7 +183,7 @@ describe('the end of an exchange', () => {
     expect(wire.sent).toHaveLength(2);
   });
 
-  test('by closing rejects open requests, and is not reported', async () => {
+  test('by closing rejects open and later requests, and is not reported', async () => {
     const { wire, ask, events, exchange } = exchangeOnMemory();
     const asked = ask('a');
     const closing = exchange.close();

@@ -52,7 +52,7 @@ describe('requests over a wire', () => {
       `{"jsonrpc":"2.0","id":1,"result":{"a":${'['.repeat(500)}${']'.repeat(500)}}}`,
       /nests deeper/,
     ],
-  ])('end if their response cannot be read: %s', async (_, answer, why) => {
+  ])('fail if their response cannot be read: %s', async (_, answer, why) => {
     const { wire, ask, events } = exchangeOnMemory();
     const asked = ask('a');
     wire.arrive(answer);
@@ -60,7 +60,7 @@ describe('requests over a wire', () => {
     expect(events.problems).toEqual([]);
   });
 
-  test('whose parameters are not JSON fail with an error of ours', async () => {
+  test('whose parameters are not JSON fail without being sent', async () => {
     const { ask, wire } = exchangeOnMemory();
     await expect(ask('a', { params: { big: 1n } })).rejects.toMatchObject({ code: 'invalid_params' });
     expect(wire.sent).toEqual([]);
@@ -69,16 +69,16 @@ describe('requests over a wire', () => {
 
 describe('an unexpected message is reported and does no harm:', () => {
   test.each([
-    ['no JSON', '{"jsonrpc":', /not valid JSON: "\{\\"jsonrpc/],
-    ['an unknown id', result(7), /not open, or answered it twice: id "7"/],
-    ['an id that never was', result('x'), /not open/],
+    ['not JSON', '{"jsonrpc":', /not valid JSON: "\{\\"jsonrpc/],
+    ['a response with an unknown id', result(7), /not open, or answered it twice: id "7"/],
+    ['a response with an id that was never used', result('x'), /not open/],
     [
       'an error without an id',
       { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'what?' } },
       /"what\?"/,
     ],
-    ['nonsense', 'null', /must be a JSON object/],
-    ['nonsense in a batch', [1], /must be a JSON object/],
+    ['null', 'null', /must be a JSON object/],
+    ['a number in a batch', [1], /must be a JSON object/],
   ])('it is %s', async (_, message, report) => {
     const { wire, ask, events } = exchangeOnMemory();
     const asked = ask('a');
@@ -95,13 +95,13 @@ describe('an unexpected message is reported and does no harm:', () => {
     expect(messages(events)).toEqual([expect.stringContaining('answered it twice')]);
   });
 
-  test('it is not reported without limit', () => {
+  test('of a thousand, the first ten are reported, and then that there are more', () => {
     const { wire, events } = exchangeOnMemory();
     for (let id = 0; id < 1000; id++) wire.arrive(result(id));
     expect(events.problems).toHaveLength(11);
   });
 
-  test('it reaches a listener that throws', async () => {
+  test('it is a notification whose listener throws', async () => {
     const { wire, ask, events } = exchangeOnMemory();
     const failure = new Error('a listener fails');
     const asked = ask('a', {
@@ -119,29 +119,29 @@ describe('an unexpected message is reported and does no harm:', () => {
 describe('notifications over a wire', () => {
   test('of progress reach their request, under the token that it chose', async () => {
     const { wire, ask, events } = exchangeOnMemory();
-    const heard: unknown[] = [];
-    const notified = (method: string, params: unknown): unknown => heard.push([method, params]);
+    const received: unknown[] = [];
+    const onNotification = (method: string, params: unknown): unknown => received.push([method, params]);
     const asked = ask('a', {
       params: { x: 1, _meta: { progressToken: 'mine', other: 2 } },
-      onNotification: notified,
+      onNotification,
     });
-    const silent = ask('b', { onNotification: notified });
+    const silent = ask('b', { onNotification });
     expect(wire.sent[0]?.['params']).toEqual({ x: 1, _meta: { progressToken: 1, other: 2 } });
     const progress = (token: unknown): object =>
       note('notifications/progress', { progressToken: token, progress: 5 });
     wire.arrive(progress(1), progress('1'), progress(2), progress('mine'), result(1), progress(1), result(2));
     await Promise.all([asked, silent]);
-    expect(heard).toEqual([
+    expect(received).toEqual([
       ['notifications/progress', { progressToken: 'mine', progress: 5 }],
       ['notifications/progress', { progressToken: 'mine', progress: 5 }],
     ]);
     expect(events.notifications).toEqual([]);
   });
 
-  test('of a subscription reach its request, all others the listener', async () => {
+  test('of a subscription reach only its request, and those without one reach the listener', async () => {
     const { wire, ask, events } = exchangeOnMemory();
-    const heard: unknown[] = [];
-    const asked = ask('subscriptions/listen', { onNotification: (method) => heard.push(method) });
+    const methods: unknown[] = [];
+    const asked = ask('subscriptions/listen', { onNotification: (method) => methods.push(method) });
     const tagged = (id: number): object => ({ _meta: { 'io.modelcontextprotocol/subscriptionId': id } });
     wire.arrive(
       note('notifications/tools/list_changed', tagged(1)),
@@ -152,14 +152,14 @@ describe('notifications over a wire', () => {
       note('notifications/tools/list_changed', tagged(1)),
     );
     await asked;
-    expect(heard).toEqual(['notifications/tools/list_changed']);
+    expect(methods).toEqual(['notifications/tools/list_changed']);
     expect(events.notifications).toEqual([
       ['notifications/message', { level: 'info', data: 'x' }],
       ['notifications/odd', undefined],
     ]);
   });
 
-  test('are sent', () => {
+  test('are sent without an id', () => {
     const { wire, exchange } = exchangeOnMemory();
     exchange.notify('notifications/initialized');
     exchange.notify('notifications/x', { a: 1 });
@@ -169,7 +169,7 @@ describe('notifications over a wire', () => {
     ]);
   });
 
-  test('reach the listener that has taken over', () => {
+  test('reach the listener that was registered last', () => {
     const { wire, exchange, events } = exchangeOnMemory();
     const later = exchangeEvents();
     wire.arrive(note('one'));

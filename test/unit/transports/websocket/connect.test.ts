@@ -40,8 +40,8 @@ function open(to = url, options: WebSocketWireOptions = { WebSocket }): HeardWir
   return { wire, ...hear(wire) };
 }
 
-async function accepted(): Promise<WebSocket> {
-  await until('a client has come', () => sockets.clients.size > 0);
+async function firstClient(): Promise<WebSocket> {
+  await until('a client has connected', () => sockets.clients.size > 0);
   return [...sockets.clients][0] as WebSocket;
 }
 
@@ -55,12 +55,12 @@ test('messages over a WebSocket go both ways, and wait until it is open', async 
   wire.send('{"third":3}');
   expect(await next()).toEqual({ third: 3 });
   expect(problems).toEqual([]);
-  expect((await accepted()).protocol).toBe('mcp');
+  expect((await firstClient()).protocol).toBe('mcp');
 });
 
 test('binary or overlong messages over a WebSocket are skipped and reported', async () => {
   const { problems, next } = open(url, { WebSocket, maxMessageBytes: 100 });
-  const socket = await accepted();
+  const socket = await firstClient();
   socket.send(Buffer.from('{"binary":true}'));
   socket.send(JSON.stringify('x'.repeat(99)));
   socket.send('{"good":true}');
@@ -74,7 +74,7 @@ test('binary or overlong messages over a WebSocket are skipped and reported', as
 test('the runtime’s own WebSocket is used by default', async () => {
   vi.stubGlobal('WebSocket', WebSocket);
   const { next } = open(url, {});
-  (await accepted()).send('{"a":1}');
+  (await firstClient()).send('{"a":1}');
   expect(await next()).toEqual({ a: 1 });
 });
 
@@ -123,7 +123,7 @@ describe('opening a WebSocket fails with the reason', () => {
 describe('the end of a WebSocket', () => {
   test('by the server is reported with its code and reason', async () => {
     const { end, closed, wire } = open(`${url}?token=secret`);
-    (await accepted()).close(1001, 'The server is shutting down');
+    (await firstClient()).close(1001, 'The server is shutting down');
     const error = await end();
     expect(error).toMatchObject({ code: 'connection_closed' });
     expect(error.message).toBe(`${url} has closed the connection (1001: "The server is shutting down")`);
@@ -132,9 +132,9 @@ describe('the end of a WebSocket', () => {
     expect(closed).toHaveLength(1);
   });
 
-  test('without a close frame is reported', async () => {
+  test('without a close frame is reported with code 1006', async () => {
     const { end, next } = open();
-    const socket = await accepted();
+    const socket = await firstClient();
     socket.send('{}');
     await next();
     socket.terminate();
@@ -143,7 +143,7 @@ describe('the end of a WebSocket', () => {
 
   test('by closing sends a close frame, and is not reported', async () => {
     const { wire, next, closed } = open();
-    const socket = await accepted();
+    const socket = await firstClient();
     socket.send('{}');
     await next();
     const goodbye = once(socket, 'close');
@@ -152,7 +152,7 @@ describe('the end of a WebSocket', () => {
     expect(closed).toEqual([]);
   });
 
-  test('may come by closing before it is open', async () => {
+  test('by closing before it is open is not reported, and leaves no connection', async () => {
     const { wire, closed } = open();
     await wire.close();
     expect(closed).toEqual([]);
@@ -162,9 +162,9 @@ describe('the end of a WebSocket', () => {
     await until('no client is left', () => sockets.clients.size === 0);
   });
 
-  test('comes a second after closing if the server sends no close frame', async () => {
+  test('comes about a second after closing if the server sends no close frame', async () => {
     const { wire, next } = open();
-    const socket = await accepted();
+    const socket = await firstClient();
     socket.send('{}');
     await next();
     socket.pause();
@@ -181,7 +181,7 @@ describe('the end of a WebSocket', () => {
     const raw = new Set<Socket>();
     http.on('connection', (socket) => raw.add(socket));
     const { wire, closed, end, next } = open(url, { WebSocket, maxBufferedBytes: 1000 });
-    (await accepted()).send('{}');
+    (await firstClient()).send('{}');
     await next();
     for (const socket of raw) socket.pause();
     const text = JSON.stringify('x'.repeat(1_000_000));
@@ -195,14 +195,14 @@ describe('the end of a WebSocket', () => {
 
   test('comes if the server does not answer pings', async () => {
     const { end } = open(url, { WebSocket, pingMs: 50 });
-    const socket = await accepted();
+    const socket = await firstClient();
     socket.pause();
     expect((await end()).message).toContain('does not answer pings');
   });
 
   test('does not come if the server answers pings', async () => {
     const { closed, next } = open(url, { WebSocket, pingMs: 30 });
-    const socket = await accepted();
+    const socket = await firstClient();
     let pings = 0;
     socket.on('ping', () => {
       pings += 1;
@@ -214,34 +214,34 @@ describe('the end of a WebSocket', () => {
   });
 
   test('does not come for a server that pings and does not read, which is held back until it reads', async () => {
-    const kept: WebSocket[] = [];
-    class Kept extends WebSocket {
+    const created: WebSocket[] = [];
+    class ListedWebSocket extends WebSocket {
       constructor(...args: ConstructorParameters<typeof WebSocket>) {
         super(...args);
-        kept.push(this);
+        created.push(this);
       }
     }
-    const { closed } = open(url, { WebSocket: Kept as unknown as typeof WebSocket });
-    const socket = await accepted();
+    const { closed } = open(url, { WebSocket: ListedWebSocket as unknown as typeof WebSocket });
+    const socket = await firstClient();
     const raw = (socket as unknown as { _socket: Socket })._socket;
-    await until('it is open', () => kept[0]?.readyState === WebSocket.OPEN);
+    await until('it is open', () => created[0]?.readyState === WebSocket.OPEN);
     let handled = 0;
-    kept[0]?.on('ping', () => {
+    created[0]?.on('ping', () => {
       handled += 1;
     });
     raw.pause();
     const frame = Buffer.concat([Buffer.from([0x89, 125]), Buffer.alloc(125)]);
     const thousand = Buffer.concat(Array.from({ length: 1000 }, () => frame));
     for (let at = 0; at < 200; at++) raw.write(thousand);
-    await until('the client reads no more', () => kept[0]?.isPaused === true && handled > 0, 15_000);
-    expect(kept[0]?.bufferedAmount).toBeLessThan((200_000 * frame.length) / 20);
+    await until('the client reads no more', () => created[0]?.isPaused === true && handled > 0, 15_000);
+    expect(created[0]?.bufferedAmount).toBeLessThan((200_000 * frame.length) / 20);
     expect(closed).toEqual([]);
-    const held = handled;
+    const before = handled;
     raw.resume();
-    await until('the client reads again', () => handled > held + 5000, 15_000);
+    await until('the client reads again', () => handled > before + 5000, 15_000);
   }, 30_000);
 
-  test('comes if too much waits for the opening', async () => {
+  test('comes if too much is sent before it is open', async () => {
     const silent = createTcpServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;

@@ -16,9 +16,9 @@ afterEach(async () => {
 async function failure(reply: Parameters<typeof scriptedServer>[0]): Promise<string> {
   const server = await scriptedServer(reply);
   open.push(server);
-  const thrown = await connect(server.url).catch((reason) => reason);
-  expect(thrown.code).toBe('forbidden');
-  return thrown.message.replace(server.url.href, 'URL');
+  const reason = await connect(server.url).catch((reason) => reason);
+  expect(reason.code).toBe('forbidden');
+  return reason.message.replace(server.url.href, 'URL');
 }
 
 test("a server's reason for a 403 is quoted, without a guess and with one full stop", async () => {
@@ -30,7 +30,7 @@ test("a server's reason for a 403 is quoted, without a guess and with one full s
   expect(short).toBe('URL answered 403: No.');
 });
 
-test('a 403 without a reason is explained', async () => {
+test('a 403 without a reason is explained with its probable cause', async () => {
   const guess = await failure((_request, response) => status(response, 403));
   expect(guess).toMatch(/^URL answered 403\. The credentials in `auth` or `headers` do not permit this, or/);
 });

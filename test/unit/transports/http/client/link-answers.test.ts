@@ -13,7 +13,7 @@ import {
 import { until } from '../../../../support/until.js';
 
 describe('the HTTP link', () => {
-  test('reads notifications, garbage and a request on a stream before the response', async () => {
+  test('delivers the notifications that precede the response on a stream, and reports other messages', async () => {
     await using server = await scriptedServer((request, response) => {
       const { say } = stream(response);
       response.write(': hello\n\ndata: \n\nevent: ping\ndata: {}\n\ndata: not json\n\ndata: {"a":1}\n\n');
@@ -25,10 +25,15 @@ describe('the HTTP link', () => {
       response.end();
     });
     const { link, problems } = await open(server.url);
-    const heard: unknown[] = [];
-    const outcome = await call(link, 'tools/call', { name: 'x' }, { notify: (...said) => heard.push(said) });
+    const events: unknown[] = [];
+    const outcome = await call(
+      link,
+      'tools/call',
+      { name: 'x' },
+      { notify: (...event) => events.push(event) },
+    );
     expect(outcome).toEqual({ content: [], extra: { kept: true }, resultType: 'complete' });
-    expect(heard).toEqual([['notifications/progress', { progress: 1 }]]);
+    expect(events).toEqual([['notifications/progress', { progress: 1 }]]);
     expect(problems).toHaveLength(4);
     await server.quiet();
   });
@@ -41,7 +46,7 @@ describe('the HTTP link', () => {
     const { link } = await open(server.url);
     const ports = [];
     for (let i = 0; i < 5; i++) ports.push((await call(link, 'x/y'))['port']);
-    // The end of a stream may come a moment after its response.
+    // The end of a stream may arrive a moment after its response.
     expect(new Set(ports).size).toBeLessThanOrEqual(2);
   });
 
@@ -55,9 +60,9 @@ describe('the HTTP link', () => {
   });
 
   test.each<[string, Reply]>([
-    ['ends without the answer', empty],
+    ['ends without the response', empty],
     [
-      'has only the answer to another request',
+      'has only the response to another request',
       (request, response) => {
         stream(response).say({ ...result(request, {}), id: 77 });
         response.end();
@@ -71,30 +76,30 @@ describe('the HTTP link', () => {
       },
     ],
   ])('reports a stream that %s as incomplete', async (_, reply) => {
-    const thrown = await failing(reply);
-    expect(thrown.code).toBe('connection_closed');
-    expect(thrown.data).toEqual({ incomplete: true });
+    const reason = await failing(reply);
+    expect(reason.code).toBe('connection_closed');
+    expect(reason.data).toEqual({ incomplete: true });
   });
 
   test.each<[string, Reply]>([
     [
-      'a length',
+      'by its declared length',
       (_, response) =>
         response.writeHead(200, { 'content-type': 'application/json', 'content-length': 5e8 }).write('{'),
     ],
-    ['chunks', (_, response) => void flood(response, 'application/json', ' ')],
+    ['in chunks', (_, response) => void flood(response, 'application/json', ' ')],
     [
-      'compressed',
+      'after decompression',
       (_, response) => {
         response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
         response.end(gzipSync(`"${'x'.repeat(200_000)}"`));
       },
     ],
-    ['an endless event', (_, response) => void flood(response, 'text/event-stream', 'data: x')],
-  ])('does not read a response that is too large: %s', async (_, reply) => {
-    const thrown = await failing(reply, { maxMessageBytes: 100_000 });
-    expect(thrown.code).toBe('bad_response');
-    expect(thrown.message).toContain('larger than 100000 bytes');
+    ['in an endless event', (_, response) => void flood(response, 'text/event-stream', 'data: x')],
+  ])('rejects a response that is too large: %s', async (_, reply) => {
+    const reason = await failing(reply, { maxMessageBytes: 100_000 });
+    expect(reason.code).toBe('bad_response');
+    expect(reason.message).toContain('larger than 100000 bytes');
   });
 
   function flood(response: Parameters<Reply>[1], type: string, start: string): void {
@@ -141,7 +146,7 @@ describe('the HTTP link', () => {
       /slow down/,
     ],
     [
-      '503 for very long',
+      '503 with a long Retry-After, which is limited to an hour',
       text(503, '', { 'retry-after': '999999' }),
       { code: 'overloaded', data: { status: 503, retryAfterMs: 3_600_000 } },
       /503/,
@@ -164,15 +169,15 @@ describe('the HTTP link', () => {
       { code: 'bad_response', status: 200 },
       /a web page titled "Log in to the Wi-Fi" instead of MCP/,
     ],
-    ['nothing', text(202, ''), { code: 'bad_response', status: 202 }, /nothing in it/],
+    ['an empty 202', text(202, ''), { code: 'bad_response', status: 202 }, /nothing in it/],
     [
-      'junk',
+      'a body that is not JSON',
       text(200, 'hello', { 'content-type': 'application/json' }),
       { code: 'bad_response' },
       /something else than JSON/,
     ],
     [
-      'the answer to another request',
+      'the response to another request',
       (request, response) => json(response, { ...result(request, {}), id: 77 }),
       { code: 'bad_response', data: { status: 200 } },
       /with JSON that does not answer the request\. An answer with the id 77 was skipped/,
@@ -185,13 +190,13 @@ describe('the HTTP link', () => {
     ],
     ['an empty batch', text(200, '[]'), { code: 'bad_response' }, /does not answer the request\. Is this/],
     [
-      '401 whose body never comes',
+      '401 whose body never arrives',
       (_, response) => response.writeHead(401, { 'content-length': 100 }).write('x'),
       { code: 'unauthorized', status: 401 },
       /`auth`/,
     ],
     [
-      'JSON without a floor',
+      'JSON that nests too deep',
       text(200, `{"jsonrpc":"2.0","id":1,"result":${'['.repeat(5000)}${']'.repeat(5000)}}`, {
         'content-type': 'application/json',
       }),
@@ -205,9 +210,9 @@ describe('the HTTP link', () => {
       /\((UND_ERR_SOCKET|ECONNRESET)\): the connection broke before an answer came/,
     ],
   ])('reports %s', async (_, reply, expected, words) => {
-    const thrown = await failing(reply);
-    expect(thrown).toMatchObject(expected);
-    expect(thrown.message).toMatch(words);
+    const reason = await failing(reply);
+    expect(reason).toMatchObject(expected);
+    expect(reason.message).toMatch(words);
   });
 
   test('accepts a date in Retry-After', async () => {
@@ -224,15 +229,15 @@ describe('the HTTP link', () => {
       port = server.url.port;
     }
     const { link } = await open(new URL(`http://me:${SECRET}@127.0.0.1:${port}/mcp?key=${SECRET}`));
-    const thrown = await failure(call(link, 'tools/list'));
-    expect(thrown).toMatchObject({ code: 'connect_failed', data: { unsent: true, code: 'ECONNREFUSED' } });
-    expect(thrown.message).toContain(
+    const reason = await failure(call(link, 'tools/list'));
+    expect(reason).toMatchObject({ code: 'connect_failed', data: { unsent: true, code: 'ECONNREFUSED' } });
+    expect(reason.message).toContain(
       `http://127.0.0.1:${port}/mcp (ECONNREFUSED): nothing listens there. Is the server running?`,
     );
   });
 });
 
-test('a custom fetch may throw anything', async () => {
+test('a custom fetch may throw an McpError, which is kept, or another error, which becomes connect_failed', async () => {
   const first = await open(new URL('https://example.com/mcp'), {
     fetch: () => {
       throw new McpError('unauthorized', 'Log in first');
@@ -246,7 +251,7 @@ test('a custom fetch may throw anything', async () => {
 });
 
 test.each(['application/json', 'text/event-stream'])(
-  'an id that is returned as a string is the same: %s',
+  'a response may have the id of its request as a string: %s',
   async (type) => {
     await using server = await scriptedServer((request, response) => {
       const answer = JSON.stringify({ ...result(request, { ok: true }), id: String(request.body?.id) });
@@ -311,12 +316,12 @@ describe('a redirect', () => {
     ['to nonsense', to(307, 'http://['), /cannot be read/],
     ['to a script', to(307, 'javascript:alert(1)'), /not one of HTTP\.$/],
   ])('is rejected: %s', async (_, reply, words) => {
-    const thrown = await failing(reply);
-    expect(thrown.code).toBe('bad_response');
-    expect(thrown.message).toMatch(words);
+    const reason = await failing(reply);
+    expect(reason.code).toBe('bad_response');
+    expect(reason.message).toMatch(words);
   });
 
-  test('has a target that a browser hides', async () => {
+  test('whose target the browser hides is an error that says so', async () => {
     const fetch = (async () => ({
       type: 'opaqueredirect',
       status: 0,
@@ -345,7 +350,7 @@ describe('ending a call of the HTTP link', () => {
     expect(server.received).toHaveLength(2);
   });
 
-  test('by closing the link works even if fetch ignores its signal', async () => {
+  test('by closing the link throws connection_closed, even if fetch ignores its signal', async () => {
     await using server = await scriptedServer((_, response) => void stream(response));
     const { link } = await open(server.url);
     const deaf = await open(server.url, { fetch: () => new Promise(() => {}) });
@@ -353,7 +358,7 @@ describe('ending a call of the HTTP link', () => {
     await until('they have arrived', () => server.received.length === 2);
     await link.close();
     await deaf.link.close();
-    for (const thrown of await Promise.all(calls)) expect(thrown.code).toBe('connection_closed');
+    for (const reason of await Promise.all(calls)) expect(reason.code).toBe('connection_closed');
     await server.quiet();
     expect((await failure(call(link, 'tools/list'))).code).toBe('connection_closed');
   });

@@ -28,10 +28,10 @@ describe('the error of a first request', () => {
     }
   }
 
-  test('leads to one more attempt if the server asks for it', async () => {
-    let refused = 0;
+  test('leads to one more attempt, and only one, if the server lists the version that it rejects', async () => {
+    let attempts = 0;
     const { link, server } = await opening((request, response) =>
-      refused++ === 0
+      attempts++ === 0
         ? json(response, error(request, -32022, 'No', { supported: ['2025-11-25', '2026-07-28'] }), 400)
         : json(response, result(request, discovered)),
     );
@@ -64,13 +64,13 @@ describe('the error of a first request', () => {
     ['415', text(415, '')],
     ['an empty 202', text(202, '')],
     ['a page', text(200, '<html>')],
-    ['a result that is none', (request, response) => json(response, result(request, { tools: [] }))],
-    ['a stream without an answer', empty],
-  ])('shows a server that is not modern: %s', async (name, reply) => {
-    const thrown = await failure(opening(reply));
-    expect(thrown.code).toBe('unsupported_version');
-    if (name === 'other versions') expect(thrown.message).toContain('It speaks 2025-11-25.');
-    if (name === 'a page') expect((thrown.cause as McpError).code).toBe('bad_response');
+    ['a result without a description', (request, response) => json(response, result(request, { tools: [] }))],
+    ['a stream without a response', empty],
+  ])('shows that the server is not modern: %s', async (name, reply) => {
+    const reason = await failure(opening(reply));
+    expect(reason.code).toBe('unsupported_version');
+    if (name === 'other versions') expect(reason.message).toContain('It speaks 2025-11-25.');
+    if (name === 'a page') expect((reason.cause as McpError).code).toBe('bad_response');
   });
 
   test.each<[string, Reply, string]>([

@@ -8,7 +8,7 @@ import { error, json, type Received, result, scriptedServer } from '../../../../
 import { until } from '../../../../support/until.js';
 
 describe('a request of the HTTP link', () => {
-  test('repeats the body in its headers', async () => {
+  test('repeats the method, the name and the version of its body in its headers', async () => {
     await using server = await scriptedServer((request, response) => json(response, result(request, {})));
     const { link } = await open(server.url);
     const names: [string, JsonObject][] = [
@@ -36,11 +36,11 @@ describe('a request of the HTTP link', () => {
 
   test("calls auth and headers each time, which cannot replace the protocol's headers", async () => {
     await using server = await scriptedServer((request, response) => json(response, result(request, {})));
-    let asked = 0;
+    let calls = 0;
     const { link } = await open(server.url, {
-      auth: async () => `token-${++asked}`,
+      auth: async () => `token-${++calls}`,
       headers: () => ({
-        'X-Tenant': `t${asked}`,
+        'X-Tenant': `t${calls}`,
         Accept: 'text/plain',
         'Mcp-Method': 'other',
         'Mcp-Name': 'x',
@@ -83,10 +83,10 @@ describe('a request of the HTTP link', () => {
       'unauthorized',
       '`auth` failed',
     ],
-  ])('fails with a clear error for %s', async (_, http, code, words) => {
-    const thrown = await failing(text(200, ''), http);
-    expect(thrown.code).toBe(code);
-    expect(thrown.message).toContain(words);
+  ])('fails with an error that names the cause and hides the value for %s', async (_, http, code, words) => {
+    const reason = await failing(text(200, ''), http);
+    expect(reason.code).toBe(code);
+    expect(reason.message).toContain(words);
   });
 
   test('is rejected if its parameters are not JSON', async () => {
@@ -133,7 +133,7 @@ describe('parameters in headers', () => {
     ]);
   });
 
-  test('are sent again after a mismatch, with a fresh list', async () => {
+  test('are sent after a mismatch, once the tools have been listed again', async () => {
     await using server = await scriptedServer((request, response) => {
       const { method, params } = request.body ?? {};
       if (method === 'tools/list') {
@@ -171,7 +171,7 @@ describe('parameters in headers', () => {
   });
 });
 
-test('the HTTP link works with a fullmcp server', async () => {
+test('the HTTP link discovers, lists, calls and listens with a fullmcp server', async () => {
   const server = createServer({
     name: 'own',
     version: '1.0.0',
@@ -194,11 +194,11 @@ test('the HTTP link works with a fullmcp server', async () => {
   const { link, problems } = await open(new URL(serving.url), {}, true);
   expect(link.discovered.supportedVersions).toContain('2026-07-28');
   expect((await call(link, 'tools/list'))['tools']).toHaveLength(1);
-  const heard: string[] = [];
+  const events: string[] = [];
   const params = { name: 'greet', arguments: { name: 'Ø' }, _meta: { progressToken: 'p' } };
-  const outcome = await call(link, 'tools/call', params, { notify: (method) => heard.push(method) });
+  const outcome = await call(link, 'tools/call', params, { notify: (method) => events.push(method) });
   expect(outcome).toMatchObject({ content: [{ type: 'text', text: 'Hello Ø' }] });
-  expect(heard).toEqual(['notifications/progress']);
+  expect(events).toEqual(['notifications/progress']);
   const changes: string[] = [];
   const listening = failure(
     call(

@@ -8,7 +8,7 @@ import { signal } from '../../../../support/signal.js';
 afterEach(() => vi.unstubAllGlobals());
 
 describe('the time limit of calls', () => {
-  it('answers in time and aborts the handler’s signal', async () => {
+  it('answers the call with an error and aborts the handler’s signal', async () => {
     const aborted = signal<unknown>();
     const server = createServer({
       name: 'test',
@@ -73,7 +73,7 @@ describe('the time limit of calls', () => {
   });
 });
 
-it('a port that is already in use leaves nothing open', async () => {
+it('serve rejects a port that is in use, and closes the lifespan of the server', async () => {
   const quiet = { name: 'test', version: '1.0.0', logger: () => undefined };
   await using first = await serve(createServer(quiet), { port: 0, signals: false });
   const closed = vi.fn();

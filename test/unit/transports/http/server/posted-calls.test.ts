@@ -14,12 +14,12 @@ const text = { type: 'object', properties: { text: { type: 'string' } }, require
 
 describe('a call that arrived as a POST', () => {
   it('can be spread by middleware, which keeps its signal, its request and its notifications', async () => {
-    const seen: Call[] = [];
+    const calls: Call[] = [];
     const server = createServer({
       ...info,
       use: [
         (call, next) => {
-          seen.push({ ...call });
+          calls.push({ ...call });
           return next({ ...call, params: { ...call.params, arguments: { text: 'changed' } } });
         },
       ],
@@ -33,16 +33,16 @@ describe('a call that arrived as a POST', () => {
     await using serving = await serve(server, { port: 0 });
     const reply = await modern(serving.url, 'tools/call', { name: 'echo', arguments: { text: 'sent' } });
     expect(JSON.parse(reply.text).result.content).toEqual([{ type: 'text', text: 'changed false echo' }]);
-    expect(seen[0]?.signal).toBeInstanceOf(AbortSignal);
-    expect(seen[0]?.http?.remoteAddress).toMatch(/127\.0\.0\.1|::1/);
-    expect(seen[0]?.notify).toBeTypeOf('function');
+    expect(calls[0]?.signal).toBeInstanceOf(AbortSignal);
+    expect(calls[0]?.http?.remoteAddress).toMatch(/127\.0\.0\.1|::1/);
+    expect(calls[0]?.notify).toBeTypeOf('function');
   });
 
   it('can be spread by onError, even without middleware', async () => {
-    const seen: Call[] = [];
+    const calls: Call[] = [];
     const server = createServer({
       ...info,
-      onError: (_, call) => void seen.push({ ...call }),
+      onError: (_, call) => void calls.push({ ...call }),
       tools: {
         fails: tool({
           run: () => {
@@ -54,25 +54,28 @@ describe('a call that arrived as a POST', () => {
     await using serving = await serve(server, { port: 0 });
     const reply = await modern(serving.url, 'tools/call', { name: 'fails' });
     expect(JSON.parse(reply.text).result).toMatchObject({ isError: true });
-    expect(seen[0]?.signal).toBeInstanceOf(AbortSignal);
-    expect(seen[0]?.http?.header('mcp-name')).toBe('fails');
+    expect(calls[0]?.signal).toBeInstanceOf(AbortSignal);
+    expect(calls[0]?.http?.header('mcp-name')).toBe('fails');
   });
 
-  it.each(['plain', 'é', '漢字 😀', ''])('gets a response with all bytes of %j', async (value) => {
-    const server = createServer({
-      ...info,
-      tools: {
-        now: tool({ input: text, run: ({ text }) => text }),
-        later: tool({ input: text, run: async ({ text }) => text }),
-      },
-    });
-    await using serving = await serve(server, { port: 0 });
-    for (const name of ['now', 'later']) {
-      const reply = await modern(serving.url, 'tools/call', { name, arguments: { text: value } });
-      expect(reply.headers['content-length']).toBe(String(Buffer.byteLength(reply.text)));
-      expect(JSON.parse(reply.text).result.content).toEqual([{ type: 'text', text: value }]);
-    }
-  });
+  it.each(['plain', 'é', '漢字 😀', ''])(
+    'gets a reply whose Content-Length counts the bytes of %j',
+    async (value) => {
+      const server = createServer({
+        ...info,
+        tools: {
+          now: tool({ input: text, run: ({ text }) => text }),
+          later: tool({ input: text, run: async ({ text }) => text }),
+        },
+      });
+      await using serving = await serve(server, { port: 0 });
+      for (const name of ['now', 'later']) {
+        const reply = await modern(serving.url, 'tools/call', { name, arguments: { text: value } });
+        expect(reply.headers['content-length']).toBe(String(Buffer.byteLength(reply.text)));
+        expect(JSON.parse(reply.text).result.content).toEqual([{ type: 'text', text: value }]);
+      }
+    },
+  );
 });
 
 describe('a body that arrives late', () => {

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { modernExchange } from '../../../../support/http/modern.js';
 
-// A mounted handler's secret is the server's too: one process asks, and another can take the answer.
+// The secret of a mounted handler is also the server's: one process asks, and another can accept the answer.
 
 const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
 const inputResponses = { name: { action: 'accept', content: { name: 'Ada' } } };
@@ -33,19 +33,19 @@ async function across(secrets: readonly (string | undefined)[]): Promise<Record<
 }
 
 describe('the secret of a mounted handler', () => {
-  test('lets another process take the answer', async () => {
+  test('lets a handler with the same secret accept the answer', async () => {
     const secret = 'x'.repeat(32);
     expect(await across([secret, secret])).toMatchObject({ result: { structuredContent: { name: 'Ada' } } });
   });
 
   test.each([
-    ['none', [undefined, undefined]],
-    ['another', ['x'.repeat(32), 'y'.repeat(32)]],
-  ])('does not let another process take the answer with %s', async (_, secrets) => {
+    ['with none', [undefined, undefined]],
+    ['with another', ['x'.repeat(32), 'y'.repeat(32)]],
+  ])('does not let a handler %s accept the answer', async (_, secrets) => {
     expect(await across(secrets)).toMatchObject({ error: { code: -32602 } });
   });
 
-  test('is not required for a server that cannot ask, and reaches one that can', () => {
+  test('is passed to a server that accepts one, and ignored for another', () => {
     const { dispatch } = build();
     const provideSecret = vi.fn();
     const secret = 'x'.repeat(32);

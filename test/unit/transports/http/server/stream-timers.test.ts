@@ -10,17 +10,18 @@ const url = 'http://localhost/mcp';
 const quiet = createServer({ name: 'quiet', version: '1.0.0', changes: true });
 const listen = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
 
-/** Reads the available part of a stream. */
-function reading(response: Response): { text: string; ended: Promise<void> } {
-  const seen = { text: '', ended: Promise.resolve() };
-  seen.ended = (async () => {
+/** Collects the text of a stream as it arrives. */
+function collectText(response: Response): { text: string; ended: Promise<void> } {
+  const stream = { text: '', ended: Promise.resolve() };
+  stream.ended = (async () => {
     const decoder = new TextDecoder();
-    for await (const chunk of response.body as ReadableStream<Uint8Array>) seen.text += decoder.decode(chunk);
+    for await (const chunk of response.body as ReadableStream<Uint8Array>)
+      stream.text += decoder.decode(chunk);
   })();
-  return seen;
+  return stream;
 }
 
-test('each stream is kept alive by its own timer, which ends with it', async () => {
+test('each stream is kept alive by its own timer, which ends with the stream', async () => {
   const handle = createHandler(quiet, { keepAliveMs: 1000, requestTimeoutMs: 0 });
   const leave = new AbortController();
   const first = await handle(new Request(post(url, listen.body, listen.headers), { signal: leave.signal }));
@@ -28,16 +29,16 @@ test('each stream is kept alive by its own timer, which ends with it', async () 
   expect(vi.getTimerCount()).toBe(2);
   leave.abort();
   expect(vi.getTimerCount()).toBe(1);
-  const seen = reading(second);
+  const stream = collectText(second);
   vi.advanceTimersByTime(1000);
   await first.body?.cancel();
   await handle.close();
-  await seen.ended;
-  expect(seen.text).toContain('\n: \n\n');
+  await stream.ended;
+  expect(stream.text).toContain('\n: \n\n');
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('a stream of a session that is too old is ended, whatever its revision', async () => {
+test('a stream in a session of 2025-06-18 ends when it reaches its maximum age', async () => {
   let finish!: () => void;
   const server = createServer({
     name: 'slow',
@@ -64,10 +65,10 @@ test('a stream of a session that is too old is ended, whatever its revision', as
     method: 'tools/call',
     params: { name: 'slow', _meta: { progressToken: 1 } },
   };
-  const seen = reading(await handle(post(url, call, headers)));
+  const stream = collectText(await handle(post(url, call, headers)));
   vi.advanceTimersByTime(1500);
-  await seen.ended;
-  expect(seen.text).toContain('notifications/progress');
+  await stream.ended;
+  expect(stream.text).toContain('notifications/progress');
   finish();
   await handle.close();
 });
@@ -82,7 +83,7 @@ test('a clock that jumps forward ends neither streams nor calls', async () => {
     tools: { slow: tool({ run: () => new Promise<string>((resolve) => (finish = resolve)) }) },
   });
   const handle = createHandler(server, { requestTimeoutMs: 60_000, maxAgeMs: 60_000, keepAliveMs: 1000 });
-  const stream = reading(await handle(post(url, listen.body, listen.headers)));
+  const stream = collectText(await handle(post(url, listen.body, listen.headers)));
   const call = modern('tools/call', { name: 'slow', arguments: {} });
   const answer = handle(post(url, call.body, call.headers));
   await vi.waitFor(() => expect(finish).toBeDefined());

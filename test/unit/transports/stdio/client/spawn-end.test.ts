@@ -19,7 +19,7 @@ function start(what: string[], options = quick) {
 }
 
 /** Closes, and returns how long that took. */
-async function timed(close: () => Promise<void>): Promise<number> {
+async function measure(close: () => Promise<void>): Promise<number> {
   const from = performance.now();
   await close();
   return performance.now() - from;
@@ -30,22 +30,22 @@ describe('closing a wire to a process', () => {
     const { wire, next, closed } = start(['echo'], { exitMs: 5000, termMs: 5000 });
     wire.send('{"a":1}');
     await next();
-    expect(await timed(wire.close)).toBeLessThan(2000);
+    expect(await measure(wire.close)).toBeLessThan(2000);
     expect(closed).toEqual([]);
   });
 
-  test('flushes the last message first', async () => {
-    const told: string[] = [];
+  test('sends the last messages first', async () => {
+    const lines: string[] = [];
     const wire = spawnWire({
       command: process.execPath,
       args: [oddServer, 'tell its input'],
-      stderr: (line) => told.push(line),
+      stderr: (line) => lines.push(line),
     });
     hear(wire);
     wire.send('{"a":1}');
     wire.send('{"b":2}');
     await wire.close();
-    expect(told).toEqual(['{"a":1}', '{"b":2}']);
+    expect(lines).toEqual(['{"a":1}', '{"b":2}']);
   });
 
   test('ends a server that ignores the end of its input', async () => {
@@ -60,7 +60,7 @@ describe('closing a wire to a process', () => {
   test('ends a server that ignores SIGTERM too', async () => {
     const { wire, next } = start(['ignore SIGTERM']);
     const { ready } = await next();
-    const [took] = await Promise.all([timed(wire.close), wire.close()]);
+    const [took] = await Promise.all([measure(wire.close), wire.close()]);
     expect(took).toBeGreaterThan(190);
     expect(isAlive(ready as number)).toBe(false);
   });
@@ -69,7 +69,7 @@ describe('closing a wire to a process', () => {
     const { wire, next } = start(['leave a child behind']);
     const { ready } = await next();
     expect(isAlive(ready as number)).toBe(true);
-    expect(await timed(wire.close)).toBeLessThan(1000);
+    expect(await measure(wire.close)).toBeLessThan(1000);
     expect(isAlive(ready as number)).toBe(false);
   });
 

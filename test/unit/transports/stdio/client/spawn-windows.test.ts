@@ -40,7 +40,7 @@ describe('a command on Windows', () => {
     ['.\\bin\\local', 'C:\\work\\bin\\local.bat'],
     ['bin/local.bat', 'C:\\work\\bin\\local.bat'],
     ['C:\\nodejs\\node', 'C:\\nodejs\\node.exe'],
-  ])('is found: %s at %s', (command, path) => expect(find(command)).toBe(path));
+  ])('is found in PATH or by its path: %s at %s', (command, path) => expect(find(command)).toBe(path));
 
   test('is not found in the current folder, unless it has a path', () => {
     expect(find('planted')).toBeUndefined();
@@ -127,7 +127,7 @@ function commandsIn(line: string): string[] {
 
 /** Splits a command line as a program's runtime does. */
 function argumentsIn(line: string): string[] {
-  const found: string[] = [];
+  const words: string[] = [];
   let at = 0;
   while (at < line.length) {
     let text = '';
@@ -148,14 +148,14 @@ function argumentsIn(line: string): string[] {
         at++;
       } else inQuotes = !inQuotes;
     }
-    found.push(text);
+    words.push(text);
     at++;
   }
-  return found;
+  return words;
 }
 
 describe('the environment of a process', () => {
-  test('has case-insensitive names on Windows, and given values replace others', () => {
+  test('has safe variables alone, with case-insensitive names on Windows, and configured values replace others', () => {
     const inherited = {
       Path: 'C:\\a',
       SystemRoot: 'C:\\Windows',
@@ -170,7 +170,7 @@ describe('the environment of a process', () => {
     });
   });
 
-  test('has case-sensitive names elsewhere', () => {
+  test('has safe variables alone, with case-sensitive names, on other systems', () => {
     const inherited = {
       PATH: '/bin',
       Path: 'x',

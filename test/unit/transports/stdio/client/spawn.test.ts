@@ -16,9 +16,9 @@ afterEach(async () => {
   expect(process.listeners('exit').map(({ name }) => name)).not.toContain('killAll');
 });
 
-type Given = Partial<ServerProcess> & { readonly options?: SpawnOptions };
+type StartOptions = Partial<ServerProcess> & { readonly options?: SpawnOptions };
 
-function start(what: string, { options, ...server }: Given = {}): HeardWire & { readonly wire: Wire } {
+function start(what: string, { options, ...server }: StartOptions = {}): HeardWire & { readonly wire: Wire } {
   const wire = spawnWire({ command: process.execPath, args: [oddServer, what], ...server }, options);
   wires.push(wire);
   return { wire, ...hear(wire) };
@@ -37,11 +37,11 @@ describe("messages over a process's pipes", () => {
     const { wire, messages } = start('echo');
     const sent = Array.from({ length: 5000 }, (_, at) => `{"at":${at}}`);
     for (const text of sent) wire.send(text);
-    await until('all have come back', () => messages.length === sent.length);
+    await until('all have returned', () => messages.length === sent.length);
     expect(messages).toEqual(sent);
   });
 
-  test('are distinguished from other output', async () => {
+  test('are distinguished from other output, which is reported', async () => {
     const { next, problems } = start('junk');
     expect(await next()).toEqual({ after: 'junk' });
     expect(await next()).toEqual([{ a: 'batch' }]);
@@ -51,7 +51,7 @@ describe("messages over a process's pipes", () => {
     ]);
   });
 
-  test('are the only output: endless garbage is reported ten times', async () => {
+  test('are read after much other output, of which ten lines are reported', async () => {
     const { next, problems } = start('much junk');
     expect(await next()).toEqual({ after: 'junk' });
     expect(problems).toHaveLength(11);
@@ -78,7 +78,7 @@ describe("messages over a process's pipes", () => {
     expect(problems).toEqual([]);
   });
 
-  test('to a server that does not read are given up', async () => {
+  test('to a server that does not read end the connection with the reason', async () => {
     const { wire, end, closed } = start('not read', { options: { maxBufferedBytes: 1000, exitMs: 50 } });
     const text = JSON.stringify('x'.repeat(100_000));
     await until('it is given up', () => {
@@ -117,7 +117,7 @@ describe('the end of a server process', () => {
     expect(error.message).toContain('exit code 0. It wrote to standard error:\nwithout newline');
   });
 
-  test('may be by a signal', async () => {
+  test('by a signal is reported with the signal', async () => {
     const error = await start('kill itself').end();
     expect(error.message).toContain('was ended by SIGKILL.');
     expect(error.data).toMatchObject({ exitCode: null, signal: 'SIGKILL' });
@@ -152,7 +152,7 @@ describe('the end of a server process', () => {
     expect(error.data).toMatchObject({ stdout: ['usage: server --root FOLDER', '[API_TOKEN]'] });
   });
 
-  test('is reported without given values, control characters or arguments', async () => {
+  test('is reported without the values of env, control characters or arguments', async () => {
     const { end } = start('', {
       args: [oddServer, 'say a secret', '--token=argument-secret'],
       env: { API_TOKEN: 'sk-0123456789' },
@@ -163,11 +163,11 @@ describe('the end of a server process', () => {
     expect(all).not.toMatch(/sk-0123456789|argument-secret|\\u00/);
   });
 
-  test.each(['input', 'output'])('is assumed if it has closed its %s and keeps running', async (pipe) => {
+  test.each(['input', 'output'])('is forced if it closes its %s and keeps running', async (pipe) => {
     const { wire, next, closed, end } = start(`close its ${pipe}`, { options: { exitMs: 50 } });
     await next();
     if (pipe === 'input') {
-      await until('it is noticed', () => {
+      await until('the client notices it', () => {
         wire.send('{}');
         return closed.length > 0;
       });
@@ -248,7 +248,7 @@ describe('starting a process fails with the reason', () => {
   });
 });
 
-test('only safe variables of the environment are passed on', async () => {
+test('a server process gets the safe variables of the environment and the configured ones', async () => {
   vi.stubEnv('SECRET_TOKEN', 'secret');
   vi.stubEnv('LC_ALL', 'C');
   vi.stubEnv('TERM', '() { :; }; echo hacked');

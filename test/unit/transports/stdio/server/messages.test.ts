@@ -9,17 +9,17 @@ afterEach(stopStdioChildren);
 
 const echo = (id: unknown, text: string): Record<string, unknown> =>
   modernMessage('tools/call', { name: 'echo', arguments: { text } }, { id });
-const said = (text: string): object => ({ result: { content: [{ type: 'text', text }] } });
+const withText = (text: string): object => ({ result: { content: [{ type: 'text', text }] } });
 
 async function stillServes(server: StdioChild): Promise<void> {
-  expect(await server.ask(echo('alive', 'still here'))).toMatchObject(said('still here'));
+  expect(await server.ask(echo('alive', 'still here'))).toMatchObject(withText('still here'));
 }
 
 describe('the output of a stdio server', () => {
   test('is the protocol alone, and anything a tool prints goes to standard error', async () => {
     const server = startStdio();
     const answer = await server.ask(modernMessage('tools/call', { name: 'chatty' }, { id: 1 }));
-    expect(answer).toMatchObject(said('quiet'));
+    expect(answer).toMatchObject(withText('quiet'));
     await stillServes(server);
     await until('the output is on standard error', () => server.stderr().includes('half a line'));
     expect(server.stderr()).toContain('console.log in a tool');
@@ -27,7 +27,7 @@ describe('the output of a stdio server', () => {
     expect(server.stderr()).toContain('"forged"');
   });
 
-  test('contains the responses to requests that came right before the end of the input', async () => {
+  test('contains the responses to requests that received right before the end of the input', async () => {
     const server = startStdio();
     const slow = modernMessage('tools/call', { name: 'slow' }, { id: 'slow' });
     server.process.stdin.end([echo(1, 'one'), slow, echo(2, 'two')].map((m) => JSON.stringify(m)).join('\n'));
@@ -40,11 +40,11 @@ describe('the output of a stdio server', () => {
     const server = startStdio();
     const text = 'x'.repeat(3_000_000);
     server.process.stdin.end(`${JSON.stringify(echo(1, text))}\n`);
-    expect(await server.next()).toMatchObject(said(text));
+    expect(await server.next()).toMatchObject(withText(text));
     expect((await server.exited).code).toBe(0);
   });
 
-  test('does not fill the memory if nobody reads it', async () => {
+  test('ends the process if nobody reads it and more than maxBufferedBytes wait', async () => {
     const server = startStdio('server.mjs', { env: { OPTIONS: '{"maxBufferedBytes":4000000}' } });
     server.send(modernMessage('tools/call', { name: 'flood' }, { id: 1, meta: { progressToken: 'p' } }));
     // Never read: the harness takes nothing from the pipe before `next`.
@@ -67,11 +67,11 @@ describe('a stdio client that requests more than it reads', () => {
     stdout.on('readable', () => undefined);
     await until('the pipe is full', () => stdout.readableLength >= stdout.readableHighWaterMark);
     stdout.removeAllListeners('readable');
-    const came = new Set<number>();
-    while (came.size < 250) {
+    const received = new Set<number>();
+    while (received.size < 250) {
       const { id, result } = await server.next();
       expect(result.content[0].text).toHaveLength(100_000);
-      came.add(id);
+      received.add(id);
     }
     await stillServes(server);
   });
@@ -79,15 +79,15 @@ describe('a stdio client that requests more than it reads', () => {
   test('gets all its responses if it has more calls open than allowed', async () => {
     const server = startStdio('server.mjs', { env: { OPTIONS: '{"maxOpenCalls":20}' } });
     server.send(...ids(100).map((id) => call('slow', id)));
-    const came = new Set<number>();
-    while (came.size < 100) {
+    const received = new Set<number>();
+    while (received.size < 100) {
       const answer = await server.next();
-      expect(answer).toMatchObject(said('slow'));
-      came.add(answer['id']);
+      expect(answer).toMatchObject(withText('slow'));
+      received.add(answer['id']);
     }
   });
 
-  test('can cancel if all calls hang, and is told that there are too many', async () => {
+  test('gets an error if too many calls are open, and can still cancel them', async () => {
     const server = startStdio('server.mjs', { env: { OPTIONS: '{"maxOpenCalls":2}' } });
     const cancel = (requestId: number): object => ({
       jsonrpc: '2.0',
@@ -112,7 +112,7 @@ describe('a stdio client that requests more than it reads', () => {
 });
 
 describe('a pipe with both eras', () => {
-  test('serves server/discover, then initialize', async () => {
+  test('serves server/discover, then a handshake, and then calls of both eras', async () => {
     const server = startStdio();
     expect(await server.ask(modernMessage('server/discover', {}, { id: 1 }))).toMatchObject({
       result: { supportedVersions: ['2026-07-28'] },
@@ -140,8 +140,8 @@ describe('a pipe with both eras', () => {
     expect(answers.find(({ id }) => id === 'init')).toMatchObject({
       result: { protocolVersion: '2025-06-18' },
     });
-    expect(answers.find(({ id }) => id === 2)).toMatchObject(said('a'));
-    expect(answers.find(({ id }) => id === 3)).toMatchObject(said('b'));
+    expect(answers.find(({ id }) => id === 2)).toMatchObject(withText('a'));
+    expect(answers.find(({ id }) => id === 3)).toMatchObject(withText('b'));
   });
 
   test('rejects a call before the handshake, but not a ping', async () => {
@@ -152,7 +152,7 @@ describe('a pipe with both eras', () => {
     expect(await server.ask({ jsonrpc: '2.0', id: 2, method: 'ping' })).toMatchObject({ result: {} });
   });
 
-  test('announces changes to a subscription of a session', async () => {
+  test('announces changes of a resource that a session subscribes to, until it unsubscribes', async () => {
     const server = startStdio();
     await server.ask(initializeMessage('2025-11-25'));
     server.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
@@ -183,8 +183,8 @@ describe('the framing of stdio', () => {
   test('accepts CR LF, a byte order mark, and empty lines', async () => {
     const server = startStdio();
     server.write(`\uFEFF${JSON.stringify(echo(1, 'crlf'))}\r\n\r\n\n${JSON.stringify(echo(2, 'lf'))}\n`);
-    expect(await server.next()).toMatchObject({ id: 1, ...said('crlf') });
-    expect(await server.next()).toMatchObject({ id: 2, ...said('lf') });
+    expect(await server.next()).toMatchObject({ id: 1, ...withText('crlf') });
+    expect(await server.next()).toMatchObject({ id: 2, ...withText('lf') });
   });
 
   test('accepts a message cut into many writes, even within a character', async () => {
@@ -195,7 +195,7 @@ describe('the framing of stdio', () => {
       server.write(Buffer.from([byte]));
       if (server.process.stdin.writableNeedDrain) await once(server.process.stdin, 'drain');
     }
-    expect(await server.next()).toMatchObject(said('漢字🙂é'));
+    expect(await server.next()).toMatchObject(withText('漢字🙂é'));
   });
 
   test('rejects a 256 MB line, serves the next message, and bounds the memory', async () => {
@@ -266,15 +266,15 @@ describe('a bad message on stdio', () => {
     server.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 5 } });
     await until('the call is aborted', () => server.notes().includes('aborted'));
     // A cancelled call gets no response, and its id may be used again.
-    expect(await server.ask(echo(5, 'free'))).toMatchObject(said('free'));
+    expect(await server.ask(echo(5, 'free'))).toMatchObject(withText('free'));
   });
+});
 
-  test('is not one whose id is open in the other type, string or number', async () => {
-    const server = startStdio();
-    server.send(modernMessage('tools/call', { name: 'slow' }, { id: '5' }), echo(5, 'number'));
-    expect(await server.next()).toMatchObject({ id: 5, ...said('number') });
-    expect(await server.next()).toMatchObject({ id: '5', ...said('slow') });
-  });
+test('two calls on stdio whose ids differ only in their type, string and number, are both served', async () => {
+  const server = startStdio();
+  server.send(modernMessage('tools/call', { name: 'slow' }, { id: '5' }), echo(5, 'number'));
+  expect(await server.next()).toMatchObject({ id: 5, ...withText('number') });
+  expect(await server.next()).toMatchObject({ id: '5', ...withText('slow') });
 });
 
 describe('batches on stdio in a session of 2025-03-26', () => {
@@ -292,7 +292,7 @@ describe('batches on stdio in a session of 2025-03-26', () => {
     return server;
   }
 
-  test('get one reply', async () => {
+  test('get one array with a response to each request', async () => {
     const server = await session();
     server.send([
       request(1, 'slow'),
@@ -302,18 +302,18 @@ describe('batches on stdio in a session of 2025-03-26', () => {
     ]);
     const answers = (await server.next()) as unknown as Record<string, unknown>[];
     expect(answers).toHaveLength(3);
-    expect(answers.find(({ id }) => id === 1)).toMatchObject(said('slow'));
-    expect(answers.find(({ id }) => id === 2)).toMatchObject(said('b'));
+    expect(answers.find(({ id }) => id === 1)).toMatchObject(withText('slow'));
+    expect(answers.find(({ id }) => id === 2)).toMatchObject(withText('b'));
     expect(answers.find(({ id }) => id === undefined)).toMatchObject({ error: { code: -32600 } });
   });
 
-  test('of notifications alone get no reply', async () => {
+  test('of notifications alone get no response', async () => {
     const server = await session();
     server.send([{ jsonrpc: '2.0', method: 'notifications/unknown' }]);
     await stillServes(server);
   });
 
-  test('lose only the call that is cancelled', async () => {
+  test('get no response to a cancelled call, and the responses to the others', async () => {
     const server = await session();
     server.send([request(1, 'hang'), request(2, 'echo', { text: 'b' })]);
     await until('the call hangs', () => server.notes().includes('hanging'));
@@ -325,7 +325,10 @@ describe('batches on stdio in a session of 2025-03-26', () => {
 
   test.each<[what: string, batch: object[]]>([
     ['empty', []],
-    ['of 101', Array.from({ length: 101 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }))],
+    [
+      'larger than 100 messages',
+      Array.from({ length: 101 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' })),
+    ],
   ])('that are %s are rejected', async (_what, batch) => {
     const server = await session();
     server.send(batch);
