@@ -5,7 +5,7 @@ import { createServer, tool } from '../../../../src/index.js';
 import { testClient } from '../../../../src/testing.js';
 import { inProcessClient } from '../../../support/in-process-client.js';
 
-// Return values of handlers in JavaScript, where no compiler checks them.
+// Return values of handlers in JavaScript, which no compiler checks.
 
 const form = z.object({ seats: z.number().int().min(1), name: z.string().default('Ada') });
 const server = createServer({
@@ -51,18 +51,18 @@ describe('the return value of a handler', () => {
     ['another action', { action: 'accepted', content: { seats: 1 } }, /`action: "accepted"`\. Return/],
     ['content that is not an object', { action: 'accept', content: 'x' }, /returned a string as `content`/],
   ])('is rejected at once if it does not answer a form: %s', async (_name, answer, message) => {
-    let asked = 0;
+    let questions = 0;
     await using client = await inProcessClient(server, {
       elicit: () => {
-        asked++;
+        questions++;
         return answer;
       },
     });
-    const error = await client.callTool('book').catch((thrown) => thrown);
+    const error = await client.callTool('book').catch((reason) => reason);
     expect(error).toMatchObject({ code: 'internal_error' });
     expect(error.message).toMatch(message);
     expect(error.message).not.toContain('accepted by');
-    expect(asked).toBe(1);
+    expect(questions).toBe(1);
     expect(client.info().problems[0]).toMatch(message);
   });
 
@@ -103,35 +103,35 @@ describe('the return value of a handler', () => {
 
 describe('an answer that does not fit its form', () => {
   test('is returned to the handler with the problem, and never reaches the server', async () => {
-    const seen: unknown[] = [];
+    const rejections: unknown[] = [];
     await using client = await inProcessClient(server, {
       maxRounds: 5,
       elicit: (_form, { rejection }) => {
-        seen.push(rejection);
-        return { action: 'accept', content: { seats: seen.length - 1 } };
+        rejections.push(rejection);
+        return { action: 'accept', content: { seats: rejections.length - 1 } };
       },
     });
     expect((await client.callTool('book')).data).toEqual({
       action: 'accept',
       content: { seats: 1, name: 'Ada' },
     });
-    expect(seen).toEqual([undefined, expect.stringContaining('seats')]);
+    expect(rejections).toEqual([undefined, expect.stringContaining('seats')]);
   });
 
-  test('ends the call, if it never fits, with the field, the expected value and the responsible handler', async () => {
-    let asked = 0;
+  test('ends the call after maxRounds with an error that names the handler, the question and the field', async () => {
+    let questions = 0;
     await using client = await inProcessClient(server, {
       maxRounds: 4,
       elicit: () => {
-        asked++;
+        questions++;
         return { action: 'accept', content: { seats: 'many' } };
       },
     });
-    const error = await client.callTool('book').catch((thrown) => thrown);
+    const error = await client.callTool('book').catch((reason) => reason);
     expect(error.message).toMatch(
       /`elicit` handler's answer to "booking" does not fit\. seats: .*(integer|number)/,
     );
-    expect(asked).toBe(4);
+    expect(questions).toBe(4);
   });
 
   test('is sent if the server can coerce it', async () => {
@@ -141,12 +141,12 @@ describe('an answer that does not fit its form', () => {
     expect((await client.callTool('book')).data).toMatchObject({ content: { seats: 3 } });
   });
 
-  test('ends the call with the question and the handlers if only the server can reject it', async () => {
+  test('ends the call with an error that names the question and the handlers if only the server rejects it', async () => {
     await using client = await inProcessClient(server, {
       maxRounds: 3,
       elicit: () => ({ action: 'accept', content: { n: 1 } }),
     });
-    const error = await client.callTool('picky').catch((thrown) => thrown);
+    const error = await client.callTool('picky').catch((reason) => reason);
     expect(error).toMatchObject({ code: 'invalid_params' });
     expect(error.message).toMatch(/"even" again after each of 3 answers.*handlers/);
   });
@@ -161,23 +161,23 @@ describe('an answer that does not fit its form', () => {
     await expect(client.callTool('own_book')).rejects.toThrow(/`seats` must be inside `content`/);
   });
 
-  test('is reported to the program in a session, where the server decides', async () => {
+  test('is reported to the program, but not to the server, in a session of 2025-11-25', async () => {
     await using client = await testClient(server, {
       over: 'http',
       revision: '2025-11-25',
       elicit: (() => ({ seats: 2 })) as Anything,
     });
-    const said = await client.callTool('book').then(
+    const outcome = await client.callTool('book').then(
       ({ text }) => text,
       ({ message }) => message,
     );
     expect(client.info().problems).toEqual([expect.stringMatching(/`seats` must be inside `content`/)]);
     // The server does not learn of the program's mistakes.
-    expect(said).not.toContain('seats');
+    expect(outcome).not.toContain('seats');
   });
 
   test('is sent unchecked if the schema of the form cannot be read', async () => {
-    const asked = {
+    const question = {
       method: 'elicitation/create',
       params: { message: 'x', requestedSchema: { $ref: '#/nowhere', type: 7 } },
     };
@@ -187,7 +187,7 @@ describe('an answer that does not fit its form', () => {
           call.method === 'server/discover'
             ? server.dispatch(call)
             : call.params['inputResponses'] === undefined
-              ? { resultType: 'input_required', inputRequests: { q: asked } }
+              ? { resultType: 'input_required', inputRequests: { q: question } }
               : { resultType: 'complete', content: [], structuredContent: call.params['inputResponses'] },
       },
       { elicit: () => ({ action: 'accept', content: { any: 1 } }) },
@@ -205,7 +205,7 @@ describe('a missing handler', () => {
     ['folders', /`roots`/],
   ])('is named in the error of the call, with the remedy: %s', async (name, message) => {
     await using client = await inProcessClient(server);
-    const error = await client.callTool(name).catch((thrown) => thrown);
+    const error = await client.callTool(name).catch((reason) => reason);
     expect(error).toMatchObject({ code: 'missing_capability' });
     expect(error.message).toMatch(/Pass connect\(\)/);
     expect(error.message).toMatch(message);

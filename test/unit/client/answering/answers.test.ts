@@ -23,8 +23,8 @@ const server = createServer({
         ]);
         if (who.action !== 'accept') return `not booked: ${who.action}`;
         const poem = await ctx.sample('poem', { messages: 'A poem', maxTokens: 10 });
-        const visited = await ctx.elicit('pay', { message: 'Pay', url: 'https://example.com/pay' });
-        return `${who.content.name} ${who.content.seats} ${folders[0]?.uri} ${poem.text} ${visited.action}`;
+        const visit = await ctx.elicit('pay', { message: 'Pay', url: 'https://example.com/pay' });
+        return `${who.content.name} ${who.content.seats} ${folders[0]?.uri} ${poem.text} ${visit.action}`;
       },
     }),
     ask: tool({
@@ -86,7 +86,7 @@ describe('questions of a server', () => {
     expect(client.status).toBe('ready');
   });
 
-  test('are answered in time that does not count against any call', async () => {
+  test('do not use up the timeout of the call while the user answers', async () => {
     const userTakes = slowUser();
     await using client = await inProcessClient(server, {
       timeoutMs: 10_000,
@@ -122,13 +122,13 @@ describe('a server that keeps asking', () => {
   };
 
   test('is stopped after maxRounds', async () => {
-    let asked = 0;
+    let questions = 0;
     await using client = await inProcessClient(
       { dispatch: asking({ inputRequests: { q: form } }) },
       {
         maxRounds: 3,
         elicit: () => {
-          asked++;
+          questions++;
           return { action: 'cancel' };
         },
       },
@@ -137,22 +137,22 @@ describe('a server that keeps asking', () => {
       code: 'bad_response',
       message: expect.stringContaining('maxRounds'),
     });
-    expect(asked).toBe(3);
+    expect(questions).toBe(3);
   });
 
   test('gets its state back unchanged, and none if it sent none', async () => {
-    const seen: unknown[] = [];
+    const calls: unknown[] = [];
     const states = ['first', undefined];
     const dispatch: Dispatch = async (call) => {
       if (call.method === 'server/discover') return server.dispatch(call);
-      seen.push([
+      calls.push([
         call.id,
         call.params['requestState'],
         call.params['inputResponses'],
         call.params['arguments'],
       ]);
-      if (seen.length > 2) return { resultType: 'complete', content: [] };
-      const requestState = states[seen.length - 1];
+      if (calls.length > 2) return { resultType: 'complete', content: [] };
+      const requestState = states[calls.length - 1];
       return {
         resultType: 'input_required',
         inputRequests: { q: form },
@@ -162,14 +162,14 @@ describe('a server that keeps asking', () => {
     await using client = await inProcessClient({ dispatch }, { elicit: () => ({ action: 'cancel' }) });
     await client.callTool('x', { n: 1 });
     const answer = { q: { action: 'cancel' } };
-    expect(seen).toEqual([
+    expect(calls).toEqual([
       [expect.anything(), undefined, undefined, { n: 1 }],
       [expect.anything(), 'first', answer, { n: 1 }],
       [expect.anything(), undefined, answer, { n: 1 }],
     ]);
   });
 
-  test('is an error if it asks for nothing at all', async () => {
+  test('but asks for nothing is a bad response', async () => {
     await using client = await inProcessClient({ dispatch: asking({}) });
     await expect(client.callTool('x')).rejects.toMatchObject({ code: 'bad_response' });
   });

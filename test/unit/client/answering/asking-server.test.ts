@@ -4,7 +4,7 @@ import { connect } from '../../../../src/client.js';
 import { createServer, tool } from '../../../../src/index.js';
 import { testClient } from '../../../../src/testing.js';
 
-const asking = createServer({
+const bank = createServer({
   name: 'bank',
   title: 'The Bank',
   version: '1',
@@ -19,14 +19,14 @@ const asking = createServer({
 
 describe('a handler of the client', () => {
   test.each(['2026-07-28', '2025-11-25'] as const)(
-    'receives the name of the asking server in %s',
+    'receives the title of the asking server in %s',
     async (revision) => {
       let server = '';
-      await using client = await testClient(asking, {
+      await using client = await testClient(bank, {
         over: 'http',
         revision,
-        elicit: (_, asked) => {
-          ({ server } = asked);
+        elicit: (_, details) => {
+          ({ server } = details);
           return { action: 'decline' };
         },
       });
@@ -35,10 +35,10 @@ describe('a handler of the client', () => {
     },
   );
 
-  test('receives the name of the asking server in a group', async () => {
+  test('receives the title of the asking server in a group', async () => {
     const askers: string[] = [];
     await using group = await connect(
-      { mcpServers: { one: { target: asking } } },
+      { mcpServers: { one: { target: bank } } },
       {
         elicit: (_, { server }) => {
           askers.push(server);

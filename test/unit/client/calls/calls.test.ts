@@ -49,11 +49,11 @@ describe('a tool call', () => {
     expect((await client.callTool('nothing')).unwrap()).toBe('');
   });
 
-  test('returns the failure of the tool as a result, and unwrap throws it', async () => {
+  test('returns the failure of the tool as a result, which unwrap and client.tool throw', async () => {
     await using client = await inProcessClient(server);
-    const failed = await client.callTool('fail');
-    expect(failed).toMatchObject({ isError: true, text: 'It is closed on Sundays' });
-    expect(() => failed.unwrap()).toThrow(
+    const result = await client.callTool('fail');
+    expect(result).toMatchObject({ isError: true, text: 'It is closed on Sundays' });
+    expect(() => result.unwrap()).toThrow(
       expect.objectContaining({ code: 'tool_failed', message: 'It is closed on Sundays' }),
     );
     await expect(client.tool['fail']?.()).rejects.toMatchObject({ code: 'tool_failed' });
@@ -65,24 +65,24 @@ describe('a tool call', () => {
   });
 
   test('delivers progress and log messages to the call and to the client', async () => {
-    const said: unknown[] = [];
+    const ofClient: unknown[] = [];
     await using client = await inProcessClient(server, {
-      onLog: (message) => said.push(message),
-      progress: (progress, { name }) => said.push([name, progress]),
+      onLog: (message) => ofClient.push(message),
+      progress: (progress, { name }) => ofClient.push([name, progress]),
     });
-    const own: unknown[] = [];
+    const ofCall: unknown[] = [];
     await client.callTool(
       'count',
       {},
-      { onProgress: (progress) => own.push(progress), onLog: (message) => own.push(message) },
+      { onProgress: (progress) => ofCall.push(progress), onLog: (message) => ofCall.push(message) },
     );
-    expect(own).toEqual([
+    expect(ofCall).toEqual([
       { progress: 1, total: 3, message: 'step 1' },
       { progress: 2, total: 3, message: 'step 2' },
       { progress: 3, total: 3, message: 'step 3' },
       expect.objectContaining({ level: 'info' }),
     ]);
-    expect(said).toEqual([
+    expect(ofClient).toEqual([
       ['count', expect.objectContaining({ progress: 1 })],
       ['count', expect.objectContaining({ progress: 2 })],
       ['count', expect.objectContaining({ progress: 3 })],
@@ -90,18 +90,18 @@ describe('a tool call', () => {
     ]);
   });
 
-  test('delivers no log messages unless they are requested', async () => {
+  test('delivers no log messages until a log level is set', async () => {
     await using client = await inProcessClient(server);
-    const said: unknown[] = [];
-    client.on('log', (message) => said.push(message));
+    const messages: unknown[] = [];
+    client.on('log', (message) => messages.push(message));
     await client.callTool('count');
-    expect(said).toEqual([]);
+    expect(messages).toEqual([]);
     client.setLogLevel('debug');
     await client.callTool('count');
-    expect(said).toHaveLength(1);
+    expect(messages).toHaveLength(1);
   });
 
-  test('is cancelled by its signal, and the handler sees it', async () => {
+  test('is cancelled by its signal, and is pending until then', async () => {
     await using client = await inProcessClient(server);
     const stop = new AbortController();
     const call = client.callTool('hang', {}, { signal: stop.signal });
@@ -144,7 +144,7 @@ describe('the timeout of a call', () => {
     };
   }
 
-  test('ends a call without a sign of life, even if the server ignores its signal', async () => {
+  test('ends a call without a response or progress, even if the server ignores its signal', async () => {
     const slow = slowServer();
     await using client = await inProcessClient(slow);
     await expect(client.callTool('x', {}, { timeoutMs: 20 })).rejects.toMatchObject({
@@ -158,13 +158,13 @@ describe('the timeout of a call', () => {
     const slow = slowServer();
     await using client = await inProcessClient(slow);
     const progressing = setInterval(slow.progress, 5);
-    const begun = performance.now();
+    const start = performance.now();
     await expect(client.callTool('x', {}, { timeoutMs: 100, maxTimeoutMs: 400 })).rejects.toMatchObject({
       code: 'timeout',
       message: expect.stringContaining('400 ms in all'),
     });
     clearInterval(progressing);
-    expect(performance.now() - begun).toBeGreaterThan(390);
+    expect(performance.now() - start).toBeGreaterThan(390);
   });
 });
 
@@ -188,7 +188,7 @@ describe("the server's description of itself", () => {
     expect(await client.ping()).toBeGreaterThanOrEqual(0);
   });
 
-  test('may lack prompts, and their list is then empty', async () => {
+  test('may lack every capability, and its lists are then empty', async () => {
     await using client = await inProcessClient(createServer({ name: 'bare', version: '1' }));
     expect(await client.prompts().all()).toEqual([]);
     expect(await client.resources().all()).toEqual([]);
@@ -217,7 +217,7 @@ describe('middleware', () => {
 });
 
 describe('a callback that throws', () => {
-  test('harms neither the call nor the client', async () => {
+  test('is reported as a problem, and harms neither the call nor the client', async () => {
     const angry = (): never => {
       throw new Error('no');
     };
@@ -234,7 +234,7 @@ describe('a callback that throws', () => {
 });
 
 describe('the output schema of a tool', () => {
-  test('rejects a result that does not fit, with the problem', async () => {
+  test('rejects a result that does not fit, once the tool has been listed', async () => {
     const lying: Dispatch = async (call) => {
       const outcome = await server.dispatch(call);
       return call.method === 'tools/call' ? { ...outcome, structuredContent: { n: 'one' } } : outcome;
@@ -270,7 +270,7 @@ describe('the output schema of a tool', () => {
     expect(client.info().problems).toHaveLength(1);
   });
 
-  test('has its regular expressions never run', async () => {
+  test('does not have its regular expressions run', async () => {
     const evil: Dispatch = async (call) => {
       const outcome = await server.dispatch(call);
       if (call.method === 'tools/call') return { ...outcome, structuredContent: { n: `${'a'.repeat(50)}!` } };
@@ -294,7 +294,7 @@ test.each([
   expect((await client.callTool('any')).text).toBe(text);
 });
 
-test('an McpError of a peer keeps its number, and other errors get a code of ours', async () => {
+test('an McpError of a dispatch keeps its number, and another error becomes an internal error with its cause', async () => {
   const broken: Dispatch = async (call) => {
     if (call.method === 'server/discover') return server.dispatch(call);
     throw call.method === 'x/mcp'

@@ -3,7 +3,7 @@ import { connect } from '../../../../src/client.js';
 import { createServer, tool } from '../../../../src/index.js';
 import { serve } from '../../../../src/node.js';
 
-test('a list of a server in the same process is never outdated, and elsewhere `fresh` fetches it again', async () => {
+test('a list of a server in the same process is never outdated, and a cached list over HTTP is fetched again with `fresh`', async () => {
   const server = createServer({ name: 'grows', version: '1', tools: { one: tool({ run: () => 1 }) } });
   await using inside = await connect(server);
   expect(await inside.tools().all()).toHaveLength(1);

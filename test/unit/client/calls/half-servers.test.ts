@@ -6,20 +6,20 @@ import { inProcessClient } from '../../../support/in-process-client.js';
 
 // Servers that declare more or less than they have.
 
-interface Half {
+interface HalfServer {
   readonly dispatch: Dispatch;
-  readonly asked: string[];
+  readonly methods: string[];
 }
 
-function half(
+function halfServer(
   capabilities: () => object,
   answer: (call: Call) => object | undefined = () => undefined,
-): Half {
-  const asked: string[] = [];
+): HalfServer {
+  const methods: string[] = [];
   return {
-    asked,
+    methods,
     dispatch: async (call) => {
-      asked.push(call.method);
+      methods.push(call.method);
       if (call.method === 'server/discover')
         return { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: capabilities() };
       const own = answer(call);
@@ -30,7 +30,7 @@ function half(
 }
 
 test('a list is empty if the server does not know the method, even if the server declares the capability', async () => {
-  const server = half(() => ({ tools: {}, resources: {}, prompts: {} }));
+  const server = halfServer(() => ({ tools: {}, resources: {}, prompts: {} }));
   await using client = await inProcessClient(server);
   expect(await client.templates().all()).toEqual([]);
   // Many servers have resources and no templates: that is not a problem to report.
@@ -45,8 +45,8 @@ test('a list is empty if the server does not know the method, even if the server
   ]);
 });
 
-test('a subscription requests only what the server declares, and accepts nothing if the server declares nothing', async () => {
-  const server = half(
+test('a subscription to changes that the server does not declare sends no request and accepts nothing', async () => {
+  const server = halfServer(
     () => ({ tools: { listChanged: false }, resources: { subscribe: false }, prompts: {} }),
     ({ method }) => {
       if (method === 'subscriptions/listen') throw new McpError('internal_error', 'No streams here');
@@ -54,16 +54,16 @@ test('a subscription requests only what the server declares, and accepts nothing
     },
   );
   await using client = await inProcessClient(server);
-  for (const wanted of ['a://b', { tools: true, prompts: true, resources: true, uris: ['a://b'] }]) {
-    await using subscription = await client.subscribe(wanted);
+  for (const filter of ['a://b', { tools: true, prompts: true, resources: true, uris: ['a://b'] }]) {
+    await using subscription = await client.subscribe(filter);
     expect(subscription.accepted).toEqual({});
   }
-  expect(server.asked).not.toContain('subscriptions/listen');
+  expect(server.methods).not.toContain('subscriptions/listen');
 });
 
-test('a subscription requests its declared part, and always tasks', async () => {
+test('a subscription requests only the changes that the server declares, and always tasks', async () => {
   const filters: unknown[] = [];
-  const server = half(
+  const server = halfServer(
     () => ({ tools: { listChanged: true }, resources: {} }),
     (call) => {
       if (call.method !== 'subscriptions/listen') return undefined;
@@ -86,7 +86,7 @@ test('a subscription requests its declared part, and always tasks', async () => 
 
 test('a capability that a server declares later is subscribed to without a new connection', async () => {
   let more = false;
-  const server = half(
+  const server = halfServer(
     () => ({ tools: { listChanged: more } }),
     (call) => {
       if (call.method !== 'subscriptions/listen') return undefined;
@@ -104,8 +104,8 @@ test('a capability that a server declares later is subscribed to without a new c
 
 test('a group of many servers, and many calls with one signal, cause no warning of a listener leak', async () => {
   const warnings: string[] = [];
-  const hear = (warning: Error): void => void warnings.push(warning.message);
-  process.on('warning', hear);
+  const onWarning = (warning: Error): void => void warnings.push(warning.message);
+  process.on('warning', onWarning);
   try {
     const server = createServer({ name: 'one', version: '1', tools: { t: tool({ run: () => 1 }) } });
     const names = Array.from({ length: 25 }, (_, at) => `s${at}`);
@@ -124,6 +124,6 @@ test('a group of many servers, and many calls with one signal, cause no warning 
     stop.abort();
     for (const { status } of await Promise.allSettled(open)) expect(status).toBe('rejected');
   } finally {
-    process.off('warning', hear);
+    process.off('warning', onWarning);
   }
 });

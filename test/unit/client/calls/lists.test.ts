@@ -13,11 +13,11 @@ const many = createServer({
 describe('lists', () => {
   test('are fetched page by page, only as far as they are read', async () => {
     let pages = 0;
-    const counted: Dispatch = (call) => {
+    const counting: Dispatch = (call) => {
       if (call.method === 'tools/list') pages++;
       return many.dispatch(call);
     };
-    await using client = await inProcessClient({ dispatch: counted }, { cache: false });
+    await using client = await inProcessClient({ dispatch: counting }, { cache: false });
     const names: string[] = [];
     for await (const { name } of client.tools()) {
       names.push(name);
@@ -38,7 +38,7 @@ describe('lists', () => {
     await expect(client.tools().all()).rejects.toMatchObject({ code: 'bad_response' });
   });
 
-  test('of a server whose pages never end are cut at the maximum length', async () => {
+  test('end with an error at the maximum size if the pages of the server never end', async () => {
     const description = 'x'.repeat(16 * 1024 * 1024);
     let pages = 0;
     const endless: Dispatch = async (call) =>
@@ -65,7 +65,7 @@ describe('lists', () => {
     expect(client.info().problems[0]).toContain('Skipped 2 entries');
   });
 
-  test('that are malformed are an error', async () => {
+  test('end with an error if the response has no list', async () => {
     const odd: Dispatch = async (call) =>
       call.method === 'tools/list' ? { resultType: 'complete' } : many.dispatch(call);
     await using client = await inProcessClient({ dispatch: odd });
@@ -85,7 +85,7 @@ describe('resources, prompts and completions', () => {
   );
   server.prompt('review', { description: 'Reviews' }, () => 'Review this');
 
-  test('are read, rendered and completed', async () => {
+  test('are listed, read, rendered and completed', async () => {
     await using client = await inProcessClient(server);
     expect((await client.resources().all()).map(({ uri }) => uri)).toEqual(['config://app']);
     expect((await client.templates().all()).map(({ uriTemplate }) => uriTemplate)).toEqual(['users://{id}']);

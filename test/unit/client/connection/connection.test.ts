@@ -10,22 +10,22 @@ import { until } from '../../../support/until.js';
 const done: Outcome = { resultType: 'complete', content: [] };
 const lost = new McpError('connection_closed', 'The process ended');
 
-interface Scripted {
+interface ScriptedClient {
   readonly client: Promise<Client>;
-  readonly opened: () => number;
-  readonly closed: () => number;
+  readonly opens: () => number;
+  readonly closes: () => number;
   readonly events: () => LinkEvents;
   failing: McpError | undefined;
   answer: (call: Call) => Promise<Outcome>;
 }
 
-function scripted(options: ClientOptions = {}, connectTimeoutMs?: number): Scripted {
-  let opened = 0;
-  let closed = 0;
+function scriptedClient(options: ClientOptions = {}, connectTimeoutMs?: number): ScriptedClient {
+  let opens = 0;
+  let closes = 0;
   let current: LinkEvents | undefined;
-  const script: Scripted = {
-    opened: () => opened,
-    closed: () => closed,
+  const script: ScriptedClient = {
+    opens: () => opens,
+    closes: () => closes,
     events: () => current as LinkEvents,
     failing: undefined,
     answer: async () => done,
@@ -38,7 +38,7 @@ function scripted(options: ClientOptions = {}, connectTimeoutMs?: number): Scrip
         if (connectTimeoutMs !== undefined) {
           await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
         }
-        opened++;
+        opens++;
         current = events;
         if (script?.failing) throw script.failing;
         const link: Link = {
@@ -47,7 +47,7 @@ function scripted(options: ClientOptions = {}, connectTimeoutMs?: number): Scrip
           discovered: { supportedVersions: ['2026-07-28'], capabilities: {} },
           dispatch: (call) => script.answer(call),
           close: async () => {
-            closed++;
+            closes++;
           },
         };
         return link;
@@ -58,14 +58,14 @@ function scripted(options: ClientOptions = {}, connectTimeoutMs?: number): Scrip
 }
 
 describe('a lost connection', () => {
-  test('is reopened, and the state shows it', async () => {
-    const script = scripted({ reconnect: { baseMs: 1 } });
+  test('is reopened while calls wait, and the status shows it', async () => {
+    const script = scriptedClient({ reconnect: { baseMs: 1 } });
     await using client = await script.client;
     const statuses: unknown[] = [];
     client.on('status', ({ status, reason }) => statuses.push([status, reason?.message]));
     script.events().lost(lost);
     expect(client.status).toBe('reconnecting');
-    // A call in the meantime waits.
+
     await client.callTool('x');
     expect(client.status).toBe('ready');
     expect(statuses).toEqual([
@@ -73,11 +73,11 @@ describe('a lost connection', () => {
       ['ready', undefined],
     ]);
     expect(client.info().reconnects).toBe(1);
-    expect(script.closed()).toBe(1);
+    expect(script.closes()).toBe(1);
   });
 
-  test('fails waiting calls after two failed attempts, with their reason', async () => {
-    const script = scripted({ reconnect: { baseMs: 1 } });
+  test('fails waiting calls with the reason if it cannot be reopened, and is retried', async () => {
+    const script = scriptedClient({ reconnect: { baseMs: 1 } });
     await using client = await script.client;
     script.failing = new McpError('connect_failed', 'The command was not found');
     script.events().lost(lost);
@@ -86,46 +86,46 @@ describe('a lost connection', () => {
       message: 'The command was not found',
     });
     script.failing = undefined;
-    await until('it is there again', () => client.status === 'ready');
+    await until('it is open again', () => client.status === 'ready');
     await client.callTool('x');
   });
 
   test('is given up after maxAttempts, and the client is closed with the reason', async () => {
-    const script = scripted({ reconnect: { baseMs: 1, maxAttempts: 3 } });
+    const script = scriptedClient({ reconnect: { baseMs: 1, maxAttempts: 3 } });
     const client = await script.client;
     const reasons: unknown[] = [];
     client.on('status', ({ status, reason }) => status === 'closed' && reasons.push(reason?.message));
     script.failing = new McpError('connect_failed', 'gone');
     script.events().lost(lost);
     await until('it is closed', () => client.status === 'closed');
-    expect(script.opened()).toBe(4);
+    expect(script.opens()).toBe(4);
     expect(reasons).toEqual(['gone']);
     await expect(client.callTool('x')).rejects.toMatchObject({ code: 'connection_closed' });
     await client.close();
   });
 
   test('is not reopened if the server rejects the credentials', async () => {
-    const script = scripted({ reconnect: { baseMs: 1 } });
+    const script = scriptedClient({ reconnect: { baseMs: 1 } });
     const client = await script.client;
     script.failing = new McpError('unauthorized', 'The token has expired');
     script.events().lost(lost);
     await until('it is closed', () => client.status === 'closed');
-    expect(script.opened()).toBe(2);
+    expect(script.opens()).toBe(2);
   });
 
   test('closes the client if reconnecting is disabled', async () => {
-    const script = scripted({ reconnect: false });
+    const script = scriptedClient({ reconnect: false });
     const client = await script.client;
     script.events().lost(lost);
     expect(client.status).toBe('closed');
     await client.close();
-    expect(script.opened()).toBe(1);
+    expect(script.opens()).toBe(1);
   });
 });
 
 describe('calls that were interrupted', () => {
-  test('are retried if that is safe', async () => {
-    const script = scripted();
+  test('are retried if they only list', async () => {
+    const script = scriptedClient();
     await using client = await script.client;
     let tries = 0;
     script.answer = async (call) => {
@@ -136,8 +136,8 @@ describe('calls that were interrupted', () => {
     expect(tries).toBe(3);
   });
 
-  test('are not retried if a tool may have done its work', async () => {
-    const script = scripted();
+  test('are not retried if a tool may have run', async () => {
+    const script = scriptedClient();
     await using client = await script.client;
     let tries = 0;
     script.answer = async () => {
@@ -148,8 +148,8 @@ describe('calls that were interrupted', () => {
     expect(tries).toBe(1);
   });
 
-  test('are retried for a tool that is idempotent, that has an idempotency key, or that the server never received', async () => {
-    const script = scripted();
+  test('are retried for a tool that is read-only, that honours the idempotency key, or that has not run', async () => {
+    const script = scriptedClient();
     await using client = await script.client;
     let failures = 0;
     let reason = lost;
@@ -196,14 +196,14 @@ describe('calls that were interrupted', () => {
 });
 
 describe('connecting', () => {
-  test('times out', async () => {
-    await expect(scripted({}, 20).client).rejects.toMatchObject({
+  test('times out after connectTimeoutMs', async () => {
+    await expect(scriptedClient({}, 20).client).rejects.toMatchObject({
       code: 'timeout',
       message: expect.stringContaining('20 ms'),
     });
   });
 
-  test('times out even if nobody checks the signal, and a late link is closed', async () => {
+  test('times out even if opening ignores the signal, and a late link is closed', async () => {
     const close = vi.fn(async () => {});
     let finish: ((link: Link) => void) | undefined;
     const connecting = createClient({
@@ -221,7 +221,7 @@ describe('connecting', () => {
     await until('it is closed', () => close.mock.calls.length === 1);
   });
 
-  test('fails for good, with the reason', async () => {
+  test('fails with the reason if the link cannot be opened', async () => {
     const failure = new McpError('connect_failed', 'no route');
     await expect(
       createClient({
@@ -234,7 +234,7 @@ describe('connecting', () => {
     ).rejects.toBe(failure);
   });
 
-  test('closes a link that is lost while it is opened', async () => {
+  test('fails and closes the link if the link is lost while it is opened', async () => {
     const close = vi.fn(async () => {});
     await expect(
       createClient({
@@ -256,13 +256,13 @@ describe('connecting', () => {
   });
 
   test('stops if the client is closed while it reconnects', async () => {
-    const script = scripted({ reconnect: { baseMs: 5 } });
+    const script = scriptedClient({ reconnect: { baseMs: 5 } });
     const client = await script.client;
     script.events().lost(lost);
     const call = client.callTool('x');
     await Promise.all([client.close(), expect(call).rejects.toMatchObject({ code: 'connection_closed' })]);
     expect(client.status).toBe('closed');
-    expect(script.opened()).toBe(1);
+    expect(script.opens()).toBe(1);
   });
 });
 

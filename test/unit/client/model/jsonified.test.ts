@@ -35,7 +35,7 @@ const server = createServer({
 });
 
 describe('a client that knows the type of its server', () => {
-  it('gets values as JSON carries them, in the same process too', async () => {
+  it('gets values as JSON carries them, even in the same process', async () => {
     await using client = await connect<typeof server>(server);
     const [row] = (await client.tool.rows()).rows;
     expectTypeOf(row?.at).toEqualTypeOf<string | undefined>();
@@ -46,18 +46,18 @@ describe('a client that knows the type of its server', () => {
 
   it("cannot change the server's own objects", async () => {
     await using client = await connect<typeof server>(server);
-    const got = await client.tool.state();
-    got.tags.push('x');
+    const value = await client.tool.state();
+    value.tags.push('x');
     expect(state.tags).toEqual(['a']);
     expect(await client.tool.state()).toEqual({ tags: ['a'] });
   });
 
   it('gets the defaults of an output schema', async () => {
     await using client = await connect<typeof server>(server);
-    const got = await client.tool.defaults();
-    expectTypeOf(got.hours).toEqualTypeOf<number>();
-    expectTypeOf(got.note).toEqualTypeOf<string | undefined>();
-    expect(got).toEqual({ hours: 1 });
+    const value = await client.tool.defaults();
+    expectTypeOf(value.hours).toEqualTypeOf<number>();
+    expectTypeOf(value.note).toEqualTypeOf<string | undefined>();
+    expect(value).toEqual({ hours: 1 });
   });
 });
 

@@ -5,18 +5,18 @@ import type { Call, Dispatch } from '../../../../src/protocol/call.js';
 import { inProcessClient } from '../../../support/in-process-client.js';
 import { until } from '../../../support/until.js';
 
-function counted(
+function countRequests(
   server: Server,
   change?: (call: Call) => object,
-): { dispatch: Dispatch; asked: (method: string) => number } {
-  const asked: string[] = [];
+): { dispatch: Dispatch; requests: (method: string) => number } {
+  const methods: string[] = [];
   return {
     dispatch: async (call) => {
-      asked.push(call.method);
+      methods.push(call.method);
       const outcome = await server.dispatch(call);
       return { ...outcome, ...change?.(call) };
     },
-    asked: (method) => asked.filter((one) => one === method).length,
+    requests: (method) => methods.filter((one) => one === method).length,
   };
 }
 
@@ -30,39 +30,39 @@ function books(): Server {
 const fresh = { ttlMs: 60_000, cacheScope: 'private' };
 
 describe('the result cache', () => {
-  test('keeps a result for as long as the server allows, and no longer', async () => {
-    const server = counted(books(), () => fresh);
+  test('keeps lists and resources that the server lets it keep, and does not keep pings', async () => {
+    const server = countRequests(books(), () => fresh);
     await using client = await inProcessClient(server);
     await client.tools().all();
     await client.tools().all();
     await client.readResource('book://one');
     await client.readResource('book://one');
-    expect(server.asked('tools/list')).toBe(1);
-    expect(server.asked('resources/read')).toBe(1);
+    expect(server.requests('tools/list')).toBe(1);
+    expect(server.requests('resources/read')).toBe(1);
     await client.ping();
     await client.ping();
     // One of the calls opened the connection.
-    expect(server.asked('server/discover')).toBe(3);
+    expect(server.requests('server/discover')).toBe(3);
   });
 
-  test('keeps no result without ttlMs, with a negative one, or if it is disabled', async () => {
+  test('keeps no result whose ttlMs is missing or not positive, and none if it is disabled', async () => {
     for (const ttlMs of [undefined, 0, -1, Number.NaN, '5']) {
-      const server = counted(books(), () => ({ ttlMs }));
+      const server = countRequests(books(), () => ({ ttlMs }));
       await using client = await inProcessClient(server);
       await client.tools().all();
       await client.tools().all();
-      expect(server.asked('tools/list')).toBe(2);
+      expect(server.requests('tools/list')).toBe(2);
     }
-    const server = counted(books(), () => fresh);
+    const server = countRequests(books(), () => fresh);
     await using client = await inProcessClient(server, { cache: false });
     await client.tools().all();
     await client.tools().all();
-    expect(server.asked('tools/list')).toBe(2);
+    expect(server.requests('tools/list')).toBe(2);
   });
 
   test('keeps a result until a notification invalidates it', async () => {
     const inner = books();
-    const server = counted(inner, () => fresh);
+    const server = countRequests(inner, () => fresh);
     await using client = await inProcessClient(server);
     await using changes = await client.subscribe({ tools: true, uris: ['book://one'] });
     expect(changes.accepted).toEqual({ tools: true, uris: ['book://one'] });
@@ -73,18 +73,18 @@ describe('the result cache', () => {
     for await (const change of changes) if (change.kind === 'resource') break;
     await client.tools().all();
     await client.readResource('book://one');
-    expect(server.asked('tools/list')).toBe(2);
-    expect(server.asked('resources/read')).toBe(2);
+    expect(server.requests('tools/list')).toBe(2);
+    expect(server.requests('resources/read')).toBe(2);
   });
 
   test('does not keep a result that was in flight during a change', async () => {
     const inner = books();
     let release: (() => void) | undefined;
-    let asked = 0;
+    let requests = 0;
     const slow: Dispatch = async (call) => {
       const outcome = await inner.dispatch(call);
       if (call.method !== 'tools/list') return outcome;
-      if (asked++ === 0)
+      if (requests++ === 0)
         await new Promise<void>((resolve) => {
           release = resolve;
         });
@@ -99,7 +99,7 @@ describe('the result cache', () => {
     release?.();
     await first;
     await client.tools().all();
-    expect(asked).toBe(2);
+    expect(requests).toBe(2);
   });
 
   test('keeps private results for their client, and public ones for all that share the cache', async () => {
@@ -108,23 +108,31 @@ describe('the result cache', () => {
       ['private', 2],
       ['public', 1],
     ] as const) {
-      const server = counted(books(), () => ({ ttlMs: 60_000, cacheScope }));
+      const server = countRequests(books(), () => ({ ttlMs: 60_000, cacheScope }));
       await using one = await inProcessClient(server, { cache });
       await using other = await inProcessClient(server, { cache });
       await one.tools().all();
       await other.tools().all();
-      expect(server.asked('tools/list')).toBe(times);
+      expect(server.requests('tools/list')).toBe(times);
     }
   });
 
-  test('stays within its limits of count and size', async () => {
+  test('drops the oldest result when it has too many', async () => {
     const server = createServer({ name: 'large', version: '1' });
     server.resource('r://{id}', {}, () => 'x'.repeat(1000));
-    const spied = counted(server as Server, () => fresh);
+    const spied = countRequests(server as Server, () => fresh);
     await using client = await inProcessClient(spied, {
       cache: new ResultCache({ maxEntries: 2, maxBytes: 100_000 }),
     });
     for (const uri of ['r://1', 'r://2', 'r://3', 'r://3', 'r://1']) await client.readResource(uri);
-    expect(spied.asked('resources/read')).toBe(4);
+    expect(spied.requests('resources/read')).toBe(4);
+  });
+
+  test('does not keep a result that is larger than its limit', async () => {
+    const server = countRequests(books(), () => fresh);
+    await using client = await inProcessClient(server, { cache: new ResultCache({ maxBytes: 10 }) });
+    await client.readResource('book://one');
+    await client.readResource('book://one');
+    expect(server.requests('resources/read')).toBe(2);
   });
 });

@@ -9,12 +9,12 @@ bank.resource('a://b', {}, () => 'b');
 test('a change of a resource is one notification in either era', async () => {
   for (const revision of ['2026-07-28', '2025-11-25'] as const) {
     await using client = await testClient(bank, { over: 'websocket', revision });
-    const heard: string[] = [];
-    client.on('notification', ({ method }) => heard.push(method));
+    const methods: string[] = [];
+    client.on('notification', ({ method }) => methods.push(method));
     const changes: unknown[] = [];
     await client.subscribe('a://b', { onChange: (change) => changes.push(change) });
     bank.changed.resource('a://b');
-    await until('it is told', () => changes.length === 1);
-    expect(heard).toEqual(['notifications/resources/updated']);
+    await until('the change has arrived', () => changes.length === 1);
+    expect(methods).toEqual(['notifications/resources/updated']);
   }
 });

@@ -70,27 +70,27 @@ describe('a subscription', () => {
     server.changed.resource('book://2');
     server.changed.resource('book://1');
     server.changed.resource('book://1');
-    const heard: Change[] = [];
+    const changes: Change[] = [];
     for await (const change of book) {
-      heard.push(change);
-      if (heard.length === 1) {
+      changes.push(change);
+      if (changes.length === 1) {
         server.changed.resource('book://1');
       } else break;
     }
-    expect(heard).toEqual([
+    expect(changes).toEqual([
       { kind: 'resource', uri: 'book://1' },
       { kind: 'resource', uri: 'book://1' },
     ]);
   });
 
   test('reports changes below a resource, and not of URIs that only share a prefix', async () => {
-    const heard: unknown[] = [];
+    const changes: unknown[] = [];
     const spied = watched(library());
     await using client = await inProcessClient(spied);
-    await client.subscribe('book://1', { onChange: (change) => heard.push(change) });
+    await client.subscribe('book://1', { onChange: (change) => changes.push(change) });
     for (const uri of ['book://1/page', 'book://10', 'book://1'])
       spied.open[0]?.notify('notifications/resources/updated', { uri });
-    expect(heard).toEqual([
+    expect(changes).toEqual([
       { kind: 'resource', uri: 'book://1/page' },
       { kind: 'resource', uri: 'book://1' },
     ]);
@@ -99,22 +99,22 @@ describe('a subscription', () => {
   test('calls its callback at once', async () => {
     const server = library();
     await using client = await inProcessClient(server);
-    const heard: Change[] = [];
+    const changes: Change[] = [];
     await client.subscribe(
       { tools: true, prompts: true, resources: true },
-      { onChange: (change) => heard.push(change) },
+      { onChange: (change) => changes.push(change) },
     );
     server.changed.tools();
     server.changed.prompts();
     server.changed.resources();
     server.changed.tools();
-    expect(heard.map(({ kind }) => kind)).toEqual(['tools', 'prompts', 'resources', 'tools']);
+    expect(changes.map(({ kind }) => kind)).toEqual(['tools', 'prompts', 'resources', 'tools']);
   });
 
   test('reports a callback that throws as a problem, and still calls the next', async () => {
     const server = library();
     await using client = await inProcessClient(server);
-    const heard: Change[] = [];
+    const changes: Change[] = [];
     await client.subscribe(
       { tools: true },
       {
@@ -123,9 +123,9 @@ describe('a subscription', () => {
         },
       },
     );
-    await client.subscribe({ tools: true }, { onChange: (change) => heard.push(change) });
+    await client.subscribe({ tools: true }, { onChange: (change) => changes.push(change) });
     server.changed.tools();
-    expect(heard).toHaveLength(1);
+    expect(changes).toHaveLength(1);
     expect(client.info().problems).toEqual(['The onChange of a subscription threw']);
   });
 
@@ -163,16 +163,16 @@ describe('a subscription', () => {
     for await (const _ of byBreak) break;
     for await (const _ of byBreak) expect.unreachable();
     const byClose = await client.subscribe('book://1');
-    const walked = (async () => {
+    const walking = (async () => {
       for await (const _ of byClose) expect.unreachable();
     })();
     await client.close();
-    await soon('the end of the loop', walked);
+    await soon('the end of the loop', walking);
     await until('nothing is open', () => spied.open.length === 0);
     await other.close();
   });
 
-  test('is reopened when it breaks off, and reports a possible gap', async () => {
+  test('is reopened when it breaks off, and reports changes that it may have missed', async () => {
     const server = library();
     const spied = watched(server);
     await using client = await inProcessClient(spied);
@@ -200,31 +200,31 @@ describe('a subscription', () => {
     let listeners = 0;
     const add = signal.addEventListener.bind(signal);
     const remove = signal.removeEventListener.bind(signal);
-    signal.addEventListener = (...given: Parameters<typeof add>) => {
+    signal.addEventListener = (...args: Parameters<typeof add>) => {
       listeners++;
-      add(...given);
+      add(...args);
     };
-    signal.removeEventListener = (...given: Parameters<typeof remove>) => {
+    signal.removeEventListener = (...args: Parameters<typeof remove>) => {
       listeners--;
-      remove(...given);
+      remove(...args);
     };
     for (let time = 0; time < 3; time++) await (await client.subscribe('book://1', { signal })).close();
     expect(listeners).toBe(0);
   });
 
-  test('reports an unreadable notification as a problem, and continues', async () => {
+  test('reports a notification that cannot be read as a problem, and continues', async () => {
     const server = library();
     const spied = watched(server);
     await using client = await inProcessClient(spied);
-    const heard: Change[] = [];
-    await client.subscribe('book://1', { onChange: (change) => heard.push(change) });
+    const changes: Change[] = [];
+    await client.subscribe('book://1', { onChange: (change) => changes.push(change) });
     spied.open[0]?.notify('notifications/tasks', { taskId: 7 });
     server.changed.resource('book://1');
-    expect(heard).toHaveLength(1);
+    expect(changes).toHaveLength(1);
     expect(client.info().problems).toEqual([expect.stringContaining('notifications/tasks')]);
   });
 
-  test('must request something', async () => {
+  test('that requests nothing is rejected', async () => {
     await using client = await inProcessClient(library());
     await expect(client.subscribe({})).rejects.toMatchObject({ code: 'invalid_params' });
     await expect(client.subscribe({ uris: [] })).rejects.toMatchObject({ code: 'invalid_params' });
@@ -244,7 +244,7 @@ describe('a subscription', () => {
     expect(patient.pending()).toEqual([]);
   });
 
-  test('times out if its acknowledgement is lost, whatever else arrives', async () => {
+  test('times out without an acknowledgement, even if a change arrives', async () => {
     const deaf: Dispatch = (call) => {
       if (call.method !== 'subscriptions/listen') return library().dispatch(call);
       call.notify('notifications/resources/updated', { uri: 'book://1' });
@@ -254,7 +254,7 @@ describe('a subscription', () => {
     await expect(client.subscribe('book://1')).rejects.toMatchObject({ code: 'timeout' });
   });
 
-  test('is requested again until it is granted', async () => {
+  test('that is no longer granted is a problem, and is requested again until it is granted', async () => {
     const server = library();
     let listens = 0;
     let end!: () => void;
@@ -270,24 +270,24 @@ describe('a subscription', () => {
       return { resultType: 'complete' };
     };
     await using client = await inProcessClient({ dispatch: moody });
-    const heard: Change[] = [];
-    await client.subscribe('book://1', { onChange: (change) => heard.push(change) });
+    const changes: Change[] = [];
+    await client.subscribe('book://1', { onChange: (change) => changes.push(change) });
     end();
-    await until('it is granted again', () => heard.length > 0);
+    await until('it is granted again', () => changes.length > 0);
     expect(listens).toBe(3);
     expect(client.info().problems).toEqual([expect.stringContaining('no longer grants the subscription')]);
   });
 
-  test('survives a lost connection', async () => {
+  test('is opened again after a lost connection, and reports later changes', async () => {
     const server = library();
     let lose!: () => void;
-    let opened = 0;
+    let opens = 0;
     let lost = new AbortController();
     const client: Client = await createClient({
       target: 'test',
       options: { reconnect: { baseMs: 1 } },
       open: async (events, open) => {
-        opened++;
+        opens++;
         lost = new AbortController();
         const { signal } = lost;
         const reason = new McpError('connection_closed', 'lost');
@@ -311,13 +311,13 @@ describe('a subscription', () => {
       },
     });
     await using _ = client;
-    const heard: Change[] = [];
-    await client.subscribe('book://1', { onChange: (change) => heard.push(change) });
+    const changes: Change[] = [];
+    await client.subscribe('book://1', { onChange: (change) => changes.push(change) });
     lose();
     expect(client.status).toBe('reconnecting');
-    await until('it is subscribed again', () => opened === 2 && heard.length > 0);
-    heard.length = 0;
+    await until('it is subscribed again', () => opens === 2 && changes.length > 0);
+    changes.length = 0;
     server.changed.resource('book://1');
-    expect(heard).toEqual([{ kind: 'resource', uri: 'book://1' }]);
+    expect(changes).toEqual([{ kind: 'resource', uri: 'book://1' }]);
   });
 });

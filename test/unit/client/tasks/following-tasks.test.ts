@@ -8,12 +8,12 @@ import { until } from '../../../support/until.js';
 
 afterEach(() => vi.restoreAllMocks());
 
-const refused = (): McpError =>
+const refusal = (): McpError =>
   new McpError('connect_failed', 'Nothing listens there.', { data: { unsent: true } });
 
-/** A server that makes a task of each call and reports the status that the test wants; a thrown error is an outage. */
-function tasks(get: (poll: number, call: Parameters<Dispatch>[0]) => object, made: object = {}) {
-  const base = { taskId: 'task-1', status: 'working', ttlMs: 60_000, pollIntervalMs: 1, ...made };
+/** A server that turns each call into a task and reports the status that the test chooses; a thrown error is an outage. */
+function tasks(get: (poll: number, call: Parameters<Dispatch>[0]) => object, overrides: object = {}) {
+  const base = { taskId: 'task-1', status: 'working', ttlMs: 60_000, pollIntervalMs: 1, ...overrides };
   const sent: Record<string, unknown>[] = [];
   let polls = 0;
   const dispatch: Dispatch = async (call) => {
@@ -43,14 +43,14 @@ const progress = (at: number) => ({
 describe('the progress of a task', () => {
   test('reaches onProgress and the progress of connect, each value once', async () => {
     const server = tasks((poll) => (poll > 8 ? { ...done, ...progress(3) } : progress(Math.ceil(poll / 4))));
-    const seen: unknown[] = [];
+    const reports: unknown[] = [];
     const all: unknown[] = [];
     await using client = await inProcessClient(server, {
       progress: (at, call) => all.push([at.progress, call]),
     });
-    const result = await client.callTool('t', {}, { onProgress: (at) => seen.push(at) });
+    const result = await client.callTool('t', {}, { onProgress: (at) => reports.push(at) });
     expect(result.text).toBe('done');
-    expect(seen).toEqual([1, 2, 3].map((at) => ({ progress: at, total: 3, message: `${at}` })));
+    expect(reports).toEqual([1, 2, 3].map((at) => ({ progress: at, total: 3, message: `${at}` })));
     expect(all[0]).toEqual([1, { method: 'tools/call', name: 't' }]);
     expect(all).toHaveLength(3);
   });
@@ -60,25 +60,25 @@ describe('the progress of a task', () => {
     const server = tasks((poll) =>
       poll > odd.length ? done : { _meta: { 'fullmcp/progress': odd[poll - 1] } },
     );
-    const seen: unknown[] = [];
+    const reports: unknown[] = [];
     await using client = await inProcessClient(server);
     await client.callTool(
       't',
       {},
       {
         onProgress: (at) => {
-          seen.push(at);
+          reports.push(at);
           throw new Error('in the listener');
         },
       },
     );
-    expect(seen).toEqual([{ progress: 1 }]);
+    expect(reports).toEqual([{ progress: 1 }]);
     expect(client.info().problems).toEqual(['onProgress threw']);
   });
 
   test('arrives from a fullmcp server, also in a group, by polling and by notification', async () => {
     let release: () => void = () => {};
-    const held = new Promise<void>((resolve) => {
+    const gate = new Promise<void>((resolve) => {
       release = resolve;
     });
     const server = createServer({
@@ -89,7 +89,7 @@ describe('the progress of a task', () => {
           task: { support: 'optional', pollIntervalMs: 20 },
           run: async (_, ctx) => {
             ctx.progress(1, 2, 'half');
-            await held;
+            await gate;
             ctx.progress(2, 2);
             return 'done';
           },
@@ -97,28 +97,28 @@ describe('the progress of a task', () => {
       },
     });
     await using client = await connect({ mcpServers: { own: { target: server } } });
-    const seen: unknown[] = [];
+    const reports: unknown[] = [];
     const task = await client.startTool('own_rows');
-    const heard: (TaskState | undefined)[] = [];
+    const states: (TaskState | undefined)[] = [];
     await using _subscription = await client.subscribe(
       { tasks: [task.id as string] },
-      { onChange: (change) => heard.push(change.kind === 'task' ? change.state : undefined) },
+      { onChange: (change) => states.push(change.kind === 'task' ? change.state : undefined) },
     );
-    const result = task.result({ onProgress: (at) => seen.push(at) });
-    await until('the first half is seen', () => seen.length > 0);
-    expect(seen).toEqual([{ progress: 1, total: 2, message: 'half' }]);
+    const result = task.result({ onProgress: (at) => reports.push(at) });
+    await until('the first half is reported', () => reports.length > 0);
+    expect(reports).toEqual([{ progress: 1, total: 2, message: 'half' }]);
     release();
     expect((await result).text).toBe('done');
-    await until('the end is heard', () => heard.some((state) => state?.status === 'completed'));
-    expect(heard.at(-1)?.progress).toEqual({ progress: 2, total: 2 });
+    await until('the completion is reported', () => states.some((state) => state?.status === 'completed'));
+    expect(states.at(-1)?.progress).toEqual({ progress: 2, total: 2 });
     await server.close();
   });
 });
 
-describe('a task whose server is unavailable', () => {
-  test('is polled until the server is back, and the outage is reported once', async () => {
+describe('a task that the client follows', () => {
+  test('is polled until an unavailable server is back, and the outage is reported once', async () => {
     const server = tasks((poll) => {
-      if (poll > 1 && poll < 8) throw poll % 2 ? refused() : new McpError('connection_closed', 'It broke.');
+      if (poll > 1 && poll < 8) throw poll % 2 ? refusal() : new McpError('connection_closed', 'It broke.');
       return poll < 10 ? {} : done;
     });
     await using client = await inProcessClient(server, { maxRetries: 0 });
@@ -127,7 +127,7 @@ describe('a task whose server is unavailable', () => {
     expect(client.info().problems[0]).toContain('task-1');
   });
 
-  test('survives a busy server, a proxy that answers 502 and a store that is down for a while', async () => {
+  test('is polled again after overloaded, 502, an internal error and a timeout', async () => {
     const errors = [
       new McpError('overloaded', 'Busy.', { status: 503 }),
       new McpError('bad_response', '502', { data: { status: 502 } }),
@@ -143,15 +143,15 @@ describe('a task whose server is unavailable', () => {
     expect((await client.callTool('t')).text).toBe('done');
   });
 
-  test('is given up when it must have expired, with its id in the error', async () => {
+  test('is given up when it must have expired while its server was unavailable, with its id in the error', async () => {
     const server = tasks(
       () => {
-        throw refused();
+        throw refusal();
       },
       { ttlMs: 200 },
     );
     await using client = await inProcessClient(server, { maxRetries: 0 });
-    const error = await client.callTool('t').catch((thrown) => thrown);
+    const error = await client.callTool('t').catch((reason) => reason);
     expect(error).toMatchObject({ code: 'timeout', data: { taskId: 'task-1' } });
     expect(error.message).toContain('Nothing listens there.');
     expect(server.polls()).toBeGreaterThan(2);
@@ -174,7 +174,7 @@ describe('a task whose server is unavailable', () => {
 
   test('is given up at once by the signal and at the limit by maxTimeoutMs, with its id in the error', async () => {
     const server = tasks(() => {
-      throw refused();
+      throw refusal();
     });
     await using client = await inProcessClient(server, { maxRetries: 0 });
     const stop = new AbortController();
@@ -188,10 +188,10 @@ describe('a task whose server is unavailable', () => {
     });
   });
 
-  test('does not survive the close of the client, and the error names the task', async () => {
+  test('is given up when the client is closed, with its id in the error', async () => {
     const server = tasks(() => ({}));
     const client = await inProcessClient(server);
-    const call = client.callTool('t').catch((thrown) => thrown);
+    const call = client.callTool('t').catch((reason) => reason);
     await until('it was polled', () => server.polls() > 0);
     await client.close();
     expect(await call).toMatchObject({ code: 'connection_closed', data: { taskId: 'task-1' } });
@@ -200,7 +200,7 @@ describe('a task whose server is unavailable', () => {
   test('is not given up because the clock of either machine jumps', async () => {
     const server = tasks((poll) => {
       if (poll === 2) vi.spyOn(Date, 'now').mockReturnValue(Date.UTC(2040, 0));
-      if (poll > 2 && poll < 6) throw refused();
+      if (poll > 2 && poll < 6) throw refusal();
       if (poll < 8) return { createdAt: '2026-01-01T00:00:00Z', lastUpdatedAt: '2039-01-01T00:00:00Z' };
       return done;
     });
@@ -231,8 +231,8 @@ describe('an error of a call that became a task', () => {
       { status: 'failed', error: { code: 1, message: 'x', data: { taskId: 'other' } } },
       {},
     ],
-  ])('contains the id of the task: %s', async (_name, said, data) => {
-    const server = tasks(() => said);
+  ])('contains the id of the task: %s', async (_name, state, data) => {
+    const server = tasks(() => state);
     await using client = await inProcessClient(server);
     await expect(client.callTool('t')).rejects.toMatchObject({ data: { ...data, taskId: 'task-1' } });
   });
@@ -260,10 +260,10 @@ describe('an error of a call that became a task', () => {
 
 describe('polling of a task', () => {
   test.each([
-    ['no more often than every 20 ms', 0],
-    ['no more often than every 20 ms, whatever a server says', -5],
-    ['at its own pace where the server says nonsense', 'soon'],
-  ])('continues %s', async (_name, pollIntervalMs) => {
+    ['every 20 ms if the server requests 0', 0],
+    ['every second if the server requests a negative interval', -5],
+    ['every second if the server requests an interval that is not a number', 'soon'],
+  ])('happens %s', async (_name, pollIntervalMs) => {
     const waits: number[] = [];
     const timer = globalThis.setTimeout;
     vi.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void, ms = 0) => {
@@ -281,7 +281,7 @@ describe('polling of a task', () => {
     expect(waits.filter((ms) => ms === expected)).toHaveLength(5);
   });
 
-  test('continues at least once a minute, whatever the server requests', async () => {
+  test('happens every minute if the server requests a longer interval', async () => {
     const timer = globalThis.setTimeout;
     const waits: number[] = [];
     vi.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void, ms = 0) => {
@@ -314,19 +314,19 @@ describe('the questions of a task', () => {
         throw new McpError('connection_closed', 'It broke.');
       return inner.dispatch(call);
     };
-    let asked = 0;
+    let questions = 0;
     await using client = await inProcessClient(
       { dispatch },
       {
         maxRetries: 0,
         elicit: () => {
-          asked++;
+          questions++;
           return { action: 'accept', content: {} };
         },
       },
     );
     expect((await client.callTool('t')).text).toBe('done');
-    expect({ asked, updates }).toEqual({ asked: 1, updates: 3 });
+    expect({ questions, updates }).toEqual({ questions: 1, updates: 3 });
   });
 
   test('are put to the user again if another question has the same key', async () => {
@@ -334,36 +334,36 @@ describe('the questions of a task', () => {
     const server = tasks((poll) =>
       poll < 3 ? open : poll < 5 ? { ...open, inputRequests: { name: other } } : done,
     );
-    const asked: string[] = [];
+    const messages: string[] = [];
     await using client = await inProcessClient(server, {
       elicit: ({ message }) => {
-        asked.push(message);
+        messages.push(message);
         return { action: 'decline' };
       },
     });
     await client.callTool('t');
-    expect(asked).toEqual(['Name?', 'Really?']);
+    expect(messages).toEqual(['Name?', 'Really?']);
   });
 
   test.each([
-    ['the handlers are blamed', 'accept', 'invalid_params', /"name".*handlers/],
-    ['the server is blamed where the user said no', 'decline', 'bad_response', /^The server asked/],
+    ['the handlers are blamed if they accept', 'accept', 'invalid_params', /"name".*handlers/],
+    ['the server is blamed if the user declines', 'decline', 'bad_response', /^The server asked/],
   ] as const)(
-    'end the call if they stay open whatever is answered: %s',
+    'end the call after maxRounds answers if they stay open: %s',
     async (_who, action, code, message) => {
       const server = tasks(() => open);
-      let asked = 0;
+      let questions = 0;
       await using client = await inProcessClient(server, {
         maxRounds: 3,
         elicit: () => {
-          asked++;
+          questions++;
           return { action };
         },
       });
-      const error = await client.callTool('t').catch((thrown) => thrown);
+      const error = await client.callTool('t').catch((reason) => reason);
       expect(error).toMatchObject({ code, data: { taskId: 'task-1' } });
       expect(error.message).toMatch(message);
-      expect(asked).toBe(3);
+      expect(questions).toBe(3);
     },
   );
 
@@ -383,7 +383,7 @@ describe('the questions of a task', () => {
     expect(server.polls()).toBe(1);
   });
 
-  test('do not use up the time of the call', async () => {
+  test('do not use up the time of the call while the user answers', async () => {
     let answer: (value: { action: 'decline' }) => void = () => {};
     const server = tasks((poll) => (poll === 1 ? open : done));
     await using client = await inProcessClient(server, {
@@ -394,8 +394,8 @@ describe('the questions of a task', () => {
     });
     const call = client.callTool('t', {}, { maxTimeoutMs: 400 });
     await until('it asks', () => server.polls() === 1);
-    const begun = performance.now();
-    await until('more time went by than the call has', () => performance.now() - begun > 600);
+    const start = performance.now();
+    await until('more time has passed than the call has', () => performance.now() - start > 600);
     answer({ action: 'decline' });
     expect((await call).text).toBe('done');
   });

@@ -8,7 +8,7 @@ function worker(): { server: Server; begun: () => boolean; aborted: () => boolea
   let begun = false;
   let aborted = false;
   let release: () => void = () => {};
-  const held = new Promise<void>((resolve) => {
+  const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
   const task = { support: 'optional', pollIntervalMs: 20 } as const;
@@ -24,7 +24,7 @@ function worker(): { server: Server; begun: () => boolean; aborted: () => boolea
           ctx.signal.addEventListener('abort', () => {
             aborted = true;
           });
-          await held;
+          await gate;
           return 'at last';
         },
       }),
@@ -50,7 +50,7 @@ function worker(): { server: Server; begun: () => boolean; aborted: () => boolea
 }
 
 describe('tasks', () => {
-  test('are awaited like plain calls', async () => {
+  test('are awaited by callTool, which returns their result', async () => {
     const { server } = worker();
     await using client = await inProcessClient(server);
     expect((await client.callTool('work', { n: 21 })).unwrap()).toBe(42);
@@ -58,37 +58,37 @@ describe('tasks', () => {
     await server.close();
   });
 
-  test('ask through the same handlers', async () => {
+  test('ask through the handlers of the client', async () => {
     const { server } = worker();
-    let asked = 0;
+    let questions = 0;
     await using client = await inProcessClient(server, {
       elicit: (_, { key }) => {
-        asked++;
+        questions++;
         expect(key).toBe('name');
         return { action: 'accept', content: { name: 'Ada' } };
       },
     });
     expect((await client.callTool('ask')).text).toBe('Ada');
-    expect(asked).toBe(1);
+    expect(questions).toBe(1);
     await server.close();
   });
 
-  test('have a handle, and can be found again by their id', async () => {
+  test('have a handle, and another client finds them by their id', async () => {
     const { server, release } = worker();
     await using client = await inProcessClient(server);
     const task = await client.startTool('wait');
     expect(await task.status()).toMatchObject({ id: task.id, status: 'working' });
     await using later = await inProcessClient(server);
-    const found = later.task(task.id as string);
-    const result = found.result();
+    const sameTask = later.task(task.id as string);
+    const result = sameTask.result();
     release();
     expect((await result).text).toBe('at last');
-    expect(await found.status()).toMatchObject({ status: 'completed' });
+    expect(await sameTask.status()).toMatchObject({ status: 'completed' });
     await expect(later.task('no such task').status()).rejects.toMatchObject({ code: 'invalid_params' });
     await server.close();
   });
 
-  test('can be answered by hand', async () => {
+  test('can be answered through their handle', async () => {
     const { server } = worker();
     await using client = await inProcessClient(server, { elicit: () => ({ action: 'cancel' }) });
     const task = await client.startTool('ask');
@@ -115,14 +115,14 @@ describe('tasks', () => {
     await until('the task is under way', other.begun);
     stop.abort();
     await expect(call).rejects.toMatchObject({ code: 'cancelled' });
-    await until('the task hears of it', other.aborted);
+    await until('the handler is aborted', other.aborted);
     await other.server.close();
   });
 
-  test('continue after a timeout of the waiting call, whose error says how to find them', async () => {
+  test('continue after a timeout of the waiting call, whose error has their id', async () => {
     const { server, release } = worker();
     await using client = await inProcessClient(server);
-    const error = await client.callTool('wait', {}, { maxTimeoutMs: 60 }).catch((thrown) => thrown);
+    const error = await client.callTool('wait', {}, { maxTimeoutMs: 60 }).catch((reason) => reason);
     expect(error).toMatchObject({ code: 'timeout', data: { taskId: expect.any(String) } });
     release();
     expect((await client.task(error.data.taskId).result()).text).toBe('at last');
