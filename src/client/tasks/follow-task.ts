@@ -5,7 +5,7 @@ import { McpError } from '../../protocol/errors.js';
 import type { CallResult, TaskState } from '../model/client.js';
 import type { AnswerQuestion } from '../model/handlers.js';
 import type { CallOptions, Progress } from '../model/options.js';
-import { Following } from './following.js';
+import { Following } from './task-poller.js';
 import { TaskAnswering } from './task-answering.js';
 
 // Waits for tasks. Loaded with the first task whose result a program wants.
