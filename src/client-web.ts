@@ -6,15 +6,15 @@ import { makeOneShots, type OneShots } from './connect/one-shots.js';
 export * from './connect/public.js';
 export type { ServerProcess } from './transports/stdio/client/spawn.js';
 
-/** Connects to a server by its URL, or to one in the same page. A browser cannot start processes or read files. */
+/** Connects to a server at a URL, or in the same page. A browser cannot start processes or read files. */
 export const connect: Connect = /* @__PURE__ */ makeConnect({
   environment: () => globalThis.process?.env,
 });
 
 const oneShots: OneShots = /* @__PURE__ */ makeOneShots(connect);
-/** Connects, runs `use` with the client, and closes the client, also when `use` throws. */
+/** Connects, runs `use` with the client, and closes the client, even if `use` throws. */
 export const withClient: OneShots['withClient'] = oneShots.withClient;
-/** Connects, calls one tool, and closes. A tool's own failure is a result: `unwrap` throws it. */
+/** Connects, calls one tool, and closes. A failure of the tool itself is a result with `isError`; `unwrap` throws it. */
 export const callTool: OneShots['callTool'] = oneShots.callTool;
 /** Connects, lists all tools, and closes. */
 export const listTools: OneShots['listTools'] = oneShots.listTools;
@@ -22,5 +22,5 @@ export const listTools: OneShots['listTools'] = oneShots.listTools;
 export const readResource: OneShots['readResource'] = oneShots.readResource;
 /** Connects, gets one prompt, and closes. */
 export const getPrompt: OneShots['getPrompt'] = oneShots.getPrompt;
-/** Connects, and returns the server's account of itself: name, capabilities, instructions and revision. */
+/** Connects, and returns the server's description of itself: name, capabilities, instructions and revision. */
 export const serverInfo: OneShots['serverInfo'] = oneShots.serverInfo;

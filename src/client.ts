@@ -10,7 +10,7 @@ export type { ServerProcess } from './transports/stdio/client/spawn.js';
 
 checkRuntime(globalThis.process?.versions);
 
-// Each of these loads the code for Node when it is called, so that other runtimes never load it.
+// Each function loads the code for Node when it is called, so that other runtimes never load that code.
 const runtime: Runtime = {
   environment: () => globalThis.process?.env,
   openProcess: async (server, options) => (await onNode()).openProcess(server, options),
@@ -54,7 +54,7 @@ export const connect: Connect = /* @__PURE__ */ makeConnect(runtime);
 
 const oneShots: OneShots = /* @__PURE__ */ makeOneShots(connect);
 /**
- * Connects, runs `use` with the client, and closes the client, also when `use` throws. A lost connection is not reopened.
+ * Connects, runs `use` with the client, and closes the client, even if `use` throws. A lost connection is not reopened.
  * @example
  * ```ts
  * const names = await withClient('./server.js', async (client) => {
@@ -65,8 +65,8 @@ const oneShots: OneShots = /* @__PURE__ */ makeOneShots(connect);
  */
 export const withClient: OneShots['withClient'] = oneShots.withClient;
 /**
- * Connects, calls one tool, and closes. A tool's own failure is a result: `unwrap` throws it. Without a target, the environment
- * variable MCP_SERVER_URL names the server.
+ * Connects, calls one tool, and closes. A failure of the tool itself is a result with `isError`; `unwrap` throws it. Without a
+ * target, the environment variable MCP_SERVER_URL names the server.
  * @example
  * ```ts
  * const result = await callTool('https://example.com/mcp', 'add', { a: 1, b: 2 }, { timeoutMs: 10_000 });
@@ -80,5 +80,5 @@ export const listTools: OneShots['listTools'] = oneShots.listTools;
 export const readResource: OneShots['readResource'] = oneShots.readResource;
 /** Connects, gets one prompt, and closes. */
 export const getPrompt: OneShots['getPrompt'] = oneShots.getPrompt;
-/** Connects, and returns the server's account of itself: name, capabilities, instructions and revision. */
+/** Connects, and returns the server's description of itself: name, capabilities, instructions and revision. */
 export const serverInfo: OneShots['serverInfo'] = oneShots.serverInfo;

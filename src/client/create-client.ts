@@ -10,7 +10,7 @@ import { capabilitiesOf, keyOf } from './answering/answering.js';
 import { staleBy, uniqueKey } from './calls/caching.js';
 import { CallSender, type SendOptions, toLogMessage } from './calls/call-sender.js';
 import { listing } from './calls/listing.js';
-import { completed, toCompletion, toPromptResult, toReadResult } from './calls/read-results.js';
+import { requireComplete, toCompletion, toPromptResult, toReadResult } from './calls/read-results.js';
 import { KnownTools } from './checks/known-tools.js';
 import { Connection } from './connection/connection.js';
 import { EventHub } from './connection/event-hub.js';
@@ -34,7 +34,7 @@ export interface CreateClientParts {
   readonly connectTimeoutMs?: number | undefined;
 }
 
-/** Opens the link and resolves with a client that is ready. */
+/** Opens the link and returns a client that is ready. */
 export async function createClient(parts: CreateClientParts): Promise<Client> {
   const { open, target, options, signal, connectTimeoutMs = 30_000, cacheKey = uniqueKey() } = parts;
   const { client: identity = fullmcp, reconnect = true, cache = true } = options;
@@ -55,24 +55,24 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     hub.emit('notification', { method, params });
   }
 
-  let handle: ReturnType<typeof answerWith> | undefined;
+  let answerQuestion: ReturnType<typeof answerWith> | undefined;
   async function answerAs(
     server: string,
-    ...[request, asked]: Parameters<AnswerQuestion>
+    ...[request, context]: Parameters<AnswerQuestion>
   ): Promise<JsonObject> {
-    handle ??= (await import('./answering/answer-with.js')).answerWith(options, {
+    answerQuestion ??= (await import('./answering/answer-with.js')).answerWith(options, {
       maxRounds,
       problem: hub.problem,
     });
-    return handle(request, { ...asked, server });
+    return answerQuestion(request, { ...context, server });
   }
-  const answer: AnswerQuestion = (request, asked) => answerAs(serverName(), request, asked);
+  const answer: AnswerQuestion = (request, context) => answerAs(serverName(), request, context);
 
   const events: Omit<LinkEvents, 'lost'> = {
     notification,
     problem: hub.problem,
-    ask: (request, asked, server = serverName()) =>
-      sender.whileAsking(() => answerAs(server, request, { key: keyOf(request), signal: asked })),
+    ask: (request, questionSignal, server = serverName()) =>
+      sender.whileAsking(() => answerAs(server, request, { key: keyOf(request), signal: questionSignal })),
   };
   const connection = new Connection({
     open,
@@ -81,7 +81,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
     connectTimeoutMs,
     events,
     onStatus(status, reason) {
-      if (status === 'closed') shut(reason ?? new McpError('connection_closed', 'The client was closed'));
+      if (status === 'closed') end(reason ?? new McpError('connection_closed', 'The client was closed'));
       hub.emit('status', { status, ...(reason && { reason }) });
     },
   });
@@ -96,13 +96,13 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
   });
   // Loaded with the first subscription: many clients have none.
   let listening: Promise<Listening> | undefined;
-  let isShut = false;
+  let isClosed = false;
   async function startListening(): Promise<Listening> {
     const [{ Listening }, { listenRequest }] = await Promise.all([
       import('./subscriptions/listening.js'),
       import('./subscriptions/listen-request.js'),
     ]);
-    const started = new Listening({
+    const stream = new Listening({
       listen: listenRequest({
         sender,
         link: () => connection.link,
@@ -113,13 +113,13 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
       },
       problem: hub.problem,
     });
-    if (isShut) started.close();
-    return started;
+    if (isClosed) stream.close();
+    return stream;
   }
 
-  function shut(reason: McpError): void {
-    isShut = true;
-    void listening?.then((started) => started.close());
+  function end(reason: McpError): void {
+    isClosed = true;
+    void listening?.then((stream) => stream.close());
     sender.close(reason);
   }
 
@@ -153,7 +153,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
   });
 
   async function ask(method: string, params: JsonObject, callOptions?: SendOptions): Promise<Outcome> {
-    return completed(await sender.sendFresh(method, params, callOptions));
+    return requireComplete(await sender.sendFresh(method, params, callOptions));
   }
 
   // Some servers ask before the handshake is complete, when there is no link yet.
@@ -204,12 +204,9 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
         ),
       );
     },
-    async subscribe(interests, subscribeOptions = {}) {
+    async subscribe(to, subscribeOptions = {}) {
       listening ??= startListening();
-      return (await listening).subscribe(
-        typeof interests === 'string' ? { uris: [interests] } : interests,
-        subscribeOptions,
-      );
+      return (await listening).subscribe(typeof to === 'string' ? { uris: [to] } : to, subscribeOptions);
     },
     request: (method, params = {}, callOptions = {}) => sender.send(method, params, callOptions),
     async ping(callOptions) {

@@ -53,8 +53,8 @@ export interface Connect {
    */
   <S extends ServerObject>(target: S, options?: ConnectOptions): Promise<Client<S>>;
   /**
-   * Connects to a server: a URL, a script, a process, a server object, or an array of targets of which the first that works is
-   * taken. The client is ready when the promise resolves; otherwise it rejects with an `McpError` that says what was tried.
+   * Connects to a server: a URL, a script, a process, a server object, or an array of targets, of which the first that works
+   * is taken. The client is ready when the promise resolves; otherwise it rejects with an `McpError` that says what was tried.
    * Without a target, the environment variable MCP_SERVER_URL names the server. `connect<typeof server>` gives `client.tool`
    * the server's types.
    * @example

@@ -16,17 +16,17 @@ import type { ConnectOptions, OneShotOptions } from './targets/options.js';
 import type { Target } from './targets/target.js';
 
 /**
- * Functions that connect, do one thing, and close, also when it fails. Without a target, the environment variable
+ * Functions that connect, do one thing, and close, even if it fails. Without a target, the environment variable
  * MCP_SERVER_URL names the server.
  */
 export interface OneShots {
-  /** Connects, runs `use` with the client, and closes the client, also when `use` throws. A lost connection is not reopened. */
+  /** Connects, runs `use` with the client, and closes the client, even if `use` throws. A lost connection is not reopened. */
   readonly withClient: <T>(
     target: Target | undefined,
     use: (client: Client) => T | Promise<T>,
     options?: ConnectOptions,
   ) => Promise<T>;
-  /** Connects, calls one tool, and closes. A tool's own failure is a result: `unwrap` throws it. */
+  /** Connects, calls one tool, and closes. A failure of the tool itself is a result with `isError`; `unwrap` throws it. */
   readonly callTool: (
     target: Target | undefined,
     name: string,
@@ -51,7 +51,7 @@ export interface OneShots {
     args?: Readonly<Record<string, string>>,
     options?: OneShotOptions,
   ) => Promise<PromptResult>;
-  /** Connects, and returns the server's account of itself: name, capabilities, instructions and revision. */
+  /** Connects, and returns the server's description of itself: name, capabilities, instructions and revision. */
   readonly serverInfo: (target?: Target, options?: ConnectOptions) => Promise<ServerFacts>;
 }
 

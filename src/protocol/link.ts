@@ -17,7 +17,7 @@ export interface Link {
   /** The revision that is spoken on the wire. */
   readonly revision: Revision;
   readonly transport: TransportName;
-  /** The server's account of itself when the link was opened. */
+  /** The server's description of itself when the link was opened. */
   readonly discovered: Discovered;
   /** Whether changes that a subscription receives are reported to `LinkEvents.notification` as well, as in a session. */
   readonly reportsChanges?: boolean | undefined;
@@ -53,7 +53,7 @@ export type OpenLink = (events: LinkEvents, options: OpenOptions) => Promise<Lin
 export interface OpenOptions {
   /** Aborts the attempt. */
   readonly signal: AbortSignal;
-  /** The client's account of itself, which a handshake sends to the server. */
+  /** The client's description of itself, which a handshake sends to the server. */
   readonly client: Pick<Peer, 'client' | 'capabilities'>;
   /** Called with a promise for anything that still has to end after the attempt: a process may take its time. */
   readonly waitUntil?: (ending: Promise<void>) => void;

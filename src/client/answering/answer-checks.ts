@@ -4,10 +4,10 @@ import { type Root, withDefaults } from '../../protocol/model/input.js';
 
 // Checks the values that handlers return before they are sent: the server could only ask again, without knowing why.
 
-/** A handler returned something that is not an answer. The message is for the program; the server does not see it. */
+/** The error for a handler that returned something that is not an answer. The message is for the program, not for the server. */
 export class HandlerMistake extends TypeError {}
 
-/** The reason why an accepted form does not fit its schema. */
+/** The reason why the content of an accepted form does not fit its schema. */
 export interface Misfit {
   readonly misfit: string;
 }
@@ -15,8 +15,8 @@ export interface Misfit {
 const actions: readonly unknown[] = ['accept', 'decline', 'cancel'];
 const ANSWER_SHAPES = 'Return { action: "accept", content }, { action: "decline" } or { action: "cancel" }.';
 
-/** The user's answer to a form, ready to send; a `Misfit` if it does not fit the form. Throws if the value is not an answer. */
-export async function checkedForm(value: unknown, schema: JsonObject): Promise<JsonObject | Misfit> {
+/** Reads a handler's answer to a form; a `Misfit` if it does not fit the form. Throws if the value is not an answer. */
+export async function readFormResult(value: unknown, schema: JsonObject): Promise<JsonObject | Misfit> {
   const action = actionOf(value, 'elicit', ANSWER_SHAPES, schema);
   if (action !== 'accept') return { action };
   const { content = {} } = value as JsonObject;
@@ -29,7 +29,7 @@ export async function checkedForm(value: unknown, schema: JsonObject): Promise<J
   return misfit === undefined ? { action, content: complete } : { misfit };
 }
 
-export function checkedVisit(value: unknown): JsonObject {
+export function readUrlResult(value: unknown): JsonObject {
   return { action: actionOf(value, 'elicit.url', ANSWER_SHAPES.replace(', content', '')) };
 }
 
@@ -38,41 +38,41 @@ function actionOf(value: unknown, handler: string, advice: string, schema: JsonO
   if (actions.includes(action)) return action as string;
   const fields = isObject(schema['properties']) ? schema['properties'] : {};
   const misplaced = isObject(value) ? Object.keys(value).filter((key) => Object.hasOwn(fields, key)) : [];
-  const wrong =
+  const mistake =
     typeof action === 'string'
       ? `an object with \`action: ${quote(action, 40)}\``
       : isObject(value)
-        ? `an object without \`action\`${misplaced.length > 0 ? `: ${list(misplaced)} must be inside \`content\`` : ''}`
+        ? `an object without \`action\`${misplaced.length > 0 ? `: ${quoteAll(misplaced)} must be inside \`content\`` : ''}`
         : nameOf(value);
-  throw new HandlerMistake(`The \`${handler}\` handler returned ${wrong}. ${advice}`);
+  throw new HandlerMistake(`The \`${handler}\` handler returned ${mistake}. ${advice}`);
 }
 
-export function checkedSampling(value: unknown): JsonObject {
+export function readSamplingResult(value: unknown): JsonObject {
   const { role, model, content } = isObject(value) ? value : {};
-  const wrong = !isObject(value)
+  const mistake = !isObject(value)
     ? nameOf(value)
     : role !== 'assistant' && role !== 'user'
       ? 'an object whose `role` is not "assistant" or "user"'
       : typeof model !== 'string'
         ? 'an object without `model`, the name of the model'
-        : !blocksOf(content)
+        : !isContent(content)
           ? 'an object whose `content` is not a content block or an array of them'
           : undefined;
-  if (wrong === undefined) return { ...(value as JsonObject) };
+  if (mistake === undefined) return { ...(value as JsonObject) };
   throw new HandlerMistake(
-    `The \`sample\` handler returned ${wrong}. Return { role: "assistant", model: "its name", content: { type: "text", text } }.`,
+    `The \`sample\` handler returned ${mistake}. Return { role: "assistant", model: "its name", content: { type: "text", text } }.`,
   );
 }
 
-function blocksOf(content: unknown): boolean {
+function isContent(content: unknown): boolean {
   const isBlock = (block: unknown): boolean => isObject(block) && typeof block['type'] === 'string';
   return Array.isArray(content) ? content.every(isBlock) : isBlock(content);
 }
 
-export function checkedRoots(value: unknown): readonly Root[] {
+export function readRoots(value: unknown): readonly Root[] {
   if (!Array.isArray(value))
     throw new HandlerMistake(
-      `\`roots\` returned ${nameOf(value)}. It must be an array of URIs, as ["file:///its/path"], or of { uri, name }.`,
+      `\`roots\` returned ${nameOf(value)}. It must be an array of URIs, such as ["file:///its/path"], or of { uri, name }.`,
     );
   return value.map(toRoot);
 }
@@ -92,7 +92,7 @@ async function misfitOf(content: JsonObject, schema: JsonObject): Promise<string
   return formCheck(schema)?.(content);
 }
 
-function list(names: readonly string[]): string {
+function quoteAll(names: readonly string[]): string {
   return names
     .slice(0, 10)
     .map((name) => `\`${shorten(name, 64)}\``)

@@ -21,20 +21,20 @@ export async function answerRounds(
 ): Promise<Outcome> {
   let outcome = first;
   // Whether every round so far has asked the same questions, although each was answered.
-  let same = true;
-  const answerAndNote: AnswerQuestion = async (request, asked) => {
-    const response = await answer(request, asked);
-    if (isRefusal(response)) same = false;
+  let isRepeating = true;
+  const answerAndNote: AnswerQuestion = async (request, context) => {
+    const response = await answer(request, context);
+    if (isRefusal(response)) isRepeating = false;
     return response;
   };
   for (let round = 1; outcome.resultType === 'input_required'; round++) {
     const { inputRequests } = outcome;
     if (round > maxRounds)
-      throw same && isObject(inputRequests)
+      throw isRepeating && isObject(inputRequests)
         ? answersNeverFit(Object.keys(inputRequests), maxRounds)
         : tooManyRounds(maxRounds);
     outcome = await nextRound(call, next, { outcome, round, answer: answerAndNote });
-    if (JSON.stringify(inputRequests) !== JSON.stringify(outcome.inputRequests)) same = false;
+    if (JSON.stringify(inputRequests) !== JSON.stringify(outcome.inputRequests)) isRepeating = false;
   }
   return outcome;
 }
@@ -48,9 +48,9 @@ interface Round {
 async function nextRound(call: Call, next: Dispatch, { outcome, round, answer }: Round): Promise<Outcome> {
   const { inputRequests, requestState } = outcome;
   if (!isObject(inputRequests) && typeof requestState !== 'string')
-    throw new McpError('bad_response', 'The server asked for input without saying which');
+    throw new McpError('bad_response', 'The server asked for input, but sent no questions');
   const answers = await answerAll(inputRequests, answer, call.signal);
-  // A state without questions asks for a retry. The first retry is immediate; a server that keeps asking gets growing pauses.
+  // A state without questions asks for a retry. The first retry is immediate; the delays before further retries grow.
   if (answers === undefined && round > 1)
     await delay(Math.min(100 * 2 ** round, 5000), { signal: call.signal }).catch(throwCancelled);
   // Spec: only the state of the latest round is sent, and none if that round had none.

@@ -9,12 +9,18 @@ import type {
   QuestionContext,
   SamplingRequest,
 } from '../model/handlers.js';
-import { checkedForm, checkedRoots, checkedSampling, checkedVisit, HandlerMistake } from './answer-checks.js';
+import {
+  HandlerMistake,
+  readFormResult,
+  readRoots,
+  readSamplingResult,
+  readUrlResult,
+} from './answer-checks.js';
 
 // Answers the server's questions with the program's handlers. Loaded with the first question: most clients get none.
 
 export interface AnswerWithParts {
-  /** The number of times that a form may be put to the handler; then the question fails. */
+  /** The number of times that the handler may be called for one form; then the question fails. */
   readonly maxRounds: number;
   /** Reports a handler that fails: in a session, only the server receives the error. */
   readonly problem: (message: string, cause?: unknown) => void;
@@ -24,11 +30,11 @@ export interface AnswerWithParts {
 export function answerWith(
   handlers: Handlers,
   parts: AnswerWithParts,
-): (request: InputRequest, asked: QuestionContext) => Promise<JsonObject> {
+): (request: InputRequest, context: QuestionContext) => Promise<JsonObject> {
   const handle = handling(handlers, parts);
-  return async function answer(request, asked) {
+  return async function answer(request, context) {
     try {
-      return await handle(request, asked);
+      return await handle(request, context);
     } catch (error) {
       if (error instanceof HandlerMistake) parts.problem(error.message);
       else if (!McpError.is(error)) parts.problem("A handler for the server's questions threw", error);
@@ -40,29 +46,29 @@ export function answerWith(
 function handling(
   { elicit, sample, roots }: Handlers,
   { maxRounds }: AnswerWithParts,
-): (request: InputRequest, asked: QuestionContext) => Promise<JsonObject> {
-  const form = typeof elicit === 'function' ? elicit : elicit?.form;
-  const visit = typeof elicit === 'object' ? elicit.url : undefined;
+): (request: InputRequest, context: QuestionContext) => Promise<JsonObject> {
+  const fillIn = typeof elicit === 'function' ? elicit : elicit?.form;
+  const openUrl = typeof elicit === 'object' ? elicit.url : undefined;
   const run = typeof sample === 'function' ? sample : sample?.run;
 
-  return async function handle({ method, params = {} }, asked) {
+  return async function handle({ method, params = {} }, context) {
     switch (method) {
       case 'elicitation/create': {
         const message = String(params['message'] ?? '');
         if (params['mode'] === 'url') {
-          if (visit === undefined) throw unhandled('elicit.url');
-          return checkedVisit(await visit({ message, url: String(params['url']) }, asked));
+          if (openUrl === undefined) throw unhandled('elicit.url');
+          return readUrlResult(await openUrl({ message, url: String(params['url']) }, context));
         }
-        if (form === undefined) throw unhandled('elicit');
+        if (fillIn === undefined) throw unhandled('elicit');
         const schema = isObject(params['requestedSchema']) ? params['requestedSchema'] : {};
-        return fill(form, { message, schema }, asked);
+        return askUntilFit(fillIn, { message, schema }, context);
       }
       case 'sampling/createMessage':
         if (run === undefined) throw unhandled('sample');
-        return checkedSampling(await run(params as unknown as SamplingRequest, asked));
+        return readSamplingResult(await run(params as unknown as SamplingRequest, context));
       case 'roots/list':
         if (roots === undefined) throw unhandled('roots');
-        return { roots: checkedRoots(typeof roots === 'function' ? await roots() : roots) };
+        return { roots: readRoots(typeof roots === 'function' ? await roots() : roots) };
       default:
         method satisfies never;
         throw new McpError(
@@ -72,23 +78,23 @@ function handling(
     }
   };
 
-  /** Puts a form to the handler until the answer fits the schema: the user may have made a mistake. */
-  async function fill(
+  /** Calls the handler until the answer fits the schema: the user may have made a mistake. */
+  async function askUntilFit(
     handler: ElicitFormHandler,
     request: ElicitForm,
-    asked: QuestionContext,
+    context: QuestionContext,
   ): Promise<JsonObject> {
     let rejection: string | undefined;
     for (let round = 0; round < maxRounds; round++) {
-      const result = await handler(request, rejection === undefined ? asked : { ...asked, rejection });
-      const checked = await checkedForm(result, request.schema);
-      if (!('misfit' in checked)) return checked;
-      rejection = String(checked.misfit);
-      if (asked.signal.aborted) throw cancelledBy(asked.signal.reason);
+      const result = await handler(request, rejection === undefined ? context : { ...context, rejection });
+      const answer = await readFormResult(result, request.schema);
+      if (!('misfit' in answer)) return answer;
+      rejection = String(answer.misfit);
+      if (context.signal.aborted) throw cancelledBy(context.signal.reason);
     }
-    const which = asked.key === undefined ? 'the form' : `"${shorten(asked.key, 100)}"`;
+    const question = context.key === undefined ? 'the form' : `"${shorten(context.key, 100)}"`;
     throw new HandlerMistake(
-      `The \`elicit\` handler's answer to ${which} does not fit. ${rejection} The handler was asked ${maxRounds} times (maxRounds).`,
+      `The \`elicit\` handler's answer to ${question} does not fit. ${rejection} The handler was asked ${maxRounds} times (maxRounds).`,
     );
   }
 }

@@ -10,10 +10,12 @@ import type { AnsweringParts } from './answer-rounds.js';
 
 /** The capabilities that the client declares, given its handlers. */
 export function capabilitiesOf({ elicit, sample, roots }: Handlers): ClientCapabilities {
-  const forms = typeof elicit === 'function' || elicit?.form !== undefined;
-  const visits = typeof elicit === 'object' && elicit.url !== undefined;
+  const takesForms = typeof elicit === 'function' || elicit?.form !== undefined;
+  const takesUrls = typeof elicit === 'object' && elicit.url !== undefined;
   return {
-    ...((forms || visits) && { elicitation: { ...(forms && { form: {} }), ...(visits && { url: {} }) } }),
+    ...((takesForms || takesUrls) && {
+      elicitation: { ...(takesForms && { form: {} }), ...(takesUrls && { url: {} }) },
+    }),
     ...(sample && {
       sampling:
         typeof sample === 'function'
@@ -24,7 +26,7 @@ export function capabilitiesOf({ elicit, sample, roots }: Handlers): ClientCapab
   };
 }
 
-/** The key of a question that a session sends as a request; only servers made with fullmcp send one. */
+/** The key of a question that a session sends as a request; only servers made with fullmcp send a key. */
 export function keyOf({ params }: InputRequest): string | undefined {
   const meta = params?.['_meta'];
   const key = isObject(meta) ? meta[QUESTION_KEY] : undefined;

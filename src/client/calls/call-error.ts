@@ -41,11 +41,11 @@ function withChanges(
 function handlersFor(required: unknown): readonly string[] {
   if (!isObject(required)) return [];
   const { elicitation, sampling, roots } = required as Record<string, JsonObject | undefined>;
-  const visits = isObject(elicitation) && 'url' in elicitation;
-  const forms = elicitation !== undefined && (!visits || 'form' in elicitation);
+  const needsUrls = isObject(elicitation) && 'url' in elicitation;
+  const needsForms = elicitation !== undefined && (!needsUrls || 'form' in elicitation);
   return [
-    forms && 'an `elicit` handler',
-    visits && 'an `elicit.url` handler',
+    needsForms && 'an `elicit` handler',
+    needsUrls && 'an `elicit.url` handler',
     sampling !== undefined &&
       (isObject(sampling) && 'tools' in sampling
         ? 'a `sample` handler that takes tools, { run, tools: true }'

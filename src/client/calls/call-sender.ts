@@ -49,7 +49,7 @@ export interface CallSenderParts {
 export interface SendOptions extends CallOptions {
   /** Skips the client's own middleware: the call is not answered, cached or retried. The program's middleware still runs. */
   readonly skipMiddleware?: boolean;
-  /** The call may take forever. */
+  /** Gives the call no timeout. */
   readonly noTimeout?: boolean;
   /** Called with each notification that is neither progress nor a log message. */
   readonly onNotification?: Call['notify'];
@@ -75,7 +75,7 @@ export class CallSender {
   readonly #maxTimeoutMs: number;
   readonly #closing = new AbortController();
   readonly #clock = new Clock(() => this.#open.all());
-  #asking = 0;
+  #openQuestions = 0;
   #peer: Peer;
 
   constructor(parts: CallSenderParts) {
@@ -89,23 +89,23 @@ export class CallSender {
     this.#peer = { revision: newestRevision, ...parts.peer, logLevel };
     const isRepeatable = (name: unknown): boolean => knownTools.isRepeatable(name);
     const keepsKeys = (name: unknown): boolean => knownTools.keepsKeys(name);
-    const asking = answering({
-      answer: (request, asked) => this.whileAsking(() => answer(request, asked)),
+    const answerQuestions = answering({
+      answer: (request, context) => this.whileAsking(() => answer(request, context)),
       maxRounds,
     });
-    const through = (renew: boolean): Dispatch =>
+    const withMiddleware = (renew: boolean): Dispatch =>
       compose(
         [
           ...use,
-          asking,
+          answerQuestions,
           ...(parts.caching ? [caching(parts.caching, { renew })] : []),
           retrying({ maxRetries, isRepeatable, keepsKeys, problem: parts.hub.problem }),
         ],
         dispatch,
       );
     this.#plain = compose(use, dispatch);
-    this.#full = through(false);
-    this.#renewing = through(true);
+    this.#full = withMiddleware(false);
+    this.#renewing = withMiddleware(true);
   }
 
   set logLevel(logLevel: LogLevel | undefined) {
@@ -118,11 +118,11 @@ export class CallSender {
 
   /** Runs `ask` while the timeouts of all calls are paused: time spent waiting for the user is not charged to any call. */
   async whileAsking<T>(ask: () => Promise<T>): Promise<T> {
-    if (this.#asking++ === 0) for (const open of this.#open.all()) open.pause();
+    if (this.#openQuestions++ === 0) for (const open of this.#open.all()) open.pause();
     try {
       return await ask();
     } finally {
-      if (--this.#asking === 0) for (const open of this.#open.all()) open.resume();
+      if (--this.#openQuestions === 0) for (const open of this.#open.all()) open.resume();
     }
   }
 
@@ -197,13 +197,13 @@ export class CallSender {
       onNotification,
       logLevel = onLog && (this.#peer.logLevel ?? 'info'),
     } = options;
-    const wantsProgress =
+    const needsProgress =
       method === 'tools/call' || onProgress !== undefined || defaults.progress !== undefined;
     const notify: Call['notify'] = (notification, payload) => {
       if (notification === 'notifications/progress') {
         const progress = toProgress(payload);
         if (progress === undefined) return;
-        open.alive(progress.progress);
+        open.keepAlive(progress.progress);
         this.reportProgress(progress, { method, name, onProgress });
       } else if (notification === 'notifications/message') {
         const message = toLogMessage(payload);
@@ -212,7 +212,7 @@ export class CallSender {
       } else if (onNotification) onNotification(notification, payload);
       else hub.emit('notification', { method: notification, params: payload });
     };
-    if (wantsProgress) params['_meta'] = { ...meta, progressToken: id };
+    if (needsProgress) params['_meta'] = { ...meta, progressToken: id };
     else if (meta) params['_meta'] = meta;
     const peer = logLevel === undefined ? this.#peer : { ...this.#peer, logLevel };
     return withSignal({ id, method, params, peer, auth: this.#auth, notify }, open.lifetime);

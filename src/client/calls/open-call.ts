@@ -21,7 +21,7 @@ export interface OpenCallParts {
   readonly hub: Pick<EventHub, 'reported' | 'problemSince'>;
 }
 
-/** A call in progress: it ends with an answer, on a timeout, when its caller cancels it, or when the client closes. */
+/** A call in progress: it ends with a response, on a timeout, when its caller cancels it, or when the client closes. */
 export class OpenCall implements Timed {
   readonly id: number;
   readonly lifetime: Lifetime = new Lifetime();
@@ -65,13 +65,13 @@ export class OpenCall implements Timed {
     this.#fail?.(reason);
   }
 
-  /** Releases the timer when the call has its answer. */
+  /** Releases the timer when the call has ended. */
   done(): void {
     if (this.#limits !== undefined) this.#clock.remove();
   }
 
   /** Restarts `timeoutMs`: the server has reported progress. */
-  alive(progress?: number): void {
+  keepAlive(progress?: number): void {
     this.#activeAt = performance.now();
     if (progress !== undefined) this.#lastProgress = progress;
   }
@@ -101,14 +101,14 @@ export class OpenCall implements Timed {
     if (this.#limits === undefined) return Number.POSITIVE_INFINITY;
     const { timeoutMs, maxTimeoutMs } = this.#limits;
     if (this.#pausedAt !== undefined) return Math.min(timeoutMs, 1000);
-    const silent = this.#activeAt + timeoutMs - now;
-    const total = this.#startedAt + this.#pausedMs + maxTimeoutMs - now;
-    if (silent > 0 && total > 0) return Math.min(silent, total);
+    const untilSilent = this.#activeAt + timeoutMs - now;
+    const untilMax = this.#startedAt + this.#pausedMs + maxTimeoutMs - now;
+    if (untilSilent > 0 && untilMax > 0) return Math.min(untilSilent, untilMax);
     const label = this.#name === undefined ? this.#method : `${this.#method} "${this.#name}"`;
     const message =
-      total <= 0
+      untilMax <= 0
         ? `${label} took longer than ${maxTimeoutMs} ms in all (maxTimeoutMs)`
-        : `${label}: no answer and no progress for ${timeoutMs} ms (timeoutMs)`;
+        : `${label}: no response and no progress for ${timeoutMs} ms (timeoutMs)`;
     const problem = this.#hub.problemSince(this.#reported);
     this.end(new McpError('timeout', problem === undefined ? message : `${message}. Meanwhile: ${problem}`));
     return Number.POSITIVE_INFINITY;
@@ -141,7 +141,7 @@ export class Clock {
     this.#size += 1;
     if (now + ms < this.#due) this.#arm(now, ms);
     // While no call waits, the timer is unreferenced, so that the process can exit; the next call uses the same timer.
-    else if (this.#size === 1) awake(this.#timer);
+    else if (this.#size === 1) ref(this.#timer);
   }
 
   /** Counts one call fewer. */
@@ -178,6 +178,6 @@ export class Clock {
   }
 }
 
-function awake(timer: ReturnType<typeof setTimeout> | undefined): void {
+function ref(timer: ReturnType<typeof setTimeout> | undefined): void {
   if (typeof timer === 'object') (timer as { ref?(): void }).ref?.();
 }

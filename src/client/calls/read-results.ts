@@ -10,15 +10,15 @@ import type { CallResult, Completion, PromptResult, ReadResult } from '../model/
 
 // Reads outcomes into the results that a program receives, and rejects malformed ones.
 
-/** The outcome, if it is of a type that ends a call; throws otherwise. */
-export function completed(outcome: Outcome): Outcome {
+/** Returns the outcome if its type ends a call; throws otherwise. */
+export function requireComplete(outcome: Outcome): Outcome {
   if (outcome.resultType === 'complete') return outcome;
   const type = shorten(outcome.resultType, 100);
-  throw new McpError('bad_response', `The server answered with a result of the unknown type "${type}"`);
+  throw new McpError('bad_response', `The server sent a result of the unknown type "${type}"`);
 }
 
 export function toCallResult(name: string, outcome: JsonObject): CallResult {
-  const content = listOf<ContentBlock>(outcome, 'content', outcome['structuredContent'] !== undefined);
+  const content = arrayOf<ContentBlock>(outcome, 'content', outcome['structuredContent'] !== undefined);
   const isError = outcome['isError'] === true;
   const { structuredContent } = outcome;
   const data = structuredContent === undefined ? printedValue(outcome) : structuredContent;
@@ -40,7 +40,7 @@ export function toCallResult(name: string, outcome: JsonObject): CallResult {
 }
 
 export function toReadResult(outcome: Outcome): ReadResult {
-  const contents = listOf<ResourceContents>(outcome, 'contents');
+  const contents = arrayOf<ResourceContents>(outcome, 'contents');
   return {
     contents,
     text: contents.map((part) => ('text' in part ? part.text : '')).join(''),
@@ -52,7 +52,7 @@ export function toPromptResult(outcome: Outcome): PromptResult {
   const { description } = outcome;
   return {
     description: typeof description === 'string' ? description : undefined,
-    messages: listOf<PromptMessage>(outcome, 'messages'),
+    messages: arrayOf<PromptMessage>(outcome, 'messages'),
     meta: metaOf(outcome),
   };
 }
@@ -75,10 +75,10 @@ function isText(block: ContentBlock | undefined): block is Extract<ContentBlock,
   return block?.type === 'text' && typeof block.text === 'string';
 }
 
-function listOf<T>(outcome: JsonObject, field: string, optional = false): readonly T[] {
+function arrayOf<T>(outcome: JsonObject, field: string, isOptional = false): readonly T[] {
   const list = outcome[field];
   if (Array.isArray(list) && list.every(isObject)) return list as T[];
-  if (optional && list === undefined) return [];
+  if (isOptional && list === undefined) return [];
   throw new McpError('bad_response', `The server's result has no array "${field}"`);
 }
 

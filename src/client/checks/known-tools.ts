@@ -7,7 +7,8 @@ import type { OutputCheck } from './output-check.js';
 // The facts about tools that a client learns from their lists.
 
 interface KnownTool {
-  readonly repeatable: boolean;
+  /** Whether calling the tool twice has the same effect as calling it once. */
+  readonly isRepeatable: boolean;
   /** Whether a call with an idempotency key runs once, however often it is sent. */
   readonly keepsKeys: boolean;
   readonly outputSchema: JsonObject | undefined;
@@ -16,7 +17,7 @@ interface KnownTool {
 
 const MAX_TOOLS = 10_000;
 
-/** The facts that a client knows about the tools it has listed: which may be called twice, and the schemas of their results. */
+/** The facts about the tools that a client has listed: which may be called twice, and the schemas of their results. */
 export class KnownTools {
   readonly #tools = new Map<string, KnownTool>();
   readonly #problem: (message: string, cause?: unknown) => void;
@@ -34,7 +35,7 @@ export class KnownTools {
       if (this.#tools.size >= MAX_TOOLS && !this.#tools.has(tool.name)) return;
       const { readOnlyHint, idempotentHint } = isObject(annotations) ? annotations : {};
       this.#tools.set(tool.name, {
-        repeatable: readOnlyHint === true || idempotentHint === true,
+        isRepeatable: readOnlyHint === true || idempotentHint === true,
         keepsKeys: isObject(_meta) && isObject(_meta[KEEPS_KEYS]),
         outputSchema: isObject(outputSchema) ? outputSchema : undefined,
       });
@@ -42,7 +43,7 @@ export class KnownTools {
   }
 
   isRepeatable(name: unknown): boolean {
-    return this.#tools.get(name as string)?.repeatable === true;
+    return this.#tools.get(name as string)?.isRepeatable === true;
   }
 
   keepsKeys(name: unknown): boolean {

@@ -61,7 +61,7 @@ export function checkConnectOptions(functionName: string, value: unknown, keys: 
     ...(roots === undefined || Array.isArray(roots) || typeof roots === 'function'
       ? []
       : ['`roots` must be an array of URIs, or a function that returns one.']),
-    ...(use === undefined || (Array.isArray(use) && use.every((one) => typeof one === 'function'))
+    ...(use === undefined || (Array.isArray(use) && use.every((item) => typeof item === 'function'))
       ? []
       : ['`use` must be an array of middleware, which are functions.']),
   ];
@@ -79,9 +79,9 @@ export function callMistake(method: string, options: object): McpError {
 }
 
 /** An error that lists the mistakes in the first argument of `subscribe`. */
-export function interestMistake(interests: object, keys: Keys): McpError {
-  const found = unknownKeys(interests, keys, { uri: 'uris', task: 'tasks' });
-  return mistakes(found.map(({ key, hint }) => `subscribe has no ${JSON.stringify(key)}. ${hint}`));
+export function subscribeMistake(to: object, keys: Keys): McpError {
+  const unknown = unknownKeys(to, keys, { uri: 'uris', task: 'tasks' });
+  return mistakes(unknown.map(({ key, hint }) => `subscribe has no ${JSON.stringify(key)}. ${hint}`));
 }
 
 function unknownOptions(functionName: string, options: object, keys: Keys): readonly string[] {
@@ -95,9 +95,9 @@ function shapeMistakes(
   value: unknown,
   keys: Keys,
   expected: string,
-  orFunction = true,
+  mayBeFunction = true,
 ): readonly string[] {
-  if (value === undefined || (orFunction && typeof value === 'function')) return [];
+  if (value === undefined || (mayBeFunction && typeof value === 'function')) return [];
   if (!isObject(value)) return [`\`${name}\` must be ${expected}.`];
   return unknownKeys(value, keys).map(
     ({ key, hint }) => `\`${name}\` has no ${JSON.stringify(key)}. ${hint}`,

@@ -9,10 +9,10 @@ export function outputCheck(schema: JsonObject): OutputCheck {
   const compiled = compileSchema(withoutPatterns(schema) as JsonObject, { io: 'output' });
   return function check(value) {
     if (value === undefined) return 'It has no structured content.';
-    const checked = compiled.validate(value);
-    // A plain JSON Schema is always checked synchronously.
-    if (checked instanceof Promise || checked.ok) return undefined;
-    return explain(checked.issues, compiled, value);
+    const result = compiled.validate(value);
+    // A plain JSON Schema is always result synchronously.
+    if (result instanceof Promise || result.ok) return undefined;
+    return explain(result.issues, compiled, value);
   };
 }
 
@@ -21,8 +21,8 @@ export function formCheck(schema: JsonObject): OutputCheck | undefined {
   try {
     const compiled = compileSchema(withoutPatterns(schema) as JsonObject, { io: 'input' });
     return function check(value) {
-      const checked = compiled.validate(value);
-      return checked instanceof Promise || checked.ok ? undefined : explain(checked.issues, compiled, value);
+      const result = compiled.validate(value);
+      return result instanceof Promise || result.ok ? undefined : explain(result.issues, compiled, value);
     };
   } catch {
     return undefined;
@@ -35,17 +35,17 @@ const mapKeywords = new Set(['properties', '$defs', 'definitions', 'dependentSch
 
 /**
  * The schema without regular expressions. A server that chooses both the expression and the text could keep the client busy
- * forever. Without `patternProperties`, additional properties cannot be recognized, so they are not checked.
+ * forever. Without `patternProperties`, additional properties cannot be recognized, so they are not result.
  */
 function withoutPatterns(schema: unknown, depth = 0): unknown {
   if (depth > 200) throw new RangeError('The schema is nested too deeply');
   if (Array.isArray(schema)) return schema.map((item) => withoutPatterns(item, depth + 1));
   if (!isObject(schema)) return schema;
-  const open = 'patternProperties' in schema;
+  const isOpen = 'patternProperties' in schema;
   const copy: JsonObject = {};
   for (const [key, value] of Object.entries(schema)) {
     if (key === 'pattern' || key === 'patternProperties') continue;
-    if (open && (key === 'additionalProperties' || key === 'unevaluatedProperties')) continue;
+    if (isOpen && (key === 'additionalProperties' || key === 'unevaluatedProperties')) continue;
     if (dataKeywords.has(key)) copy[key] = value;
     else if (mapKeywords.has(key) && isObject(value)) {
       copy[key] = Object.fromEntries(

@@ -31,7 +31,7 @@ export type { TaskHandle, TaskState } from './tasks.js';
 export interface Client<S = unknown> extends AsyncDisposable {
   /** The state of the connection now. */
   readonly status: Status;
-  /** The server's account of itself: name, capabilities, instructions and revision. */
+  /** The server's description of itself: name, capabilities, instructions and revision. */
   readonly server: ServerFacts;
   /**
    * The server's tools as functions, with the types of `connect<typeof server>`. Each returns the tool's data, or its text, and
@@ -49,18 +49,18 @@ export interface Client<S = unknown> extends AsyncDisposable {
   readonly prompts: (options?: CallOptions) => Listing<ListedPrompt>;
 
   /**
-   * Calls a tool and waits for its result, also when the tool asks for input or becomes a task. A tool's own failure is a
-   * result with `isError`, not an exception.
+   * Calls a tool and waits for its result, even if the tool asks for input or the call becomes a task. A failure of the tool
+   * itself is a result with `isError`, not an exception.
    */
   readonly callTool: (name: string, args?: object, options?: ToolCallOptions) => Promise<CallResult>;
   /**
-   * Calls a tool and returns a handle as soon as the server has made a task of the call. Without a task, it waits for the
-   * result and returns a handle that is done.
+   * Calls a tool and returns a handle as soon as the server has made a task of the call. If the server makes no task, waits
+   * for the result and returns a handle that has it.
    */
   readonly startTool: (name: string, args?: object, options?: ToolCallOptions) => Promise<TaskHandle>;
-  /** The handle of a task by its id, also of a task that an earlier run of this program started. */
+  /** Returns the handle of the task with this id. An earlier run of this program may have started the task. */
   readonly task: (id: string) => TaskHandle;
-  /** Reads a resource. Fails with `resource_not_found` when the server has none under this URI. */
+  /** Reads a resource. Fails with `resource_not_found` if the server has no resource with this URI. */
   readonly readResource: (uri: string, options?: CallOptions) => Promise<ReadResult>;
   /** Gets a prompt, filled in with its arguments. */
   readonly getPrompt: (
@@ -68,33 +68,33 @@ export interface Client<S = unknown> extends AsyncDisposable {
     args?: Readonly<Record<string, string>>,
     options?: CallOptions,
   ) => Promise<PromptResult>;
-  /** Asks for values that complete an argument of a prompt or of a URI template. */
+  /** Asks the server for values that complete an argument of a prompt or of a URI template. */
   readonly complete: (request: CompletionRequest, options?: CallOptions) => Promise<Completion>;
 
   /**
-   * Reports changes until the subscription is closed, also after a reconnect. A string is the URI of a resource. Resolves when
-   * the server has agreed.
+   * Subscribes to changes. They are reported until the subscription is closed, even after a reconnect. A string is the URI of
+   * a resource. Resolves when the server has acknowledged the subscription.
    */
-  readonly subscribe: (what: string | SubscribeTo, options?: SubscribeOptions) => Promise<Subscription>;
+  readonly subscribe: (to: string | SubscribeTo, options?: SubscribeOptions) => Promise<Subscription>;
 
-  /** Sends any request, for methods of your own. The outcome is not interpreted. */
+  /** Sends a request of any method, such as one of your own. Returns the outcome as the server sent it. */
   readonly request: (method: string, params?: JsonObject, options?: CallOptions) => Promise<Outcome>;
-  /** Sends the server a small request; returns the milliseconds until its answer. */
+  /** Sends the server a small request; returns the time until the response, in milliseconds. */
   readonly ping: (options?: CallOptions) => Promise<number>;
-  /** Sets the least severe level of log messages for the calls to come; `undefined` asks for none. */
+  /** Sets the least severe level of log messages for later calls; `undefined` asks for no messages. */
   readonly setLogLevel: (level: LogLevel | undefined) => void;
   /**
-   * Tells a server before revision 2026-07-28 that the roots have changed. Does nothing for others, which ask when they need
-   * the roots.
+   * Notifies a server of a revision before 2026-07-28 that the roots have changed. Does nothing for newer servers, which ask
+   * for the roots when they need them.
    */
   readonly rootsChanged: () => Promise<void>;
-  /** The calls that have no answer yet. */
+  /** Returns the calls that have no response yet. */
   readonly pending: () => readonly PendingCall[];
-  /** The state of the connection as JSON, for logs and for finding faults. */
+  /** Returns the state of the connection as JSON, for logs and diagnostics. */
   readonly info: () => ClientInfo;
   /**
-   * Calls `listener` with each event; the returned function stops that. An error that a listener throws becomes a `problem`
-   * event.
+   * Calls `listener` with each event; the returned function removes the listener. An error that a listener throws becomes a
+   * `problem` event.
    */
   readonly on: <E extends keyof ClientEvents>(
     event: E,
@@ -102,7 +102,7 @@ export interface Client<S = unknown> extends AsyncDisposable {
   ) => () => void;
   /**
    * Closes the connection: open calls fail with `connection_closed`, and a process that was started is ended. Resolves when
-   * nothing is left, after 7 s at most.
+   * everything has ended, after 7 s at most.
    */
   readonly close: () => Promise<void>;
 }
@@ -116,7 +116,7 @@ export interface ClientEvents {
   readonly status: {
     /** The new state. */
     readonly status: Status;
-    /** The error that led to it; absent when the client is ready again or `close` was called. */
+    /** The error that led to the new state; absent if the client is ready again or `close` was called. */
     readonly reason?: McpError;
   };
   /** A log message of the server. */
@@ -125,7 +125,7 @@ export interface ClientEvents {
   readonly problem: {
     /** The problem in one sentence. */
     readonly message: string;
-    /** The error behind it. */
+    /** The error that caused the problem. */
     readonly cause?: unknown;
   };
   /** A notification that is neither progress nor a log message of a call. */
@@ -137,9 +137,9 @@ export interface ClientEvents {
   };
 }
 
-/** The server's account of itself, and the revision that was agreed on. */
+/** The server's description of itself, and the revision that was agreed on. */
 export interface ServerFacts {
-  /** The server's name and version; undefined when the server does not send them. */
+  /** The server's name and version; undefined if the server does not send them. */
   readonly info: Implementation | undefined;
   /** The features that the server declares. */
   readonly capabilities: Readonly<ServerCapabilities>;
@@ -159,9 +159,9 @@ export interface ClientInfo {
   readonly target: string;
   /** The protocol revision spoken on this connection. */
   readonly revision: Revision;
-  /** The server's account of itself. */
+  /** The server's description of itself. */
   readonly server: ServerFacts;
-  /** The number of calls that have no answer yet. */
+  /** The number of calls that have no response yet. */
   readonly pending: number;
   /** The number of times that the client has reconnected. */
   readonly reconnects: number;
@@ -169,7 +169,7 @@ export interface ClientInfo {
   readonly problems: readonly string[];
 }
 
-/** A call that has no answer yet. */
+/** A call that has no response yet. */
 export interface PendingCall {
   /** The protocol's method, such as `tools/call`. */
   readonly method: string;
@@ -181,7 +181,7 @@ export interface PendingCall {
   readonly lastProgress: number | undefined;
 }
 
-/** A list, fetched page by page as it is iterated. Each iteration starts anew. */
+/** A list, fetched page by page as it is iterated. Each iteration starts again at the first page. */
 export interface Listing<T> extends AsyncIterable<T> {
   /** Fetches all pages. */
   readonly all: () => Promise<readonly T[]>;
@@ -190,8 +190,8 @@ export interface Listing<T> extends AsyncIterable<T> {
 /** The options of one tool call. */
 export interface ToolCallOptions extends CallOptions {
   /**
-   * A key that makes a call and its repetitions one, for servers that keep idempotency keys. The client retries such a call
-   * itself if the tool was listed as one that keeps keys.
+   * A key that identifies the call: a server that supports idempotency keys runs the tool only once, however often the call is
+   * sent. The client retries such a call if the tool was listed as one that supports keys.
    */
   readonly idempotencyKey?: string;
 }

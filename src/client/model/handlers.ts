@@ -7,20 +7,20 @@ import type {
   SamplingSettings,
 } from '../../protocol/model/input.js';
 
-// The handlers with which a program answers a server: they ask the user, run a model, or name folders.
+// The handlers with which a program answers a server's questions: they ask the user, run a model, or list folders.
 
 /** The circumstances of a question: who asks, and until when. */
 export interface QuestionContext {
-  /** The key under which the server asks; undefined for servers before revision 2026-07-28 that are not made with fullmcp. */
+  /** The server's key for the question; undefined for servers before revision 2026-07-28 that are not made with fullmcp. */
   readonly key: string | undefined;
   /**
-   * The title or name that the server gives itself, or its address. Show it to the user, who knows your program and not the
+   * The title or name that the server gives itself, or its address. Show it to the user, who knows your program but not the
    * server.
    */
   readonly server: string;
   /** The reason why the previous answer to the same form was rejected; absent the first time. Show it to the user. */
   readonly rejection?: string;
-  /** Aborts when the answer is no longer wanted. */
+  /** Aborts when the answer is no longer needed. */
   readonly signal: AbortSignal;
 }
 
@@ -32,7 +32,7 @@ export interface ElicitForm {
   readonly schema: JsonObject;
 }
 
-/** A page for the user to visit. Show the address, and open it only after the user agreed. */
+/** A page for the user to visit. Show the address to the user, and open the page only after the user agrees. */
 export interface ElicitUrl {
   /** The reason for the visit, to show to the user. */
   readonly message: string;
@@ -40,12 +40,12 @@ export interface ElicitUrl {
   readonly url: string;
 }
 
-/** The user's answer to a form. Fields that are missing in `content` are filled in from the form's defaults. */
+/** The user's answer to a form. Fields that are missing from `content` get the form's defaults. */
 export type ElicitFormResult =
   | {
       /** `accept`: the user filled in the form. */
       readonly action: 'accept';
-      /** The fields of the form. An answer that does not fit the schema is put to the handler again, with a `rejection`. */
+      /** The fields of the form. If they do not fit the schema, the handler is called again, with a `rejection`. */
       readonly content?: JsonObject;
     }
   | {
@@ -56,40 +56,40 @@ export type ElicitFormResult =
 /** Shows a form to the user and returns the answer. */
 export type ElicitFormHandler = (
   form: ElicitForm,
-  asked: QuestionContext,
+  context: QuestionContext,
 ) => ElicitFormResult | Promise<ElicitFormResult>;
-/** Asks the user whether to visit a page, opens it, and returns the answer without waiting for the page. */
+/** Asks the user whether to visit a page, opens the page, and returns the answer without waiting for the visit to end. */
 export type ElicitUrlHandler = (
-  visit: ElicitUrl,
-  asked: QuestionContext,
+  page: ElicitUrl,
+  context: QuestionContext,
 ) => ElicitUrlResult | Promise<ElicitUrlResult>;
 
-/** A request for a model's answer. */
+/** A request for a message from a model. */
 export interface SamplingRequest extends SamplingSettings {
   /** The conversation so far, oldest first. */
   readonly messages: readonly SamplingMessage[];
 }
 
-/** The message that the model answered with. */
+/** The message that the model generated. */
 export interface SamplingResult extends SamplingMessage {
-  /** The name of the model that answered. */
+  /** The name of the model that generated the message. */
   readonly model: string;
   /** The reason why the model stopped, such as `endTurn`, `maxTokens` or `toolUse`. */
   readonly stopReason?: string;
 }
 
-/** Runs a model and returns its answer. Let the user approve the request first. */
+/** Runs a model and returns its message. Let the user approve the request first. */
 export type SamplingHandler = (
   request: SamplingRequest,
-  asked: QuestionContext,
+  context: QuestionContext,
 ) => SamplingResult | Promise<SamplingResult>;
 
 /**
- * The handlers for a server's questions. Each one given is declared to the server as a capability; a server must not ask for
- * the others.
+ * The handlers for a server's questions. Each handler is declared to the server as a capability; the server must not ask
+ * questions that have no handler.
  */
 export interface Handlers {
-  /** Asks the user: with forms, and with `url`, also to visit pages. A function takes forms only. */
+  /** Asks the user to fill in forms and, with `url`, to visit pages. A function handles forms only. */
   readonly elicit?:
     | ElicitFormHandler
     | {
@@ -98,7 +98,7 @@ export interface Handlers {
         /** Sends the user to pages. */
         readonly url?: ElicitUrlHandler;
       };
-  /** Runs a model for the server. A function takes neither tools nor context. */
+  /** Runs a model for the server. A function supports neither tools nor context. */
   readonly sample?:
     | SamplingHandler
     | {
@@ -118,5 +118,5 @@ export interface Handlers {
 /** Answers one question of a server, of any revision. */
 export type AnswerQuestion = (
   request: InputRequest,
-  asked: Omit<QuestionContext, 'server'>,
+  context: Omit<QuestionContext, 'server'>,
 ) => Promise<JsonObject>;

@@ -10,9 +10,9 @@ import type { ResultCache } from './result-cache.js';
 
 /** The progress of a call or a task, as the server reports it. */
 export interface Progress {
-  /** The progress so far; it grows with each report. */
+  /** The progress so far; it increases with each report. */
   readonly progress: number;
-  /** The progress at which the work is done, when the server knows it. */
+  /** The progress at which the work is done, if the server knows it. */
   readonly total?: number;
   /** The current step, for people. */
   readonly message?: string;
@@ -22,7 +22,7 @@ export interface Progress {
 export interface LogMessage {
   /** The severity. */
   readonly level: LogLevel;
-  /** The part of the server that logs, when the server names one. */
+  /** The part of the server that logs, if the server names one. */
   readonly logger?: string;
   /** The message itself: a string or any other JSON. */
   readonly data: unknown;
@@ -30,10 +30,10 @@ export interface LogMessage {
 
 /** The options of one call. `connect` takes some of them as defaults for all calls. */
 export interface CallOptions {
-  /** Cancels the call: it fails with `cancelled`, and the server is told. */
+  /** Cancels the call: it fails with `cancelled`, and the server is notified. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * The longest time without an answer or progress, in milliseconds; then the call fails with `timeout`. Time spent waiting for
+   * The longest time without a response or progress, in milliseconds; then the call fails with `timeout`. Time spent waiting for
    * the user does not count. `Infinity`: no limit. Default: 60 s.
    */
   readonly timeoutMs?: number;
@@ -52,22 +52,22 @@ export interface CallOptions {
    * otherwise none.
    */
   readonly logLevel?: LogLevel;
-  /** Asks the server even when a cached result is still valid, and caches the new result. Default: false. */
+  /** Asks the server even if a cached result is still valid, and caches the new result. Default: false. */
   readonly fresh?: boolean;
   /** Fields for the request's `_meta`. */
   readonly meta?: JsonObject;
 }
 
-/** The pauses between attempts to reconnect, and their number. */
+/** The delays between attempts to reconnect, and the number of attempts. */
 export interface ReconnectOptions {
   /** The number of failed attempts in a row after which the client closes. Default: no limit. */
   readonly maxAttempts?: number;
   /**
-   * The pause before the first attempt, in milliseconds. Each further pause is twice as long, and each is shortened at random
+   * The delay before the first attempt, in milliseconds. Each further delay is twice as long, and each is shortened at random
    * by up to half. Default: 200 ms.
    */
   readonly baseMs?: number;
-  /** The longest pause between two attempts, in milliseconds. Default: 30 s. */
+  /** The longest delay between two attempts, in milliseconds. Default: 30 s. */
   readonly maxMs?: number;
 }
 
@@ -80,7 +80,7 @@ export interface ClientOptions
   /** Middleware around every call, the first of the array outermost. */
   readonly use?: readonly Middleware[];
   /**
-   * The caller's identity for a server in the same process; `subject` alone is enough. Ignored by any other connection: use
+   * The caller's identity for a server in the same process; `subject` alone is enough. Ignored for any other connection: use
    * `auth` there.
    */
   readonly caller?: AuthInit;
@@ -97,8 +97,8 @@ export interface ClientOptions
     },
   ) => void;
   /**
-   * Reconnects when the connection is lost, with the pauses given. `false` closes the client instead. A client that is rejected
-   * with `unauthorized` or `forbidden` always closes. Default: true.
+   * Reconnects when the connection is lost. An object sets the delays; `false` closes the client instead. A client that is
+   * rejected with `unauthorized` or `forbidden` always closes. Default: true.
    */
   readonly reconnect?: boolean | ReconnectOptions;
   /**

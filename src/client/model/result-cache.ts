@@ -54,25 +54,25 @@ export class ResultCache {
     return this.#generation;
   }
 
-  /** The result under this key; undefined when there is none or its time is over. */
+  /** The result under this key; undefined if there is none or it has expired. */
   get(key: string): Outcome | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     this.#drop(key, entry);
     if (entry.until <= Date.now()) return undefined;
-    this.#keep(key, entry);
+    this.#add(key, entry);
     return entry.outcome;
   }
 
-  /** Caches a result for its `ttlMs`; ignored when it has none. */
+  /** Caches a result for its `ttlMs`. A result without a `ttlMs` is not cached. */
   set(key: string, { method, params }: Call, outcome: Outcome): void {
     const { ttlMs } = outcome;
     if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
     const bytes = JSON.stringify(outcome).length;
     if (bytes > this.#maxBytes / 4) return;
-    const earlier = this.#entries.get(key);
-    if (earlier !== undefined) this.#drop(key, earlier);
-    this.#keep(key, { outcome, until: Date.now() + ttlMs, bytes, method, uri: params['uri'] });
+    const previous = this.#entries.get(key);
+    if (previous !== undefined) this.#drop(key, previous);
+    this.#add(key, { outcome, until: Date.now() + ttlMs, bytes, method, uri: params['uri'] });
     for (const [oldest, entry] of this.#entries) {
       if (this.#entries.size <= this.#maxEntries && this.#bytes <= this.#maxBytes) break;
       this.#drop(oldest, entry);
@@ -83,12 +83,12 @@ export class ResultCache {
   invalidate(server: string, stale: Stale): void {
     this.#generation++;
     for (const [key, entry] of this.#entries) {
-      const hit = 'uri' in stale ? entry.uri === stale.uri : entry.method === stale.method;
-      if (hit && key.startsWith(`${server}\n`)) this.#drop(key, entry);
+      const isStale = 'uri' in stale ? entry.uri === stale.uri : entry.method === stale.method;
+      if (isStale && key.startsWith(`${server}\n`)) this.#drop(key, entry);
     }
   }
 
-  #keep(key: string, entry: Entry): void {
+  #add(key: string, entry: Entry): void {
     this.#entries.set(key, entry);
     this.#bytes += entry.bytes;
   }

@@ -4,22 +4,22 @@ import type { PromptMessage } from '../../protocol/model/model.js';
 
 // The results of calls that a program receives.
 
-/** The result of a tool. A tool's own failure is a result too: `unwrap` throws it. */
+/** The result of a tool. A failure of the tool itself is a result, too; `unwrap` throws it. */
 export interface CallResult {
   /** The content blocks, in order. */
   readonly content: readonly ContentBlock[];
   /** The text blocks, joined by line breaks. */
   readonly text: string;
   /**
-   * The structured content; undefined when there is none. It is checked against the tool's output schema once the tool was
-   * listed.
+   * The structured content; undefined if there is none. It is checked against the tool's output schema if the tool was listed
+   * before.
    */
   readonly data: unknown;
   /** Whether the tool failed. */
   readonly isError: boolean;
   /** The result's `_meta`. */
   readonly meta: JsonObject | undefined;
-  /** Returns the data, or the text when there is none; throws `tool_failed` when the tool failed. */
+  /** Returns the data, or the text if there is no data. Throws `tool_failed` if the tool failed. */
   readonly unwrap: () => unknown;
 }
 
@@ -60,9 +60,9 @@ export type CompletionRequest = (
 ) & {
   /** The name of the argument or of the template's variable. */
   readonly argument: string;
-  /** The part that the user has typed. */
+  /** The part of the value that the user has typed. */
   readonly value: string;
-  /** The values of the other arguments, as far as they are filled in. */
+  /** The values of the other arguments that are already filled in. */
   readonly filled?: Readonly<Record<string, string>>;
 };
 
@@ -70,7 +70,7 @@ export type CompletionRequest = (
 export interface Completion {
   /** The values, the best first. */
   readonly values: readonly string[];
-  /** The number of values that exist, when the server knows it. */
+  /** The number of values that exist, if the server knows it. */
   readonly total: number | undefined;
   /** Whether there are more values than were sent. */
   readonly hasMore: boolean;

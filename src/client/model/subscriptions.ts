@@ -17,7 +17,7 @@ export interface SubscribeTo {
   readonly tasks?: readonly string[];
 }
 
-/** A change at the server. It says what changed, not how: fetch it again. */
+/** A change at the server. It says what changed, not how: fetch the list, resource or task again. */
 export type Change =
   | {
       /** The list that changed. */
@@ -40,15 +40,15 @@ export type Change =
 
 /** The options of a subscription. */
 export interface SubscribeOptions {
-  /** Called with each change; then iterating the subscription gives nothing. */
+  /** Called with each change. The subscription then yields nothing when it is iterated. */
   readonly onChange?: (change: Change) => void;
   /** Closes the subscription. */
   readonly signal?: AbortSignal;
 }
 
-/** A subscription: iterate it for the changes. Several changes of one thing that have not been read yet become one. */
+/** A subscription: iterate it for the changes. Several unread changes of the same list, resource or task become one. */
 export interface Subscription extends AsyncIterable<Change>, AsyncDisposable {
-  /** The part of the wanted changes that the server agreed to report. */
+  /** The changes that the server agreed to report; these may be fewer than were asked for. */
   readonly accepted: SubscribeTo;
   /** Ends the subscription and the iteration. */
   readonly close: () => Promise<void>;

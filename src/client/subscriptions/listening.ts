@@ -40,7 +40,7 @@ interface Stream {
   granted: SubscriptionFilter | undefined;
 }
 
-const interestKeys: KeysOf<SubscribeTo> = {
+const subscribeToKeys: KeysOf<SubscribeTo> = {
   tools: true,
   prompts: true,
   resources: true,
@@ -63,10 +63,10 @@ export class Listening {
     this.#parts = parts;
   }
 
-  async subscribe(interests: SubscribeTo, { onChange, signal }: SubscribeOptions): Promise<Subscription> {
-    if (hasUnknown(interests, interestKeys))
-      throw (await import('../checks/option-mistakes.js')).interestMistake(interests, interestKeys);
-    const filter = toFilter(interests);
+  async subscribe(to: SubscribeTo, { onChange, signal }: SubscribeOptions): Promise<Subscription> {
+    if (hasUnknown(to, subscribeToKeys))
+      throw (await import('../checks/option-mistakes.js')).subscribeMistake(to, subscribeToKeys);
+    const filter = toFilter(to);
     if (isEmpty(filter))
       throw new McpError(
         'invalid_params',
@@ -81,12 +81,12 @@ export class Listening {
     });
     this.#subscribers.add(subscriber);
     try {
-      await this.#follow();
+      await this.#update();
     } catch (error) {
       this.#subscribers.delete(subscriber);
       throw error;
     }
-    subscriber.endWith(signal);
+    subscriber.closeOn(signal);
     return subscriber.subscription(toSubscribeTo(intersection(filter, this.#stream?.granted ?? {})));
   }
 
@@ -98,23 +98,23 @@ export class Listening {
 
   async #leave(subscriber: Subscriber): Promise<void> {
     this.#subscribers.delete(subscriber);
-    if (!this.#closing.signal.aborted) await this.#follow().catch(() => {});
+    if (!this.#closing.signal.aborted) await this.#update().catch(() => {});
   }
 
   /** Adapts the stream to the subscribers, one change after the other. */
-  #follow(): Promise<void> {
-    const changed = this.#changing.then(() => this.#change());
-    this.#changing = changed.catch(() => {});
-    return changed;
+  #update(): Promise<void> {
+    const change = this.#changing.then(() => this.#change());
+    this.#changing = change.catch(() => {});
+    return change;
   }
 
   async #change(): Promise<void> {
     const wanted = union([...this.#subscribers].map(({ filter }) => filter));
-    const before = this.#stream;
-    if (before !== undefined && covers(before.filter, wanted) && covers(wanted, before.filter)) return;
+    const previous = this.#stream;
+    if (previous !== undefined && covers(previous.filter, wanted) && covers(wanted, previous.filter)) return;
     this.#stream = isEmpty(wanted) ? undefined : await this.#open(wanted);
     // The old stream ends after the new one is open, so that nothing is missed.
-    before?.stop.abort();
+    previous?.stop.abort();
   }
 
   /** Opens a stream; resolves when the server has acknowledged it. */
@@ -122,8 +122,7 @@ export class Listening {
     const stream: Stream = { filter, stop: new AbortController(), granted: undefined };
     const signal = AbortSignal.any([stream.stop.signal, this.#closing.signal]);
     return new Promise((resolve, reject) => {
-      const acknowledged = (): void => resolve(stream);
-      this.#listen(stream, signal, acknowledged).then(
+      this.#listen(stream, signal, () => resolve(stream)).then(
         () => this.#keep(stream, signal),
         (error) => {
           if (stream.granted === undefined) reject(toMcpError(error));
@@ -153,13 +152,13 @@ export class Listening {
     }
   }
 
-  async #listen(stream: Stream, signal: AbortSignal, acknowledged: () => void): Promise<void> {
+  async #listen(stream: Stream, signal: AbortSignal, onAcknowledged: () => void): Promise<void> {
     await this.#parts.listen(
       stream.filter,
       (method, params) => {
         if (method !== ACKNOWLEDGED) return this.#onNotification(method, params);
         stream.granted = isObject(params?.['notifications']) ? params['notifications'] : {};
-        acknowledged();
+        onAcknowledged();
       },
       signal,
     );

@@ -11,11 +11,11 @@ export interface SubscriberParts {
   readonly onClose: () => Promise<void>;
 }
 
-/** One subscription. Of each thing that changes, only the latest unread change is kept, so that memory is bounded. */
+/** One subscription. Of each list, resource or task, only the latest unread change is kept, so that memory is bounded. */
 export class Subscriber {
   readonly filter: SubscriptionFilter;
   readonly #parts: SubscriberParts;
-  readonly #unseen = new Map<string, Change>();
+  readonly #unread = new Map<string, Change>();
   #wake: (() => void) | undefined;
   #closed: Promise<void> | undefined;
   #forget: (() => void) | undefined;
@@ -30,7 +30,7 @@ export class Subscriber {
     if (this.#closed !== undefined) return;
     const { onChange, problem } = this.#parts;
     if (onChange === undefined) {
-      this.#unseen.set(keyOf(change), change);
+      this.#unread.set(keyOf(change), change);
       this.#wake?.();
       return;
     }
@@ -42,7 +42,7 @@ export class Subscriber {
   }
 
   /** Closes the subscription when the signal aborts, or at once if it already has. */
-  endWith(signal: AbortSignal | undefined): void {
+  closeOn(signal: AbortSignal | undefined): void {
     if (signal === undefined) return;
     const end = (): void => void this.close();
     this.#forget = onAbort(signal, end);
@@ -69,12 +69,12 @@ export class Subscriber {
   async *#changes(): AsyncGenerator<Change, void, undefined> {
     try {
       for (;;) {
-        for (const [key, change] of this.#unseen) {
-          this.#unseen.delete(key);
+        for (const [key, change] of this.#unread) {
+          this.#unread.delete(key);
           yield change;
         }
         if (this.#closed !== undefined) return;
-        if (this.#unseen.size > 0) continue;
+        if (this.#unread.size > 0) continue;
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
         });

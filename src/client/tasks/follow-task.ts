@@ -5,8 +5,8 @@ import { McpError } from '../../protocol/errors.js';
 import type { CallResult, TaskState } from '../model/client.js';
 import type { AnswerQuestion } from '../model/handlers.js';
 import type { CallOptions, Progress } from '../model/options.js';
-import { Following } from './task-poller.js';
 import { TaskAnswering } from './task-answering.js';
+import { Following } from './task-poller.js';
 
 // Waits for tasks. Loaded with the first task whose result a program wants.
 
@@ -36,7 +36,7 @@ export async function followTask(task: FollowedTask): Promise<JsonObject> {
   const signal = AbortSignal.any(signals);
   const polling = { ...callOptions, signal };
   const answers = new TaskAnswering({
-    answer: (request, asked) => limit.pauseFor(() => parts.answer(request, asked)),
+    answer: (request, context) => limit.pauseFor(() => parts.answer(request, context)),
     maxRounds: parts.maxRounds,
     send: (responses) => update(responses, polling),
   });

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
 import type { CallSender } from '../calls/call-sender.js';
-import { completed, toCallResult } from '../calls/read-results.js';
+import { requireComplete, toCallResult } from '../calls/read-results.js';
 import type { KnownTools } from '../checks/known-tools.js';
 import type { CallResult, Client, TaskHandle, ToolCallOptions } from '../model/client.js';
 import type { AnswerQuestion } from '../model/handlers.js';
@@ -31,7 +31,7 @@ export function toolCalls({
 }: ClientToolParts): Pick<Client, 'tool' | 'callTool' | 'startTool' | 'task'> {
   const parts: TaskParts = {
     request: (method, params, options) => sender.sendFresh(method, params, options),
-    answer: (request, asked) => sender.whileAsking(() => answer(request, asked)),
+    answer: (request, context) => sender.whileAsking(() => answer(request, context)),
     maxRounds,
     maxTimeoutMs,
     progress: (progress, name, { onProgress }) =>
@@ -42,9 +42,9 @@ export function toolCalls({
   };
 
   function finish(name: string, result: JsonObject): CallResult | Promise<CallResult> {
-    const checking = knownTools.check(name, result);
-    if (checking === undefined) return toCallResult(name, result);
-    return checking.then(() => toCallResult(name, result));
+    const check = knownTools.check(name, result);
+    if (check === undefined) return toCallResult(name, result);
+    return check.then(() => toCallResult(name, result));
   }
 
   async function send(
@@ -53,7 +53,7 @@ export function toolCalls({
     options: ToolCallOptions,
   ): Promise<CallResult | TaskHandle> {
     const outcome = await sender.sendFresh('tools/call', { name, arguments: args }, withKey(options));
-    if (outcome.resultType !== 'task') return finish(name, completed(outcome));
+    if (outcome.resultType !== 'task') return finish(name, requireComplete(outcome));
     return (await tasks()).startedTask(parts, name, outcome);
   }
 
@@ -82,7 +82,7 @@ export function toolCalls({
     }
   }
 
-  return { callTool, startTool, task: (id) => taskById(parts, id), tool: asFunctions(callTool) };
+  return { callTool, startTool, task: (id) => taskById(parts, id), tool: toFunctions(callTool) };
 }
 
 // Loaded with the first task: most servers have none.
@@ -108,10 +108,10 @@ function withKey(options: ToolCallOptions): ToolCallOptions {
   return { ...options, meta: { ...options.meta, [IDEMPOTENCY_KEY]: idempotencyKey } };
 }
 
-function asFunctions(callTool: Client['callTool']): Client['tool'] {
+function toFunctions(callTool: Client['callTool']): Client['tool'] {
   return new Proxy({} as Client['tool'], {
     get(_, name) {
-      // `await` reads `then`, so that there must not be a tool of this name.
+      // `await` reads `then`, so there cannot be a function of this name.
       if (typeof name !== 'string' || name === 'then') return undefined;
       return async (args?: object, options?: CallOptions) => (await callTool(name, args, options)).unwrap();
     },

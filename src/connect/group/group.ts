@@ -23,7 +23,7 @@ export interface GroupClient extends Client {
   readonly servers: ReadonlyMap<string, ServerState>;
   /** The client of one server; connects it first if needed. Fails with `invalid_params` for an unknown name. */
   readonly member: (name: string) => Promise<Client>;
-  /** Adds a server, which is connected when it is first needed. Subscribers are told that the lists changed. */
+  /** Adds a server, which is connected when it is first needed. Subscribers are notified that the lists changed. */
   readonly add: (name: string, entry: ServerEntry) => void;
   /** Closes a server and forgets it: open calls on it fail with `connection_closed`. Does nothing for an unknown name. */
   readonly remove: (name: string) => Promise<void>;

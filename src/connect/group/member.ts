@@ -7,11 +7,11 @@ import { McpError, toMcpError } from '../../protocol/errors.js';
 
 /** The state of one server of a group. */
 export interface ServerState {
-  /** `idle` has not been needed yet; `failed` is tried again when it is next needed, after a pause of up to 60 s. */
+  /** `idle`: not needed yet. `failed`: connected again when it is next needed, after a delay of up to 60 s. */
   readonly status: 'idle' | 'connecting' | 'ready' | 'failed' | 'reconnecting' | 'closed';
   /** The reason why the server failed; absent while it is connected. */
   readonly error?: McpError;
-  /** The server's account of itself when it was last connected. */
+  /** The server's description of itself when it was last connected. */
   readonly server?: ServerFacts;
 }
 

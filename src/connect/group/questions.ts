@@ -28,25 +28,25 @@ export function askThrough(events: Pick<LinkEvents, 'ask'>, { elicit, sample, ro
       server,
     ) as Promise<unknown> as Promise<T>;
   }
-  const forms = typeof elicit === 'function' || elicit?.form !== undefined;
-  const visits = typeof elicit === 'object' && elicit.url !== undefined;
+  const takesForms = typeof elicit === 'function' || elicit?.form !== undefined;
+  const takesUrls = typeof elicit === 'object' && elicit.url !== undefined;
   return {
     ...(elicit && {
       elicit: {
-        ...(forms && {
-          form: ({ message, schema }, asked) =>
-            ask<ElicitFormResult>('elicitation/create', { message, requestedSchema: schema }, asked),
+        ...(takesForms && {
+          form: ({ message, schema }, context) =>
+            ask<ElicitFormResult>('elicitation/create', { message, requestedSchema: schema }, context),
         }),
-        ...(visits && {
-          url: ({ message, url }, asked) =>
-            ask<ElicitUrlResult>('elicitation/create', { mode: 'url', message, url }, asked),
+        ...(takesUrls && {
+          url: ({ message, url }, context) =>
+            ask<ElicitUrlResult>('elicitation/create', { mode: 'url', message, url }, context),
         }),
       },
     }),
     ...(sample && {
       sample: {
         ...(typeof sample === 'object' && sample),
-        run: (request, asked) => ask<SamplingResult>('sampling/createMessage', request, asked),
+        run: (request, context) => ask<SamplingResult>('sampling/createMessage', request, context),
       },
     }),
     ...(roots && { roots }),

@@ -10,7 +10,7 @@ export interface Attempt {
   readonly target: string;
   /** The transport that was tried. */
   readonly transport: TransportName;
-  /** The era that was tried; absent when the attempt failed before that was known. */
+  /** The era that was tried; absent if the attempt failed before the era was known. */
   readonly era?: Era;
   /** The code of the error. */
   readonly code: ErrorCode;

@@ -12,17 +12,17 @@ import type { Revision } from '../../protocol/tables/revisions.js';
  */
 export type Era = 'modern' | 'session' | 'http+sse';
 
-/** The facts that were found out about a server. Plain JSON: keep it to connect again without asking. */
+/** The facts that a client learned about a server. Plain JSON: store it to connect again faster. */
 export interface KnownServer {
   /** The way to speak to the server. */
   readonly era: Era;
   /** The revision that was agreed on. */
   readonly revision: Revision;
-  /** The account of itself that a modern server gave. */
+  /** The description that a modern server gave of itself. */
   readonly discovered?: Discovered;
 }
 
-/** Remembers the era of each server, so that only the first connection has to find out. */
+/** Remembers the era of each server, so that only the first connection has to find it out. */
 export class KnownServers {
   readonly #servers = new Map<string, KnownServer>();
   readonly #maxEntries: number;
@@ -37,12 +37,12 @@ export class KnownServers {
     this.#maxEntries = maxEntries;
   }
 
-  /** The facts about a server; undefined when none are remembered. */
+  /** The facts about a server; undefined if none are remembered. */
   get(key: string): KnownServer | undefined {
     return this.#servers.get(key);
   }
 
-  /** Remembers a server, and drops the oldest when there are too many. */
+  /** Remembers a server, and drops the oldest if there are too many. */
   set(key: string, { era, revision }: KnownServer): void {
     this.#servers.delete(key);
     this.#servers.set(key, { era, revision });
@@ -60,7 +60,7 @@ export class KnownServers {
   }
 }
 
-/** The facts about a client's server, for the option `known` of a later `connect`. */
+/** Returns the facts about a client's server, for the option `known` of a later `connect`. */
 export function knownServer(client: Pick<Client, 'server' | 'info'>): KnownServer {
   const { revision, info, capabilities, instructions } = client.server;
   if (client.info().transport === 'http+sse') return { era: 'http+sse', revision };

@@ -14,7 +14,7 @@ import type { McpConfig } from './target.js';
 
 /** The options of `connect`: those of the client, of HTTP, and of connecting. */
 export interface ConnectOptions extends ClientOptions, HttpLinkOptions {
-  /** Stops connecting. Has no effect once the client is connected: `close` ends it. */
+  /** Stops connecting. Has no effect once the client is connected: use `close` then. */
   readonly signal?: AbortSignal | undefined;
   /**
    * The longest time to connect, for each target of an array, in milliseconds; then `connect` fails with `timeout`. Also the
@@ -22,8 +22,8 @@ export interface ConnectOptions extends ClientOptions, HttpLinkOptions {
    */
   readonly connectTimeoutMs?: number;
   /**
-   * The time that a process or a WebSocket may be silent when it is asked for its revisions, in milliseconds; then the
-   * handshake of older revisions is tried as well. Ignored over HTTP. Default: 5 s.
+   * The time that a server behind a process or a WebSocket may take to say which revisions it speaks, in milliseconds; then
+   * the handshake of older revisions is tried as well. Ignored over HTTP. Default: 5 s.
    */
   readonly probeTimeoutMs?: number;
   /**
@@ -32,17 +32,17 @@ export interface ConnectOptions extends ClientOptions, HttpLinkOptions {
    */
   readonly revision?: Revision;
   /**
-   * The result of `knownServer` for an earlier connection. A server of revision 2026-07-28 is then not asked again before the
-   * first call. Ignored for a config of several servers.
+   * The result of `knownServer` for an earlier connection. A server of revision 2026-07-28 is then not asked for its
+   * description before the first call. Ignored for a config of several servers.
    */
   readonly known?: KnownServer;
   /** The cache that remembers the era of each server. Default: one that all connections of this program share. */
   readonly knownServers?: KnownServers;
-  /** The class that opens WebSockets. Default: the package `ws` on Node, and the runtime's own elsewhere. */
+  /** The class that opens WebSockets. Default: that of the package `ws` on Node, and the runtime's own elsewhere. */
   readonly WebSocket?: WebSocketConstructor;
   /**
-   * The destination of a process's stderr: `inherit` shows it, a function receives its lines. The process's own `stderr` comes
-   * first. Default: the first and last lines are kept for errors.
+   * The destination of a process's stderr: `inherit` shows it, a function receives its lines. A `stderr` on the target itself
+   * takes precedence. Default: the first and last lines are kept for error messages.
    */
   readonly stderr?: ServerProcess['stderr'];
 }
@@ -57,7 +57,7 @@ export interface Runtime {
   readonly readConfig?: (path: string) => Promise<McpConfig>;
   /** Carries HTTP better than `fetch` does. */
   readonly http?: OpenCarrier;
-  /** Whether the runtime's own WebSocket is good enough. Node's does not say why it failed, and accepts messages of any size. */
+  /** Whether to use the runtime's own WebSocket. Node's does not say why it failed, and accepts messages of any size. */
   readonly ownWebSocket?: boolean;
   /** A WebSocket whose opening request has these headers. */
   readonly webSocket?: (
@@ -67,7 +67,7 @@ export interface Runtime {
 }
 
 export interface ScriptProcess extends ServerProcess {
-  /** Advice for a script that does not start; undefined when the failure says enough. */
+  /** Advice for a script that does not start; undefined if the failure says enough. */
   readonly hint?: (failure: McpError) => string | undefined;
 }
 

@@ -122,7 +122,7 @@ function notTarget(why: string): McpError {
 
 /** Several servers by name, in the shape of the config files of Claude Desktop, Cursor and other programs. */
 export interface McpConfig {
-  /** The servers by name: letters, digits, `_` and `-`, 64 at most. Tools and prompts carry the name as a prefix. */
+  /** The servers by name: up to 64 letters, digits, `_` and `-`. Tools and prompts have the name of their server as a prefix. */
   readonly mcpServers: Readonly<Record<string, ServerEntry>>;
 }
 

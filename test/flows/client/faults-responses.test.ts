@@ -59,7 +59,7 @@ describe('a call over HTTP', () => {
       const client = await connectTo(server);
       const { error, ms } = await timed(failure(client.callTool(tool, {}, { timeoutMs: 200 })));
       expect(error.code).toBe('timeout');
-      expect(error.message).toBe(`tools/call "${tool}": no answer and no progress for 200 ms (timeoutMs)`);
+      expect(error.message).toBe(`tools/call "${tool}": no response and no progress for 200 ms (timeoutMs)`);
       expect(ms).toBeLessThan(15_000);
       expect(client.pending()).toEqual([]);
       await until('the request is closed', () => server.open() === 0);

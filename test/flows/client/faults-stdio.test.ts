@@ -147,7 +147,7 @@ describe('a server process that sends wrong messages', () => {
       const { error, ms } = await timed(failure(client.callTool(tool)));
       expect(error.code).toBe('timeout');
       expect(error.message).toContain(
-        `tools/call "${tool}": no answer and no progress for 2000 ms (timeoutMs)`,
+        `tools/call "${tool}": no response and no progress for 2000 ms (timeoutMs)`,
       );
       // The odd message may explain the timeout.
       if (tool === 'wrong id') expect(error.message).toMatch(/Meanwhile: .*not open.*id "?\d+/);

@@ -149,7 +149,7 @@ describe('the timeout of a call', () => {
     await using client = await inProcessClient(slow);
     await expect(client.callTool('x', {}, { timeoutMs: 20 })).rejects.toMatchObject({
       code: 'timeout',
-      message: expect.stringContaining('tools/call "x": no answer and no progress for 20 ms'),
+      message: expect.stringContaining('tools/call "x": no response and no progress for 20 ms'),
     });
     expect(slow.aborted()).toBe(true);
   });
