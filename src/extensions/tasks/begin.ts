@@ -1,12 +1,14 @@
 // Starts a task's handler, and retries while it cannot be started.
 
 import { type BackoffOptions, backoff, delay } from '../../async/delay.js';
-import type { Lifetime } from '../../async/lifetime.js';
+import { type Lifetime, withSignal } from '../../async/lifetime.js';
+import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Replay } from '../../server/asking/replay.js';
 import type { TaskWork } from '../../server/handle/task-host.js';
 import { ToolError } from '../../server/results/tool-error.js';
+import type { Task } from './task.js';
 
 export interface TaskBeginning {
   readonly call: Call;
@@ -59,4 +61,20 @@ async function begin(work: TaskWork, { call, replay }: TaskBeginning): Promise<S
   });
   await Promise.race([running, failed]);
   return { ended };
+}
+
+/** The call that a task's handler answers: the one that created the task, without its request. */
+export function taskCall(task: Task, lifetime: Lifetime, onProgress: (report: JsonObject) => void): Call {
+  const { id, tool, args, peer, auth } = task;
+  const call = {
+    id,
+    method: 'tools/call',
+    params: { name: tool, arguments: args, _meta: { progressToken: id } },
+    peer,
+    auth,
+    notify: (method: string, { progressToken, ...report }: JsonObject = {}) => {
+      if (method === 'notifications/progress') onProgress(report);
+    },
+  };
+  return withSignal(call, lifetime);
 }

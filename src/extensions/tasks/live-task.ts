@@ -10,11 +10,10 @@ import type { Journal } from '../../server/asking/journal.js';
 import { Replay, type Suspender } from '../../server/asking/replay.js';
 import type { RunningCall, TaskWork } from '../../server/handle/task-host.js';
 import { AnswerQueue } from './answers.js';
-import { beginTask } from './begin.js';
-import { statusMessageOf, taskCall } from './call.js';
+import { beginTask, taskCall } from './begin.js';
 import { cancelled, SavedTask, type SavedTaskParts } from './saved-task.js';
 import { shuttingDown, Unsaveable, unsaved } from './saving-errors.js';
-import { requestsOf, type Task } from './task.js';
+import { requestsOf, statusMessageOf, type Task } from './task.js';
 
 export interface LiveTaskParts extends SavedTaskParts {
   readonly remove: (task: Task) => Promise<void>;

@@ -71,6 +71,13 @@ export function detailed(task: Task): JsonObject {
   }
 }
 
+/** The status message for a progress report. */
+export function statusMessageOf({ progress, total, message }: JsonObject): string {
+  const share = total === undefined ? `${progress}` : `${progress}/${total}`;
+  return typeof message === 'string' ? `${message} (${share})` : share;
+}
+
+/** The requests of open questions, by key. */
 export function requestsOf(open: ReadonlyMap<string, { readonly request: unknown }>): JsonObject {
   return Object.fromEntries([...open].map(([key, { request }]) => [key, request]));
 }
