@@ -7,21 +7,22 @@ import type { Journal } from '../../server/asking/journal.js';
 import type { AcceptedAnswer } from '../../server/asking/open-questions.js';
 import type { Replay } from '../../server/asking/replay.js';
 import type { SavedTask } from './saved-task.js';
-import { unsaved } from './saving-errors.js';
+import { savingError } from './saving-errors.js';
 import { jsonBytes } from './task.js';
 
+/** The parts of an `AnswerQueue`. */
 export interface AnswerQueueParts {
   readonly saved: SavedTask;
-  readonly replay: () => Replay;
+  readonly replay: Replay;
   readonly journal: () => Journal;
-  readonly isEnded: () => boolean;
-  /** Throws if the task does not belong to this process any more. */
+  readonly hasEnded: () => boolean;
+  /** Throws if the task no longer belongs to this process. */
   readonly ensureHere: () => void;
   /** The limit for all answers to the task together. */
   readonly maxBytes: number;
 }
 
-/** Gives answers to a task's questions: one caller after another, and each answer only once it is in the store. */
+/** Passes answers to a task's questions: one request after another, and each answer only when it is in the store. */
 export class AnswerQueue {
   readonly #parts: AnswerQueueParts;
   #queue: Promise<unknown> = Promise.resolve();
@@ -30,7 +31,7 @@ export class AnswerQueue {
     this.#parts = parts;
   }
 
-  /** Answers that do not belong to an open question, or do not match it, are ignored. */
+  /** Passes answers to their questions. Answers to questions that are not open, and invalid answers, are ignored. */
   give(responses: JsonObject): Promise<void> {
     const turn = this.#queue.then(() => this.#give(responses));
     this.#queue = turn.catch(() => undefined);
@@ -38,39 +39,39 @@ export class AnswerQueue {
   }
 
   async #give(responses: JsonObject): Promise<void> {
-    const { saved, replay, isEnded } = this.#parts;
+    const { saved, replay, hasEnded } = this.#parts;
     this.#parts.ensureHere();
-    if (isEnded()) return;
+    if (hasEnded()) return;
     const { task } = saved;
     const before = task.open;
-    const taken = takeAnswers(replay(), before, responses);
-    if (taken.size === 0) return;
+    const accepted = acceptAnswers(replay, before, responses);
+    if (accepted.size === 0) return;
     const undo = (): void => {
-      for (const { reopen } of taken.values()) reopen();
-      if (isEnded()) return;
-      const reopened = Object.entries(before).filter(([key]) => taken.has(key));
+      for (const { reopen } of accepted.values()) reopen();
+      if (hasEnded()) return;
+      const reopened = Object.entries(before).filter(([key]) => accepted.has(key));
       saved.change({ open: { ...Object.fromEntries(reopened), ...task.open }, status: 'input_required' });
       // A store may have written the task although it reported a failure.
       saved.saveSoon();
     };
     this.#checkSize(undo);
-    this.#closeQuestions([...taken.keys()]);
-    // The task makes progress, so its next work counts as a first attempt.
+    this.#closeQuestions([...accepted.keys()]);
+    // An answer is progress, so the attempts are counted anew.
     task.attempts = 1;
     const done = (): void => {
-      for (const { proceed } of taken.values()) proceed();
+      for (const { proceed } of accepted.values()) proceed();
       // While the answer was saved, the handler may have reached one of the questions, which was then listed as open.
-      const asked = [...taken.keys()].filter(
-        (key) => Object.hasOwn(task.open, key) && !replay().open.has(key),
+      const listedAgain = [...accepted.keys()].filter(
+        (key) => Object.hasOwn(task.open, key) && !replay.open.has(key),
       );
-      if (asked.length === 0 || isEnded()) return;
-      this.#closeQuestions(asked);
+      if (listedAgain.length === 0 || hasEnded()) return;
+      this.#closeQuestions(listedAgain);
       saved.saveSoon();
     };
-    await saved.attempt({ done, undo }).catch((error) => {
+    await saved.trySave({ done, undo }).catch((error) => {
       // The task has ended in the meantime and has no questions any more.
-      if (isTerminal(saved.shown.status)) return;
-      throw unsaved('The answers could not be saved, and the questions are open again', error);
+      if (isTerminal(saved.visible.status)) return;
+      throw savingError('The answers could not be saved, and the questions are open again', error);
     });
   }
 
@@ -93,14 +94,14 @@ export class AnswerQueue {
   }
 }
 
-function takeAnswers(replay: Replay, open: JsonObject, responses: JsonObject): Map<string, AcceptedAnswer> {
-  const taken = new Map<string, AcceptedAnswer>();
+function acceptAnswers(replay: Replay, open: JsonObject, responses: JsonObject): Map<string, AcceptedAnswer> {
+  const accepted = new Map<string, AcceptedAnswer>();
   for (const [key, response] of Object.entries(responses)) {
     if (!Object.hasOwn(open, key)) continue;
     const question = replay.open.get(key);
     // After a restart, the client may answer before the handler has reached the question again.
     const answer = question === undefined ? replay.expect(key, response) : question.answer(response);
-    if (answer !== undefined) taken.set(key, answer);
+    if (answer !== undefined) accepted.set(key, answer);
   }
-  return taken;
+  return accepted;
 }

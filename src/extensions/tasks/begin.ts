@@ -1,4 +1,4 @@
-// Starts a task's handler, and retries while it cannot be started.
+// Starts the handler of a task, and retries while that fails.
 
 import { type BackoffOptions, backoff, delay } from '../../async/delay.js';
 import { type Lifetime, withSignal } from '../../async/lifetime.js';
@@ -10,7 +10,8 @@ import type { TaskWork } from '../../server/handle/task-host.js';
 import { ToolError } from '../../server/results/tool-error.js';
 import type { Task } from './task.js';
 
-export interface TaskBeginning {
+/** The parts of the start of a task. */
+export interface TaskStart {
   readonly call: Call;
   readonly replay: Replay;
   readonly load: () => TaskWork | Promise<TaskWork>;
@@ -19,22 +20,23 @@ export interface TaskBeginning {
   readonly onFailure: (error: unknown) => void;
 }
 
+/** A task whose handler is running. */
 export interface StartedTask {
-  /** Settles when the handler does. */
-  readonly ended: Promise<Outcome>;
+  /** Settles when the handler has ended. */
+  readonly outcome: Promise<Outcome>;
 }
 
 const RETRY: BackoffOptions = { baseMs: 100, maxMs: 60_000, jitter: [0.75, 1] };
 
 /**
  * Runs a task's handler. A failure before the handler runs is retried with growing delays: a database that is unavailable for a
- * moment must not fail every task. An `McpError` or a `ToolError` is final. Undefined if the task ended in the meantime.
+ * moment must not fail every task. An `McpError` or a `ToolError` is final. Resolves with undefined if the task has ended in the meantime.
  */
-export async function beginTask(beginning: TaskBeginning): Promise<StartedTask | undefined> {
-  const { lifetime, load, onFailure } = beginning;
+export async function beginTask(start: TaskStart): Promise<StartedTask | undefined> {
+  const { lifetime, load, onFailure } = start;
   for (let failures = 1; !lifetime.ended; failures++) {
     try {
-      return await begin(await load(), beginning);
+      return await begin(await load(), start);
     } catch (error) {
       if (lifetime.ended) return undefined;
       if (McpError.is(error) || ToolError.is(error)) throw error;
@@ -46,21 +48,21 @@ export async function beginTask(beginning: TaskBeginning): Promise<StartedTask |
   return undefined;
 }
 
-async function begin(work: TaskWork, { call, replay }: TaskBeginning): Promise<StartedTask> {
+async function begin(work: TaskWork, { call, replay }: TaskStart): Promise<StartedTask> {
   let isRunning = false;
-  let started!: () => void;
-  const running = new Promise<void>((resolve) => {
-    started = resolve;
+  let onStarted!: () => void;
+  const started = new Promise<void>((resolve) => {
+    onStarted = resolve;
   });
-  const ended = work.run(call, replay, () => {
+  const outcome = work.run(call, replay, () => {
     isRunning = true;
-    started();
+    onStarted();
   });
-  const failed = ended.catch((error) => {
+  const failed = outcome.catch((error) => {
     if (!isRunning) throw error;
   });
-  await Promise.race([running, failed]);
-  return { ended };
+  await Promise.race([started, failed]);
+  return { outcome };
 }
 
 /** The call that a task's handler answers: the one that created the task, without its request. */

@@ -2,20 +2,23 @@
 
 import { McpError } from '../../protocol/errors.js';
 
-interface Held {
+/** The room that one task takes in the store. */
+interface TaskUse {
   readonly bytes: number;
   readonly isFinished: boolean;
   readonly expiresAt: number;
 }
 
+/** The tasks of one caller. */
 interface Account {
-  readonly tasks: Map<string, Held>;
+  readonly tasks: Map<string, TaskUse>;
   unfinished: number;
   bytes: number;
   /** The number of tasks at which expired ones are removed. */
   sweepAt: number;
 }
 
+/** The limits for each caller. */
 export interface CallerQuotaLimits {
   readonly maxTasksPerCaller: number;
   readonly maxBytesPerCaller: number;
@@ -35,17 +38,19 @@ export class CallerQuota {
     this.#limits = limits;
   }
 
-  hold(principal: string, id: string, held: Held): void {
+  /** Counts a task, or counts it anew after a change. */
+  hold(principal: string, id: string, use: TaskUse): void {
     if (principal === '') return;
     const account = this.#accounts.get(principal) ?? newAccount();
     this.#accounts.set(principal, account);
     remove(account, id);
-    account.tasks.set(id, held);
-    account.bytes += held.bytes;
-    if (!held.isFinished) account.unfinished++;
+    account.tasks.set(id, use);
+    account.bytes += use.bytes;
+    if (!use.isFinished) account.unfinished++;
     if (account.tasks.size >= account.sweepAt) sweep(account);
   }
 
+  /** Stops counting a task. */
   release(principal: string, id: string): void {
     const account = this.#accounts.get(principal);
     if (account === undefined) return;
@@ -54,12 +59,12 @@ export class CallerQuota {
   }
 
   /** Throws if a caller has reached a limit. */
-  check(principal: string, { newTask }: { readonly newTask: boolean }): void {
+  check(principal: string, { isNewTask }: { readonly isNewTask: boolean }): void {
     const account = this.#accounts.get(principal);
     if (account === undefined) return;
     const { maxTasksPerCaller, maxBytesPerCaller } = this.#limits;
     if (account.bytes >= maxBytesPerCaller) sweep(account);
-    if (newTask && account.unfinished >= maxTasksPerCaller) {
+    if (isNewTask && account.unfinished >= maxTasksPerCaller) {
       throw new McpError(
         'overloaded',
         `You have ${account.unfinished} unfinished tasks; the limit is ${maxTasksPerCaller}. Wait for one to end, or cancel one.`,
@@ -79,11 +84,11 @@ function newAccount(): Account {
 }
 
 function remove(account: Account, id: string): void {
-  const held = account.tasks.get(id);
-  if (held === undefined) return;
+  const use = account.tasks.get(id);
+  if (use === undefined) return;
   account.tasks.delete(id);
-  account.bytes -= held.bytes;
-  if (!held.isFinished) account.unfinished--;
+  account.bytes -= use.bytes;
+  if (!use.isFinished) account.unfinished--;
 }
 
 // Unfinished tasks are released by the process that runs them.

@@ -1,32 +1,29 @@
-// A task that runs in this process.
-
 import { Lifetime } from '../../async/lifetime.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError, toMcpError } from '../../protocol/errors.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
-import { isTerminal } from '../../protocol/tasks.js';
 import type { Journal } from '../../server/asking/journal.js';
 import { Replay, type Suspender } from '../../server/asking/replay.js';
 import type { RunningCall, TaskWork } from '../../server/handle/task-host.js';
 import { AnswerQueue } from './answers.js';
 import { beginTask, taskCall } from './begin.js';
-import { cancelled, SavedTask, type SavedTaskParts } from './saved-task.js';
-import { shuttingDown, Unsaveable, unsaved } from './saving-errors.js';
+import { type Ending, SavedTask, type SavedTaskParts, toCancelled } from './saved-task.js';
+import { shutdownError, Unsaveable } from './saving-errors.js';
 import { requestsOf, statusMessageOf, type Task } from './task.js';
 
+/** The parts of a `LiveTask` that all tasks share. */
 export interface LiveTaskParts extends SavedTaskParts {
   readonly remove: (task: Task) => Promise<void>;
-  readonly ended: (id: string) => void;
+  /** Called when the end of a task is saved. */
+  readonly onEnd: (id: string) => void;
   /** The limit for all answers to a task together. */
   readonly maxAnswerBytes: number;
 }
 
-type Ending = Pick<Task, 'status'> & Partial<Pick<Task, 'result' | 'error'>>;
-
 /**
- * A task that runs in this process. The handler continues with a step's result or an answer only when it is in the store. While
- * the store is unavailable, the handler waits.
+ * A task that runs in this process. The handler gets a step's result or an answer only when that is in the store. While the store
+ * is unavailable, the handler waits.
  */
 export class LiveTask {
   readonly #parts: LiveTaskParts;
@@ -34,24 +31,26 @@ export class LiveTask {
   readonly #lifetime = new Lifetime();
   readonly #replay: Replay;
   /** Whether the run has ended, saved or not. */
-  #ended = false;
-  #left = false;
-  /** Whether `attempts` includes one of this process. */
+  #hasEnded = false;
+  /** Whether the task is left for the next process. */
+  #hasLeft = false;
+  /** Whether `task.attempts` includes the attempt of this process. */
   #isCounted = false;
-  /** Whether the end of the run is followed, so that each finished step is saved on its own. */
+  /** Whether the handler is running, so that each of its finished steps is saved. */
   #isFollowed = false;
   /** The number of finished steps when the task was first saved. */
   #firstSteps = 0;
   #answers: AnswerQueue | undefined;
+  /** Called when the task makes progress, waits for an answer, or has ended. */
   #onProgress: (() => void) | undefined;
 
-  /** `replay` belongs to a handler that already runs, as an ordinary call. */
+  /** With `replay`, the task is for a handler that already runs as an ordinary call. */
   constructor(parts: LiveTaskParts, task: Task, replay?: Replay) {
     this.#parts = parts;
-    this.#replay = replay ?? new Replay(task.journal, { suspender: this.#waiting });
+    this.#replay = replay ?? new Replay(task.journal, { suspender: this.#suspender });
     this.#saved = new SavedTask(parts, task, {
       journal: () => this.#journal(),
-      onEnd: (ended) => this.#over(ended),
+      onEnd: (task) => this.#onEnd(task),
     });
   }
 
@@ -61,38 +60,38 @@ export class LiveTask {
   }
 
   /** The task as it was last saved. */
-  get shown(): Task {
-    return this.#saved.shown;
+  get visible(): Task {
+    return this.#saved.visible;
   }
 
-  get expired(): boolean {
-    return this.#saved.expired;
+  get isExpired(): boolean {
+    return this.#saved.isExpired;
   }
 
-  /** Saves a new task. It must not begin before that: a crash must not leave effects without a task. */
+  /** Saves a new task. Its handler starts only after that, so that a crash cannot leave effects without a task. */
   save(): Promise<void> {
     this.#isCounted = true;
     this.#firstSteps = this.#journal().steps.size;
-    return this.#saved.attempt();
+    return this.#saved.trySave();
   }
 
-  /** Forgets a task that could not be saved, which has not begun. */
+  /** Removes a new task that could not be saved. Its handler has not started. */
   async abandon(): Promise<void> {
-    this.#ended = true;
+    this.#hasEnded = true;
     await this.#saved.close(new McpError('cancelled', 'The task could not be saved'));
     await this.#parts.remove(this.task);
   }
 
-  /** Saves the task soon, because the clock by which it expires was set. */
+  /** Saves the task soon, because the clock that determines its expiry was set. */
   touch(): void {
     this.#saved.saveSoon();
   }
 
-  /** Records an attempt to run the task in the store, before the attempt. */
+  /** Records in the store that this process is about to run the task. */
   async countAttempt(): Promise<void> {
     this.#isCounted = true;
     this.task.attempts++;
-    await this.#saved.keep();
+    await this.#saved.save();
   }
 
   /**
@@ -107,9 +106,9 @@ export class LiveTask {
         replay: this.#replay,
         load,
         lifetime: this.#lifetime,
-        onFailure: (error) => this.#cannotBegin(error),
+        onFailure: (error) => this.#onStartFailure(error),
       }).then(
-        (started) => started && this.#follow(started.ended),
+        (started) => started && this.#follow(started.outcome),
         (error) => this.fail(error),
       );
     });
@@ -118,9 +117,9 @@ export class LiveTask {
   /** Takes over a handler that has been running as an ordinary call. */
   adopt({ ctx, outcome }: RunningCall): void {
     ctx.continueAs(this.#call());
-    this.#replay.suspendWith(this.#waiting);
+    this.#replay.suspendWith(this.#suspender);
     // Steps may have finished while the task was being saved in `ctx.background()`.
-    if (this.#journal().steps.size > this.#firstSteps) this.#saved.keep().catch(ignore);
+    if (this.#journal().steps.size > this.#firstSteps) this.#saved.save().catch(ignore);
     this.#follow(outcome);
   }
 
@@ -133,94 +132,81 @@ export class LiveTask {
     return this.#replay.journal({ logCount, lastProgress });
   }
 
-  // The status tells the client why nothing happens.
-  #cannotBegin(error: unknown): void {
+  // The status message tells the client why the task makes no progress.
+  #onStartFailure(error: unknown): void {
     const { id, tool } = this.task;
     this.#parts.log('warning', `Task ${id} (${tool}) cannot run yet, and is retried`, error);
     this.#saved.change({ statusMessage: 'Waiting until the server can run it' });
     this.#saved.saveSoon();
   }
 
-  // Spec, Tasks: progress notifications are not sent for tasks; their status has the progress.
+  // Spec, Tasks: progress notifications are not sent for tasks. Their status message has the progress.
   #report(report: JsonObject): void {
-    if (this.#left || this.#ended) return;
+    if (this.#hasLeft || this.#hasEnded) return;
     this.#saved.change({ progress: report, statusMessage: statusMessageOf(report) });
     this.#saved.saveSoon();
   }
 
-  readonly #waiting: Suspender = {
+  readonly #suspender: Suspender = {
     onIdle: (open) => {
-      if (this.#left || this.#ended) return;
-      // The task can only wait now, so it cannot be the one that ends this process.
+      if (this.#hasLeft || this.#hasEnded) return;
+      // A task that only waits cannot be the one that crashes this process, so its attempts are counted anew.
       this.#saved.change({ open: requestsOf(open), status: 'input_required', attempts: 0 });
       this.#onProgress?.();
-      this.#saved.keep().catch((error) => this.#cannotSaveQuestion(error));
+      this.#saved.save().catch((error) => this.#onQuestionUnsaved(error));
     },
     onStep: async () => {
       this.task.attempts = Math.min(this.task.attempts, 1);
-      await this.#saved.keep();
+      await this.#saved.save();
       this.#onProgress?.();
     },
   };
 
-  // A question that cannot be saved is never listed, so it can never be answered.
-  #cannotSaveQuestion(error: unknown): void {
+  // A question that can never be saved is never shown to the client, so it can never be answered.
+  #onQuestionUnsaved(error: unknown): void {
     if (!(error instanceof Unsaveable)) return;
     this.#replay.end(new McpError('internal_error', `The question cannot be saved. ${error.message}`));
     this.#saved.change({ open: {}, status: 'working' });
   }
 
-  #follow(ended: Promise<Outcome>): void {
+  #follow(outcome: Promise<Outcome>): void {
     this.#isFollowed = true;
-    ended.then(
-      (outcome) => {
-        const { resultType, ...result } = outcome;
-        this.#finish({ status: 'completed', result: { resultType, ...result } });
-      },
+    outcome.then(
+      ({ resultType, ...result }) => this.#finish({ status: 'completed', result: { resultType, ...result } }),
       (error) => this.fail(error),
     );
   }
 
+  /** Ends the task with an error. */
   fail(error: unknown): void {
-    // Ignore errors from a handler that has already been stopped.
-    if (this.#left || this.#ended) return;
-    const known = toMcpError(error);
-    if (known !== error) this.#parts.log('error', `Task ${this.task.id} (${this.task.tool}) failed`, error);
-    this.#finish({ status: 'failed', error: known.toWire(newestRevision) });
+    // The error of a handler that was stopped is ignored.
+    if (this.#hasLeft || this.#hasEnded) return;
+    const reported = toMcpError(error);
+    if (reported !== error)
+      this.#parts.log('error', `Task ${this.task.id} (${this.task.tool}) failed`, error);
+    this.#finish({ status: 'failed', error: reported.toWire(newestRevision) });
   }
 
   /** Fails a task that cannot be saved completely: its journal is dropped. */
-  failBare(error: McpError): void {
-    this.#saved.bare = true;
+  failWithoutJournal(error: McpError): void {
+    this.#saved.withoutJournal = true;
     this.fail(error);
   }
 
-  // Until the end is saved, clients see the task as it was, and the task stays here.
+  // Until the end is saved, clients see the task as it was before, and the task stays in this process.
   #finish(ending: Ending): void {
-    if (this.#left || this.#ended) return;
-    this.#ended = true;
-    this.#saved.change({ ...ending, open: {} });
-    this.#saved.keep().catch((error) => {
-      if (error instanceof Unsaveable) this.#finishWithout(error);
-    });
+    if (this.#hasLeft || this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#saved.finish(ending);
   }
 
-  #finishWithout(reason: Unsaveable): void {
-    const { id, tool } = this.task;
-    this.#parts.log('error', `The result of task ${id} (${tool}) cannot be saved`, reason);
-    const error = new McpError('internal_error', `The result cannot be saved. ${reason.message}`);
-    this.#saved.bare = true;
-    this.#saved.change({ status: 'failed', result: undefined, error: error.toWire(newestRevision) });
-    this.#saved.keep().catch(ignore);
-  }
-
-  /** Gives answers to their questions. Rejects if the answers could not be saved; then the questions are open again. */
+  /** Passes answers to their questions. Rejects if the answers could not be saved; then the questions are open again. */
   answer(responses: JsonObject): Promise<void> {
     this.#answers ??= new AnswerQueue({
       saved: this.#saved,
-      replay: () => this.#replay,
+      replay: this.#replay,
       journal: () => this.#journal(),
-      isEnded: () => this.#ended,
+      hasEnded: () => this.#hasEnded,
       ensureHere: () => this.#ensureHere(),
       maxBytes: this.#parts.maxAnswerBytes,
     });
@@ -228,72 +214,61 @@ export class LiveTask {
   }
 
   /** Ends the task as cancelled. Rejects if that could not be saved; then the task continues. */
-  async cancel(why: string): Promise<void> {
+  async cancel(reason: string): Promise<void> {
     this.#ensureHere();
-    const undo = (): void => {
-      this.#saved.cancelling = undefined;
-      // A store may have written the task although it reported a failure.
-      this.#saved.saveSoon();
-    };
-    while (!isTerminal(this.shown.status)) {
-      // A task that has ended on its own is not cancelled any more: its end is saved.
-      if (!this.#ended) this.#saved.cancelling ??= why;
-      await this.#saved.attempt({ undo }).catch((error) => {
-        throw unsaved('The cancellation could not be saved, and the task continues', error);
-      });
-    }
+    await this.#saved.cancel(reason, () => this.#hasEnded);
   }
 
   /** Ends an expired task and removes it. Rejects if the store could not remove it. */
   async expire(): Promise<void> {
-    if (this.#left) return;
-    this.#ended = true;
+    if (this.#hasLeft) return;
+    this.#hasEnded = true;
     const reason = new McpError('cancelled', 'It has expired');
     this.#replay.end(reason);
     this.#lifetime.end(reason);
     await this.#saved.close(reason);
     await this.#parts.remove(this.task);
-    this.#saved.conclude(cancelled(this.task, reason.message));
+    this.#saved.end(toCancelled(this.task, reason.message));
   }
 
   /**
-   * Leaves the task as it is for the next process, because this one ends. No more steps begin. Running steps may finish, and are
-   * recorded, until `late` resolves.
+   * Leaves the task for the next process, because this process ends. No further step starts. Until `deadline` resolves, running
+   * steps may finish and are saved.
    */
-  async leave(late: Promise<void>): Promise<void> {
-    if (this.#left) return;
-    this.#left = true;
-    const reason = shuttingDown();
+  async leave(deadline: Promise<void>): Promise<void> {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    const reason = shutdownError();
     this.#replay.end(reason);
-    // This attempt ends in an orderly way and does not count. That is written at once, because a step may use up all the time.
+    // An attempt that ends with a shutdown does not count. That is saved at once, because a step may use up all the time.
     const isCounted = this.#isCounted && this.task.attempts > 0;
     if (isCounted) this.task.attempts--;
-    const uncounted = isCounted ? this.#saved.attempt().catch(ignore) : undefined;
-    await Promise.race([this.#replay.idle(), late]);
+    const countSaved = isCounted ? this.#saved.trySave().catch(ignore) : undefined;
+    await Promise.race([this.#replay.idle(), deadline]);
     this.#lifetime.end(reason);
-    await Promise.race([uncounted, late]);
-    if (this.#ended || (this.#isCounted && !this.#isFollowed))
-      await Promise.race([this.#saved.attempt().catch(ignore), late]);
-    await Promise.race([this.#saved.close(reason), late]);
+    await Promise.race([countSaved, deadline]);
+    if (this.#hasEnded || (this.#isCounted && !this.#isFollowed))
+      await Promise.race([this.#saved.trySave().catch(ignore), deadline]);
+    await Promise.race([this.#saved.close(reason), deadline]);
     this.#onProgress?.();
   }
 
-  #over(ended: Task): void {
-    this.#ended = true;
-    const reason = new McpError('cancelled', ended.statusMessage ?? 'The task has ended');
-    if (ended.status === 'cancelled') this.#lifetime.end(reason);
+  #onEnd({ id, status, statusMessage }: Task): void {
+    this.#hasEnded = true;
+    const reason = new McpError('cancelled', statusMessage ?? 'The task has ended');
+    if (status === 'cancelled') this.#lifetime.end(reason);
     this.#replay.end(reason);
     void this.#saved.close(reason);
     this.#onProgress?.();
-    this.#parts.changed(ended.id);
-    this.#parts.ended(ended.id);
+    this.#parts.onChange(id);
+    this.#parts.onEnd(id);
   }
 
   #ensureHere(): void {
-    if (this.#left) throw shuttingDown();
+    if (this.#hasLeft) throw shutdownError();
   }
 }
 
 function ignore(): void {
-  // The failure has been reported already.
+  // The writer has already reported the failure.
 }

@@ -31,7 +31,7 @@ export class Resumption {
   #resuming: Promise<void> | undefined;
   #failures = 0;
   #retry: ReturnType<typeof setTimeout> | undefined;
-  #closed = false;
+  #isClosed = false;
   /** The tasks that ended here while the entries were read, because their entries may be older than their end. */
   #endedMeanwhile: Set<string> | undefined;
 
@@ -41,7 +41,7 @@ export class Resumption {
 
   /** Resolves when all entries were read, or reading failed. */
   readonly resume = (): Promise<void> => {
-    if (this.#closed) return Promise.resolve();
+    if (this.#isClosed) return Promise.resolve();
     clearTimeout(this.#retry);
     this.#resuming ??= this.#readAll().catch((error) => this.#retryLater(error));
     return this.#resuming;
@@ -54,7 +54,7 @@ export class Resumption {
 
   /** Stops resuming tasks. */
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
     clearTimeout(this.#retry);
   }
 
@@ -65,7 +65,7 @@ export class Resumption {
     const unfinished: LiveTask[] = [];
     try {
       for await (const [key, json] of entries()) {
-        if (this.#closed) return;
+        if (this.#isClosed) return;
         const task = this.#read(key, idOf(key), json);
         if (task === undefined || isLive(task.id) || ended.has(task.id)) continue;
         const resumed = admit(task, json);
@@ -74,7 +74,7 @@ export class Resumption {
     } finally {
       this.#endedMeanwhile = undefined;
       // Even if the store failed before the last entry: the tasks that were read are not read again.
-      void resumeTasks(unfinished, { workOf, isClosing: () => this.#closed });
+      void resumeTasks(unfinished, { workOf, isClosing: () => this.#isClosed });
     }
   }
 
@@ -90,7 +90,7 @@ export class Resumption {
 
   #retryLater(error: unknown): void {
     this.#resuming = undefined;
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     this.#failures++;
     this.#parts.log('error', 'Unfinished tasks could not be resumed', error);
     this.#retry = setTimeout(() => void this.resume(), backoff(this.#failures - 1, RETRY));
@@ -144,7 +144,7 @@ async function resumeTasks(tasks: readonly LiveTask[], { workOf, isClosing }: Re
       await live.countAttempt();
     } catch (error) {
       // Otherwise the task was cancelled, has expired, or is left to the next process.
-      if (error instanceof Unsaveable) live.failBare(tooLarge(error));
+      if (error instanceof Unsaveable) live.failWithoutJournal(tooLarge(error));
       return;
     }
     await live.start(() => workOf(task));

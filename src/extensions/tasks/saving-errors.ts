@@ -2,7 +2,7 @@
 
 import { McpError } from '../../protocol/errors.js';
 
-/** Thrown by a write that can never succeed. */
+/** Thrown by a write that can never succeed, so that it is not retried. */
 export class Unsaveable extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -11,13 +11,14 @@ export class Unsaveable extends Error {
 }
 
 /** The error for a client whose request could not be saved. */
-export function unsaved(what: string, cause: unknown): McpError {
+export function savingError(what: string, cause: unknown): McpError {
   if (McpError.is(cause)) return cause;
   if (cause instanceof Unsaveable)
     return new McpError('invalid_params', `${what}. ${cause.message}`, { cause });
   return new McpError('overloaded', `${what}. Try again later.`, { cause });
 }
 
-export function shuttingDown(): McpError {
+/** The error for a client whose request comes during the shutdown. */
+export function shutdownError(): McpError {
   return new McpError('overloaded', 'The server is shutting down. Try again later.');
 }

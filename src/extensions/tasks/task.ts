@@ -1,10 +1,12 @@
 // A task as it is stored, and as clients see it.
 
 import { type ErrorObject, isObject, type JsonObject } from '../../jsonrpc/message.js';
-import type { Auth, Peer } from '../../protocol/call.js';
+import type { Auth, Call, Peer } from '../../protocol/call.js';
+import { principalOf, storableAuth } from '../../protocol/caller.js';
 import { TASK_PROGRESS } from '../../protocol/tables/meta-keys.js';
 import { isTaskStatus, type TaskStatus } from '../../protocol/tasks.js';
 import { type Journal, readJournal, writeJournal } from '../../server/asking/journal.js';
+import type { TaskWork } from '../../server/handle/task-host.js';
 import { Unsaveable } from './saving-errors.js';
 
 /** A task as it is stored: the part that clients see, and everything needed to run it again. */
@@ -34,13 +36,41 @@ export interface Task {
   error: ErrorObject | undefined;
 }
 
+/** Makes a task for a call to a tool. `defaults` are the settings for tools without their own. */
+export function newTask(
+  call: Call,
+  { name, args, options }: TaskWork,
+  defaults: Pick<Task, 'ttlMs' | 'pollIntervalMs' | 'journal'>,
+): Task {
+  const now = Date.now();
+  return {
+    id: crypto.randomUUID(),
+    principal: principalOf(call),
+    ...(call.auth && { auth: storableAuth(call.auth) }),
+    tool: name,
+    args,
+    peer: call.peer,
+    createdAt: now,
+    updatedAt: now,
+    ttlMs: options.ttlMs ?? defaults.ttlMs,
+    pollIntervalMs: options.pollIntervalMs ?? defaults.pollIntervalMs,
+    attempts: 1,
+    status: 'working',
+    statusMessage: undefined,
+    open: {},
+    journal: defaults.journal,
+    result: undefined,
+    error: undefined,
+  };
+}
+
 /** The time until the task expires. A clock that was set back does not extend it. */
 export function remainingMs({ createdAt, ttlMs }: Task): number {
   return Math.min(createdAt + ttlMs - Date.now(), ttlMs);
 }
 
-/** The task as a client sees it when it is created. */
-export function summary(task: Task): JsonObject {
+/** Converts a task to the shape that a client gets when the task is created. */
+export function toSummary(task: Task): JsonObject {
   const { id, status, statusMessage, createdAt, updatedAt, ttlMs, pollIntervalMs, progress } = task;
   return {
     taskId: id,
@@ -54,18 +84,18 @@ export function summary(task: Task): JsonObject {
   };
 }
 
-/** The task as `tasks/get` returns it: with the result, the error, or the open questions. */
-export function detailed(task: Task): JsonObject {
+/** Converts a task to the shape that `tasks/get` returns: with the result, the error, or the open questions. */
+export function toDetails(task: Task): JsonObject {
   switch (task.status) {
     case 'completed':
-      return { ...summary(task), result: task.result };
+      return { ...toSummary(task), result: task.result };
     case 'failed':
-      return { ...summary(task), error: task.error };
+      return { ...toSummary(task), error: task.error };
     case 'input_required':
-      return { ...summary(task), inputRequests: task.open };
+      return { ...toSummary(task), inputRequests: task.open };
     case 'working':
     case 'cancelled':
-      return summary(task);
+      return toSummary(task);
     default:
       return task.status satisfies never;
   }
@@ -89,7 +119,7 @@ export interface TaskEntry {
   readonly bytes: number;
 }
 
-/** Throws `Unsaveable` if the task is not JSON, or is larger than `maxBytes`. */
+/** Writes a task as JSON. Throws `Unsaveable` if the task is not JSON, or is larger than `maxBytes`. */
 export function writeTask(task: Task, maxBytes: number): TaskEntry {
   const json: JsonObject = { ...task, journal: writeJournal(task.journal) };
   let bytes: number;

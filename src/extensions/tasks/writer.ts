@@ -7,17 +7,18 @@ import { Unsaveable } from './saving-errors.js';
 /** A caller that waits for a write. */
 interface Waiter {
   /** Whether the write is retried until it succeeds. */
-  readonly patient: boolean;
+  readonly isRetried: boolean;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Functions that run after a write and before the next one. */
+/** Functions that run between a write and the next one: `done` if the write succeeded, `undo` if it failed. */
 export interface Effects {
   readonly done?: () => void;
   readonly undo?: () => void;
 }
 
+/** The parts of a `TaskWriter`. */
 export interface TaskWriterParts {
   /** Writes the task as it is now. */
   readonly write: () => Promise<void>;
@@ -25,8 +26,8 @@ export interface TaskWriterParts {
   readonly onFailure: (error: unknown) => void;
 }
 
-// A progress report goes into the next write. If there is none for this long, it is written on its own.
-const PROGRESS_EVERY_MS = 100;
+// The shortest interval between two writes for changes that nobody waits for, such as progress.
+const SOON_EVERY_MS = 100;
 const RETRY: BackoffOptions = { baseMs: 100, maxMs: 10_000, jitter: [0.75, 1] };
 
 /**
@@ -35,14 +36,14 @@ const RETRY: BackoffOptions = { baseMs: 100, maxMs: 10_000, jitter: [0.75, 1] };
  */
 export class TaskWriter {
   readonly #parts: TaskWriterParts;
-  #waiting: Waiter[] = [];
-  #writing = false;
-  #wanted = false;
+  #waiters: Waiter[] = [];
+  #isWriting = false;
+  #isDirty = false;
   #failures = 0;
-  #retry: ReturnType<typeof setTimeout> | undefined;
-  #progress: ReturnType<typeof setTimeout> | undefined;
-  #idlers: (() => void)[] = [];
-  #closed: Error | undefined;
+  #retryTimer: ReturnType<typeof setTimeout> | undefined;
+  #soonTimer: ReturnType<typeof setTimeout> | undefined;
+  #idleListeners: (() => void)[] = [];
+  #closeReason: Error | undefined;
 
   constructor(parts: TaskWriterParts) {
     this.#parts = parts;
@@ -52,37 +53,37 @@ export class TaskWriter {
    * Writes the task as it is now. Resolves after `done`; rejects, after `undo`, if the write fails. Nothing else is written in
    * between.
    */
-  attempt(effects: Effects = {}): Promise<void> {
+  tryWrite(effects: Effects = {}): Promise<void> {
     return this.#join(false, effects);
   }
 
-  /** Resolves when the task as it is now is in the store, after as many retries as needed. Rejects if it can never be saved. */
-  keep(): Promise<void> {
+  /** Writes the task as it is now, and retries until that succeeds. Rejects only if it can never succeed. */
+  write(): Promise<void> {
     return this.#join(true, {});
   }
 
-  /** Writes soon, together with other changes or on its own, without waiting. */
-  soon(): void {
-    this.#wanted = true;
-    if (this.#progress !== undefined || this.#closed !== undefined) return;
-    this.#progress = setTimeout(() => {
-      this.#progress = undefined;
-      if (this.#wanted) this.soon();
-    }, PROGRESS_EVERY_MS);
-    unref(this.#progress);
-    if (this.#retry === undefined) this.#start();
+  /** Writes the task soon, together with other changes or on its own. */
+  writeSoon(): void {
+    this.#isDirty = true;
+    if (this.#soonTimer !== undefined || this.#closeReason !== undefined) return;
+    this.#soonTimer = setTimeout(() => {
+      this.#soonTimer = undefined;
+      if (this.#isDirty) this.writeSoon();
+    }, SOON_EVERY_MS);
+    unref(this.#soonTimer);
+    if (this.#retryTimer === undefined) this.#start();
   }
 
-  /** Resolves when no write is in progress. Nothing is written afterwards; waiting and later callers get `reason`. */
+  /** Waits for the write in progress and stops writing. Waiting and later callers get `reason`. */
   async close(reason: Error): Promise<void> {
-    this.#closed ??= reason;
-    clearTimeout(this.#retry);
-    clearTimeout(this.#progress);
-    if (this.#writing) await new Promise<void>((resolve) => this.#idlers.push(resolve));
-    for (const { reject } of this.#waiting.splice(0)) reject(reason);
+    this.#closeReason ??= reason;
+    clearTimeout(this.#retryTimer);
+    clearTimeout(this.#soonTimer);
+    if (this.#isWriting) await new Promise<void>((resolve) => this.#idleListeners.push(resolve));
+    for (const { reject } of this.#waiters.splice(0)) reject(reason);
   }
 
-  #join(patient: boolean, { done, undo }: Effects): Promise<void> {
+  #join(isRetried: boolean, { done, undo }: Effects): Promise<void> {
     return new Promise((settle, fail) => {
       const resolve = (): void => {
         done?.();
@@ -92,58 +93,58 @@ export class TaskWriter {
         undo?.();
         fail(error);
       };
-      if (this.#closed !== undefined) return reject(this.#closed);
-      this.#waiting.push({ patient, resolve, reject });
-      // While the store is unavailable, a patient caller waits for the next retry.
-      if (!patient || this.#retry === undefined) this.#start();
+      if (this.#closeReason !== undefined) return reject(this.#closeReason);
+      this.#waiters.push({ isRetried, resolve, reject });
+      // While the store is unavailable, a caller whose write is retried waits for the next retry.
+      if (!isRetried || this.#retryTimer === undefined) this.#start();
     });
   }
 
   #start(): void {
-    if (this.#writing || this.#closed !== undefined) return;
-    clearTimeout(this.#retry);
-    this.#retry = undefined;
-    this.#writing = true;
+    if (this.#isWriting || this.#closeReason !== undefined) return;
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = undefined;
+    this.#isWriting = true;
     void this.#writeAll();
   }
 
   async #writeAll(): Promise<void> {
     do {
-      const waiters = this.#waiting.splice(0);
-      const wanted = this.#wanted;
-      this.#wanted = false;
+      const waiters = this.#waiters.splice(0);
+      const wasDirty = this.#isDirty;
+      this.#isDirty = false;
       try {
         await this.#parts.write();
         this.#failures = 0;
         for (const { resolve } of waiters) resolve();
       } catch (error) {
-        this.#failed(error, waiters);
-        if (wanted) this.#wanted = true;
+        this.#onFailure(error, waiters);
+        if (wasDirty) this.#isDirty = true;
       }
     } while (
-      this.#closed === undefined &&
-      this.#waiting.some(({ patient }) => !patient || this.#failures === 0)
+      this.#closeReason === undefined &&
+      this.#waiters.some(({ isRetried }) => !isRetried || this.#failures === 0)
     );
-    // Set in the same turn as the last check for waiting callers, so that later ones start a new write.
-    this.#writing = false;
-    if (this.#failures > 0 && (this.#waiting.length > 0 || this.#wanted)) this.#retryLater();
-    for (const resolve of this.#idlers.splice(0)) resolve();
+    // Set in the same turn of the event loop as the last check for waiting callers, so that later callers start a new write.
+    this.#isWriting = false;
+    if (this.#failures > 0 && (this.#waiters.length > 0 || this.#isDirty)) this.#retryLater();
+    for (const resolve of this.#idleListeners.splice(0)) resolve();
   }
 
-  #failed(error: unknown, waiters: readonly Waiter[]): void {
+  #onFailure(error: unknown, waiters: readonly Waiter[]): void {
     const isHopeless = error instanceof Unsaveable;
     if (!isHopeless && this.#failures++ === 0) this.#parts.onFailure(error);
-    const patient = waiters.filter((waiter) => waiter.patient);
+    const retried = waiters.filter((waiter) => waiter.isRetried);
     // When one caller's change is too large, the others are retried without it.
     const rejected =
-      isHopeless && patient.length === waiters.length ? patient : waiters.filter((w) => !w.patient);
+      isHopeless && retried.length === waiters.length ? retried : waiters.filter((w) => !w.isRetried);
     for (const waiter of rejected) waiter.reject(error);
-    this.#waiting.unshift(...patient.filter((waiter) => !rejected.includes(waiter)));
+    this.#waiters.unshift(...retried.filter((waiter) => !rejected.includes(waiter)));
   }
 
   #retryLater(): void {
-    if (this.#closed !== undefined) return;
-    this.#retry = setTimeout(() => this.#start(), backoff(this.#failures - 1, RETRY));
-    unref(this.#retry);
+    if (this.#closeReason !== undefined) return;
+    this.#retryTimer = setTimeout(() => this.#start(), backoff(this.#failures - 1, RETRY));
+    unref(this.#retryTimer);
   }
 }
