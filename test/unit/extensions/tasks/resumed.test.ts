@@ -351,7 +351,7 @@ describe('the id of a task', () => {
     for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel'])
       await expect(call(method, { taskId, inputResponses: {} })).rejects.toMatchObject({
         code: 'invalid_params',
-        message: `Unknown task: ${taskId.slice(0, 64)}`,
+        message: `Unknown task: ${taskId.length > 64 ? `${taskId.slice(0, 63)}…` : taskId}`,
       });
     expect(logged).toEqual([]);
   });
