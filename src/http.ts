@@ -68,9 +68,9 @@ export function createHandler(server: DispatchSource, options: HandlerOptions = 
   checkOptions('createHandler', options, handlerKeys satisfies KeysOf<HandlerOptions>, foreignHandlerNames);
   const endpoint = createEndpoint(server, options);
   function handle(request: Request, context?: RequestContext): Promise<Response> {
-    const { incoming, answered } = webIncoming(request, context);
+    const { incoming, response } = webIncoming(request, context);
     endpoint.handle(incoming, ignore);
-    return answered;
+    return response;
   }
   return Object.assign(handle, { close: endpoint.close });
 }

@@ -40,7 +40,7 @@ export function channelSession(
 
     function request(message: RequestMessage, reply: Reply | undefined): void {
       const current = session;
-      const options = { revision: current?.revision, reply };
+      const options = { revision: current?.revision, sendResponse: reply };
       if (message.method === 'initialize')
         return calls.respond(message, async (open) => initialize(message, open.call), options);
       if (current === undefined) return calls.respond(message, () => beforeHandshake(message), options);

@@ -3,7 +3,7 @@ import type { Outcome, Peer } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { has } from '../../protocol/tables/features.js';
 import { TASKS } from '../../protocol/tasks.js';
-import type { Beside } from '../../transports/server/open-calls.js';
+import type { ExtraCall } from '../../transports/server/open-calls.js';
 import { printAsOlder } from '../shapes/to-older.js';
 import { type ClientChannel, type ClientRequests, UnansweredRequest } from './client-requests.js';
 import { TaskWatch } from './task-watch.js';
@@ -12,7 +12,7 @@ import { MAX_ROUNDS, printCreatedTask, respondToTaskMethod, withTasks } from './
 /** A request of a session, and the ways to answer it. */
 export interface SessionRequest {
   /** Makes a modern call of it, or another one beside it: always as the caller that sent the request. */
-  readonly forward: (peer: Peer, params: JsonObject, beside?: Beside) => Promise<Outcome>;
+  readonly forward: (peer: Peer, params: JsonObject, beside?: ExtraCall) => Promise<Outcome>;
   /** The channel on which the client is asked, if that is needed. */
   readonly channel: () => ClientChannel;
 }

@@ -24,21 +24,21 @@ export interface ParsedMessage {
   readonly length: number;
 }
 
-/** Both directions of one connection that many calls share: a pipe, a WebSocket. */
+/** The server's end of a connection that many calls share: a pipe, a WebSocket, HTTP+SSE. */
 export interface Channel {
   /** Receives one message, which may have to wait for those before it. */
   readonly receive: (message: string | ParsedMessage) => void;
-  /** Looks again whether the peer reads: more lies unread than before, or less. */
-  readonly look: () => void;
-  /** How many calls are open. */
+  /** Checks again whether the peer reads: the amount of unread output has changed. */
+  readonly recheck: () => void;
+  /** The number of open calls. */
   readonly openCalls: () => number;
-  /** Says that a message was refused before it could be read, and which one where its id is known. */
+  /** Rejects a message that was not read, under the message's id if that is known. */
   readonly refuse: (reason: string, id?: RequestId) => void;
-  /** Resolves when no call is open: everything that was received so far has been answered. */
+  /** Resolves when no call is open: every message so far has its response. */
   readonly settled: () => Promise<void>;
-  /** Ends subscriptions, waits for calls until the deadline, then ends those too. Nothing is sent after it. */
+  /** Ends subscriptions, waits for calls until the deadline, and ends the rest. Nothing is sent afterwards. */
   readonly close: (options: { readonly deadlineMs: number }) => Promise<void>;
-  /** Ends every call at once: the peer is gone, so that nobody would read an answer. */
+  /** Ends every call at once, without a response: the peer is gone. */
   readonly abandon: (reason: string) => Promise<void>;
 }
 
@@ -53,30 +53,31 @@ export interface ChannelOptions {
   readonly dispatch: Dispatch;
   readonly send: (text: string) => void;
   /** Sends a response. There are never more responses than open calls. Default: `send`. */
-  readonly reply?: ((text: string) => void) | undefined;
-  /** Stops reading while the peer does not read, or has too many calls open. Without it, calls beyond the limit are refused. */
+  readonly sendResponse?: ((text: string) => void) | undefined;
+  /** Pauses while the peer does not read, or has too many calls open. Without it, calls beyond the limit are rejected. */
   readonly input?: Input | undefined;
-  /** Whether the peer leaves so much unread that nothing more should be made for it. */
+  /** Whether the peer leaves so much unread that no further message should be handled. */
   readonly outputFull?: (() => boolean) | undefined;
-  /** How many calls may be open at the same time. Default: 1,000. */
+  /** The number of calls that may be open at the same time. Default: 1,000. */
   readonly maxOpenCalls?: number | undefined;
   readonly session?: ((calls: OpenCalls) => ChannelSession) | undefined;
   /** The caller that opened the connection, if it began as an HTTP request. */
   readonly caller?: Caller | undefined;
 }
 
+/** Opens a channel: messages go in through `receive`, responses and notifications come out through `send`. */
 export function openChannel(options: ChannelOptions): Channel {
-  const { dispatch, send, reply = send, session, input, outputFull = never } = options;
+  const { dispatch, send, sendResponse = send, session, input, outputFull = never } = options;
   const calls = new OpenCalls(dispatch, {
     ...options,
-    reply,
-    onFreed: () => intake.freed(),
+    sendResponse,
+    onCallEnded: () => intake.onCallEnded(),
   });
-  const intake = new Intake({ input, handle: receive, outputFull, callsFull: () => calls.full });
+  const intake = new Intake({ input, handle: receive, outputFull, callsFull: () => calls.isFull });
   const sessionEra = session?.(calls);
 
   function receive(message: string | ParsedMessage): void {
-    calls.arriving = message.length;
+    calls.messageLength = message.length;
     if (typeof message !== 'string') return receiveValue(message.value);
     const value = parseStrictly(message, MAX_DEPTH);
     if (value instanceof RefusedJson) refuseJson(value);
@@ -85,7 +86,7 @@ export function openChannel(options: ChannelOptions): Channel {
 
   function refuseJson({ fault, value }: RefusedJson): void {
     if (fault === 'syntax')
-      return reply(printError(undefined, { code: PARSE_ERROR, message: 'This is not valid JSON' }));
+      return sendResponse(printError(undefined, { code: PARSE_ERROR, message: 'This is not valid JSON' }));
     const reason =
       fault === 'deep'
         ? `Nested deeper than ${MAX_DEPTH} levels`
@@ -101,7 +102,7 @@ export function openChannel(options: ChannelOptions): Channel {
     const message = readMessage(value);
     if (message.kind === 'invalid') return refuseMessage(message);
     if (isModern(message)) return receiveModern(message);
-    // A cancellation says nothing of its era, and ids are unique on a connection.
+    // A cancellation does not show its era, and ids are unique on a connection.
     if (message.kind === 'notification' && calls.cancel(message)) return;
     if (sessionEra !== undefined) return sessionEra.receive(message);
     if (message.kind === 'request') receiveModern(message);
@@ -115,34 +116,34 @@ export function openChannel(options: ChannelOptions): Channel {
   }
 
   function refuse(reason: string, id?: RequestId): void {
-    reply(printError(id, { code: INVALID_REQUEST, message: reason }));
+    sendResponse(printError(id, { code: INVALID_REQUEST, message: reason }));
   }
 
   function refuseMessage({ id, reason }: InvalidMessage): void {
-    reply(printError(id, { code: INVALID_REQUEST, message: `Invalid message: ${reason}` }));
+    sendResponse(printError(id, { code: INVALID_REQUEST, message: `Invalid message: ${reason}` }));
   }
 
   return {
-    receive: (message) => intake.take(message),
+    receive: (message) => intake.receive(message),
     refuse(reason, id) {
       refuse(reason, id);
-      intake.look();
+      intake.recheck();
     },
     settled: () => calls.settled(),
-    look: () => intake.look(),
+    recheck: () => intake.recheck(),
     openCalls: () => calls.size,
     async close({ deadlineMs }) {
-      const drained = drain(calls, deadlineMs);
+      const draining = drain(calls, deadlineMs);
       sessionEra?.close();
-      await drained;
+      await draining;
       intake.stop();
     },
     async abandon(reason) {
       intake.stop();
-      // Before the session ends: a call whose question fails with it would end as if it had been answered.
-      const ended = calls.endAll(new McpError('connection_closed', reason));
+      // Before the session ends: its end fails open questions, and their calls would send responses.
+      const ending = calls.endAll(new McpError('connection_closed', reason));
       sessionEra?.close();
-      await ended;
+      await ending;
     },
   };
 }

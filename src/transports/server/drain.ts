@@ -1,7 +1,7 @@
 import { settlesWithin } from '../../async/deadline.js';
 import { McpError } from '../../protocol/errors.js';
 
-/** Open calls that a shutdown waits for. */
+/** The open calls that a shutdown waits for. */
 export interface DrainableCalls {
   readonly size: number;
   /** Ends the calls that do not end by themselves. */

@@ -1,75 +1,76 @@
 import { nextTurn } from '../../async/next-turn.js';
 
-// Decides when a channel reads: a peer that sends more than can be answered waits, and loses nothing.
-
-/** Where a channel's messages come from. */
+/** The source of a channel's messages. */
 export interface Input {
-  /** Stops reading. Messages that were read already may still be delivered. */
+  /** Pauses reading. Messages that were already read may still be delivered. */
   readonly pause: () => void;
   readonly resume: () => void;
 }
 
 export interface IntakeOptions<Message> {
-  /** Absent where the transport cannot stop reading. Everything is then handled at once. */
+  /** Undefined if the transport cannot pause: then every message is handled at once. */
   readonly input: Input | undefined;
   readonly handle: (message: Message) => void;
-  /** Whether the peer leaves so much unread that nothing more should be made for it. */
+  /** Whether the peer leaves so much unread that no further message should be handled. */
   readonly outputFull: () => boolean;
   /** Whether the limit of open calls is reached. */
   readonly callsFull: () => boolean;
 }
 
 /** The number of messages that are handled before their effects are checked. */
-const A_TURN = 64;
-/** After this long with all calls open, messages are read again: an answer or a cancellation may be what they wait for. */
-const PATIENCE_MS = 1000;
-const LONGEST_POLL_MS = 50;
+const MESSAGES_PER_TURN = 64;
+/** After this long at the limit of open calls, messages are read again: the calls may be waiting for an answer or a cancellation. */
+const MAX_FULL_MS = 1000;
+const MAX_POLL_MS = 50;
 
-/** Hands messages to a channel in order, as fast as the channel can handle them. */
+/**
+ * Hands messages to a channel in order. While the channel cannot keep up, reading is paused: the peer waits, and nothing is
+ * lost.
+ */
 export class Intake<Message> {
   readonly #options: IntakeOptions<Message>;
   #waiting: Message[] = [];
   #next = 0;
   #handled = 0;
-  #paused = false;
-  #stopped = false;
-  #turnEnds = false;
+  #isPaused = false;
+  #isStopped = false;
+  #isTurnEnding = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #pollMs = 1;
-  /** Since when only open calls are in the way, and whether that has been for too long. */
+  /** The time since which only the limit of open calls stops the reading, and whether that is too long ago. */
   #fullSince: number | undefined;
-  #impatient = false;
+  #isFullTooLong = false;
 
   constructor(options: IntakeOptions<Message>) {
     this.#options = options;
   }
 
-  take(message: Message): void {
-    if (this.#stopped) return;
+  receive(message: Message): void {
+    if (this.#isStopped) return;
     if (this.#options.input === undefined) return this.#options.handle(message);
-    if (!this.#paused) {
+    if (!this.#isPaused) {
       this.#handle(message);
       if (this.#mustWait()) this.#pause();
     } else this.#waiting.push(message);
   }
 
-  /** Looks again: a call has ended, or something has changed that `outputFull` knows of. */
-  look(): void {
-    if (this.#options.input === undefined || this.#stopped) return;
-    if (this.#paused) this.#goOn();
+  /** Checks again whether messages may be handled: `outputFull` may have changed. */
+  recheck(): void {
+    if (this.#options.input === undefined || this.#isStopped) return;
+    if (this.#isPaused) this.#continue();
     else if (this.#mustWait()) this.#pause();
   }
 
-  /** A call has ended. Only where messages wait does that matter. */
-  freed(): void {
+  /** Continues with the waiting messages, if there are any. */
+  onCallEnded(): void {
     this.#fullSince = undefined;
-    this.#impatient = false;
-    if (this.#paused) this.#goOn();
+    this.#isFullTooLong = false;
+    if (this.#isPaused) this.#continue();
   }
 
-  /** Nothing is handled any more. */
+  /** Drops the waiting messages and handles no further ones. */
   stop(): void {
-    this.#stopped = true;
+    this.#isStopped = true;
     clearTimeout(this.#timer);
     this.#waiting = [];
     this.#next = 0;
@@ -81,17 +82,19 @@ export class Intake<Message> {
   }
 
   #mustWait(): boolean {
-    return this.#handled >= A_TURN ? this.#endTurn() : this.#options.outputFull() || this.#waitsForCalls();
+    return this.#handled >= MESSAGES_PER_TURN
+      ? this.#endTurn()
+      : this.#options.outputFull() || this.#waitsForCalls();
   }
 
-  // Handled messages show their output only when their promises have run.
+  // Messages of this turn have produced their output only when their promises have run.
   #endTurn(): boolean {
-    if (!this.#turnEnds) {
-      this.#turnEnds = true;
+    if (!this.#isTurnEnding) {
+      this.#isTurnEnding = true;
       nextTurn(() => {
-        this.#turnEnds = false;
+        this.#isTurnEnding = false;
         this.#handled = 0;
-        if (this.#paused) this.#goOn();
+        if (this.#isPaused) this.#continue();
       });
     }
     return true;
@@ -100,22 +103,22 @@ export class Intake<Message> {
   #waitsForCalls(): boolean {
     if (!this.#options.callsFull()) {
       this.#fullSince = undefined;
-      this.#impatient = false;
+      this.#isFullTooLong = false;
       return false;
     }
     this.#fullSince ??= performance.now();
-    this.#impatient ||= performance.now() - this.#fullSince >= PATIENCE_MS;
-    return !this.#impatient;
+    this.#isFullTooLong ||= performance.now() - this.#fullSince >= MAX_FULL_MS;
+    return !this.#isFullTooLong;
   }
 
   #pause(): void {
-    this.#paused = true;
+    this.#isPaused = true;
     this.#options.input?.pause();
     this.#poll();
   }
 
-  #goOn(): void {
-    if (this.#stopped) return;
+  #continue(): void {
+    if (this.#isStopped) return;
     while (!this.#mustWait()) {
       if (this.#next === this.#waiting.length) return this.#resume();
       this.#handle(this.#waiting[this.#next++] as Message);
@@ -129,17 +132,17 @@ export class Intake<Message> {
     this.#pollMs = 1;
     this.#waiting = [];
     this.#next = 0;
-    this.#paused = false;
+    this.#isPaused = false;
     this.#options.input?.resume();
   }
 
-  // No runtime tells when a WebSocket's buffer has drained, so that somebody has to look, less and less often.
+  // No runtime reports that a WebSocket's buffer has drained, so it is polled, at growing intervals.
   #poll(): void {
-    if (this.#timer !== undefined || this.#turnEnds) return;
+    if (this.#timer !== undefined || this.#isTurnEnding) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#goOn();
+      this.#continue();
     }, this.#pollMs);
-    this.#pollMs = Math.min(LONGEST_POLL_MS, 2 * this.#pollMs);
+    this.#pollMs = Math.min(MAX_POLL_MS, 2 * this.#pollMs);
   }
 }

@@ -18,12 +18,12 @@ import type { DrainableCalls } from './drain.js';
 interface OpenCall {
   readonly length: number;
   readonly lifetime: Lifetime;
-  readonly long: boolean;
-  cancelled: boolean;
+  readonly isSubscription: boolean;
+  isCancelled: boolean;
 }
 
-/** A call that is made beside the open one: what differs from it. */
-export interface Beside {
+/** A further call while a request is open: the members that differ from the request's own call. */
+export interface ExtraCall {
   readonly method: string;
   readonly notify?: Call['notify'];
   readonly lifetime?: Lifetime;
@@ -31,149 +31,151 @@ export interface Beside {
 
 /** An open request, for the code that answers it. */
 export interface OpenRequest {
-  /** Calls the dispatch as this peer, with the request's parameters or others, or makes another call beside it. */
-  readonly call: (peer: Peer, params?: Call['params'], beside?: Beside) => Promise<Outcome>;
-  /** Where something can be sent that belongs to the request, while it is open. */
+  /** Calls the dispatch as this peer, with the request's parameters or others, or makes a further call. */
+  readonly call: (peer: Peer, params?: Call['params'], extra?: ExtraCall) => Promise<Outcome>;
+  /** Sends messages that belong to the request, while the request is open. */
   readonly channel: () => { readonly send: (text: string) => void; readonly signal: AbortSignal };
 }
 
 export interface RespondOptions {
-  /** The revision that errors are written for. */
+  /** The revision whose error codes are used. */
   readonly revision?: Revision | undefined;
-  /** Takes the answer instead of the connection; undefined where a cancelled call gets none. */
-  readonly reply?: ((text: string | undefined) => void) | undefined;
+  /** Sends the response instead of the connection; gets undefined for a cancelled call, which has no response. */
+  readonly sendResponse?: ((text: string | undefined) => void) | undefined;
 }
 
 export interface OpenCallsOptions {
-  /** In whose name the calls are made. */
+  /** The caller of all calls. */
   readonly caller?: Caller | undefined;
   readonly maxOpenCalls?: number | undefined;
   readonly send: (text: string) => void;
-  readonly reply: (text: string) => void;
-  /** A call has ended. */
-  readonly onFreed: () => void;
+  readonly sendResponse: (text: string) => void;
+  /** Called when a call has ended. */
+  readonly onCallEnded: () => void;
 }
 
-/** The calls that are open on a connection, by the ids that their client gave them. */
+/** The open calls of a connection, by the ids that the client gave them. */
 export class OpenCalls implements DrainableCalls {
-  /** In whose name all of them are made. */
+  /** The caller of all calls. */
   readonly caller: Caller;
   readonly #open = new Map<RequestId, OpenCall>();
   readonly #dispatch: Dispatch;
   readonly #options: OpenCallsOptions;
-  readonly #most: number;
-  /** The length of the message that is being read, and of those that opened the calls. */
-  arriving = 0;
-  #length = 0;
-  #closed = false;
+  readonly #maxOpenCalls: number;
+  /** The length of the message that is being handled. */
+  messageLength = 0;
+  /** The length of the messages of all open calls. */
+  #heldLength = 0;
+  #isClosed = false;
   readonly #whenEmpty = new Set<() => void>();
 
   constructor(dispatch: Dispatch, options: OpenCallsOptions) {
-    this.caller = options.caller ?? nobody;
+    this.caller = options.caller ?? anonymous;
     this.#dispatch = dispatch;
     this.#options = options;
-    this.#most = options.maxOpenCalls ?? 1000;
+    this.#maxOpenCalls = options.maxOpenCalls ?? 1000;
   }
 
   get size(): number {
     return this.#open.size;
   }
 
-  /** Whether no more calls may be opened, by their number or by what they hold. */
-  get full(): boolean {
-    return this.#open.size >= this.#most || this.#length > MOST_HELD;
+  /** Whether no further call may be opened, because of their number or of the memory that they hold. */
+  get isFull(): boolean {
+    return this.#open.size >= this.#maxOpenCalls || this.#heldLength > MAX_HELD_LENGTH;
   }
 
-  /** Answers a request with what `work` makes of it: the JSON of a result. A call that was cancelled gets no answer. */
+  /** Answers a request with the JSON of a result, which `work` makes. A cancelled call gets no response. */
   respond(
     message: RequestMessage,
     work: (open: OpenRequest) => Promise<string>,
     options: RespondOptions = {},
   ): void {
-    const { revision = newestRevision, reply = this.#options.reply } = options;
+    const { revision = newestRevision, sendResponse = this.#options.sendResponse } = options;
     const { id, method } = message;
     if (this.#open.has(id)) {
-      return reply(
+      return sendResponse(
         printError(id, { code: INVALID_REQUEST, message: 'A request with this id is already open' }),
       );
     }
-    if (this.full) {
-      const full = new McpError(
+    if (this.isFull) {
+      const overload = new McpError(
         'overloaded',
         `${this.#open.size} calls are open on this connection. Wait for some of them to end`,
       );
-      return reply(printError(id, full.toWire(revision)));
+      return sendResponse(printError(id, overload.toWire(revision)));
     }
     const call: OpenCall = {
-      length: this.arriving,
+      length: this.messageLength,
       lifetime: new Lifetime(),
-      long: method === 'subscriptions/listen',
-      cancelled: false,
+      isSubscription: method === 'subscriptions/listen',
+      isCancelled: false,
     };
     this.#open.set(id, call);
-    this.#length += call.length;
+    this.#heldLength += call.length;
     let notifiedAt = Number.NEGATIVE_INFINITY;
-    const sendBeside = (text: string): void => {
-      if (call.cancelled || this.#closed || this.#open.get(id) !== call) return;
+    const sendDuringCall = (text: string): void => {
+      if (call.isCancelled || this.#isClosed || this.#open.get(id) !== call) return;
       notifiedAt = performance.now();
       this.#options.send(text);
     };
     const { auth, http } = this.caller;
-    const notify: Call['notify'] = (name, params) => sendBeside(printNotification(name, params));
+    const notify: Call['notify'] = (name, params) => sendDuringCall(printNotification(name, params));
     const open: OpenRequest = {
-      call: (peer, params = message.params ?? {}, beside) =>
+      call: (peer, params = message.params ?? {}, extra) =>
         this.#dispatch(
           withSignal(
             {
               id,
-              method: beside?.method ?? method,
+              method: extra?.method ?? method,
               params,
               peer,
               auth,
               http,
-              notify: beside?.notify ?? notify,
+              notify: extra?.notify ?? notify,
             },
-            beside?.lifetime ?? call.lifetime,
+            extra?.lifetime ?? call.lifetime,
           ),
         ),
-      channel: () => ({ send: sendBeside, signal: call.lifetime.signal }),
+      channel: () => ({ send: sendDuringCall, signal: call.lifetime.signal }),
     };
     const finish = (text: string): void => {
-      if (!this.#closed) {
+      if (!this.#isClosed) {
         this.#open.delete(id);
-        this.#length -= call.length;
-        if (!call.cancelled) reply(text);
-        else options.reply?.(undefined);
-        this.#options.onFreed();
+        this.#heldLength -= call.length;
+        if (!call.isCancelled) sendResponse(text);
+        else options.sendResponse?.(undefined);
+        this.#options.onCallEnded();
       }
-      if (this.#open.size === 0) this.#emptied();
+      if (this.#open.size === 0) this.#resolveSettled();
     };
     work(open).then(
-      (result) => paced(notifiedAt, () => finish(printResult(id, result))),
-      (error) => paced(notifiedAt, () => finish(printError(id, toMcpError(error).toWire(revision)))),
+      (result) => finishAfterNotification(notifiedAt, () => finish(printResult(id, result))),
+      (error) =>
+        finishAfterNotification(notifiedAt, () => finish(printError(id, toMcpError(error).toWire(revision)))),
     );
   }
 
-  /** Whether this was a cancellation of a call that is open here. */
+  /** Cancels a call. Returns whether the notification was a cancellation of an open call. */
   cancel({ method, params }: NotificationMessage): boolean {
     if (method !== 'notifications/cancelled') return false;
     const call = this.#open.get(params?.['requestId'] as RequestId);
     if (call === undefined) return false;
-    call.cancelled = true;
+    call.isCancelled = true;
     call.lifetime.end(new McpError('cancelled', 'The client cancelled the call'));
     return true;
   }
 
   endSubscriptions(reason: McpError): void {
-    for (const { lifetime, long } of this.#open.values()) if (long) lifetime.end(reason);
+    for (const { lifetime, isSubscription } of this.#open.values()) if (isSubscription) lifetime.end(reason);
   }
 
-  /** Ends every call at once. None of them is answered. */
+  /** Ends every call at once, without a response. */
   async endAll(reason: McpError): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     const rest = [...this.#open.values()];
     this.#open.clear();
-    this.#emptied();
+    this.#resolveSettled();
     await inSlices(rest, ({ lifetime }) => lifetime.end(reason));
   }
 
@@ -185,22 +187,22 @@ export class OpenCalls implements DrainableCalls {
     });
   }
 
-  #emptied(): void {
+  #resolveSettled(): void {
     for (const resolve of this.#whenEmpty) resolve();
     this.#whenEmpty.clear();
   }
 }
 
-/** The limit of the messages of all open calls together, in characters. A single call may have more. */
-const MOST_HELD = 64 * 1024 * 1024;
+/** The limit for the messages of all open calls together, in characters. A single call may exceed it. */
+const MAX_HELD_LENGTH = 64 * 1024 * 1024;
 
-const nobody: Caller = { auth: undefined, http: undefined };
+const anonymous: Caller = { auth: undefined, http: undefined };
 
 const PACE_MS = 2;
 
-// Some clients handle a notification later than an answer that arrives in the same read, and then drop it. On a shared
-// channel an answer therefore keeps a little distance from its call's last notification.
-function paced(notifiedAt: number, finish: () => void): void {
+// Some clients handle a notification after a response that arrives in the same read, and then drop the notification. So on a
+// shared channel a response is sent a little later than its call's last notification.
+function finishAfterNotification(notifiedAt: number, finish: () => void): void {
   if (performance.now() - notifiedAt < PACE_MS) setTimeout(finish, PACE_MS);
   else finish();
 }

@@ -30,7 +30,7 @@ export interface WebSocketOptions {
   /** The largest message that is read, in bytes; a larger one closes the connection with 1009. Default: 4 MB. */
   readonly maxMessageBytes?: number;
   /**
-   * A client that leaves more than this unread of messages that it did not ask for is disconnected. Answers wait: while the
+   * A client that leaves more than this unread of messages that it did not ask for is disconnected. Responses wait: while the
    * client does not read them, nothing more is read from it, if the socket can be paused. Default: 4 MB.
    */
   readonly maxBufferedBytes?: number;
@@ -77,16 +77,16 @@ interface Parts {
 }
 
 const GOING_AWAY = 1001;
-const TOO_BIG = 1009;
-const POLICY = 1008;
-/** How long the other side may take to say goodbye too. */
-const GOODBYE_MS = 1000;
-/** From so many unread bytes on, no further requests are read. */
+const MESSAGE_TOO_BIG = 1009;
+const POLICY_VIOLATION = 1008;
+/** The time for the client to complete the closing handshake. */
+const HANDSHAKE_MS = 1000;
+/** Above this number of unread bytes, no further requests are read. */
 const FULL_AT = 1024 * 1024;
-/** How long the calls of a connection that is too old may take to end. */
-const OLD_DRAIN_MS = 10_000;
+/** The time for the calls of a connection that is too old to end. */
+const MAX_AGE_DRAIN_MS = 10_000;
 
-/** Serves one client on an open WebSocket, a message a frame. */
+/** Serves one client on an open WebSocket. Each message is a frame. */
 export function serveOverWebSocket(
   { dispatch, session, caller }: Parts,
   socket: Socket,
@@ -96,90 +96,90 @@ export function serveOverWebSocket(
   const { pingMs = 30_000, idleMs = 3_600_000, maxAgeMs = 86_400_000 } = options;
   const backlog = new Backlog(() => socket.bufferedAmount ?? 0, maxBufferedBytes);
   const fullAt = Math.min(FULL_AT, maxBufferedBytes);
-  let open = true;
+  let isOpen = true;
 
   const send = (text: string): void => {
-    if (!open) return;
-    if (backlog.isFull) return cutOff('The client does not read');
+    if (!isOpen) return;
+    if (backlog.isFull) return disconnect('The client does not read');
     backlog.addUnsolicited(text.length);
     socket.send(text);
   };
-  const reply = (text: string): void => {
-    if (!open) return;
+  const sendResponse = (text: string): void => {
+    if (!isOpen) return;
     backlog.addResponse(text.length);
     socket.send(text);
   };
   const channel = openChannel({
     dispatch,
     send,
-    reply,
+    sendResponse,
     maxOpenCalls,
     caller,
     session: session?.(send),
     input: inputOf(socket),
-    outputFull: () => watch.unread(fullAt),
+    outputFull: () => watch.isBehind(fullAt),
   });
   const watch = new PeerWatch(socket, {
     pingMs,
-    lookMs: Math.min(...[pingMs, idleMs / 4, maxAgeMs / 4].filter((ms) => ms > 0), 60_000),
-    onDead: () => cutOff('The client does not answer'),
-    onLook({ quietMs, openMs }) {
+    tickMs: Math.min(...[pingMs, idleMs / 4, maxAgeMs / 4].filter((ms) => ms > 0), 60_000),
+    onDead: () => disconnect('The client does not answer'),
+    onTick({ quietMs, openMs }) {
       if (maxAgeMs > 0 && openMs >= maxAgeMs)
-        void end({ deadlineMs: OLD_DRAIN_MS }, 'The connection is too old');
+        void end({ deadlineMs: MAX_AGE_DRAIN_MS }, 'The connection is too old');
       else if (idleMs > 0 && quietMs >= idleMs && channel.openCalls() === 0)
         void end({ deadlineMs: 0 }, 'The connection was idle');
     },
   });
   socket.addEventListener('message', ({ data }) => {
-    watch.heard();
+    watch.onMessage();
     if (typeof data !== 'string') return channel.refuse('Messages are text, not binary');
-    // UTF-16 units: never more than the bytes, so that what passes here is bounded either way.
-    if (data.length > maxMessageBytes) return socket.close(TOO_BIG, 'The message is too long');
+    // The length counts UTF-16 units, which are never more than the bytes.
+    if (data.length > maxMessageBytes) return socket.close(MESSAGE_TOO_BIG, 'The message is too long');
     channel.receive(data);
   });
   socket.on?.('ping', () => {
-    watch.pinged();
-    channel.look();
+    watch.onPing();
+    channel.recheck();
   });
-  let left!: () => void;
+  let resolveClosed!: () => void;
   const closed = new Promise<void>((resolve) => {
-    left = resolve;
+    resolveClosed = resolve;
   });
 
-  function cutOff(reason: string): void {
-    if (!open) return;
-    socket.close(POLICY, reason);
+  function disconnect(reason: string): void {
+    if (!isOpen) return;
+    socket.close(POLICY_VIOLATION, reason);
     socket.terminate?.();
     leave(reason);
   }
 
   function leave(reason: string): void {
-    open = false;
+    isOpen = false;
     watch.stop();
-    void channel.abandon(reason).then(left);
+    void channel.abandon(reason).then(resolveClosed);
   }
 
   let ending: Promise<void> | undefined;
   function end(deadline: { readonly deadlineMs: number }, reason: string): Promise<void> {
-    ending ??= goodbye(deadline, reason);
+    ending ??= closeGracefully(deadline, reason);
     return ending;
   }
 
-  async function goodbye(deadline: { readonly deadlineMs: number }, reason: string): Promise<void> {
+  async function closeGracefully(deadline: { readonly deadlineMs: number }, reason: string): Promise<void> {
     await channel.close(deadline);
     watch.stop();
-    // The other side's goodbye has to be read.
+    // The client's close frame must be read.
     socket.resume?.();
     socket.close(GOING_AWAY, reason);
     if (socket.terminate === undefined) return;
-    const timer = setTimeout(() => socket.terminate?.(), GOODBYE_MS);
+    const timer = setTimeout(() => socket.terminate?.(), HANDSHAKE_MS);
     await closed;
     clearTimeout(timer);
   }
 
-  const gone = (): void => leave('The client went away');
-  socket.addEventListener('close', gone);
-  socket.addEventListener('error', gone);
+  const onGone = (): void => leave('The client went away');
+  socket.addEventListener('close', onGone);
+  socket.addEventListener('error', onGone);
   return { closed, close: (deadline) => end(deadline, 'The server is shutting down') };
 }
 

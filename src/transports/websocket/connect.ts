@@ -115,8 +115,8 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
     const peer = new PeerWatch(socket, { pingMs, onDead: dead });
     watch = peer;
     socket.on?.('ping', () => {
-      peer.pinged();
-      peer.holdBack(maxBufferedBytes);
+      peer.onPing();
+      peer.pauseWhileBehind(maxBufferedBytes);
     });
     for (const text of texts) socket.send(text);
   }
@@ -128,7 +128,7 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
 
   function receive(data: unknown): void {
     if (over) return;
-    watch?.heard();
+    watch?.onMessage();
     if (typeof data !== 'string') events?.problem('The server sent a binary message. It was skipped.');
     // UTF-16 units: never more than the bytes, so that what passes here is bounded either way.
     else if (data.length > maxMessageBytes) {

@@ -1,6 +1,6 @@
 import { unref } from '../../async/unref.js';
 
-/** The parts of a WebSocket that only the package `ws` has. Without them the peer cannot be slowed down or pinged. */
+/** The members of a WebSocket that only the package `ws` has. Without them the peer cannot be slowed down or pinged. */
 export interface WatchedSocket {
   /** Sends a ping. */
   ping?(): void;
@@ -15,87 +15,93 @@ export interface WatchedSocket {
 }
 
 export interface PeerWatchOptions {
-  /** How often the peer is pinged. If nothing comes of it until the next ping, it is dead. 0: never. */
+  /** The interval of pings. A peer that sends nothing until the next ping is dead. 0: never. */
   readonly pingMs: number;
   readonly onDead: () => void;
-  /** Called as often as the socket is looked after, with how long no message came and how long it has been open. */
-  readonly onLook?: (age: { readonly quietMs: number; readonly openMs: number }) => void;
-  /** How often to look where there are no pings. */
-  readonly lookMs?: number;
+  /** Called at every check, with the time since the last message and since the socket was opened. */
+  readonly onTick?: (age: { readonly quietMs: number; readonly openMs: number }) => void;
+  /** The interval of checks without pings. */
+  readonly tickMs?: number;
 }
 
-/** A pong weighs two bytes on the wire, and hundreds in memory. */
-const MOST_PONGS = 1000;
-/** How often a peer that is held back is looked at. */
-const HELD_MS = 5;
+/** A pong is two bytes on the wire, but hundreds in memory. */
+const MAX_UNREAD_PONGS = 1000;
+/** The interval at which a peer that is behind is checked. */
+const PAUSE_POLL_MS = 5;
 
 /**
- * Looks after the peer at the other end of a WebSocket: whether it lives, and whether it reads the pongs that it asks for. RFC
- * 6455 has pings answered by the socket itself, where nobody counts them.
+ * Watches the peer at the other end of a WebSocket: whether it is alive, and whether it reads the pongs that its pings cause.
+ * The socket itself sends pongs (RFC 6455), so they are not counted anywhere else.
  */
 export class PeerWatch {
   readonly #socket: WatchedSocket;
   readonly #options: PeerWatchOptions;
   readonly #openedAt = performance.now();
   #messageAt = this.#openedAt;
-  #heard = true;
-  #silent = 0;
-  #pongs = 0;
+  #isAlive = true;
+  #silentTicks = 0;
+  #unreadPongs = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
-  #held: ReturnType<typeof setInterval> | undefined;
+  #pauseTimer: ReturnType<typeof setInterval> | undefined;
 
   constructor(socket: WatchedSocket, options: PeerWatchOptions) {
     this.#socket = socket;
     this.#options = options;
-    const { pingMs, lookMs = pingMs } = options;
-    const everyMs = pingMs > 0 && socket.ping !== undefined ? Math.min(pingMs, lookMs) : lookMs;
+    const { pingMs, tickMs = pingMs } = options;
+    const everyMs = pingMs > 0 && socket.ping !== undefined ? Math.min(pingMs, tickMs) : tickMs;
     if (everyMs > 0) {
-      this.#timer = setInterval(() => this.#look(), everyMs);
+      this.#timer = setInterval(() => this.#tick(), everyMs);
       unref(this.#timer);
     }
     socket.on?.('pong', () => {
-      this.#heard = true;
+      this.#isAlive = true;
     });
   }
 
-  /** A message came. */
-  heard(): void {
-    this.#heard = true;
+  /** Records that a message has arrived. */
+  onMessage(): void {
+    this.#isAlive = true;
     this.#messageAt = performance.now();
   }
 
-  /** A ping came. */
-  pinged(): void {
-    this.#heard = true;
+  /** Records that a ping has arrived. */
+  onPing(): void {
+    this.#isAlive = true;
     this.#messageAt = performance.now();
-    this.#pongs = this.#buffered === 0 ? 0 : this.#pongs + 1;
+    this.#unreadPongs = this.#buffered === 0 ? 0 : this.#unreadPongs + 1;
   }
 
-  /** Whether the peer leaves more unread than it should: `most` bytes, or many pongs. */
-  unread(most: number): boolean {
+  /** Whether the peer leaves more than `maxBytes`, or too many pongs, unread. */
+  isBehind(maxBytes: number): boolean {
     const buffered = this.#buffered;
-    if (buffered === 0) this.#pongs = 0;
-    return buffered > most || this.#pongs > MOST_PONGS;
+    if (buffered === 0) this.#unreadPongs = 0;
+    return buffered > maxBytes || this.#unreadPongs > MAX_UNREAD_PONGS;
   }
 
-  /** Reads nothing more while the peer leaves too much unread. For those who have no other say in what is read. */
-  holdBack(most: number): void {
+  /** Pauses reading while the peer leaves too much unread. For a socket that nothing else pauses. */
+  pauseWhileBehind(maxBytes: number): void {
     const { pause, resume } = this.#socket;
-    if (this.#held !== undefined || pause === undefined || resume === undefined || !this.unread(most)) return;
+    if (
+      this.#pauseTimer !== undefined ||
+      pause === undefined ||
+      resume === undefined ||
+      !this.isBehind(maxBytes)
+    )
+      return;
     this.#socket.pause?.();
-    this.#held = setInterval(() => {
-      if (this.unread(most)) return;
-      clearInterval(this.#held);
-      this.#held = undefined;
+    this.#pauseTimer = setInterval(() => {
+      if (this.isBehind(maxBytes)) return;
+      clearInterval(this.#pauseTimer);
+      this.#pauseTimer = undefined;
       this.#socket.resume?.();
-    }, HELD_MS);
+    }, PAUSE_POLL_MS);
   }
 
   stop(): void {
     clearInterval(this.#timer);
-    if (this.#held === undefined) return;
-    clearInterval(this.#held);
-    // The other side's goodbye has to be read.
+    if (this.#pauseTimer === undefined) return;
+    clearInterval(this.#pauseTimer);
+    // The peer's close frame must be read.
     this.#socket.resume?.();
   }
 
@@ -103,16 +109,16 @@ export class PeerWatch {
     return this.#socket.bufferedAmount ?? 0;
   }
 
-  #look(): void {
-    const { pingMs, onDead, onLook } = this.#options;
+  #tick(): void {
+    const { pingMs, onDead, onTick } = this.#options;
     const now = performance.now();
     if (pingMs > 0 && this.#socket.ping !== undefined) {
-      this.#silent = this.#heard ? 0 : this.#silent + 1;
-      // A ping lies behind what the peer still has to read, and a peer that reads slowly is not heard while it is held back.
-      if (this.#silent >= (this.#buffered > 0 ? 4 : 1)) return onDead();
-      this.#heard = false;
+      this.#silentTicks = this.#isAlive ? 0 : this.#silentTicks + 1;
+      // A ping waits behind unread output, and nothing is read from a slow peer while it is paused.
+      if (this.#silentTicks >= (this.#buffered > 0 ? 4 : 1)) return onDead();
+      this.#isAlive = false;
       this.#socket.ping();
     }
-    onLook?.({ quietMs: now - this.#messageAt, openMs: now - this.#openedAt });
+    onTick?.({ quietMs: now - this.#messageAt, openMs: now - this.#openedAt });
   }
 }

@@ -44,7 +44,7 @@ export function sessionRequests({
     const lifetime = new Lifetime();
     calls.set(id, lifetime);
     const leave = inFlight.enter({
-      long: false,
+      isSubscription: false,
       end(why) {
         lifetime.end(why);
         fail(why);

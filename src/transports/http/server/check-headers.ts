@@ -7,8 +7,8 @@ import { nameParam } from '../../../protocol/tables/methods.js';
 import type { Incoming } from './incoming.js';
 
 /**
- * Spec 2026-07-28, Streamable HTTP, Server Validation: something in front of the server may have decided by the headers, so
- * they must say what the body says. `Mcp-Param-*` is checked where the tool is known.
+ * Checks that the headers agree with the body, because a proxy may have made decisions by the headers. Spec 2026-07-28,
+ * Streamable HTTP, Server Validation. `Mcp-Param-*` is checked later, when the tool is known.
  */
 export function checkHeaders(message: RequestMessage, incoming: Pick<Incoming, 'header'>): void {
   const version = declaredVersion(message.params);
@@ -18,19 +18,19 @@ export function checkHeaders(message: RequestMessage, incoming: Pick<Incoming, '
   const param = nameParam(message.method);
   const name = param === undefined ? undefined : message.params?.[param];
   if (typeof name !== 'string') return;
-  const sent = incoming.header('mcp-name');
-  // Always decoded: a raw value that only looks encoded would mean another name to whoever decodes it on the way.
-  expectHeader('Mcp-Name', sent === undefined ? undefined : (decodeHeaderValue(sent) ?? malformed), name);
+  const value = incoming.header('mcp-name');
+  // Always decoded: a raw value that only looks encoded would be another name to a proxy that decodes it.
+  expectHeader('Mcp-Name', value === undefined ? undefined : (decodeHeaderValue(value) ?? MALFORMED), name);
 }
 
-const malformed = '(malformed)';
+const MALFORMED = '(malformed)';
 
-function expectHeader(name: string, sent: string | undefined, expected: unknown): void {
-  if (sent === expected) return;
+function expectHeader(name: string, value: string | undefined, expected: unknown): void {
+  if (value === expected) return;
   throw new McpError(
     'header_mismatch',
-    sent === undefined
+    value === undefined
       ? `Header mismatch: the ${name} header is missing`
-      : `Header mismatch: ${name} header value '${shorten(sent, 128)}' does not match body value '${shorten(expected, 128)}'`,
+      : `Header mismatch: ${name} header value '${shorten(value, 128)}' does not match body value '${shorten(expected, 128)}'`,
   );
 }

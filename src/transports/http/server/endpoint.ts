@@ -12,7 +12,7 @@ import { createGuard, type GuardOptions } from './guard.js';
 import { InFlight } from './in-flight.js';
 import type { BodyLimits, HeaderFields, Incoming } from './incoming.js';
 import { PostedCall } from './posted-call.js';
-import { answerError, refuse } from './refusal.js';
+import { refuse, replyWithError } from './refusal.js';
 import { noHeaders, ReplyWriter, replyJson } from './reply.js';
 import { checkBodyType, parseBody, ReceivedRequest, readBody } from './request-body.js';
 import { type Routes, routeOf } from './routes.js';
@@ -25,16 +25,16 @@ export interface HttpOptions extends GuardOptions, Partial<StreamLimits>, Routes
   readonly maxDepth?: number;
   /** A request whose body stops arriving for this long is refused with 408. Default: 30 s. */
   readonly bodyTimeoutMs?: number;
-  /** A client that reads nothing of an answer for this long is disconnected. Default: 30 s. */
+  /** A client that reads nothing of a reply for this long is disconnected. Default: 30 s. */
   readonly writeTimeoutMs?: number;
   /** A call that takes longer is ended with the error `timeout`. Subscriptions are exempt. Default: 10 minutes. */
   readonly requestTimeoutMs?: number;
 }
 
 export interface HttpEndpointOptions extends HttpOptions {
-  /** Says who sent a request, before its body is read. Without it, nobody did. */
+  /** Identifies the caller of a request, before the body is read. Default: callers are anonymous. */
   readonly authenticate?: ((incoming: Incoming) => Promise<Auth | undefined>) | undefined;
-  /** Hears of requests that are refused for their host or origin, each kind once. */
+  /** Called with the reason when a request is refused for its host or origin, once for each reason. */
   readonly warn?: ((message: string) => void) | undefined;
 }
 
@@ -42,12 +42,13 @@ export interface HttpEndpointOptions extends HttpOptions {
 export interface SessionEra {
   /** A POST whose body is not a modern message: one session-era message, or a batch. */
   post(incoming: Incoming, body: Message | readonly unknown[], headers: HeaderFields): Promise<void>;
-  /** GET, DELETE, and whatever comes to the paths of the oldest transport. */
+  /** GET, DELETE, and every request to the paths of HTTP+SSE. */
   other(incoming: Incoming, route: 'mcp' | 'sse' | 'messages', headers: HeaderFields): Promise<void>;
-  /** Lets calls that `inFlight` does not know of finish until the deadline. */
+  /** Lets calls that are not in `inFlight` finish until the deadline. */
   close(options: { readonly deadlineMs: number }): Promise<void>;
 }
 
+/** The parts of the endpoint that the session era uses. */
 export interface EraContext {
   readonly streams: Streams;
   readonly inFlight: InFlight;
@@ -56,7 +57,7 @@ export interface EraContext {
 }
 
 export interface HttpEndpoint {
-  /** Answers one request, whatever it is, and calls `done` when that is over. Never throws. */
+  /** Replies to one request, and calls `done` afterwards. Never throws. */
   readonly handle: (incoming: Incoming, done: () => void) => void;
   readonly close: (options?: { readonly deadlineMs?: number }) => Promise<void>;
 }
@@ -101,7 +102,7 @@ export function httpEndpoint(
     }
   }
 
-  /** The route of a request; undefined where the request is answered already. */
+  /** The route of a request; undefined if the request has its reply already. */
   function admit(received: ReceivedRequest): 'mcp' | 'sse' | 'messages' | undefined {
     const { incoming } = received;
     const route = routeOf(incoming.path, options);
@@ -130,7 +131,7 @@ export function httpEndpoint(
     } else sessions.other(incoming, route, headers).then(done, (error) => received.fail(error));
   }
 
-  // Not async itself: an open subscription would keep its frame.
+  // Not async: an open subscription would keep the frame of the function alive.
   function post(incoming: Incoming, text: string, headers: HeaderFields): Promise<void> | void {
     const value = parseBody(text, maxDepth);
     if (Array.isArray(value)) {
@@ -139,7 +140,7 @@ export function httpEndpoint(
     }
     const message = readMessage(value);
     if (message.kind === 'invalid') {
-      return answerError(
+      return replyWithError(
         incoming,
         message.id,
         new McpError('invalid_request', `Invalid message: ${message.reason}`),
@@ -179,16 +180,16 @@ export function httpEndpoint(
     }
   }
 
-  // Only a call that continues after this turn of the event loop can be cancelled, time out, or have to be waited for.
+  // A call that has ended synchronously cannot be cancelled or time out, and no shutdown waits for it. This one continues.
   async function settle(incoming: Incoming, { call, writer, outcome }: Pending): Promise<void> {
     const { id } = call;
-    const long = call.method === LISTEN;
+    const isSubscription = call.method === LISTEN;
     const leave = inFlight.enter({
-      long,
+      isSubscription,
       end(why) {
         call.end(why);
-        // A subscription says goodbye itself, with its result.
-        if (!long) writer.fail(id, why);
+        // A subscription ends its reply itself, with its result.
+        if (!isSubscription) writer.fail(id, why);
       },
     });
     incoming.onGone(() => writer.onEnd('gone'));

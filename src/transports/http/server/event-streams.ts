@@ -1,5 +1,5 @@
 import { unref } from '../../../async/unref.js';
-import { printComment, printEvent } from '../../../jsonrpc/event-stream.js';
+import { type EventFields, printComment, printEvent } from '../../../jsonrpc/event-stream.js';
 import { isBehind } from '../../server/backlog.js';
 import type { HeaderFields, Incoming, Outlet } from './incoming.js';
 
@@ -13,42 +13,35 @@ export interface StreamLimits {
   readonly maxBufferedBytes: number;
 }
 
-interface StreamEvent {
-  readonly data: string;
-  readonly id?: string;
-  readonly event?: string;
-  readonly retry?: number;
-}
-
 /** An open event stream. */
 export interface EventStream {
-  send(event: StreamEvent): void;
+  send(event: EventFields): void;
   end(): void;
 }
 
 export interface StreamOwner {
-  /** The client is gone or never reads, or the stream is too old. */
+  /** Called when the client is gone or does not read, or when the stream is too old. */
   readonly onEnd: (why: 'gone' | 'unread' | 'old') => void;
 }
 
-interface Open {
+interface OpenStream {
   readonly outlet: Outlet;
-  readonly since: number;
+  readonly openedAt: number;
   readonly owner: StreamOwner;
-  quietSince: number;
+  lastEventAt: number;
   timer: ReturnType<typeof setInterval> | undefined;
 }
 
 const streamHeaders: HeaderFields = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',
-  // Proxies would otherwise hold events back until their buffer is full.
+  // Otherwise proxies would hold events back until their buffer is full.
   'x-accel-buffering': 'no',
 };
 
-/** All open streams of a transport: kept alive, and ended when they are old. */
+/** The open event streams of an endpoint: keeps them alive, and ends them when they are too old. */
 export class Streams {
-  readonly #open = new Set<Open>();
+  readonly #open = new Set<OpenStream>();
   readonly #limits: StreamLimits;
 
   constructor(limits: StreamLimits) {
@@ -62,19 +55,19 @@ export class Streams {
   open(incoming: Incoming, headers: HeaderFields, owner: StreamOwner): EventStream {
     const outlet = incoming.stream(200, { ...streamHeaders, ...headers });
     const now = performance.now();
-    const stream: Open = { outlet, since: now, quietSince: now, owner, timer: undefined };
+    const stream: OpenStream = { outlet, openedAt: now, lastEventAt: now, owner, timer: undefined };
     this.#open.add(stream);
     stream.timer = this.#startTimer(stream);
-    incoming.onGone(() => this.#leave(stream, 'gone'));
+    incoming.onGone(() => this.#lose(stream, 'gone'));
     return {
       send: (event) => {
         if (!this.#open.has(stream)) return;
         if (isBehind(outlet.buffered(), this.#limits.maxBufferedBytes)) {
           outlet.destroy();
-          return this.#leave(stream, 'unread');
+          return this.#lose(stream, 'unread');
         }
         outlet.write(printEvent(event));
-        stream.quietSince = performance.now();
+        stream.lastEventAt = performance.now();
       },
       end: () => {
         if (this.#forget(stream)) outlet.end();
@@ -82,31 +75,30 @@ export class Streams {
     };
   }
 
-  #leave(stream: Open, why: 'gone' | 'unread' | 'old'): void {
+  #lose(stream: OpenStream, why: 'gone' | 'unread' | 'old'): void {
     if (this.#forget(stream)) stream.owner.onEnd(why);
   }
 
-  #forget(stream: Open): boolean {
+  #forget(stream: OpenStream): boolean {
     clearInterval(stream.timer);
     return this.#open.delete(stream);
   }
 
-  // A timer for each stream, not one for all: Workers end a request that waits for nothing of its own, and with the
-  // request its timers.
-  #startTimer(stream: Open): ReturnType<typeof setInterval> {
+  // Each stream has a timer of its own: Workers end a request that waits for nothing, and with the request its timers.
+  #startTimer(stream: OpenStream): ReturnType<typeof setInterval> {
     const { keepAliveMs, maxAgeMs } = this.#limits;
     const timer = setInterval(() => this.#tick(stream), Math.max(10, Math.min(keepAliveMs, maxAgeMs) / 2));
     unref(timer);
     return timer;
   }
 
-  #tick(stream: Open): void {
+  #tick(stream: OpenStream): void {
     const { keepAliveMs, maxAgeMs } = this.#limits;
     const now = performance.now();
-    // The owner ends it in its own words: a subscription with its result, a poll with a hint when to reconnect.
-    if (now - stream.since >= maxAgeMs) stream.owner.onEnd('old');
-    else if (now - stream.quietSince >= keepAliveMs) {
-      stream.quietSince = now;
+    // The owner ends the stream: a subscription with its result, a poll with the time to reconnect after.
+    if (now - stream.openedAt >= maxAgeMs) stream.owner.onEnd('old');
+    else if (now - stream.lastEventAt >= keepAliveMs) {
+      stream.lastEventAt = now;
       stream.outlet.write(printComment(''));
     }
   }

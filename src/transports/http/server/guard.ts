@@ -2,8 +2,6 @@ import { quote } from '../../../protocol/encoding/shorten.js';
 import type { HeaderFields, Incoming } from './incoming.js';
 import { noHeaders } from './reply.js';
 
-// Decides which requests this endpoint accepts, by the host they are addressed to and the web page that sends them.
-
 /** Turns off the check of the Host header, for `allowedHosts`. Only for a server behind a proxy that checks it. */
 export const unsafeAnyHost: unique symbol = Symbol('fullmcp.unsafeAnyHost');
 /** Lets the pages of any website call this server, for `allowedOrigins`. Only for public data. */
@@ -36,10 +34,10 @@ export interface Guard {
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
 
-/** Distinct refusals that are reported. A peer chooses the hosts, so that there is an end to it. */
+/** The limit of refusals that are reported. Peers choose the host names, so there is no end to them. */
 const MAX_REPORTED = 20;
 
-/** Throws an error that begins with `what` where a public URL is not one. */
+/** Throws an error that begins with `what` if a public URL is not a URL of HTTP. */
 export function checkPublicUrl(url: unknown, what: string): URL {
   const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
   if (parsed?.protocol === 'http:' || parsed?.protocol === 'https:') return parsed;
@@ -48,7 +46,10 @@ export function checkPublicUrl(url: unknown, what: string): URL {
   );
 }
 
-/** Refuses requests that are addressed to another host or come from another page; each kind is reported once to `warn`. */
+/**
+ * Decides which requests are accepted, by the host that they are addressed to and the web page that sends them. Each kind of
+ * refusal is reported once to `warn`.
+ */
 export function createGuard(options: GuardOptions, warn?: (message: string) => void): Guard {
   const { allowedHosts = [], allowedOrigins = [] } = options;
   const publicUrl =
@@ -58,42 +59,42 @@ export function createGuard(options: GuardOptions, warn?: (message: string) => v
   const origins = new Set(allowedOrigins === unsafeAnyOrigin ? [] : allowedOrigins.map(toOrigin));
   if (publicUrl) origins.add(publicUrl.origin);
 
-  // Anyone who owns a name can make it point at this machine (DNS rebinding). Nobody can do that with an address, nor
-  // with a name that a certificate was checked for; and what came in over loopback was addressed to loopback.
-  function isReached(host: string, { secure, local }: Incoming): boolean {
+  // DNS rebinding: the owner of a name can make it point at this machine. That is impossible with an address, and with a name
+  // that a certificate was checked for. A request that came in over loopback must be addressed to loopback.
+  function cannotBeRebound(host: string, { secure, local }: Incoming): boolean {
     return !local && (secure || isAddress(host));
   }
 
   /** Whether a host is allowed on every kind of connection. */
-  function isNamed(host: string): boolean {
+  function isAllowedName(host: string): boolean {
     if (allowedHosts === unsafeAnyHost) return true;
     return loopback.has(host) || host.endsWith('.localhost') || hosts.has(host);
   }
 
-  function knownOrigin(origin: string, host: string): boolean {
+  function isAllowedOrigin(origin: string, host: string): boolean {
     if (allowedOrigins === unsafeAnyOrigin || origins.has(origin)) return true;
     const name = hostOfOrigin(origin);
     return name !== undefined && (name === host || (loopback.has(host) && loopback.has(name)));
   }
 
-  // The same host comes with nearly every request: it is read once, and judged once where the connection does not matter.
-  let last: { readonly header: string; readonly host: string; readonly named: boolean } | undefined;
+  // Nearly every request has the same Host header, so the last one is cached.
+  let last: { readonly header: string; readonly host: string; readonly isAllowed: boolean } | undefined;
 
-  /** The host that a request is addressed to, or undefined where it may not be. */
+  /** The host that a request is addressed to, or undefined if that host is not allowed. */
   function allowedHost(header: string | undefined, incoming: Incoming): string | undefined {
     if (header === undefined) return undefined;
     if (header !== last?.header) {
       const host = hostOf(header);
       if (host === undefined) return undefined;
-      last = { header, host, named: isNamed(host) };
+      last = { header, host, isAllowed: isAllowedName(host) };
     }
-    return last.named || isReached(last.host, incoming) ? last.host : undefined;
+    return last.isAllowed || cannotBeRebound(last.host, incoming) ? last.host : undefined;
   }
 
-  const told = new Set<string>();
-  function reported(refusal: string): string {
-    if (warn !== undefined && told.size < MAX_REPORTED && !told.has(refusal)) {
-      told.add(refusal);
+  const reports = new Set<string>();
+  function report(refusal: string): string {
+    if (warn !== undefined && reports.size < MAX_REPORTED && !reports.has(refusal)) {
+      reports.add(refusal);
       warn(refusal);
     }
     return refusal;
@@ -105,12 +106,12 @@ export function createGuard(options: GuardOptions, warn?: (message: string) => v
       const origin = incoming.header('origin');
       const host = allowedHost(header, incoming);
       if (host === undefined) {
-        return reported(
+        return report(
           `Host ${shown(header)} is not allowed. If it is yours, add it to allowedHosts, or to MCP_ALLOWED_HOSTS, without the port.`,
         );
       }
-      if (origin !== undefined && !knownOrigin(origin, host)) {
-        return reported(
+      if (origin !== undefined && !isAllowedOrigin(origin, host)) {
+        return report(
           `Origin ${shown(origin)} is not allowed. If its pages may call this server, add it to allowedOrigins, or to MCP_ALLOWED_ORIGINS.`,
         );
       }
@@ -122,28 +123,30 @@ export function createGuard(options: GuardOptions, warn?: (message: string) => v
       return {
         'access-control-allow-origin': origin,
         vary: 'Origin',
-        'access-control-expose-headers': exposed,
+        'access-control-expose-headers': exposedHeaders,
       };
     },
     preflight(incoming) {
-      // Only pages of allowed origins come this far: they may send headers of their own.
-      const asked = (incoming.header('access-control-request-headers') ?? '').toLowerCase().split(',');
-      const granted = asked
+      // Only pages of allowed origins get here, and they may send any header.
+      const requestedNames = (incoming.header('access-control-request-headers') ?? '')
+        .toLowerCase()
+        .split(',');
+      const allowedNames = requestedNames
         .map((name) => name.trim())
         .filter((name) => /^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/.test(name));
       return {
         ...this.cors(incoming),
         'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
         'access-control-allow-headers':
-          granted.length > 0 ? granted.slice(0, 100).join(', ') : usable.join(', '),
+          allowedNames.length > 0 ? allowedNames.slice(0, 100).join(', ') : usualHeaders.join(', '),
         'access-control-max-age': '86400',
       };
     },
   };
 }
 
-const exposed = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate';
-const usable = [
+const exposedHeaders = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate';
+const usualHeaders = [
   'accept',
   'authorization',
   'content-type',
@@ -156,15 +159,15 @@ const usable = [
   'tracestate',
 ];
 
-/** The host of `host:port`, in lower case; an IPv6 address keeps its brackets. Undefined where it is anything else. */
+/** The host of `host:port`, in lower case; an IPv6 address keeps its brackets. Undefined if the header has any other form. */
 function hostOf(header: string): string | undefined {
-  // A URL may have more in it than a host and a port, and drops some white space without a word.
+  // A URL can contain more than a host and a port, and its parser silently drops some white space.
   if (header === '' || /[^A-Za-z0-9._:[\]-]/.test(header)) return undefined;
   const url = `http://${header}`;
   return URL.canParse(url) ? new URL(url).hostname : undefined;
 }
 
-/** The host of an origin as browsers write it, which has a scheme, a host, a port, and nothing else. */
+/** The host of an origin, which has a scheme, a host, a port, and nothing else. */
 function hostOfOrigin(origin: string): string | undefined {
   if (!URL.canParse(origin)) return undefined;
   const url = new URL(origin);
@@ -175,7 +178,8 @@ function isAddress(host: string): boolean {
   return host.startsWith('[') || /^\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
 }
 
-// A scheme that URLs know nothing of, such as an editor's or an extension's, has the origin "null" there, which is anybody's.
+// For a scheme that URLs do not know, such as that of an editor or an extension, a URL has the origin "null", which would match
+// every such page.
 function toOrigin(text: string): string {
   const origin = URL.canParse(text) && text.includes('://') ? new URL(text).origin : 'null';
   return origin === 'null' ? text : origin;

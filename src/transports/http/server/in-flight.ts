@@ -2,27 +2,27 @@ import { unref } from '../../../async/unref.js';
 import { McpError } from '../../../protocol/errors.js';
 import { type DrainableCalls, drain } from '../../server/drain.js';
 
-/** A call being served, as what watches over it sees it. */
+/** A call in flight. */
 export interface InFlightCall {
-  /** Open until somebody ends it, as a subscription is. */
-  readonly long: boolean;
-  /** Ends it: the handler's signal aborts, and the client is told why. */
+  /** A subscription stays open until it is ended, and has no time limit. */
+  readonly isSubscription: boolean;
+  /** Ends the call: the handler's signal aborts, and the client gets the reason. */
   readonly end: (why: McpError) => void;
 }
 
 interface Entry extends InFlightCall {
-  readonly since: number;
+  readonly startedAt: number;
 }
 
-/** The calls being served: what a shutdown waits for, and what the time limit applies to. */
+/** The calls in flight: a shutdown waits for them, and the time limit applies to them. */
 export class InFlight implements DrainableCalls {
-  // Slots that are used again: beside its entry, a call that comes and goes leaves nothing behind.
+  // Slots are reused, so that a call allocates nothing but its entry.
   readonly #slots: (Entry | undefined)[] = [];
   readonly #free: number[] = [];
   readonly #timeoutMs: number;
   #timer: ReturnType<typeof setInterval> | undefined;
-  #ownTimers = false;
-  #draining = false;
+  #hasOwnTimers = false;
+  #isDraining = false;
   #onEmpty: (() => void) | undefined;
 
   constructor(timeoutMs: number) {
@@ -30,16 +30,16 @@ export class InFlight implements DrainableCalls {
   }
 
   get draining(): boolean {
-    return this.#draining;
+    return this.#isDraining;
   }
 
   get size(): number {
     return this.#slots.length - this.#free.length;
   }
 
-  /** Returns the function that takes the call out again. */
-  enter({ long, end }: InFlightCall): () => void {
-    const entry: Entry = { long, end, since: performance.now() };
+  /** Adds a call. Returns the function that removes it. */
+  enter({ isSubscription, end }: InFlightCall): () => void {
+    const entry: Entry = { isSubscription, end, startedAt: performance.now() };
     const slot = this.#free.pop() ?? this.#slots.length;
     this.#slots[slot] = entry;
     const stopTimer = this.#timeoutMs > 0 ? this.#limit(entry) : undefined;
@@ -52,12 +52,12 @@ export class InFlight implements DrainableCalls {
     };
   }
 
-  // One timer for all calls, where timers are the process's: one for each would cost more than many a call does. Elsewhere
-  // a timer may end with the request that made it, as it does on Workers, and each call needs its own.
+  // One timer serves all calls: a timer for each would cost more than many calls do. On Workers, a timer ends with the request
+  // that started it, so each call there has its own.
   #limit(entry: Entry): (() => void) | undefined {
-    if (this.#timer === undefined && !this.#ownTimers) this.#startTimer();
-    if (!this.#ownTimers || entry.long) return undefined;
-    const own = setTimeout(() => entry.end(this.#tooLate()), this.#timeoutMs);
+    if (this.#timer === undefined && !this.#hasOwnTimers) this.#startTimer();
+    if (!this.#hasOwnTimers || entry.isSubscription) return undefined;
+    const own = setTimeout(() => entry.end(this.#timeoutError()), this.#timeoutMs);
     return () => clearTimeout(own);
   }
 
@@ -66,31 +66,32 @@ export class InFlight implements DrainableCalls {
     if (unref(timer)) this.#timer = timer;
     else {
       clearInterval(timer);
-      this.#ownTimers = true;
+      this.#hasOwnTimers = true;
     }
   }
 
   #sweep(): void {
     const overdue = performance.now() - this.#timeoutMs;
-    for (const { long, since, end } of this.#entries()) if (!long && since <= overdue) end(this.#tooLate());
+    for (const { isSubscription, startedAt, end } of this.#entries())
+      if (!isSubscription && startedAt <= overdue) end(this.#timeoutError());
     if (this.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
-  #tooLate(): McpError {
+  #timeoutError(): McpError {
     return new McpError('timeout', `The call took longer than ${this.#timeoutMs} ms`);
   }
 
   /** Drains the open calls. The endpoint refuses further ones, because `draining` is true from now on. */
   async drain(deadlineMs: number): Promise<void> {
-    this.#draining = true;
+    this.#isDraining = true;
     await drain(this, deadlineMs);
     clearInterval(this.#timer);
   }
 
   endSubscriptions(reason: McpError): void {
-    for (const { long, end } of this.#entries()) if (long) end(reason);
+    for (const { isSubscription, end } of this.#entries()) if (isSubscription) end(reason);
   }
 
   endAll(reason: McpError): void {

@@ -9,7 +9,7 @@ export interface Incoming {
   readonly query: string;
   /** Whether the request came over TLS. */
   readonly secure: boolean;
-  /** Whether the connection came in on a loopback address; undefined where the runtime does not tell. */
+  /** Whether the connection came in on a loopback address; undefined if the runtime does not show it. */
   readonly local: boolean | undefined;
   readonly remoteAddress: string | undefined;
   /** The request as the runtime or the framework has it: a `Request`, Node's `IncomingMessage`, Fastify's own. */
@@ -18,34 +18,34 @@ export interface Incoming {
   auth: Auth | undefined;
   /** Reads a header by its lower-case name. */
   header(name: string): string | undefined;
-  /** Reads the whole body. Calls back rather than making a promise, which would cost more than the reading. */
+  /** Reads the whole body. Calls back, because a promise would cost more than the reading. */
   read(limits: BodyLimits, receiver: BodyReceiver): void;
-  /** How long a client may leave an answer unread, without taking any of it, before its connection is closed. */
+  /** The time after which a client that reads nothing of a reply is disconnected. */
   writeTimeoutMs?: number;
-  /** Answers at once, with a body that is all there. */
+  /** Replies with a complete body. */
   reply(status: number, headers: HeaderFields, body?: string): void;
-  /** Begins an answer that is written in parts. */
+  /** Begins a reply that is written in parts. */
   stream(status: number, headers: HeaderFields): Outlet;
-  /** Keeps the request's work alive after its answer, on runtimes that end it with the answer. */
+  /** Keeps the request's work alive after the reply, on runtimes that end the work with the reply. */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
-  /** Calls back when the client goes away before the answer is complete. */
+  /** Calls back when the client disconnects before the reply is complete. */
   onGone(listener: () => void): void;
 }
 
 export interface BodyLimits {
-  /** A body fails with `BodyTooLarge` as soon as it has more. */
+  /** A larger body fails with `BodyTooLarge`. */
   readonly maxBytes: number;
-  /** A body fails with `BodyStalled` when nothing of it came for so long, where the runtime does not see to that itself. */
+  /** A body that stops arriving for this long fails with `BodyStalled`, unless the runtime has a limit of its own. */
   readonly silenceMs: number;
 }
 
-/** Receives a body that is read: one of the two is called, once. */
+/** Receives a body: one of the two methods is called, once. */
 export interface BodyReceiver {
   receiveBody(text: string): void;
   fail(error: unknown): void;
 }
 
-/** The caller, as calls see it, of a request that carries them or that opened their connection. */
+/** The caller of the calls that a request carries, or of those on the connection that it opened. */
 export function callerOf(incoming: Incoming): Caller {
   const { auth, remoteAddress } = incoming;
   return { auth, http: { header: (name) => incoming.header(name), remoteAddress } };
@@ -53,10 +53,11 @@ export function callerOf(incoming: Incoming): Caller {
 
 export type HeaderFields = Readonly<Record<string, string>>;
 
+/** A reply that is written in parts. */
 export interface Outlet {
   write(text: string): void;
   end(): void;
-  /** Ends without waiting for what is still to be written. */
+  /** Ends at once, and drops unsent output. */
   destroy(): void;
   /** The approximate number of bytes that the client has not read yet. */
   buffered(): number;
@@ -65,11 +66,12 @@ export interface Outlet {
 /** The client stopped sending in the middle of the body. */
 export class BodyStalled extends Error {
   constructor(silenceMs: number) {
-    super(`Nothing of the body has come for ${silenceMs} ms`);
+    super(`The body stopped arriving for ${silenceMs} ms`);
     this.name = 'BodyStalled';
   }
 }
 
+/** The body is larger than its limit. */
 export class BodyTooLarge extends Error {
   constructor(maxBytes: number) {
     super(`The body has more than ${maxBytes} bytes`);

@@ -5,14 +5,14 @@ import type { McpError } from '../../../protocol/errors.js';
 import type { Incoming } from './incoming.js';
 import type { ReplyWriter } from './reply.js';
 
-/** The parts of a call that came as a POST. */
+/** The parts of a call that a POST carries. */
 export interface Posted {
   readonly message: RequestMessage;
   readonly peer: Peer;
   readonly writer: ReplyWriter;
 }
 
-/** A call that came as a POST. Its members are made when a handler first looks at them. */
+/** A call that a POST carries. Expensive members are made when they are first read. */
 export class PostedCall implements Call, Living {
   readonly id: Call['id'];
   readonly method: string;

@@ -4,15 +4,15 @@ import { newestRevision } from '../../../protocol/tables/revisions.js';
 import type { EventStream, StreamOwner, Streams } from './event-streams.js';
 import type { HeaderFields, Incoming } from './incoming.js';
 
-const ended = {
+const endReasons = {
   gone: 'The client went away',
   unread: 'The client does not read its stream',
   old: 'The stream has been open for too long',
 } as const;
 
-/** The answer to one POST: a single JSON body, or an event stream if something had to be said first. */
+/** Writes the reply to one POST: a single JSON body, or an event stream if notifications precede the response. */
 export class ReplyWriter implements StreamOwner {
-  /** The call that ends when the client went away, never reads, or has held the stream for too long. */
+  /** The call to end when the client disconnects, does not read, or has had the stream open for too long. */
   call: { end(reason: McpError): void } | undefined;
   readonly #incoming: Incoming;
   readonly #streams: Streams;
@@ -20,7 +20,7 @@ export class ReplyWriter implements StreamOwner {
   readonly #mayStream: boolean;
   readonly #mustStream: boolean;
   #stream: EventStream | undefined;
-  #finished = false;
+  #isFinished = false;
 
   constructor(incoming: Incoming, streams: Streams, headers: HeaderFields) {
     this.#incoming = incoming;
@@ -35,18 +35,18 @@ export class ReplyWriter implements StreamOwner {
     return this.#mayStream;
   }
 
-  /** A client that accepts only JSON gets no notifications. */
+  /** Sends a notification. A client that accepts only JSON does not get it. */
   notify(message: string): void {
-    if (this.#finished || !this.#mayStream) return;
-    this.#begin().send({ data: message });
+    if (this.#isFinished || !this.#mayStream) return;
+    this.#openStream().send({ data: message });
   }
 
-  /** Ends the answer; the status counts only where no stream has begun. */
+  /** Ends the reply with a response. The status is used only if no stream has begun. */
   finish(message: string, status = 200): void {
-    if (this.#finished) return;
-    this.#finished = true;
-    // A refusal keeps its status, whatever the client would rather read.
-    if (this.#mustStream && status === 200) this.#begin();
+    if (this.#isFinished) return;
+    this.#isFinished = true;
+    // A refusal keeps its status, even if the client prefers a stream.
+    if (this.#mustStream && status === 200) this.#openStream();
     if (this.#stream === undefined) replyJson(this.#incoming, status, message, this.#headers);
     else {
       this.#stream.send({ data: message });
@@ -54,24 +54,24 @@ export class ReplyWriter implements StreamOwner {
     }
   }
 
-  /** Ends the answer with an error. */
+  /** Ends the reply with an error. */
   fail(id: RequestId, error: McpError): void {
     this.finish(printError(id, error.toWire(newestRevision)), error.status);
   }
 
-  onEnd(why: keyof typeof ended): void {
-    // The client is gone.
-    if (why !== 'old') this.#finished = true;
-    this.call?.end(new McpError('connection_closed', ended[why]));
+  onEnd(why: keyof typeof endReasons): void {
+    // Nothing can be written to a client that is gone or does not read.
+    if (why !== 'old') this.#isFinished = true;
+    this.call?.end(new McpError('connection_closed', endReasons[why]));
   }
 
-  #begin(): EventStream {
+  #openStream(): EventStream {
     this.#stream ??= this.#streams.open(this.#incoming, this.#headers, this);
     return this.#stream;
   }
 }
 
-/** Whether a client takes this type. Without an Accept header, or with a wildcard, it takes everything. */
+/** Whether a client accepts this type. Without an Accept header, or with a wildcard, it accepts every type. */
 export function accepts(accept: string | undefined, type: string): boolean {
   return (
     accept === undefined ||
@@ -87,5 +87,5 @@ export function replyJson(incoming: Incoming, status: number, json: string, head
 
 export const noHeaders: HeaderFields = Object.freeze({});
 export const JSON_TYPE = 'application/json';
-/** The headers of an answer without others of its own. */
+/** The headers of a JSON reply that has no others. */
 export const jsonHeaders: HeaderFields = Object.freeze({ 'content-type': JSON_TYPE });

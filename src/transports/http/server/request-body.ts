@@ -2,7 +2,7 @@ import { parseStrictly, RefusedJson } from '../../../jsonrpc/parse.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { ParsedMessage } from '../../server/channel.js';
 import type { BodyLimits, BodyReceiver, HeaderFields, Incoming } from './incoming.js';
-import { fail } from './refusal.js';
+import { replyToFailure } from './refusal.js';
 import { noHeaders } from './reply.js';
 
 // The body of a POST: its type, its JSON, and the request that waits for it.
@@ -69,7 +69,7 @@ export class ReceivedRequest implements BodyReceiver {
   }
 
   fail(error: unknown): void {
-    fail(this.incoming, error, this.headers);
+    replyToFailure(this.incoming, error, this.headers);
     this.done();
   }
 }

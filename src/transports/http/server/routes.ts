@@ -1,3 +1,4 @@
+/** The things that are served over HTTP. */
 export type Route = 'mcp' | 'sse' | 'messages' | 'health' | 'ready';
 
 export interface Routes {
@@ -9,7 +10,7 @@ export interface Routes {
   readonly path?: string;
 }
 
-/** Throws an error that begins with `what` where a path is not one. */
+/** Throws an error that begins with `what` if a path is not valid. */
 export function checkPath(path: unknown, what: string): void {
   if (typeof path === 'string' && path.startsWith('/') && !/[?#\s]/.test(path)) return;
   throw new TypeError(
@@ -19,6 +20,7 @@ export function checkPath(path: unknown, what: string): void {
 
 const neighbours: ReadonlySet<string> = new Set<Route>(['sse', 'messages', 'health', 'ready']);
 
+/** Finds the route of a path; undefined if nothing is served there. */
 export function routeOf(path: string, { path: endpoint }: Routes): Route | undefined {
   if (path === endpoint) return 'mcp';
   const slash = path.lastIndexOf('/');
@@ -26,7 +28,7 @@ export function routeOf(path: string, { path: endpoint }: Routes): Route | undef
   const isNeighbour = neighbours.has(last);
   if (endpoint === undefined) {
     if (isNeighbour) return last as Route;
-    // Clients ask for OAuth metadata, also below the endpoint; a server without it must say so.
+    // Clients request OAuth metadata, also below the endpoint. Without it, they must get a 404.
     return path.includes('/.well-known/') ? undefined : 'mcp';
   }
   return isNeighbour && path.slice(0, slash) === endpoint.slice(0, endpoint.lastIndexOf('/'))

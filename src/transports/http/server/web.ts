@@ -2,28 +2,28 @@ import { BodyTooLarge, type HeaderFields, type Incoming, type Outlet } from './i
 
 /** The context that Workers and similar runtimes pass beside a request. */
 export interface RequestContext {
-  /** Keeps the runtime alive until the work is done, after the request was answered. */
+  /** Keeps the runtime alive until the work is done, after the reply was sent. */
   readonly waitUntil?: (work: Promise<unknown>) => void;
 }
 
-/** A web `Request` as Incoming; `answered` gives the `Response` as soon as one is begun. */
+/** A web `Request` as an `Incoming`, and its `Response`, which resolves as soon as the reply begins. */
 export function webIncoming(
   request: Request,
   context?: RequestContext,
 ): {
   readonly incoming: Incoming;
-  readonly answered: Promise<Response>;
+  readonly response: Promise<Response>;
 } {
   const url = new URL(request.url);
-  const gone = new Set<() => void>();
-  const leave = (): void => {
-    for (const listener of [...gone]) listener();
-    gone.clear();
+  const goneListeners = new Set<() => void>();
+  const reportGone = (): void => {
+    for (const listener of [...goneListeners]) listener();
+    goneListeners.clear();
   };
-  request.signal?.addEventListener('abort', leave, { once: true });
-  let answer!: (response: Response) => void;
-  const answered = new Promise<Response>((resolve) => {
-    answer = (response) => {
+  request.signal?.addEventListener('abort', reportGone, { once: true });
+  let respond!: (response: Response) => void;
+  const response = new Promise<Response>((resolve) => {
+    respond = (response) => {
       resolve(response);
     };
   });
@@ -36,7 +36,7 @@ export function webIncoming(
     remoteAddress: undefined,
     raw: request,
     auth: undefined,
-    // A Request made by hand has no Host header; its URL says the same.
+    // A Request that a program made has no Host header, but its URL has the host.
     header: (name) => request.headers.get(name) ?? (name === 'host' ? url.host : undefined),
     read: ({ maxBytes }, receiver) =>
       void readText(request, maxBytes).then(
@@ -44,21 +44,21 @@ export function webIncoming(
         (error) => receiver.fail(error),
       ),
     reply(status, headers, body) {
-      gone.clear();
-      answer(new Response(body ?? null, { status, headers: { ...headers } }));
+      goneListeners.clear();
+      respond(new Response(body ?? null, { status, headers: { ...headers } }));
     },
     stream(status, headers) {
-      const { outlet, body } = openStream(leave, () => gone.clear());
-      answer(
+      const { outlet, body } = openStream(reportGone, () => goneListeners.clear());
+      respond(
         new Response(body, { status, headers: { ...headers } as HeaderFields as Record<string, string> }),
       );
       return outlet;
     },
-    // Not taken off the context: Workers refuse that.
+    // Called as a method: Workers reject it without its context.
     waitUntil: typeof context?.waitUntil === 'function' ? (work) => context.waitUntil?.(work) : undefined,
-    onGone: (listener) => gone.add(listener),
+    onGone: (listener) => goneListeners.add(listener),
   };
-  return { incoming, answered };
+  return { incoming, response };
 }
 
 async function readText(request: Request, maxBytes: number): Promise<string> {
@@ -87,14 +87,14 @@ function openStream(
 ): { readonly outlet: Outlet; readonly body: ReadableStream<Uint8Array> } {
   const encoder = new TextEncoder();
   let controller!: ReadableStreamDefaultController<Uint8Array>;
-  let open = true;
+  let isOpen = true;
   const body = new ReadableStream<Uint8Array>(
     {
       start(started) {
         controller = started;
       },
       cancel() {
-        open = false;
+        isOpen = false;
         onCancel();
       },
     },
@@ -102,21 +102,21 @@ function openStream(
   );
   const outlet: Outlet = {
     write(text) {
-      if (open) controller.enqueue(encoder.encode(text));
+      if (isOpen) controller.enqueue(encoder.encode(text));
     },
     end() {
-      if (!open) return;
-      open = false;
+      if (!isOpen) return;
+      isOpen = false;
       onEnd();
       controller.close();
     },
     destroy() {
-      if (!open) return;
-      open = false;
+      if (!isOpen) return;
+      isOpen = false;
       controller.error(new Error('The client does not read its stream'));
     },
     buffered() {
-      return open ? -(controller.desiredSize ?? 0) : 0;
+      return isOpen ? -(controller.desiredSize ?? 0) : 0;
     },
   };
   return { outlet, body };

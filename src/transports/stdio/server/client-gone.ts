@@ -3,44 +3,43 @@ import process from 'node:process';
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 const PARENT_CHECK_MS = 500;
 
-/** `finished`: it says nothing more, but may still read answers. `lost`: nobody is there to read them. */
-export type Gone = 'finished' | 'lost';
+/** `finished`: the client sends nothing more, but may still read responses. `lost`: it does not read them either. */
+export type GoneReason = 'finished' | 'lost';
 
 /**
- * Calls back once, when the client is gone in whichever way: end of input, a broken output, a signal, or a parent that died
- * without any of those. Returns the function that stops watching: until then signals do not end the process, so that one which
- * follows the end of the input does not cut the closing short.
+ * Calls back once, when the client is gone: at the end of the input, on a broken output, on a signal, or when the parent process
+ * has died. Returns the function that stops watching. Until then signals do not end the process, so that a signal after the end
+ * of the input does not interrupt the closing.
  */
-export function onClientGone(gone: (why: Gone) => void): () => void {
+export function onClientGone(listener: (why: GoneReason) => void): () => void {
   const { stdin, stdout } = process;
   const parent = process.ppid;
-  let over = false;
+  let isOver = false;
 
-  function leave(why: Gone): void {
-    if (over) return;
-    over = true;
-    gone(why);
+  function leave(why: GoneReason): void {
+    if (isOver) return;
+    isOver = true;
+    listener(why);
   }
 
-  const ended = (): void => leave('finished');
-  const broken = (): void => leave('lost');
-  const handlers = signals.map((signal) => [signal, ended] as const);
-  // An orphan is given a new parent. Where input is inherited by others too, its end never comes.
+  const onEnd = (): void => leave('finished');
+  const onBroken = (): void => leave('lost');
+  // An orphan gets a new parent. If other processes have inherited the input too, it never ends.
   const timer = setInterval(() => {
     if (process.ppid !== parent) leave('lost');
   }, PARENT_CHECK_MS);
   timer.unref();
 
-  stdin.on('end', ended).on('close', ended).on('error', ended);
-  stdout.on('error', broken);
-  for (const [signal, handler] of handlers) process.on(signal, handler);
+  stdin.on('end', onEnd).on('close', onEnd).on('error', onEnd);
+  stdout.on('error', onBroken);
+  for (const signal of signals) process.on(signal, onEnd);
 
   function stop(): void {
-    over = true;
+    isOver = true;
     clearInterval(timer);
-    stdin.off('end', ended).off('close', ended).off('error', ended);
+    stdin.off('end', onEnd).off('close', onEnd).off('error', onEnd);
     // The listener for a broken output stays: without one, the next write would crash the process.
-    for (const [signal, handler] of handlers) process.off(signal, handler);
+    for (const signal of signals) process.off(signal, onEnd);
   }
 
   return stop;

@@ -3,7 +3,7 @@ import { settlesWithin } from '../../../async/deadline.js';
 import { LineReader } from '../../../jsonrpc/ndjson.js';
 import type { Dispatch } from '../../../protocol/call.js';
 import { type ChannelOptions, openChannel } from '../../server/channel.js';
-import { type Gone, onClientGone } from './client-gone.js';
+import { type GoneReason, onClientGone } from './client-gone.js';
 import { reserveStdout } from './reserved-stdout.js';
 
 /** The options of `serveStdio`. */
@@ -11,7 +11,7 @@ export interface StdioOptions {
   /** The largest message that is read, in bytes; a larger one is dropped and answered with an error. Default: 16 MB. */
   readonly maxMessageBytes?: number;
   /**
-   * A client that leaves more than this unread of messages that it did not ask for is disconnected. Answers wait: while the
+   * A client that leaves more than this unread of messages that it did not ask for is disconnected. Responses wait: while the
    * client does not read them, nothing more is read from it. Default: 64 MB.
    */
   readonly maxBufferedBytes?: number;
@@ -43,7 +43,7 @@ interface Parts {
   readonly provideSecret: (secret: string) => void;
   /** Lets work without a request come to rest, while open calls may finish. */
   readonly drain?: ((options: { readonly drainMs: number }) => Promise<void>) | undefined;
-  /** Runs when the last call has ended. */
+  /** Called when the last call has ended. */
   readonly onClose: () => Promise<void>;
   readonly onProblem: (message: string, error?: unknown) => void;
 }
@@ -58,19 +58,19 @@ export function serveOverStdio(
   // A random secret is enough: sealed state need not outlive this process.
   provideSecret(process.env['MCP_SECRET'] || `${crypto.randomUUID()}${crypto.randomUUID()}`);
   const stdout = reserveStdout({ maxBufferedBytes, onUnread: () => void close('lost') });
-  const { send, reply, full: outputFull } = stdout;
-  let reading = true;
+  const { send, sendResponse, isFull: outputFull } = stdout;
+  let isReading = true;
   const input = {
     pause: () => void process.stdin.pause(),
     resume: () => {
-      if (reading) process.stdin.resume();
+      if (isReading) process.stdin.resume();
     },
   };
   const { maxOpenCalls } = options;
   const channel = openChannel({
     dispatch,
     send,
-    reply,
+    sendResponse,
     input,
     outputFull,
     maxOpenCalls,
@@ -97,30 +97,30 @@ export function serveOverStdio(
   };
   process.stdin.on('data', onData).once('end', onEnd);
 
-  let finished!: () => void;
+  let resolveClosed!: () => void;
   const closed = new Promise<void>((resolve) => {
-    finished = resolve;
+    resolveClosed = resolve;
   });
   let closing: Promise<void> | undefined;
-  function close(why: Gone): Promise<void> {
-    closing ??= shutDown(why).then(finished);
+  function close(why: GoneReason): Promise<void> {
+    closing ??= shutDown(why).then(resolveClosed);
     return closing;
   }
 
-  // In order, each step with its own time: the calls, then the server and what is still to be written, then the process.
-  async function shutDown(why: Gone): Promise<void> {
-    // The last line may have come with the end of the input.
+  // In this order, each step with its own time limit: the calls, then the server and the unsent output, then the process.
+  async function shutDown(why: GoneReason): Promise<void> {
+    // The last line may arrive together with the end of the input.
     await new Promise((resolve) => setImmediate(resolve));
-    reading = false;
+    isReading = false;
     process.stdin.off('data', onData).off('end', onEnd);
     process.stdin.pause();
     const calls =
       why === 'lost' ? channel.abandon('The client went away') : channel.close({ deadlineMs: drainMs });
-    // A task's step may finish also where nobody is left to read answers.
+    // The steps of tasks may finish even if the client is lost.
     await Promise.all([calls, drain?.({ drainMs })]);
     await Promise.all([
       closeWithin(closeMs, onClose(), onProblem),
-      closeWithin(closeMs, stdout.flushed(), onProblem),
+      closeWithin(closeMs, stdout.flush(), onProblem),
     ]);
     stdout.restore();
     stopWatching();

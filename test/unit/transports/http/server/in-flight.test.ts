@@ -63,10 +63,10 @@ describe('the time limit of calls', () => {
     const inFlight = new InFlight(20);
     const ended = signal<string>();
     const quick = vi.fn();
-    const leave = inFlight.enter({ long: false, end: quick });
-    inFlight.enter({ long: true, end: quick });
+    const leave = inFlight.enter({ isSubscription: false, end: quick });
+    inFlight.enter({ isSubscription: true, end: quick });
     leave();
-    inFlight.enter({ long: false, end: (why) => ended.give(why.code) });
+    inFlight.enter({ isSubscription: false, end: (why) => ended.give(why.code) });
     expect(await ended.promise).toBe('timeout');
     expect(quick).not.toHaveBeenCalled();
     expect(intervals).toHaveBeenCalledOnce();
