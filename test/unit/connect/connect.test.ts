@@ -25,7 +25,7 @@ import { McpError } from '../../../src/protocol/errors.js';
 import { type Socket, serveWebSocket } from '../../../src/websocket.js';
 import { until } from '../../support/until.js';
 import { startServer } from './fixtures/http-servers.js';
-import { isAlive, noted, script } from './fixtures/processes.js';
+import { isAlive, notedServer, script } from './fixtures/processes.js';
 
 const undo: (() => unknown)[] = [];
 afterEach(async () => {
@@ -33,7 +33,7 @@ afterEach(async () => {
   vi.unstubAllEnvs();
 });
 
-function keep<T extends { close(): unknown }>(one: T): T {
+function closeLater<T extends { close(): unknown }>(one: T): T {
   undo.push(() => one.close());
   return one;
 }
@@ -58,7 +58,7 @@ function math() {
   });
 }
 
-async function failed(connecting: Promise<unknown>): Promise<McpError> {
+async function failureOf(connecting: Promise<unknown>): Promise<McpError> {
   const error = await connecting.then(
     () => undefined,
     (error: unknown) => error,
@@ -69,7 +69,7 @@ async function failed(connecting: Promise<unknown>): Promise<McpError> {
 
 describe('a server in this process', () => {
   test('can be passed as an object, with its types', async () => {
-    const client = keep(await connect(math()));
+    const client = closeLater(await connect(math()));
     expect(client.info()).toMatchObject({ transport: 'in-process', revision: '2026-07-28' });
     expect((await client.callTool('add', { a: 1, b: 2 })).data).toBe(3);
     expectTypeOf(client.tool.add).returns.resolves.toEqualTypeOf<number>();
@@ -78,7 +78,7 @@ describe('a server in this process', () => {
 
   test('can be passed as a Dispatch, with a caller', async () => {
     const caller = { subject: 'ada', scopes: [], claims: {} };
-    const client = keep(await connect(math().dispatch, { caller }));
+    const client = closeLater(await connect(math().dispatch, { caller }));
     expect((await client.callTool('who')).text).toBe('ada');
   });
 });
@@ -94,73 +94,75 @@ describe('a script as a target', () => {
   test.each<[what: string, target: string | URL]>([
     ['a path', session],
     ['a URL', pathToFileURL(session)],
-    ['a URL as text', pathToFileURL(session).href],
-  ])('can be started by %s', async (_what, target) => {
-    const client = keep(await connect(target));
+    ['a URL as a string', pathToFileURL(session).href],
+  ])('can be %s', async (_what, target) => {
+    const client = closeLater(await connect(target));
     expect(client.info()).toMatchObject({ transport: 'stdio', revision: '2025-11-25' });
   });
 
   test('is reported if it does not exist', async () => {
-    expect((await failed(connect('nowhere.js'))).message).toMatch(
+    expect((await failureOf(connect('nowhere.js'))).message).toMatch(
       /^There is no file nowhere\.js \(looked in /,
     );
-    expect((await failed(connect('node nowhere.js'))).message).toContain(
+    expect((await failureOf(connect('node nowhere.js'))).message).toContain(
       "write { command: 'node', args: ['nowhere.js'] }",
     );
   });
 
-  test('is reported with the way TypeScript was run if it fails', async () => {
+  test('in TypeScript that fails is reported with the way to run it, if Node cannot', async () => {
     const file = join(folder, 'broken.ts');
     writeFileSync(file, 'process.exit(1);\n');
     vi.stubEnv('PATH', folder);
-    const error = await failed(connect(file));
+    const error = await failureOf(connect(file));
     const runsTypeScript = Boolean((process.features as { typescript?: unknown }).typescript);
     if (runsTypeScript) expect(error.code).toBe('connection_closed');
     else expect(error.message).toContain('"npx tsx": install tsx, use Node 22.18 or later');
   });
 
-  test('is reported with the Python that ran it if it fails', async () => {
+  test('in Python is reported with the missing Python', async () => {
     const file = join(folder, 'server.py');
     writeFileSync(file, 'raise SystemExit(1)\n');
     vi.stubEnv('PATH', folder);
-    const error = await failed(connect(file));
+    const error = await failureOf(connect(file));
     expect(error.code).toBe('connect_failed');
     expect(error.message).toContain('the Python on the PATH');
   });
 
-  test('has its stderr delivered to a listener', async () => {
+  test('has its stderr delivered to a listener by lines', async () => {
     const lines: string[] = [];
-    const { target, remove } = noted('broken');
+    const { target, remove } = notedServer('broken');
     undo.push(remove);
-    await failed(connect(target, { stderr: (line) => lines.push(line), knownServers: new KnownServers() }));
+    await failureOf(
+      connect(target, { stderr: (line) => lines.push(line), knownServers: new KnownServers() }),
+    );
     expect(lines).toContain('MY_KEY is not set');
   });
 
-  test('may be a config file, which makes a group', async () => {
+  test('may be a config file, which is connected as a group', async () => {
     const file = join(folder, 'mcp.json');
     const { execPath: command } = process;
     writeFileSync(file, JSON.stringify({ mcpServers: { one: { command, args: [script, 'modern'] } } }));
-    const client = keep(await connect(file));
+    const client = closeLater(await connect(file));
     expect(client.info().transport).toBe('group');
     expect((await client.tools().all()).map(({ name }) => name)).toEqual(['one_pid']);
     undo.push(() => rmSync(folder, { recursive: true, force: true }));
   });
 });
 
-test('a config makes a group, and so does its type', async () => {
+test('a config is connected as a group, and has its type', async () => {
   const config = { mcpServers: { math: { target: math() } } };
-  const client = keep(await connect(config));
+  const client = closeLater(await connect(config));
   expectTypeOf(client).toEqualTypeOf<GroupClient>();
   expect([...client.servers.keys()]).toEqual(['math']);
   expect((await client.callTool('math_add', { a: 1, b: 2 })).data).toBe(3);
 });
 
-describe('a list of targets', () => {
-  test('connects to the first that is ready', async () => {
+describe('an array of targets', () => {
+  test('connects to the first that is ready, and starts none after it', async () => {
     const server = math();
-    const untouched = noted('modern');
+    const untouched = notedServer('modern');
     undo.push(untouched.remove);
-    const client = keep(
+    const client = closeLater(
       await connect([{ command: 'no-such-command' }, 'http://127.0.0.1:1/mcp', server, untouched.target]),
     );
     expect(client.info().transport).toBe('in-process');
@@ -170,9 +172,9 @@ describe('a list of targets', () => {
   test('fails with one line for each target if none is ready', async () => {
     const http = await startServer(404);
     undo.push(http.close);
-    const server = noted('broken');
+    const server = notedServer('broken');
     undo.push(server.remove);
-    const error = await failed(
+    const error = await failureOf(
       connect(
         [{ command: 'no-such-command', args: ['serve', '--key', 'secret'] }, http.url, [server.target]],
         {
@@ -199,24 +201,24 @@ describe('a list of targets', () => {
   });
 
   test('stops when it is aborted', async () => {
-    const server = noted('silent');
+    const server = notedServer('silent');
     undo.push(server.remove);
     const giveUp = new AbortController();
     const next = vi.fn(math().dispatch);
     const connecting = connect([server.target, next], { signal: giveUp.signal });
     connecting.catch(() => undefined);
-    await until('the first is asked', () => server.methods().length > 0);
+    await until('the first has received a request', () => server.methods().length > 0);
     giveUp.abort();
     await expect(connecting).rejects.toMatchObject({ code: 'cancelled' });
     expect(next).not.toHaveBeenCalled();
     await until('the process is gone', () => !server.pids().some(isAlive));
   });
 
-  test('is validated before anything is tried', async () => {
+  test('is validated before a target is tried, and must not be empty', async () => {
     const first = vi.fn(math().dispatch);
-    expect(await failed(connect([first, 'npx foo']))).toMatchObject({ code: 'invalid_request' });
+    expect(await failureOf(connect([first, 'npx foo']))).toMatchObject({ code: 'invalid_request' });
     expect(first).not.toHaveBeenCalled();
-    expect(await failed(connect([]))).toMatchObject({ code: 'invalid_request' });
+    expect(await failureOf(connect([]))).toMatchObject({ code: 'invalid_request' });
   });
 });
 
@@ -225,21 +227,21 @@ describe('connect without a target', () => {
     const server = await startServer('both');
     undo.push(server.close);
     vi.stubEnv('MCP_SERVER_URL', server.url);
-    const client = keep(await connect());
+    const client = closeLater(await connect());
     expect(client.info().target).toBe(server.url);
     expect((await callTool(undefined, 'hello')).text).toBe('hello');
   });
 
-  test.each(['', 'server.js'])('reports that MCP_SERVER_URL is missing (%j)', async (value) => {
+  test.each(['', 'server.js'])('fails with a hint if MCP_SERVER_URL is not a URL (%j)', async (value) => {
     vi.stubEnv('MCP_SERVER_URL', value);
-    const error = await failed(connect());
+    const error = await failureOf(connect());
     expect(error.code).toBe('invalid_request');
     expect(error.message).toContain('MCP_SERVER_URL');
   });
 });
 
 describe('a WebSocket with a token', () => {
-  test('sends the token when it opens', async () => {
+  test('sends the token in its handshake', async () => {
     const http = createHttp().listen(0, '127.0.0.1');
     const sockets = new WebSocketServer({ server: http });
     const tokens: (string | undefined)[] = [];
@@ -250,14 +252,14 @@ describe('a WebSocket with a token', () => {
     await until('it listens', () => http.listening);
     undo.push(() => http.close());
     const url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}/`;
-    const client = keep(await connect<ReturnType<typeof math>>(url, { auth: 'the-token' }));
+    const client = closeLater(await connect<ReturnType<typeof math>>(url, { auth: 'the-token' }));
     expectTypeOf(client.tool.add).returns.resolves.toEqualTypeOf<number>();
     expect(client.info().transport).toBe('websocket');
     expect(tokens).toEqual(['Bearer the-token']);
   });
 
   test('fails with the reason in a browser, which cannot send it', async () => {
-    const error = await failed(connectInBrowser('ws://127.0.0.1:1/', { auth: 'the-token' }));
+    const error = await failureOf(connectInBrowser('ws://127.0.0.1:1/', { auth: 'the-token' }));
     expect(error.message).toContain('A WebSocket cannot send headers here');
   });
 });
@@ -266,7 +268,7 @@ describe('connect in a browser', () => {
   test.each([[{ command: 'node' }], ['server.js'], ['mcp.json']])(
     'rejects %o with a reason',
     async (target) => {
-      const error = await failed(connectInBrowser(target));
+      const error = await failureOf(connectInBrowser(target));
       expect(error.code).toBe('invalid_request');
       expect(error.message).toMatch(
         /^A browser cannot (start a process|read a file): connect to a URL instead\.$/,
@@ -277,12 +279,12 @@ describe('connect in a browser', () => {
   test('accepts a URL', async () => {
     const server = await startServer('sessions');
     undo.push(server.close);
-    const client = keep(await connectInBrowser(server.url));
+    const client = closeLater(await connectInBrowser(server.url));
     expect((await client.callTool('hello')).text).toBe('hello');
   });
 });
 
-test('a shared cache separates servers of the same name', async () => {
+test('a shared cache keeps the lists of two URLs of one server apart', async () => {
   const server = await startServer('both');
   undo.push(server.close);
   const cache = new ResultCache();
@@ -310,7 +312,7 @@ describe('one-shots', () => {
   });
 
   test('end the process that they started', async () => {
-    const server = noted('modern');
+    const server = notedServer('modern');
     undo.push(server.remove);
     const { text } = await callTool(server.target, 'pid');
     expect(server.pids()).toEqual([Number(text)]);
@@ -318,15 +320,15 @@ describe('one-shots', () => {
   });
 
   test('end the process that they started even if the call fails', async () => {
-    const server = noted('modern');
+    const server = notedServer('modern');
     undo.push(server.remove);
-    let used: Client | undefined;
+    let ownClient: Client | undefined;
     const using = withClient(server.target, (client) => {
-      used = client;
+      ownClient = client;
       throw new Error('mine');
     });
     await expect(using).rejects.toThrow('mine');
-    expect(used?.status).toBe('closed');
+    expect(ownClient?.status).toBe('closed');
     expect(server.pids().filter(isAlive)).toEqual([]);
   });
 });

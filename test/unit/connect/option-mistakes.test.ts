@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { callTool, connect, McpError, withClient } from '../../../src/client.js';
 import { createServer, tool } from '../../../src/index.js';
 
-// Options of a program in JavaScript, where no compiler checks them.
+// Options of a program in JavaScript, which no compiler checks.
 
 // biome-ignore lint/suspicious/noExplicitAny: what a JavaScript program may give
 type Anything = any;
@@ -12,7 +12,7 @@ const server = createServer({ name: 'math', version: '1', tools: { t: tool({ run
 async function mistake(doing: Promise<unknown>): Promise<string> {
   const error = await doing.then(
     () => new Error('It went well'),
-    (thrown) => thrown,
+    (reason) => reason,
   );
   expect(McpError.is(error), String(error)).toBe(true);
   expect(['invalid_request', 'invalid_params']).toContain(error.code);
@@ -40,7 +40,7 @@ describe('connect', () => {
     expect(await mistake(connect(server, options))).toMatch(message);
   });
 
-  test('reports all mistakes at once', async () => {
+  test('reports all mistakes in its options at once', async () => {
     const message = await mistake(connect(server, { timeout: 1, retries: 2, maxRounds: -1 } as Anything));
     expect(message.split('\n')).toHaveLength(3);
   });
@@ -64,16 +64,16 @@ describe('connect', () => {
     expect(await mistake(connect(target))).toMatch(message);
   });
 
-  test('accepts the entry of a config file unchanged', async () => {
+  test('accepts the `type` in an entry of a config file', async () => {
     const error = await connect({ type: 'stdio', command: 'no-such-command' } as Anything).catch(
-      (thrown) => thrown,
+      (reason) => reason,
     );
     expect(error.code).toBe('connect_failed');
   });
 });
 
 describe('a call', () => {
-  test('rejects an option that nothing reads, and a limit that is not a number', async () => {
+  test('rejects an unknown option and a timeout that is not a number, and accepts its own options', async () => {
     await using client = await connect(server);
     const timeout = { timeout: 5 } as Anything;
     expect(await mistake(client.callTool('t', {}, timeout))).toBe(

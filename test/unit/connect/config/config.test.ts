@@ -25,7 +25,7 @@ function parse(config: object, env: Record<string, string> = {}): unknown {
 }
 
 describe('a config', () => {
-  test('is accepted as other programs write it', () => {
+  test('is accepted in the forms that other programs write', () => {
     const mcpServers = {
       'file-system': { command: 'npx', args: ['-y', 'server-filesystem', '/tmp'], env: { A: '1' }, cwd: '/' },
       remote: { type: 'http', url: 'https://example.com/mcp', headers: { Authorization: 'Bearer x' } },
@@ -44,7 +44,7 @@ describe('a config', () => {
     expect(parse({ mcpServers: {} })).toEqual({});
   });
 
-  test('has all its mistakes reported together, without its values', () => {
+  test('has its mistakes reported together, without its values', () => {
     const secret = 'hunter2';
     const mistakes = mistakesOf(() =>
       checkConfig({
@@ -84,7 +84,7 @@ describe('a config', () => {
 describe('variables of a config', () => {
   const env = { HOME: '/home/ada', EMPTY: '', KEY: 'sesame', NESTED: '${KEY}' };
 
-  test('are replaced once, in every field that may contain them', () => {
+  test('are replaced, once, in every field that may contain them', () => {
     const servers = {
       a: {
         command: '${HOME}/bin/x',
@@ -167,7 +167,7 @@ describe('a config file that is not JSON', () => {
     );
   });
 
-  test('is faulty where it was changed, and valid JSON is not', () => {
+  test('has its fault at or before the place where an invalid character was inserted', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 4 }), fc.nat(), (json, seed) => {
         expect(faultOf(json)).toMatchObject({ line: 1, column: json.length + 1 });

@@ -4,11 +4,11 @@ import { createServer, type Server, tool } from '../../../../src/index.js';
 import { soon, until } from '../../../support/until.js';
 import { groupOf, namesOf, serverWith } from './group-servers.js';
 
-function recorder(): { readonly heard: unknown[]; readonly onChange: (change: Change) => void } {
-  const heard: unknown[] = [];
+function recorder(): { readonly kinds: unknown[]; readonly onChange: (change: Change) => void } {
+  const kinds: unknown[] = [];
   return {
-    heard,
-    onChange: (change) => heard.push(change.kind === 'resource' ? change.uri : change.kind),
+    kinds,
+    onChange: (change) => kinds.push(change.kind === 'resource' ? change.uri : change.kind),
   };
 }
 
@@ -19,20 +19,20 @@ function shelf(name: string, ...uris: readonly string[]): Server {
 }
 
 describe('servers that are added and removed', () => {
-  test('are reported to subscribers, and so are their tools', async () => {
+  test('are reported to subscribers as changes, and their tools appear and disappear', async () => {
     await using set = await groupOf({ a: serverWith('a', 'x') });
     const { group } = set;
-    const { heard, onChange } = recorder();
+    const { kinds, onChange } = recorder();
     await group.subscribe({ tools: true, resources: true }, { onChange });
     const tools = { y: tool({ run: () => 'y' }) };
     group.add('b', { target: createServer({ name: 'b', version: '1', tools }) });
-    expect(heard).toEqual(['tools', 'resources']);
+    expect(kinds).toEqual(['tools', 'resources']);
     expect(set.connected).toEqual([]);
     expect(await namesOf(group.tools())).toEqual(['a_x', 'b_y']);
-    heard.length = 0;
+    kinds.length = 0;
     await group.remove('b');
     // The server had no resources.
-    expect(heard).toEqual(['tools']);
+    expect(kinds).toEqual(['tools']);
     expect(await namesOf(group.tools())).toEqual(['a_x']);
     await expect(group.callTool('b_y')).rejects.toMatchObject({ code: 'invalid_params' });
     await group.remove('b');
@@ -58,7 +58,7 @@ describe('servers that are added and removed', () => {
     expect([...set.group.servers.keys()]).toEqual(['a']);
   });
 
-  test('are validated like a config', async () => {
+  test('are validated like the servers of a config', async () => {
     await using set = await groupOf({ a: serverWith('a', 'x') });
     const { group } = set;
     expect(() => group.add('a', { target: serverWith('a') })).toThrow('Remove it first');
@@ -75,44 +75,44 @@ describe('changes of members', () => {
     await using set = await groupOf({ a, b });
     const { group } = set;
     await group.callTool('a_x');
-    const { heard, onChange } = recorder();
+    const { kinds, onChange } = recorder();
     const subscription = await group.subscribe({ tools: true }, { onChange });
     expect(subscription.accepted).toEqual({ tools: true });
     expect(set.connected).toEqual([a]);
     a.tool('more', {}, () => 'more');
-    await until('a is heard', () => heard.length === 1);
+    await until('a is reported', () => kinds.length === 1);
     await group.callTool('b_y');
     // The group subscribes automatically when the server is connected.
     let added = 0;
-    await until('b is heard', () => {
+    await until('b is reported', () => {
       b.tool(`more${added++}`, {}, () => 'more');
-      return heard.length > 1;
+      return kinds.length > 1;
     });
     await subscription.close();
-    heard.length = 0;
+    kinds.length = 0;
     a.tool('again', {}, () => 'again');
     expect((await group.callTool('a_again')).text).toBe('again');
-    expect(heard).toEqual([]);
+    expect(kinds).toEqual([]);
     await until('nothing listens any more', async () => (await group.member('a')).pending().length === 0);
   });
 
-  test('of resources are reported by the server that has them', async () => {
+  test('of a resource are reported only from the server that lists it, or from any if none does', async () => {
     const [a, b] = [shelf('a', 'x://1'), shelf('b', 'x://2')];
     await using set = await groupOf({ a, b, c: serverWith('c', 't') });
-    const { heard, onChange } = recorder();
+    const { kinds, onChange } = recorder();
     const subscription = await set.group.subscribe({ uris: ['x://2', 'x://unlisted'] }, { onChange });
     expect(subscription.accepted.uris?.toSorted()).toEqual(['x://2', 'x://unlisted']);
     b.changed.resource('x://2');
     a.changed.resource('x://unlisted');
     a.changed.resource('x://2');
     a.changed.resource('x://1');
-    await until('both are heard', () => heard.length >= 2);
-    expect(heard).toEqual(['x://2', 'x://unlisted']);
+    await until('both are reported', () => kinds.length >= 2);
+    expect(kinds).toEqual(['x://2', 'x://unlisted']);
   });
 
   test('of tasks are reported under the ids of the group', async () => {
     let finish: () => void = () => {};
-    const held = new Promise<void>((resolve) => {
+    const gate = new Promise<void>((resolve) => {
       finish = resolve;
     });
     const worker = createServer({
@@ -122,40 +122,37 @@ describe('changes of members', () => {
         job: tool({
           task: { support: 'optional', pollIntervalMs: 20 },
           run: async () => {
-            await held;
+            await gate;
             return 'done';
           },
         }),
       },
     });
     await using set = await groupOf({ w: worker });
-    const started = await set.group.startTool('w_job');
+    const task = await set.group.startTool('w_job');
     const changes: Change[] = [];
-    await set.group.subscribe(
-      { tasks: [started.id as string] },
-      { onChange: (change) => changes.push(change) },
-    );
+    await set.group.subscribe({ tasks: [task.id as string] }, { onChange: (change) => changes.push(change) });
     finish();
-    await until('it is heard', () => changes.length > 0);
-    expect(changes[0]).toMatchObject({ kind: 'task', id: started.id, state: { status: 'completed' } });
+    await until('it is reported', () => changes.length > 0);
+    expect(changes[0]).toMatchObject({ kind: 'task', id: task.id, state: { status: 'completed' } });
     await worker.close();
   });
 
-  test('are reported again after the connection was lost for good', async () => {
+  test('are reported again after the client of a member was closed and used again', async () => {
     const a = shelf('a', 'x://1');
     await using set = await groupOf({ a, b: serverWith('b', 'y') });
-    const { heard, onChange } = recorder();
+    const { kinds, onChange } = recorder();
     await set.group.subscribe({ uris: ['x://1'] }, { onChange });
     await (await set.group.member('a')).close();
     expect((await set.group.readResource('x://1')).text).toBe('x://1');
-    await until('it is heard', () => {
+    await until('it is reported', () => {
       a.changed.resource('x://1');
-      return heard.length > 0;
+      return kinds.length > 0;
     });
-    expect(heard[0]).toBe('x://1');
+    expect(kinds[0]).toBe('x://1');
   });
 
-  test('end with the group, even in a loop that waits', async () => {
+  test('are no longer waited for when the group is closed', async () => {
     const set = await groupOf({ a: serverWith('a', 'x') });
     await set.group.callTool('a_x');
     const subscription = await set.group.subscribe({ tools: true });

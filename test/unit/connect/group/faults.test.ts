@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Connects every server that was not told to fail. */
+/** Connects every server that is not broken. */
 function failing(broken: Set<Target>): typeof inProcess {
   return async (target, options) => {
     if (broken.has(target)) throw new McpError('connect_failed', 'no such command');
@@ -18,7 +18,7 @@ function failing(broken: Set<Target>): typeof inProcess {
 }
 
 describe('a server of a group that fails', () => {
-  test('is left out, reported once for each attempt, and does not harm the others', async () => {
+  test('to connect is left out, reported once for each attempt, and does not harm the others', async () => {
     const [a, b] = [serverWith('a', 'x'), serverWith('b', 'y')];
     const broken = new Set<Target>([a]);
     await using set = await groupOf({ a, b }, {}, failing(broken));
@@ -35,7 +35,7 @@ describe('a server of a group that fails', () => {
     expect(set.connected).toEqual([a, b]);
   });
 
-  test('is retried when it is used, after growing delays', async () => {
+  test('to connect is retried when it is used, after growing delays', async () => {
     vi.useFakeTimers();
     const a = serverWith('a', 'x');
     const broken = new Set<Target>([a]);
@@ -58,20 +58,20 @@ describe('a server of a group that fails', () => {
     expect(set.group.servers.get('a')?.status).toBe('ready');
   });
 
-  test('is reported when it is available again', async () => {
+  test('to connect is reported to subscribers when it is available again', async () => {
     const a = serverWith('a', 'x');
     const broken = new Set<Target>([a]);
     await using set = await groupOf({ a, b: serverWith('b', 'y') }, {}, failing(broken));
-    const heard: string[] = [];
-    await set.group.subscribe({ tools: true }, { onChange: ({ kind }) => heard.push(kind) });
+    const kinds: string[] = [];
+    await set.group.subscribe({ tools: true }, { onChange: ({ kind }) => kinds.push(kind) });
     expect(await namesOf(set.group.tools())).toEqual(['b_y']);
-    expect(heard).toEqual([]);
+    expect(kinds).toEqual([]);
     broken.clear();
     await until('it may be tried again', async () => (await namesOf(set.group.tools())).length === 2);
-    expect(heard).toEqual(['tools']);
+    expect(kinds).toEqual(['tools']);
   });
 
-  test('to answer is named in the error', async () => {
+  test('a call is named in the error', async () => {
     const odd = createServer({
       name: 'odd',
       version: '1',
@@ -91,7 +91,7 @@ describe('a server of a group that fails', () => {
     });
   });
 
-  test('to list is left out of that list only', async () => {
+  test('to list its tools is left out of the list, but can be called', async () => {
     const half = createServer({
       name: 'half',
       version: '1',
@@ -120,7 +120,7 @@ describe('a server of a group that fails', () => {
 });
 
 describe('a server of a group that hangs', () => {
-  /** Answers nothing until it is told to stop. */
+  /** Answers nothing until it is aborted. */
   const never: Target = {
     dispatch: ({ signal }) =>
       new Promise((_, reject) => {
@@ -128,7 +128,7 @@ describe('a server of a group that hangs', () => {
       }),
   };
 
-  test('while it connects delays the first list for a while, and later ones not at all', async () => {
+  test('while it connects is left out of the lists, and does not delay the second list at all', async () => {
     await using set = await groupOf({ never, b: serverWith('b', 'y') }, { timeoutMs: 2000 });
     const { group } = set;
     expect((await group.callTool('b_y')).text).toBe('b.y');
@@ -141,7 +141,7 @@ describe('a server of a group that hangs', () => {
   });
 
   test('while it is listed is left out, and not asked again for a while', async () => {
-    let asked = 0;
+    let requests = 0;
     const mute = createServer({
       name: 'mute',
       version: '1',
@@ -149,7 +149,7 @@ describe('a server of a group that hangs', () => {
       use: [
         (call, next) => {
           if (call.method !== 'tools/list') return next(call);
-          asked++;
+          requests++;
           return new Promise(() => {});
         },
       ],
@@ -157,12 +157,12 @@ describe('a server of a group that hangs', () => {
     await using set = await groupOf({ mute, b: serverWith('b', 'y') }, { timeoutMs: 400 });
     expect(await namesOf(set.group.tools())).toEqual(['b_y']);
     expect(await namesOf(set.group.tools())).toEqual(['b_y']);
-    expect(asked).toBe(1);
+    expect(requests).toBe(1);
     expect(set.problems).toEqual([expect.stringMatching(/^mute: .*its tools are left out$/)]);
     expect((await set.group.callTool('mute_x')).text).toBe('x');
   });
 
-  test('does not delay reads from another server', async () => {
+  test('does not keep resources of another server from being read, and does not delay the second read at all', async () => {
     const b = createServer({ name: 'b', version: '1' });
     b.resource('x://1', {}, () => 'one');
     await using set = await groupOf({ never, b: b as unknown as Server }, { timeoutMs: 60_000 });
@@ -175,9 +175,9 @@ describe('a server of a group that hangs', () => {
   });
 
   test('does not keep the group from closing', async () => {
-    const given: AbortSignal[] = [];
+    const signals: AbortSignal[] = [];
     const set = await groupOf({ never, b: serverWith('b', 'y') }, {}, (target, options) => {
-      given.push(options.signal as AbortSignal);
+      signals.push(options.signal as AbortSignal);
       // A server that stops when it is aborted.
       if (target !== never) return inProcess(target, options);
       return new Promise<Client>((_, reject) => {
@@ -189,7 +189,7 @@ describe('a server of a group that hangs', () => {
     const failures = Promise.allSettled([waiting, member]);
     await set.group.callTool('b_y');
     await soon('the end', set.group.close());
-    expect(given.map(({ aborted }) => aborted)).toEqual([true, true]);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
     for (const failure of await failures)
       expect(failure).toMatchObject({ status: 'rejected', reason: { code: 'connection_closed' } });
     expect(set.group.status).toBe('closed');

@@ -17,7 +17,7 @@ export function serverWith(name: string, ...tools: readonly string[]): Server {
   }) as unknown as Server;
 }
 
-export interface Connected {
+export interface TestGroup {
   readonly group: GroupClient;
   /** The servers that were connected, in order. */
   readonly connected: readonly Target[];
@@ -29,14 +29,14 @@ export async function groupOf(
   targets: Readonly<Record<string, Target>>,
   options: ConnectOptions = {},
   connectOne: ConnectOne = inProcess,
-): Promise<Connected & AsyncDisposable> {
+): Promise<TestGroup & AsyncDisposable> {
   const connected: Target[] = [];
   const mcpServers = Object.fromEntries(
     Object.entries(targets).map(([name, target]) => [name, { target }] as const),
   );
-  const group = await connectGroup({ mcpServers }, options, (target, given) => {
+  const group = await connectGroup({ mcpServers }, options, (target, memberOptions) => {
     connected.push(target);
-    return connectOne(target, given);
+    return connectOne(target, memberOptions);
   });
   const problems: string[] = [];
   group.on('problem', ({ message }) => problems.push(message));

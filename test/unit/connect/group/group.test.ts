@@ -7,7 +7,7 @@ import { groupOf, namesOf, serverWith } from './group-servers.js';
 afterEach(() => void vi.useRealTimers());
 
 describe('the names of tools and prompts in a group', () => {
-  test('carry their server, in the order of the config', async () => {
+  test('begin with the name of their server, in the order of the config', async () => {
     const b = createServer({
       name: 'b',
       version: '1',
@@ -25,7 +25,7 @@ describe('the names of tools and prompts in a group', () => {
     expect(set.problems).toEqual([]);
   });
 
-  test('that start with no server lead to an error that lists the servers', async () => {
+  test('that begin with no server lead to an error that lists the servers, and connect none', async () => {
     await using set = await groupOf({ a: serverWith('a', 'x'), b: serverWith('b', 'y') });
     await expect(set.group.callTool('c_x')).rejects.toMatchObject({
       code: 'invalid_params',
@@ -87,10 +87,10 @@ describe('connecting in a group', () => {
     expect(group.servers.get('a')).toMatchObject({ status: 'ready', server: { info: { name: 'a' } } });
   });
 
-  test('combines the descriptions of the members', async () => {
-    const told = (name: string, instructions: string): Server =>
+  test('combines the instructions and capabilities of the members', async () => {
+    const serverOf = (name: string, instructions: string): Server =>
       createServer({ name, version: '1', instructions, tools: {} }) as unknown as Server;
-    await using set = await groupOf({ a: told('a', 'First A.'), b: told('b', 'Then B.') });
+    await using set = await groupOf({ a: serverOf('a', 'First A.'), b: serverOf('b', 'Then B.') });
     const { group } = set;
     expect(group.server.instructions).toBeUndefined();
     expect(group.server.capabilities.prompts).toEqual({ listChanged: true });
@@ -100,7 +100,7 @@ describe('connecting in a group', () => {
     expect(group.server.info?.name).toBe('a, b');
   });
 
-  test('gives access to the client of one server', async () => {
+  test('gives access to the client of a member', async () => {
     await using set = await groupOf({ a: serverWith('a', 'x') });
     const a = await set.group.member('a');
     expect((await a.callTool('x')).text).toBe('a.x');
@@ -156,7 +156,7 @@ describe('the resources of a group', () => {
     expect(set.problems).toEqual([expect.stringContaining('x://both')]);
   });
 
-  test('are not read from a server that answers every URI', async () => {
+  test('are read from the server that lists them, even if another answers every URI', async () => {
     const greedy = createServer({
       name: 'greedy',
       version: '1',
@@ -174,7 +174,7 @@ describe('the resources of a group', () => {
     expect((await set.group.readResource('y://other')).text).toBe('mine');
   });
 
-  test('that no server lists are searched for', async () => {
+  test('that no server lists are read from the server that has them', async () => {
     const hidden = createServer({
       name: 'hidden',
       version: '1',
@@ -190,7 +190,7 @@ describe('the resources of a group', () => {
     expect((await set.group.readResource('h://secret')).text).toBe('found');
   });
 
-  test('complete their arguments, and so do prompts', async () => {
+  test('complete the variables of their templates, and prompts complete their arguments', async () => {
     const prompts = createServer({
       name: 'prompts',
       version: '1',
@@ -230,9 +230,9 @@ describe('a call through a member', () => {
       }),
       ask: tool({
         run: async (_, ctx) => {
-          const said = await ctx.elicit('who', { message: 'Who?', schema: z.object({ name: z.string() }) });
+          const answer = await ctx.elicit('who', { message: 'Who?', schema: z.object({ name: z.string() }) });
           const poem = await ctx.sample('poem', { messages: 'A poem', maxTokens: 10 });
-          return said.action === 'accept' ? `${said.content.name}: ${poem.text}` : said.action;
+          return answer.action === 'accept' ? `${answer.content.name}: ${poem.text}` : answer.action;
         },
       }),
       fail: tool({
@@ -243,32 +243,35 @@ describe('a call through a member', () => {
       job: tool({
         task: { support: 'optional', pollIntervalMs: 20 },
         run: async (_, ctx) => {
-          const said = await ctx.elicit('name', { message: 'Name?', schema: z.object({ name: z.string() }) });
-          return said.action === 'accept' ? said.content.name : said.action;
+          const answer = await ctx.elicit('name', {
+            message: 'Name?',
+            schema: z.object({ name: z.string() }),
+          });
+          return answer.action === 'accept' ? answer.content.name : answer.action;
         },
       }),
     },
   });
 
   test('delivers progress and log messages to the caller, once', async () => {
-    const [seen, logs, own]: [unknown[], unknown[], unknown[]] = [[], [], []];
+    const [ofCall, logs, ofGroup]: [unknown[], unknown[], unknown[]] = [[], [], []];
     await using set = await groupOf(
       { w: worker },
       {
         onLog: ({ data }) => logs.push(data),
-        progress: ({ progress }, { name }) => own.push([progress, name]),
+        progress: ({ progress }, { name }) => ofGroup.push([progress, name]),
       },
     );
-    await set.group.callTool('w_count', {}, { onProgress: (progress) => seen.push(progress) });
-    expect(seen).toEqual([{ progress: 1, total: 2, message: 'half' }]);
-    expect(own).toEqual([[1, 'w_count']]);
+    await set.group.callTool('w_count', {}, { onProgress: (progress) => ofCall.push(progress) });
+    expect(ofCall).toEqual([{ progress: 1, total: 2, message: 'half' }]);
+    expect(ofGroup).toEqual([[1, 'w_count']]);
     expect(logs).toHaveLength(1);
     set.group.setLogLevel(undefined);
     await set.group.callTool('w_count');
     expect(logs).toHaveLength(1);
   });
 
-  test('is answered by the program’s handlers, and the user’s time counts against no call', async () => {
+  test('asks the handlers of the program, and does not time out while the user answers', async () => {
     const keys: unknown[] = [];
     const userTakes = slowUser();
     await using set = await groupOf(
@@ -287,7 +290,7 @@ describe('a call through a member', () => {
     expect(keys).toEqual(['who']);
   });
 
-  test('goes through the middleware once', async () => {
+  test('goes through the middleware once, under the name of the group', async () => {
     const calls: unknown[] = [];
     await using set = await groupOf(
       { w: worker },
@@ -311,18 +314,18 @@ describe('a call through a member', () => {
     );
     const { group } = set;
     expect((await group.callTool('w_job')).text).toBe('Ada');
-    const started = await group.startTool('w_job');
-    expect(started.id).toMatch(/^w:/);
-    expect((await started.status()).id).toBe(started.id);
-    expect((await group.task(started.id as string).result()).text).toBe('Ada');
+    const task = await group.startTool('w_job');
+    expect(task.id).toMatch(/^w:/);
+    expect((await task.status()).id).toBe(task.id);
+    expect((await group.task(task.id as string).result()).text).toBe('Ada');
     const cancelled = await group.startTool('w_job');
     await cancelled.cancel();
     expect((await cancelled.status()).status).toBe('cancelled');
     await expect(group.task('nobody:1').status()).rejects.toMatchObject({ code: 'invalid_params' });
   });
 
-  test('ends when its caller aborts it', async () => {
-    const stopped: unknown[] = [];
+  test('ends when its caller aborts it, and the handler is aborted', async () => {
+    const aborts: unknown[] = [];
     const slow = createServer({
       name: 'slow',
       version: '1',
@@ -331,7 +334,7 @@ describe('a call through a member', () => {
           run: (_, ctx) =>
             new Promise((resolve) => {
               ctx.signal.addEventListener('abort', () => {
-                stopped.push('stopped');
+                aborts.push('wait');
                 resolve('late');
               });
             }),
@@ -343,10 +346,10 @@ describe('a call through a member', () => {
     const call = set.group.callTool('slow_wait', {}, { signal: stop.signal, onProgress: () => {} });
     setTimeout(() => stop.abort(), 20);
     await expect(call).rejects.toMatchObject({ code: 'cancelled' });
-    expect(stopped).toEqual(['stopped']);
+    expect(aborts).toEqual(['wait']);
   });
 
-  test('to a custom method of a server is an error that says how to call it', async () => {
+  test('of a custom method is an error that says how to call it', async () => {
     await using set = await groupOf({ w: worker });
     await expect(set.group.request('own/method')).rejects.toMatchObject({
       code: 'method_not_found',

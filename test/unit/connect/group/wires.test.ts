@@ -10,26 +10,17 @@ import { serve } from '../../../../src/node.js';
 import { slowUser } from '../../../support/slow-user.js';
 import { until } from '../../../support/until.js';
 import { startServer } from '../fixtures/http-servers.js';
-import { script } from '../fixtures/processes.js';
+import { isAlive, script } from '../fixtures/processes.js';
 import { namesOf } from './group-servers.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fullmcp-group-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => void vi.useRealTimers());
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 const local = createServer({ name: 'local', version: '1', tools: { here: tool({ run: () => 'here' }) } });
 
 describe('a group over real wires', () => {
-  test('makes a process, a URL and a server in this process one client', async () => {
+  test('combines processes, URLs and a server in this process, and stops the processes', async () => {
     const http = await startServer('both');
     const session = await startServer('sessions');
     const group = await connect({
@@ -77,7 +68,7 @@ describe('a group over real wires', () => {
     await Promise.all([http.close(), session.close()]);
   });
 
-  test('is read from a file, with variables', async () => {
+  test('is read from a file, with variables, and rejected if a variable is not set', async () => {
     const path = join(folder, 'mcp.json');
     writeFileSync(
       path,
@@ -113,11 +104,11 @@ describe('a group over real wires', () => {
           ask: tool({
             run: async (_, ctx) => {
               ctx.progress(1, 2);
-              const said = await ctx.elicit('who', {
+              const answer = await ctx.elicit('who', {
                 message: 'Who?',
                 schema: z.object({ name: z.string() }),
               });
-              return said.action === 'accept' ? said.content.name : said.action;
+              return answer.action === 'accept' ? answer.content.name : answer.action;
             },
           }),
         },
@@ -144,13 +135,13 @@ describe('a group over real wires', () => {
       expect(text).toBe('Ada');
       expect(progress).toEqual([1]);
       expect((await group.member('web')).server.revision).toBe(revision);
-      const heard: unknown[] = [];
-      await group.subscribe({ tools: true, uris: ['x://1'] }, { onChange: (change) => heard.push(change) });
+      const changes: unknown[] = [];
+      await group.subscribe({ tools: true, uris: ['x://1'] }, { onChange: (change) => changes.push(change) });
       server.tool('more', {}, () => 'more');
       server.changed.resource('x://1');
-      await until('both are heard', () => heard.length === 2);
-      expect(heard).toContainEqual({ kind: 'resource', uri: 'x://1' });
-      expect(heard).toContainEqual({ kind: 'tools' });
+      await until('both are reported', () => changes.length === 2);
+      expect(changes).toContainEqual({ kind: 'resource', uri: 'x://1' });
+      expect(changes).toContainEqual({ kind: 'tools' });
       expect(await namesOf(group.tools())).toEqual(['web_ask', 'web_more', 'local_here']);
     },
   );

@@ -9,25 +9,25 @@ import {
 import { McpError } from '../../../../src/protocol/errors.js';
 import { type HttpServer, type Kind, startServer } from '../fixtures/http-servers.js';
 
-const open: { close(): unknown }[] = [];
+const closeables: { close(): unknown }[] = [];
 afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
+  for (const one of closeables.splice(0).reverse()) await one.close();
 });
 
 async function start(kind: Kind, status?: number): Promise<HttpServer> {
   const server = await startServer(kind, status);
-  open.push(server);
+  closeables.push(server);
   return server;
 }
 
-async function connected(url: string, options?: ConnectOptions): Promise<Client> {
+async function open(url: string, options?: ConnectOptions): Promise<Client> {
   const client = await connect(url, { knownServers: new KnownServers(), ...options });
-  open.push(client);
+  closeables.push(client);
   return client;
 }
 
 async function failure(url: string, options?: ConnectOptions): Promise<McpError> {
-  const error = await connected(url, options).catch((error: unknown) => error);
+  const error = await open(url, options).catch((error: unknown) => error);
   if (!McpError.is(error)) throw new Error('It did not fail as it should', { cause: error });
   return error;
 }
@@ -44,7 +44,7 @@ describe('connecting over HTTP', () => {
     ['empty', '2025-11-25', 'http'],
     ['sse', '2025-11-25', 'http+sse'],
   ])('to a server of the kind "%s" uses %s over %s', async (kind, revision, transport) => {
-    const client = await connected((await start(kind)).url);
+    const client = await open((await start(kind)).url);
     expect(client.info()).toMatchObject({ status: 'ready', revision, transport });
     expect(client.server.info).toMatchObject({ name: 'math' });
     await saysHello(client);
@@ -53,7 +53,7 @@ describe('connecting over HTTP', () => {
   test.each([400, 404, 405, 406])(
     'continues with a session after a probe that is answered with %i',
     async (status) => {
-      const client = await connected((await start('sessions', status)).url);
+      const client = await open((await start('sessions', status)).url);
       expect(client.server.revision).toBe('2025-11-25');
       await saysHello(client);
     },
@@ -71,13 +71,13 @@ describe('connecting over HTTP', () => {
     },
   );
 
-  test('ends with the error of a session that requires a token', async () => {
+  test('fails with 401 if only the handshake of a session is rejected with it', async () => {
     const server = await start('guarded');
     expect(await failure(server.url)).toMatchObject({ code: 'unauthorized', status: 401 });
     expect(server.requests).toEqual(['POST server/discover', 'POST /mcp']);
   });
 
-  test('does not retry an address where nothing listens', async () => {
+  test('fails with the address if nothing listens there', async () => {
     const server = await start('both');
     await server.close();
     const error = await failure(server.url);
@@ -91,19 +91,19 @@ describe('connecting over HTTP', () => {
       if (new Headers(init?.headers).has('mcp-method')) throw new TypeError('Failed to fetch');
       return fetch(input, init);
     };
-    const client = await connected(url, { fetch: strict });
+    const client = await open(url, { fetch: strict });
     expect(client.server.revision).toBe('2025-11-25');
     await saysHello(client);
   });
 
-  test('reports once a failure that occurs in both ways for no known reason', async () => {
+  test('reports a failure of fetch without a reason once, although it occurs in two ways', async () => {
     const { url } = await start('both');
     const offline: typeof fetch = () => Promise.reject(new TypeError('Failed to fetch'));
     const error = await failure(url, { fetch: offline });
     expect(error.message).toMatch(/^Cannot reach .*\(CORS\)\.$/);
   });
 
-  test('rejects a login page, and reports what was tried', async () => {
+  test('rejects a login page, and reports both attempts without the query', async () => {
     const server = await start('page');
     const error = await failure(`${server.url}?key=secret`);
     expect(error).toMatchObject({
@@ -131,24 +131,24 @@ describe('connecting over HTTP', () => {
 
   test('sends headers and a token with every attempt', async () => {
     const server = await start('sse');
-    const seen = new Set<string | null>();
+    const credentials = new Set<string | null>();
     const spy: typeof fetch = (input, init) => {
       const headers = new Headers(init?.headers);
-      seen.add(`${headers.get('authorization')} ${headers.get('x-team')} ${headers.get('x-own')}`);
+      credentials.add(`${headers.get('authorization')} ${headers.get('x-team')} ${headers.get('x-own')}`);
       return fetch(input, init);
     };
     const client = await connect(
       { url: server.url, headers: { 'x-own': 'mine', 'x-team': 'ours' } },
       { fetch: spy, auth: 'token', headers: { 'x-team': 'all' }, knownServers: new KnownServers() },
     );
-    open.push(client);
+    closeables.push(client);
     await saysHello(client);
-    expect([...seen]).toEqual(['Bearer token ours mine']);
+    expect([...credentials]).toEqual(['Bearer token ours mine']);
   });
 });
 
 describe('requiring a revision over HTTP', () => {
-  test('tries nothing else if it is a modern one', async () => {
+  test('sends only the probe if it is a modern one', async () => {
     const server = await start('sessions');
     expect(await failure(server.url, { revision: '2026-07-28' })).toMatchObject({
       code: 'unsupported_version',
@@ -160,14 +160,14 @@ describe('requiring a revision over HTTP', () => {
     'skips the probe for %s',
     async (revision) => {
       const server = await start('both');
-      const client = await connected(server.url, { revision });
+      const client = await open(server.url, { revision });
       expect(client.server.revision).toBe(revision);
       expect(server.requests).not.toContain('POST server/discover');
       await saysHello(client);
     },
   );
 
-  test('tries nothing older if a session does not support it', async () => {
+  test('fails if the session that the server opens has an older one', async () => {
     const server = await start('both');
     const older: typeof fetch = (input, init) => {
       const body = init?.body && String(init.body).replace('2025-11-25', '2025-06-18');
@@ -178,7 +178,7 @@ describe('requiring a revision over HTTP', () => {
   });
 
   test('connects with 2024-11-05 over HTTP+SSE', async () => {
-    const client = await connected((await start('sse')).url, { revision: '2024-11-05' });
+    const client = await open((await start('sse')).url, { revision: '2024-11-05' });
     expect(client.info()).toMatchObject({ revision: '2024-11-05', transport: 'http+sse' });
   });
 });
@@ -187,32 +187,32 @@ describe('the memory of known servers', () => {
   test('skips the probe for a server of the session era', async () => {
     const server = await start('sessions');
     const knownServers = new KnownServers();
-    await connected(server.url, { knownServers });
+    await open(server.url, { knownServers });
     expect(server.requests.splice(0)).toContain('POST server/discover');
-    await saysHello(await connected(server.url, { knownServers }));
+    await saysHello(await open(server.url, { knownServers }));
     expect(server.requests).not.toContain('POST server/discover');
   });
 
-  test('is corrected when the server has changed', async () => {
+  test('is corrected when the server has changed its era', async () => {
     const server = await start('sessions');
     const knownServers = new KnownServers();
-    await connected(server.url, { knownServers });
+    await open(server.url, { knownServers });
     server.turnInto('modern');
-    const client = await connected(server.url, { knownServers });
+    const client = await open(server.url, { knownServers });
     expect(client.server.revision).toBe('2026-07-28');
     server.turnInto('sessions');
-    expect((await connected(server.url, { knownServers })).server.revision).toBe('2025-11-25');
+    expect((await open(server.url, { knownServers })).server.revision).toBe('2025-11-25');
   });
 
-  test('is shared in the module, by origin and path', async () => {
+  test('is shared by default, and ignores the query of a URL', async () => {
     const server = await start('sessions');
-    open.push(await connect(`${server.url}?a`));
+    closeables.push(await connect(`${server.url}?a`));
     server.requests.splice(0);
-    open.push(await connect(`${server.url}?b`));
+    closeables.push(await connect(`${server.url}?b`));
     expect(server.requests).not.toContain('POST server/discover');
   });
 
-  test('has a limit on its size', () => {
+  test('drops the entry that was set longest ago when it is full', () => {
     const servers = new KnownServers({ maxEntries: 2 });
     for (const key of ['a', 'b', 'a', 'c']) servers.set(key, { era: 'modern', revision: '2026-07-28' });
     expect(['a', 'b', 'c'].map((key) => servers.get(key) !== undefined)).toEqual([true, false, true]);
@@ -222,21 +222,21 @@ describe('the memory of known servers', () => {
 describe('a server given by the option `known`', () => {
   test('of the modern era is sent nothing before the first call', async () => {
     const server = await start('both');
-    const known = JSON.parse(JSON.stringify(knownServer(await connected(server.url))));
+    const known = JSON.parse(JSON.stringify(knownServer(await open(server.url))));
     expect(known).toMatchObject({ era: 'modern', revision: '2026-07-28' });
     server.requests.splice(0);
-    const client = await connected(server.url, { known });
+    const client = await open(server.url, { known });
     expect(server.requests).toEqual([]);
     expect(client.server).toMatchObject({ revision: '2026-07-28', info: { name: 'math' } });
     await saysHello(client);
     expect(server.requests).toEqual(['POST tools/call']);
   });
 
-  test.each([400, 404])('of another era by now gets the call again (%i)', async (status) => {
+  test.each([400, 404])('that has changed its era gets the calls again (%i)', async (status) => {
     const modern = await start('both');
-    const known = knownServer(await connected(modern.url));
+    const known = knownServer(await open(modern.url));
     const server = await start('sessions', status);
-    const client = await connected(server.url, { known });
+    const client = await open(server.url, { known });
     expect(server.requests).toEqual([]);
     const results = await Promise.all([client.callTool('hello'), client.callTool('hello')]);
     expect(results.map(({ text }) => text)).toEqual(['hello', 'hello']);
@@ -246,19 +246,19 @@ describe('a server given by the option `known`', () => {
 
   test('with a session is not probed', async () => {
     const server = await start('sessions');
-    const known = knownServer(await connected(server.url));
+    const known = knownServer(await open(server.url));
     expect(known).toEqual({ era: 'session', revision: '2025-11-25' });
     server.requests.splice(0);
-    await saysHello(await connected(server.url, { known }));
+    await saysHello(await open(server.url, { known }));
     expect(server.requests).not.toContain('POST server/discover');
   });
 
-  test('with HTTP+SSE is tried in no other way', async () => {
+  test('with HTTP+SSE is connected without a probe and without a POST to its URL', async () => {
     const server = await start('sse');
-    const known = knownServer(await connected(server.url));
+    const known = knownServer(await open(server.url));
     expect(known).toEqual({ era: 'http+sse', revision: '2025-11-25' });
     server.requests.splice(0);
-    await saysHello(await connected(server.url, { known }));
+    await saysHello(await open(server.url, { known }));
     expect(server.requests).not.toContain('POST server/discover');
     expect(server.requests).not.toContain('POST /sse');
   });

@@ -16,8 +16,8 @@ const answers = {
 function shortLived(answer: object, steps: number): Wire {
   let events: WireEvents | undefined;
   return {
-    start(given) {
-      events = given;
+    start(listener) {
+      events = listener;
     },
     send(text) {
       const { id } = JSON.parse(text) as { id?: number };
@@ -35,7 +35,7 @@ function shortLived(answer: object, steps: number): Wire {
 }
 
 test.each(Object.keys(answers) as (keyof typeof answers)[])(
-  'a connection that ends while it is opened (%s) is reported, whenever that happens',
+  'a connection that ends while it is opened (%s) is reported, at whichever microtask it ends',
   async (revision) => {
     const silent: number[] = [];
     for (let steps = 0; steps < 40; steps++) {
@@ -45,7 +45,7 @@ test.each(Object.keys(answers) as (keyof typeof answers)[])(
         transport: 'stdio',
         probeTimeoutMs: 1000,
       });
-      const opened = await open(
+      const outcome = await open(
         {
           notification: () => undefined,
           problem: () => undefined,
@@ -59,8 +59,8 @@ test.each(Object.keys(answers) as (keyof typeof answers)[])(
         },
       ).catch((error: unknown) => error);
       await new Promise((resolve) => setImmediate(resolve));
-      const told = McpError.is(opened) ? opened : lost[0];
-      if (told?.message !== 'It is gone') silent.push(steps);
+      const reason = McpError.is(outcome) ? outcome : lost[0];
+      if (reason?.message !== 'It is gone') silent.push(steps);
     }
     expect(silent).toEqual([]);
   },

@@ -4,43 +4,43 @@ import type { Call, Outcome } from '../../../../src/protocol/call.js';
 import { McpError } from '../../../../src/protocol/errors.js';
 import type { Link } from '../../../../src/protocol/link.js';
 
-const refused = new McpError('unsupported_version', 'Not this one');
+const refusal = new McpError('unsupported_version', 'Not this one');
 const call = (method: string): Call => ({ method }) as Call;
 
 /** A link that returns the name of the call, or leaves the call open until the test ends it. */
 function fakeLink(name: string, dispatch?: Link['dispatch']) {
   const open = new Set<(error: McpError) => void>();
   const link = {
-    closed: 0,
+    closes: 0,
     refuseAll: () => {
-      for (const reject of open) reject(refused);
+      for (const reject of open) reject(refusal);
     },
     revision: '2026-07-28',
     transport: name,
     discovered: { supportedVersions: [], capabilities: {} },
     dispatch: dispatch ?? (() => new Promise<Outcome>((_, reject) => open.add(reject))),
     close: async () => {
-      link.closed++;
+      link.closes++;
       for (const reject of open) reject(new McpError('connection_closed', name));
     },
-  } as const satisfies Link & Record<string, unknown> as Link & { closed: number; refuseAll: () => void };
+  } as const satisfies Link & Record<string, unknown> as Link & { closes: number; refuseAll: () => void };
   return link;
 }
 
-test('a call that is still open when another was rejected is sent again too', async () => {
+test('a call that is rejected after the link was replaced is sent again too', async () => {
   const second = fakeLink('second', async ({ method }) => ({ resultType: 'complete', method }));
   const first = fakeLink('first');
   const link = recalledLink(
-    { ...first, dispatch: (call) => (call.method === 'a' ? Promise.reject(refused) : first.dispatch(call)) },
+    { ...first, dispatch: (call) => (call.method === 'a' ? Promise.reject(refusal) : first.dispatch(call)) },
     { reopen: async () => second, timeoutMs: 1000 },
   );
   const b = link.dispatch(call('b'));
   expect(await link.dispatch(call('a'))).toMatchObject({ method: 'a' });
   expect(link.transport).toBe('second');
-  expect(first.closed).toBe(0);
+  expect(first.closes).toBe(0);
   first.refuseAll();
   expect(await b).toMatchObject({ method: 'b' });
-  expect(first.closed).toBe(1);
+  expect(first.closes).toBe(1);
 });
 
 test('a recalled link has the traits of the link that replaced it', async () => {
@@ -51,7 +51,7 @@ test('a recalled link has the traits of the link that replaced it', async () => 
     expectsRootChanges: true,
   };
   const link = recalledLink(
-    fakeLink('first', () => Promise.reject(refused)),
+    fakeLink('first', () => Promise.reject(refusal)),
     { reopen: async () => second, timeoutMs: 1000 },
   );
   expect(link.filtersSubscriptions).toBeUndefined();
@@ -60,39 +60,39 @@ test('a recalled link has the traits of the link that replaced it', async () => 
   expect([reportsChanges, filtersSubscriptions, expectsRootChanges]).toEqual([true, true, true]);
 });
 
-test('the next call asks again if the server could not be reached', async () => {
+test('the next call reopens the link if it could not be reopened before', async () => {
   const second = fakeLink('second', async () => ({ resultType: 'complete' }));
-  let asked = 0;
+  let reopens = 0;
   const link = recalledLink(
-    fakeLink('first', () => Promise.reject(refused)),
+    fakeLink('first', () => Promise.reject(refusal)),
     {
       timeoutMs: 1000,
       async reopen() {
-        if (++asked === 1) throw new McpError('connect_failed', 'Not now');
+        if (++reopens === 1) throw new McpError('connect_failed', 'Not now');
         return second;
       },
     },
   );
   await expect(link.dispatch(call('a'))).rejects.toMatchObject({ code: 'connect_failed' });
   expect(await link.dispatch(call('a'))).toEqual({ resultType: 'complete' });
-  expect(asked).toBe(2);
+  expect(reopens).toBe(2);
 });
 
-test('a rejection after a success belongs to the call itself', async () => {
+test('a rejection after a success does not reopen the link', async () => {
   const outcomes: (() => Promise<Outcome>)[] = [
     async () => ({ resultType: 'complete' }),
-    () => Promise.reject(refused),
+    () => Promise.reject(refusal),
   ];
   const first = fakeLink('first', () => (outcomes.shift() as () => Promise<Outcome>)());
   const link = recalledLink(first, { reopen: () => Promise.reject(new Error('asked')), timeoutMs: 1000 });
   await link.dispatch(call('a'));
-  await expect(link.dispatch(call('a'))).rejects.toBe(refused);
+  await expect(link.dispatch(call('a'))).rejects.toBe(refusal);
 });
 
-test('the search for the era has a time limit, and closing ends it', async () => {
+test('reopening has a time limit, and ends when the link is closed', async () => {
   const reopen = (signal: AbortSignal): Promise<Link> =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-  const first = (): Link => fakeLink('first', () => Promise.reject(refused));
+  const first = (): Link => fakeLink('first', () => Promise.reject(refusal));
   const late = recalledLink(first(), { reopen, timeoutMs: 10 });
   await expect(late.dispatch(call('a'))).rejects.toMatchObject({ code: 'timeout' });
   const closed = recalledLink(first(), { reopen, timeoutMs: 60_000 });

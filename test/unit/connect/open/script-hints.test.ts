@@ -10,12 +10,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 async function failure(name: string, text: string): Promise<McpError> {
   const path = join(folder, name);
   writeFileSync(path, text);
-  const error = await connect(path, { knownServers: new KnownServers() }).catch((thrown) => thrown);
+  const error = await connect(path, { knownServers: new KnownServers() }).catch((reason) => reason);
   expect(McpError.is(error), String(error)).toBe(true);
   return error;
 }
 
-test('a script that exits silently gets a hint that it must serve', async () => {
+test('a script that exits silently leads to a hint that it must serve', async () => {
   const error = await failure('defines.mjs', 'export default {};');
   expect(error.message).toMatch(
     /defines\.mjs".*exit code 0\.\nA script that ends at once only defines its server/,
@@ -28,15 +28,18 @@ test.each([
   ['prints', 'console.log("usage: x FOLDER");', 'usage: x FOLDER'],
   ['is killed', 'process.kill(process.pid, "SIGKILL");', 'SIGKILL'],
   ['has a mistake', 'import "./nowhere.js";', 'ERR_MODULE_NOT_FOUND'],
-])('a script that %s is quoted and named, without a false hint', async (name, text, quoted) => {
-  const file = `${name.replaceAll(' ', '-')}.mjs`;
-  const { message } = await failure(file, text);
-  expect(message).toContain(quoted);
-  expect(message).toContain(file);
-  expect(message).not.toContain('only defines');
-});
+])(
+  'a script that %s is named with its output or signal, without the hint that it must serve',
+  async (name, text, quotation) => {
+    const file = `${name.replaceAll(' ', '-')}.mjs`;
+    const { message } = await failure(file, text);
+    expect(message).toContain(quotation);
+    expect(message).toContain(file);
+    expect(message).not.toContain('only defines');
+  },
+);
 
-test('a Python script that crashes gets no hint about the PATH', async () => {
+test('a Python script that crashes leads to no hint about the PATH', async () => {
   const { message, code } = await failure('crash.py', 'raise SystemExit("no config")');
   // Without Python, the error reports that.
   if (code === 'connect_failed') expect(message).toContain('PATH');

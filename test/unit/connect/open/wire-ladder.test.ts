@@ -10,32 +10,32 @@ import { createServer, tool } from '../../../../src/index.js';
 import { serve } from '../../../../src/node.js';
 import { McpError } from '../../../../src/protocol/errors.js';
 import { until } from '../../../support/until.js';
-import { isAlive, type Noted, noted } from '../fixtures/processes.js';
+import { isAlive, type NotedServer, notedServer } from '../fixtures/processes.js';
 
-const open: { close(): unknown }[] = [];
-const started: Noted[] = [];
+const closeables: { close(): unknown }[] = [];
+const servers: NotedServer[] = [];
 afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
-  for (const one of started.splice(0)) {
+  for (const one of closeables.splice(0).reverse()) await one.close();
+  for (const one of servers.splice(0)) {
     await until('no process is left', () => !one.pids().some(isAlive));
     one.remove();
   }
 });
 
-function start(kind: string): Noted {
-  const server = noted(kind);
-  started.push(server);
+function start(kind: string): NotedServer {
+  const server = notedServer(kind);
+  servers.push(server);
   return server;
 }
 
-async function connected({ target }: Noted, options?: ConnectOptions): Promise<Client> {
+async function open({ target }: NotedServer, options?: ConnectOptions): Promise<Client> {
   const client = await connect(target, { knownServers: new KnownServers(), ...options });
-  open.push(client);
+  closeables.push(client);
   return client;
 }
 
-async function failure(server: Noted, options?: ConnectOptions): Promise<McpError> {
-  const error = await connected(server, options).catch((error: unknown) => error);
+async function failure(server: NotedServer, options?: ConnectOptions): Promise<McpError> {
+  const error = await open(server, options).catch((error: unknown) => error);
   if (!McpError.is(error)) throw new Error('It did not fail as it should', { cause: error });
   return error;
 }
@@ -43,12 +43,12 @@ async function failure(server: Noted, options?: ConnectOptions): Promise<McpErro
 describe('connecting over stdio to a server', () => {
   test.each<[what: string, kind: string, revision: string, methods: string[]]>([
     ['answers the probe', 'modern', '2026-07-28', ['server/discover']],
-    ['refuses the probe', 'session', '2025-11-25', ['server/discover', 'initialize']],
+    ['rejects the probe', 'session', '2025-11-25', ['server/discover', 'initialize']],
     ['answers with something else', 'odd', '2025-11-25', ['server/discover', 'initialize']],
-    ['names only older versions', 'old-versions', '2025-06-18', ['server/discover', 'initialize']],
+    ['lists only older versions', 'old-versions', '2025-06-18', ['server/discover', 'initialize']],
   ])('that %s finds its era', async (_what, kind, revision, methods) => {
     const server = start(kind);
-    const client = await connected(server);
+    const client = await open(server);
     expect(client.info()).toMatchObject({ status: 'ready', revision, transport: 'stdio' });
     expect(client.server.info?.name).toBe(kind);
     expect((await client.callTool('pid')).text).toBe(String(server.pids()[0]));
@@ -56,16 +56,16 @@ describe('connecting over stdio to a server', () => {
     expect(server.pids()).toHaveLength(1);
   });
 
-  test('that is silent also sends the handshake', async () => {
+  test('that does not answer the probe sends the handshake as well', async () => {
     const server = start('silent');
-    const client = await connected(server, { probeTimeoutMs: 50 });
+    const client = await open(server, { probeTimeoutMs: 50 });
     expect(client.server.revision).toBe('2025-11-25');
     expect((await client.callTool('pid')).text).toBe(String(server.pids()[0]));
   });
 
   test.each(['slow', 'both'])('that was only slow stays modern (%s)', async (kind) => {
     const server = start(kind);
-    const client = await connected(server, { probeTimeoutMs: 50 });
+    const client = await open(server, { probeTimeoutMs: 50 });
     expect(client.server.revision).toBe('2026-07-28');
     expect((await client.callTool('pid')).text).toBe(String(server.pids()[0]));
     expect(server.methods().slice(0, 2)).toEqual(['server/discover', 'initialize']);
@@ -73,7 +73,7 @@ describe('connecting over stdio to a server', () => {
 
   test.each(['dies', 'refuses-and-dies'])('that exits at the probe starts it again (%s)', async (kind) => {
     const server = start(kind);
-    const client = await connected(server);
+    const client = await open(server);
     expect(client.server.revision).toBe('2025-11-25');
     expect(server.pids()).toHaveLength(2);
     expect((await client.callTool('pid')).text).toBe(String(server.pids()[1]));
@@ -118,8 +118,8 @@ describe('connecting over stdio to a server', () => {
   test('ends the process when it is aborted', async () => {
     const server = start('silent');
     const giveUp = new AbortController();
-    const connecting = connected(server, { signal: giveUp.signal });
-    await until('it was asked', () => server.methods().length > 0);
+    const connecting = open(server, { signal: giveUp.signal });
+    await until('it has received a request', () => server.methods().length > 0);
     giveUp.abort();
     await expect(connecting).rejects.toMatchObject({ code: 'cancelled' });
     await until('the process is gone', () => !server.pids().some(isAlive));
@@ -142,44 +142,44 @@ describe('requiring a revision over stdio', () => {
 
   test('sends no probe if it is one of the session era', async () => {
     const server = start('both');
-    const client = await connected(server, { revision: '2025-06-18' });
+    const client = await open(server, { revision: '2025-06-18' });
     expect(client.server.revision).toBe('2025-06-18');
     expect(server.methods()[0]).toBe('initialize');
   });
 });
 
-describe('the memory of known processes', () => {
-  test('skips the probe for a process that exits at the probe', async () => {
+describe('a known process', () => {
+  test('that exits at the probe is not probed again', async () => {
     const server = start('dies');
     const knownServers = new KnownServers();
-    await (await connected(server, { knownServers })).close();
-    await connected(server, { knownServers });
+    await (await open(server, { knownServers })).close();
+    await open(server, { knownServers });
     expect(server.pids()).toHaveLength(3);
     expect(server.methods().filter((method) => method === 'server/discover')).toHaveLength(1);
   });
 
-  test('is dropped when it was wrong', async () => {
+  test('whose era is wrong is probed', async () => {
     const server = start('modern');
-    const client = await connected(server, { known: { era: 'session', revision: '2025-11-25' } });
+    const client = await open(server, { known: { era: 'session', revision: '2025-11-25' } });
     expect(client.server.revision).toBe('2026-07-28');
     expect(server.methods()).toEqual(['initialize', 'server/discover']);
   });
 
-  test('is not needed with the option `known`: nothing is sent before the first call', async () => {
+  test('that the option `known` describes is sent nothing before the first call', async () => {
     const server = start('modern');
-    const first = await connected(server);
+    const first = await open(server);
     const known = knownServer(first);
     await first.close();
-    const client = await connected(server, { known });
+    const client = await open(server, { known });
     expect((await client.callTool('pid')).text).toBe(String(server.pids()[1]));
     expect(server.methods()).toEqual(['server/discover', 'tools/call']);
   });
 });
 
-test('a known era that ended the process is not used again', async () => {
+test('a known era at which the process exits is not used for the reconnection', async () => {
   const server = start('dies');
   const discovered = { supportedVersions: ['2026-07-28'], capabilities: {} };
-  const client = await connected(server, {
+  const client = await open(server, {
     known: { era: 'modern', revision: '2026-07-28', discovered },
     reconnect: { baseMs: 1 },
   });
@@ -188,11 +188,11 @@ test('a known era that ended the process is not used again', async () => {
   expect(client.info()).toMatchObject({ revision: '2025-11-25', reconnects: 1 });
 });
 
-describe('requiring a revision over WebSocket', () => {
+describe('connecting over WebSocket', () => {
   test.each([
     [undefined, '2026-07-28'],
     ['2025-11-25', '2025-11-25'],
-  ] as const)('connects with %s', async (revision, spoken) => {
+  ] as const)('with the required revision %s uses %s', async (revision, expected) => {
     const server = createServer({
       name: 'ws',
       version: '1',
@@ -201,13 +201,13 @@ describe('requiring a revision over WebSocket', () => {
       },
     });
     const serving = await serve(server, { port: 0, signals: false });
-    open.push(serving);
+    closeables.push(serving);
     const client = await connect(serving.url.replace('http', 'ws'), {
       knownServers: new KnownServers(),
       ...(revision && { revision }),
     });
-    open.push(client);
-    expect(client.info()).toMatchObject({ transport: 'websocket', revision: spoken });
+    closeables.push(client);
+    expect(client.info()).toMatchObject({ transport: 'websocket', revision: expected });
     expect((await client.callTool('who')).text).toBe('nobody');
   });
 });

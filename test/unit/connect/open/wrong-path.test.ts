@@ -28,13 +28,13 @@ function server() {
 async function failure(url: string, options: Parameters<typeof connect>[1] = {}): Promise<McpError> {
   const error = await connect(url, { knownServers: new KnownServers(), ...options }).then(
     (client) => client.close().then(() => new Error('It connected')),
-    (thrown) => thrown,
+    (reason) => reason,
   );
   expect(McpError.is(error), String(error)).toBe(true);
   return error;
 }
 
-test('a URL without /mcp leads to a short error with the right URL', async () => {
+test('a URL with the wrong path leads to a short error with the right URL', async () => {
   const origin = await listen(createNodeHandler(server(), { path: '/mcp' }));
   for (const path of ['/', '', '/tools', '/api/']) {
     const error = await failure(origin + path);
@@ -78,19 +78,19 @@ test('the right URL is also found for a server below a path, of the session era,
 });
 
 test('the token and the headers of a URL are sent to no other URL', async () => {
-  const seen: [string | undefined, string | undefined, string | undefined][] = [];
+  const requests: [string | undefined, string | undefined, string | undefined][] = [];
   const origin = await listen((req, res) => {
     req.resume();
-    seen.push([req.url, req.headers.authorization, req.headers['x-key'] as string | undefined]);
+    requests.push([req.url, req.headers.authorization, req.headers['x-key'] as string | undefined]);
     res.writeHead(404).end();
   });
   const error = await failure(`${origin}/tenant`, { auth: 'secret', headers: { 'x-key': 'secret' } });
   expect(error.message).not.toContain('Did you mean');
-  expect(seen.filter(([url]) => url !== '/tenant')).toEqual([
+  expect(requests.filter(([url]) => url !== '/tenant')).toEqual([
     ['/mcp', undefined, undefined],
     ['/tenant/mcp', undefined, undefined],
   ]);
-  expect(seen.some(([url, auth]) => url === '/tenant' && auth === 'Bearer secret')).toBe(true);
+  expect(requests.some(([url, auth]) => url === '/tenant' && auth === 'Bearer secret')).toBe(true);
 });
 
 test('the error reports that /mcp has no server either, and a URL with /mcp gets no suggestion', async () => {
@@ -106,14 +106,14 @@ test('the error reports that /mcp has no server either, and a URL with /mcp gets
   expect(named.message).toContain('Shop');
 });
 
-test('a server that never answers at /mcp does not delay the error for long', async () => {
+test('a server that never answers at /mcp does not delay the error until the timeout', async () => {
   const origin = await listen((req, res) => {
     req.resume();
     if (req.url !== '/mcp') res.writeHead(404).end();
   });
-  const begun = performance.now();
+  const start = performance.now();
   expect((await failure(origin, { connectTimeoutMs: 60_000 })).message).toContain('speaks MCP (404)');
-  expect(performance.now() - begun).toBeLessThan(30_000);
+  expect(performance.now() - start).toBeLessThan(30_000);
 });
 
 test('a server of an unsupported version, or one that is down, is not mistaken for a wrong path', async () => {

@@ -41,7 +41,7 @@ describe('the kind of a target', () => {
     expect(resolveTarget(target)).toMatchObject(place);
   });
 
-  test.each<[target: unknown, says: string]>([
+  test.each<[target: unknown, words: string]>([
     ['npx -y foo', "{ command: 'npx', args: ['-y', 'foo'] }"],
     ['localhost', '"localhost" is not a target.'],
     ['', '"" is not a target.'],
@@ -51,10 +51,10 @@ describe('the kind of a target', () => {
     [{}, 'That object is not a target.'],
     [7, 'is not a target.'],
     [null, 'is not a target.'],
-  ])('is unknown, and the error explains targets: %o', (target, says) => {
-    const error = thrownBy(() => resolveTarget(target as Target));
+  ])('is unknown, and the error explains targets: %o', (target, words) => {
+    const error = errorOf(() => resolveTarget(target as Target));
     expect(error).toMatchObject({ code: 'invalid_request' });
-    expect(error.message).toContain(says);
+    expect(error.message).toContain(words);
     expect(error.message).toContain('A target is a URL (https://, wss://), { command, args }');
   });
 });
@@ -76,7 +76,7 @@ describe('the name of a target', () => {
   });
 });
 
-function thrownBy(run: () => unknown): McpError {
+function errorOf(run: () => unknown): McpError {
   try {
     run();
   } catch (error) {
