@@ -10,7 +10,7 @@ const reason = new Error('the reason of the signal');
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-function aborted(): AbortSignal {
+function abortedSignal(): AbortSignal {
   const controller = new AbortController();
   controller.abort(reason);
   return controller.signal;
@@ -25,44 +25,44 @@ describe('delay', () => {
   it('resolves after its time and not before, and leaves no timer and no listener behind', async () => {
     const { signal } = new AbortController();
     let isOver = false;
-    const waited = delay(100, { signal }).then(() => {
+    const waiting = delay(100, { signal }).then(() => {
       isOver = true;
     });
     await vi.advanceTimersByTimeAsync(99);
     expect(isOver).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
-    await waited;
+    await waiting;
     expectNothingLeft(signal);
   });
 
   it('rejects with the reason of a signal that aborted before, and sets no timer', async () => {
-    const signal = aborted();
+    const signal = abortedSignal();
     await expect(delay(100, { signal })).rejects.toBe(reason);
     expectNothingLeft(signal);
   });
 
   it('rejects with the reason of a signal that aborts meanwhile, and clears its timer', async () => {
     const controller = new AbortController();
-    const waited = delay(100, { signal: controller.signal });
+    const waiting = delay(100, { signal: controller.signal });
     controller.abort(reason);
-    await expect(waited).rejects.toBe(reason);
+    await expect(waiting).rejects.toBe(reason);
     expectNothingLeft(controller.signal);
   });
 
   it('stays resolved when the signal aborts after it', async () => {
     const controller = new AbortController();
-    const waited = delay(100, { signal: controller.signal });
+    const waiting = delay(100, { signal: controller.signal });
     await vi.advanceTimersByTimeAsync(100);
     controller.abort(reason);
-    await expect(waited).resolves.toBeUndefined();
+    await expect(waiting).resolves.toBeUndefined();
   });
 
-  it('lets the process end only if told to', () => {
+  it('lets the process end only with unref', () => {
     const timers = vi.spyOn(globalThis, 'setTimeout');
     void delay(100);
     void delay(100, { unref: true });
-    const [kept, loose] = timers.mock.results.map(({ value }) => value as NodeJS.Timeout);
-    expect([kept?.hasRef(), loose?.hasRef()]).toEqual([true, false]);
+    const [plain, unrefed] = timers.mock.results.map(({ value }) => value as NodeJS.Timeout);
+    expect([plain?.hasRef(), unrefed?.hasRef()]).toEqual([true, false]);
   });
 });
 
@@ -93,7 +93,7 @@ describe('unlessAborted', () => {
   });
 
   it('rejects with the reason of a signal that aborted before, also when the promise has settled', async () => {
-    const signal = aborted();
+    const signal = abortedSignal();
     await expect(unlessAborted(Promise.resolve(7), signal)).rejects.toBe(reason);
     // A later rejection is handled: otherwise this test run would report it.
     await expect(unlessAborted(Promise.reject(new Error('too late')), signal)).rejects.toBe(reason);
@@ -106,9 +106,9 @@ describe('unlessAborted', () => {
     const promise = new Promise<never>((_, reject) => {
       fail = reject;
     });
-    const waited = unlessAborted(promise, controller.signal);
+    const waiting = unlessAborted(promise, controller.signal);
     controller.abort(reason);
-    await expect(waited).rejects.toBe(reason);
+    await expect(waiting).rejects.toBe(reason);
     fail(new Error('too late'));
     await vi.advanceTimersByTimeAsync(0);
     expectNothingLeft(controller.signal);
@@ -128,24 +128,24 @@ describe('unlessAborted', () => {
 });
 
 describe('onAbort', () => {
-  it('does not call a listener that was taken back by another listener of the same abort', () => {
+  it('does not call a listener that another listener of the same abort has removed', () => {
     const controller = new AbortController();
-    const heard: string[] = [];
+    const calls: string[] = [];
     onAbort(controller.signal, () => {
-      heard.push('first');
+      calls.push('first');
       forget();
     });
-    const forget = onAbort(controller.signal, () => heard.push('second'));
+    const forget = onAbort(controller.signal, () => calls.push('second'));
     controller.abort();
     forget();
-    expect(heard).toEqual(['first']);
+    expect(calls).toEqual(['first']);
   });
 });
 
 describe('withDeadline', () => {
   const deadline = { ms: 100, reason: () => reason };
 
-  it('gives the outcome of the work, and leaves no timer and no listener behind', async () => {
+  it('settles as the work does, and leaves no timer and no listener behind', async () => {
     const { signal } = new AbortController();
     const error = new Error('of the work');
     await expect(withDeadline({ ...deadline, signal }, async () => 7)).resolves.toBe(7);
@@ -158,47 +158,49 @@ describe('withDeadline', () => {
     expectNothingLeft(signal);
   });
 
-  it('aborts the signal of the work at the deadline, with a reason that is made only then', async () => {
-    const made = vi.fn(() => reason);
+  it('aborts the signal of the work at the deadline, with a reason that is created only then', async () => {
+    const makeReason = vi.fn(() => reason);
     const { signal } = new AbortController();
-    const waited = withDeadline({ ms: 100, signal, reason: made }, (own) => delay(1000, { signal: own }));
-    const failed = expect(waited).rejects.toBe(reason);
+    const waiting = withDeadline({ ms: 100, signal, reason: makeReason }, (own) =>
+      delay(1000, { signal: own }),
+    );
+    const failed = expect(waiting).rejects.toBe(reason);
     await vi.advanceTimersByTimeAsync(99);
-    expect(made).not.toHaveBeenCalled();
+    expect(makeReason).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
     await failed;
     expectNothingLeft(signal);
   });
 
   it('aborts the signal of the work with the reason of its own signal, before and during the work', async () => {
-    const before = aborted();
+    const before = abortedSignal();
     await expect(
       withDeadline({ ...deadline, signal: before }, async (own) => own.throwIfAborted()),
     ).rejects.toBe(reason);
     expectNothingLeft(before);
     const controller = new AbortController();
-    const waited = withDeadline({ ...deadline, signal: controller.signal }, (own) =>
+    const waiting = withDeadline({ ...deadline, signal: controller.signal }, (own) =>
       delay(1000, { signal: own }),
     );
     controller.abort(reason);
-    await expect(waited).rejects.toBe(reason);
+    await expect(waiting).rejects.toBe(reason);
     expectNothingLeft(controller.signal);
   });
 
   it('waits for work that ignores its signal', async () => {
-    const waited = withDeadline(deadline, () => delay(150).then(() => 7));
+    const waiting = withDeadline(deadline, () => delay(150).then(() => 7));
     await vi.advanceTimersByTimeAsync(150);
-    await expect(waited).resolves.toBe(7);
+    await expect(waiting).resolves.toBe(7);
   });
 
-  it('does not abort work that has met the deadline and goes on', async () => {
-    const waited = withDeadline(deadline, async (own, met) => {
+  it('does not abort work that has met the deadline and continues', async () => {
+    const waiting = withDeadline(deadline, async (own, met) => {
       met();
       await delay(150);
       return own.aborted;
     });
     await vi.advanceTimersByTimeAsync(150);
-    await expect(waited).resolves.toBe(false);
+    await expect(waiting).resolves.toBe(false);
   });
 });
 
@@ -218,13 +220,13 @@ describe('settlesWithin', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('lets the process end only if told to', () => {
+  it('lets the process end only with unref', () => {
     const timers = vi.spyOn(globalThis, 'setTimeout');
     const forever = new Promise<never>(() => undefined);
     void settlesWithin(forever, 100);
     void settlesWithin(forever, 100, { unref: true });
-    const [kept, loose] = timers.mock.results.map(({ value }) => value as NodeJS.Timeout);
-    expect([kept?.hasRef(), loose?.hasRef()]).toEqual([true, false]);
+    const [plain, unrefed] = timers.mock.results.map(({ value }) => value as NodeJS.Timeout);
+    expect([plain?.hasRef(), unrefed?.hasRef()]).toEqual([true, false]);
   });
 });
 

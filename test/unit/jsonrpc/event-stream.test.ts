@@ -55,8 +55,8 @@ describe('printEvent', () => {
     const name = fc.string({ minLength: 1 }).filter((text) => !/[\r\n\0]/.test(text));
     fc.assert(
       fc.property(line, name, name, fc.nat(), (data, id, event, retry) => {
-        const [got] = read(printEvent({ data, id, event, retry }));
-        expect(got).toEqual({ data: data.replaceAll(/\r\n|\r/g, '\n'), id, event, retry });
+        const [result] = read(printEvent({ data, id, event, retry }));
+        expect(result).toEqual({ data: data.replaceAll(/\r\n|\r/g, '\n'), id, event, retry });
       }),
     );
   });
@@ -111,7 +111,7 @@ describe('EventStreamReader', () => {
     expect(data(read('data: YHOO\ndata: +2\ndata: 10\n\n'))).toEqual(['YHOO\n+2\n10']);
   });
 
-  it('reads comments, ids and an id that is reset', () => {
+  it('skips comments, and reads ids and an id that is reset', () => {
     const input =
       ': test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n';
     expect(read(input)).toEqual([
@@ -195,7 +195,7 @@ describe('EventStreamReader', () => {
     }
   });
 
-  it('does not count bytes that it need not keep', () => {
+  it('does not count comments and repeated fields against the limit', () => {
     const reader = new EventStreamReader({ maxBytes: 64 });
     for (let count = 0; count < 100; count++) {
       expect([...reader.push(encoder.encode(': ping\nevent: a\nid: 1\n'))]).toEqual([]);

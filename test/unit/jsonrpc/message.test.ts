@@ -133,7 +133,7 @@ describe('the type guards', () => {
     expect([null, [], 'x', 1, undefined].some(isObject)).toBe(false);
   });
 
-  it('recognize ids', () => {
+  it('recognize ids, of which strings have at most 1,024 characters', () => {
     expect(['', 'a', 0, -5].every(isRequestId)).toBe(true);
     expect(['x'.repeat(1024)].every(isRequestId)).toBe(true);
     expect(['x'.repeat(1025), null, 0.5, Number.NaN, true, undefined, {}].some(isRequestId)).toBe(false);

@@ -4,7 +4,7 @@ import { type Outcome, printOutcome, withPrint } from '../../../src/protocol/cal
 const serverMeta = { 'io.modelcontextprotocol/serverInfo': { name: 'printing', version: '1.0.0' } };
 const content = [{ type: 'text', text: 'a "quoted" \u2028 text' }];
 
-describe('An outcome whose _meta was printed before', () => {
+describe('an outcome whose _meta was printed before', () => {
   const outcomes: readonly Outcome[] = [
     { resultType: 'complete', content },
     { resultType: 'complete', content: [] },

@@ -261,7 +261,7 @@ describe('references in a schema', () => {
     expect(compiled.validate({ a: 1 })).toMatchObject({ ok: true });
     expect(compiled.validate({ a: 'x' })).toMatchObject({ ok: false, issues: [{ path: ['a'] }] });
   });
-  it('do not conflict if a declared name appears only once in one place', () => {
+  it('do not conflict if the same definition with an $id is used in two places', () => {
     const Node = Type.Recursive((This) => Type.Object({ children: Type.Array(This), n: Type.Integer() }), {
       $id: 'Node',
     });
@@ -379,7 +379,7 @@ describe('requireObject', () => {
       'references to untyped objects',
       { anyOf: [{ $ref: '#/$defs/a' }, { allOf: [{ required: ['x'] }] }], $defs: { a: { properties: {} } } },
     ],
-    ['a list of one', { type: ['object'] }],
+    ['an array with one type', { type: ['object'] }],
   ])('adds the type to %s', (_name, schema) => {
     const compiled = toolInput(schema);
     expect(compiled.json).toEqual({ ...schema, type: 'object' });
@@ -406,7 +406,7 @@ describe('requireObject', () => {
   ])('rejects %s', (_name, schema, words) => {
     expect(refusal(() => toolInput(schema))).toContain(words);
   });
-  it('keeps a correct schema exactly as given', () => {
+  it('keeps a schema of an object as it is', () => {
     const schema = Object.freeze({
       type: 'object',
       'x-mcp-header': 1,

@@ -110,7 +110,7 @@ describe.each(matrix)('the schema library %s', (_name, schema) => {
     ['a value out of bounds', { ...good, count: 0 }, ['count']],
     ['a fraction for an integer', { ...good, count: 1.5 }, ['count']],
     ['a wrong item', { ...good, tags: ['a', 7] }, ['tags', 1]],
-    ['no object', null, []],
+    ['null', null, []],
     ['an array', [], []],
   ])('rejects %s, with the path', (_what, value, path) => {
     const checked = now(compiled, value);
@@ -133,7 +133,7 @@ describe.each(matrix)('the schema library %s', (_name, schema) => {
     expect(now(compiled, { ...sent, count: '2.5' }).ok).toBe(false);
   });
 
-  it('explains problems in the same words as the others', () => {
+  it('explains problems in the words of fullmcp', () => {
     const value = { item: 'tea', count: 'many', size: 'huge' };
     const checked = now(compiled, value);
     if (checked.ok) throw new Error('was accepted');
@@ -146,7 +146,7 @@ describe.each(matrix)('the schema library %s', (_name, schema) => {
     expect(text).not.toContain('tea');
   });
 
-  it('never throws on values that are not JSON', () => {
+  it('rejects values that are not JSON without throwing', () => {
     for (const value of [undefined, Number.NaN, () => 0, 5n, Symbol('x')]) {
       expect(now(compiled, value).ok).toBe(false);
     }
@@ -188,7 +188,7 @@ it('an output is validated without coercion', () => {
   expect(now(compileSchema(json, { io: 'output' }), { ...good, count: '2' }).ok).toBe(false);
 });
 
-it('a handler’s value is validated as it will be on the wire', () => {
+it('a field of an output that is undefined is validated as missing', () => {
   const compiled = compileSchema(json, { io: 'output' });
   const value = { ...good, gift: undefined };
   expect(now(compiled, value)).toEqual({ ok: true, value });
@@ -223,6 +223,6 @@ it('the path of a problem stays readable with a symbol or an object segment', ()
 /** The result of a synchronous library; a promise here would be a bug. */
 function now<T>(compiled: CompiledSchema<T>, value: unknown): ValidationResult<T> {
   const checked = compiled.validate(value);
-  if (checked instanceof Promise) throw new Error('a synchronous library gave a promise');
+  if (checked instanceof Promise) throw new Error('a synchronous library returned a promise');
   return checked;
 }

@@ -98,10 +98,10 @@ test.each([
 });
 
 test.each([
-  ['the server of a transport its client', 'transports/http/server/endpoint.ts', '../client/target.js'],
-  ['the client of a transport its server', 'transports/http/client/target.ts', '../server/incoming.js'],
-  ['the WebSocket of the client that of the server', 'transports/websocket/connect.ts', './accept.js'],
-])('it is found when %s imports', (_who, path, to) => {
+  ['the server of a transport to its client', 'transports/http/server/endpoint.ts', '../client/target.js'],
+  ['the client of a transport to its server', 'transports/http/client/target.ts', '../server/incoming.js'],
+  ['the WebSocket of the client to that of the server', 'transports/websocket/connect.ts', './accept.js'],
+])('an import from %s is found', (_who, path, to) => {
   expect(failuresWith(path, `export type { A } from '${to}';`)).toContainEqual(
     expect.stringContaining('never import files of the'),
   );
@@ -119,7 +119,7 @@ test.each([
   ['an entry that imports it', 'testing/faults/seeded.ts', '../../testing.js', 'A circle of imports'],
   ['a file that imports it', 'client/model/options.ts', './client.js', 'A circle of imports'],
   ['a file outside src', portable, '../../../test/support/until.js', 'outside src'],
-])('it is found when a file imports %s, even as a type', (_what, path, to, failure) => {
+])('an import of %s is found, even as a type', (_what, path, to, failure) => {
   expect(failuresWith(path, `export type { A } from '${to}';`)).toContainEqual(
     expect.stringContaining(failure),
   );

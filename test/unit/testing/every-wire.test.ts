@@ -11,17 +11,17 @@ const server = createServer({
 });
 
 test('everyWire runs a test over every wire, one after another', async () => {
-  const seen: string[] = [];
+  const names: string[] = [];
   await everyWire(
     server,
     async (client, { name, revision }) => {
-      seen.push(name);
+      names.push(name);
       expect(client.server.revision).toBe(revision);
       expect((await client.callTool('hello')).text).toBe('Hello, ada');
     },
     { caller: { subject: 'ada' } },
   );
-  expect(seen).toEqual(wires.map(({ name }) => name));
+  expect(names).toEqual(wires.map(({ name }) => name));
 });
 
 test('everyWire names the wire of a failure', async () => {
@@ -38,16 +38,16 @@ test('everyWire names the wire of a failure', async () => {
 });
 
 test('everyWire gives each wire a server of its own if a function creates them, and closes it', async () => {
-  let made = 0;
-  let closed = 0;
+  let created = 0;
+  let closes = 0;
   await everyWire(
     () => {
-      made += 1;
+      created += 1;
       const mock = mockServer({ tools: { count: () => mock.callsTo('count').length } });
       return {
         ...mock,
         [Symbol.asyncDispose]: async () => {
-          closed += 1;
+          closes += 1;
           await mock.close();
         },
       };
@@ -57,15 +57,15 @@ test('everyWire gives each wire a server of its own if a function creates them, 
       expect((await client.callTool('count')).text).toBe('2');
     },
   );
-  expect(made).toBe(wires.length);
-  expect(closed).toBe(wires.length);
+  expect(created).toBe(wires.length);
+  expect(closes).toBe(wires.length);
 });
 
 test('everyWire leaves out in-process with faults', async () => {
-  const seen: string[] = [];
-  await everyWire(server, (_, { over }) => void seen.push(over), { faults: { seed: 1 } });
-  expect(seen).toHaveLength(wires.length - 1);
-  expect(seen).not.toContain('in-process');
+  const names: string[] = [];
+  await everyWire(server, (_, { over }) => void names.push(over), { faults: { seed: 1 } });
+  expect(names).toHaveLength(wires.length - 1);
+  expect(names).not.toContain('in-process');
 });
 
 test('a recording over one wire can be replayed to another', async () => {
@@ -91,7 +91,7 @@ test('large and odd strings arrive unchanged over every wire', async () => {
   });
 });
 
-test('everyWire leaves nothing running', async () => {
+test('everyWire leaves no timer and no message port open', async () => {
   const timers = (): number =>
     process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout' || kind === 'MessagePort').length;
   const before = timers();
@@ -102,5 +102,5 @@ test('everyWire leaves nothing running', async () => {
     await client.subscribe('x://y');
     await client.readResource('x://y');
   });
-  await until('every timer is gone', () => timers() <= before);
+  await until('nothing is open', () => timers() <= before);
 });

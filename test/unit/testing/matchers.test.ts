@@ -12,17 +12,17 @@ expect.extend(matchers);
 const failsWith = (message: string, check: () => void): void => expect(check).toThrow(message);
 
 test('toBeToolError matches failed results, by message', () => {
-  const failed = toolResult(new Error('No such order'));
-  expect(failed).toBeToolError();
-  expect(failed).toBeToolError('such order');
+  const failure = toolResult(new Error('No such order'));
+  expect(failure).toBeToolError();
+  expect(failure).toBeToolError('such order');
   expect(toolResult('fine')).not.toBeToolError();
   failsWith('expected a tool error that says "late", but got a tool error that says "No such order"', () =>
-    expect(failed).toBeToolError('late'),
+    expect(failure).toBeToolError('late'),
   );
   failsWith('expected a tool error, but got a result with the text "fine"', () =>
     expect(toolResult('fine')).toBeToolError(),
   );
-  failsWith('expected anything but a tool error', () => expect(failed).not.toBeToolError());
+  failsWith('expected anything but a tool error', () => expect(failure).not.toBeToolError());
 });
 
 test('toHaveText matches the text of a result', () => {

@@ -24,7 +24,7 @@ function mock() {
 }
 
 describe('a mock server', () => {
-  test('answers with values and with functions', async () => {
+  test('answers with values and with the results of functions, and validates arguments', async () => {
     const ask = inProcess(mock());
     const call = (name: string, args = {}) => ask('tools/call', { name, arguments: args });
     expect(await call('add', { a: 1, b: 2 })).toMatchObject({ content: [{ text: '3' }] });
@@ -63,7 +63,7 @@ describe('a mock server', () => {
     expect(server.callsTo('add')).toMatchObject([{ args: { a: 1, b: 2 } }]);
   });
 
-  test('fails on demand, once or until it is healed', async () => {
+  test('fails on demand, once or until it is healed, for tools, resources and methods', async () => {
     const server = mock();
     const ask = inProcess(server);
     const motd = () => ask('tools/call', { name: 'motd', arguments: {} });

@@ -105,14 +105,14 @@ describe.each(wires)('a test client over $name', ({ over, revision }) => {
 
   test('receives progress', async () => {
     await using client = await testClient(server(), { over, revision });
-    const heard: unknown[] = [];
+    const events: unknown[] = [];
     const { text } = await client.callTool(
       'long',
       {},
-      { onProgress: ({ progress }) => heard.push(progress) },
+      { onProgress: ({ progress }) => events.push(progress) },
     );
     expect(text).toBe('done');
-    expect(heard).toEqual([1, 2]);
+    expect(events).toEqual([1, 2]);
   });
 
   test.runIf(asks)('answers questions by key', async () => {
@@ -155,11 +155,11 @@ describe.each(wires)('a test client over $name', ({ over, revision }) => {
   test('receives a change', async () => {
     const tested = server();
     await using client = await testClient(tested, { over, revision });
-    const heard: unknown[] = [];
-    await using _ = await client.subscribe('test://version', { onChange: (change) => heard.push(change) });
+    const events: unknown[] = [];
+    await using _ = await client.subscribe('test://version', { onChange: (change) => events.push(change) });
     tested.publish();
-    await until('the change is heard', () => heard.length > 0);
-    expect(heard).toEqual([{ kind: 'resource', uri: 'test://version' }]);
+    await until('the change has arrived', () => events.length > 0);
+    expect(events).toEqual([{ kind: 'resource', uri: 'test://version' }]);
     expect((await client.readResource('test://version')).text).toBe('v2');
   });
 
@@ -168,22 +168,22 @@ describe.each(wires)('a test client over $name', ({ over, revision }) => {
     await using client = await testClient(tested, { over, revision });
     const controller = new AbortController();
     const call = client.callTool('wait', {}, { signal: controller.signal });
-    await until('the call is there', () => tested.signals.length === 1);
+    await until('the call has begun', () => tested.signals.length === 1);
     controller.abort();
     await expect(call).rejects.toMatchObject({ code: 'cancelled' });
-    await until('the handler is told', () => tested.signals.every(({ aborted }) => aborted));
+    await until('the handler is aborted', () => tested.signals.every(({ aborted }) => aborted));
   });
 
-  test('ends everything that is open, on both sides, when it closes', async () => {
+  test('ends an open call, on both sides, when it closes', async () => {
     const tested = server();
     const client = await testClient(tested, { over, revision });
     const call = client.callTool('wait');
-    const refused = expect(call).rejects.toMatchObject({ code: 'connection_closed' });
-    await until('the call is there', () => tested.signals.length === 1);
+    const rejection = expect(call).rejects.toMatchObject({ code: 'connection_closed' });
+    await until('the call has begun', () => tested.signals.length === 1);
     await client.close();
-    await refused;
+    await rejection;
     expect(client.status).toBe('closed');
-    await until('the handler is told', () => tested.signals.every(({ aborted }) => aborted));
+    await until('the handler is aborted', () => tested.signals.every(({ aborted }) => aborted));
   });
 });
 
@@ -197,7 +197,7 @@ describe('testClient', () => {
     expect(oldest.info().transport).toBe('http+sse');
   });
 
-  test('lists the wires in its error for an unknown one', async () => {
+  test('rejects a wire that does not carry the revision, an unknown wire, and faults in-process', async () => {
     await expect(testClient(server(), { over: 'http', revision: '2024-11-05' })).rejects.toThrow(
       'The transport http does not carry revision 2024-11-05. It carries: 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26.',
     );
@@ -231,17 +231,17 @@ describe('testClient', () => {
         }
         return [ends, faults.events.slice(0, 6)];
       };
-      const [ends, happened] = await run();
+      const [ends, faults] = await run();
       expect(ends.filter((end) => end === '3').length).toBeGreaterThan(5);
       expect(ends.filter((end) => end !== '3').length).toBeGreaterThan(0);
-      expect(happened.length).toBeGreaterThan(5);
-      expect((await run())[1]).toEqual(happened);
+      expect(faults.length).toBeGreaterThan(5);
+      expect((await run())[1]).toEqual(faults);
     },
   );
 });
 
 describe('the caller of a test client', () => {
-  const asked = () =>
+  const whoServer = () =>
     createServer({
       name: 'who',
       version: '1.0.0',
@@ -250,15 +250,15 @@ describe('the caller of a test client', () => {
     });
 
   test('comes from `headers`, over HTTP by default', async () => {
-    await using client = await testClient(asked(), { headers: { 'X-User': 'ada' } });
+    await using client = await testClient(whoServer(), { headers: { 'X-User': 'ada' } });
     expect(client.info().transport).toBe('http');
     expect((await client.callTool('me')).text).toBe('ada');
   });
 
-  test('is the same over every wire that has headers, and the others are left out', async () => {
+  test('comes from `headers` over every wire that has them, and the other wires are left out', async () => {
     const over = new Set<string>();
     await everyWire(
-      asked(),
+      whoServer(),
       async (client, wire) => {
         over.add(wire.over);
         expect((await client.callTool('me')).text).toBe('ada');
@@ -269,19 +269,21 @@ describe('the caller of a test client', () => {
   });
 
   test.each(['stdio', 'in-process'] as const)('cannot come from headers over %s', async (over) => {
-    await expect(testClient(asked(), { over, headers: { 'x-user': 'ada' } })).rejects.toThrow(
+    await expect(testClient(whoServer(), { over, headers: { 'x-user': 'ada' } })).rejects.toThrow(
       `The transport ${over} has no headers. Choose \`over: 'http'\`, or pass \`caller\` instead.`,
     );
   });
 
   test('needs only a subject, with connect and inProcess too', async () => {
-    await using tested = await testClient(asked(), { caller: { subject: 'ann' } });
+    await using tested = await testClient(whoServer(), { caller: { subject: 'ann' } });
     expect((await tested.callTool('me')).text).toBe('ann');
-    await using client = await connect(asked(), { caller: { subject: 'bob' } });
+    await using client = await connect(whoServer(), { caller: { subject: 'bob' } });
     expect((await client.callTool('me')).text).toBe('bob');
-    const outcome = await inProcess(asked(), { caller: { subject: 'eve' } })('tools/call', { name: 'me' });
+    const outcome = await inProcess(whoServer(), { caller: { subject: 'eve' } })('tools/call', {
+      name: 'me',
+    });
     expect(outcome['content']).toEqual([{ type: 'text', text: 'eve' }]);
-    await expect(connect(asked(), { caller: { subject: '' } })).rejects.toThrow(
+    await expect(connect(whoServer(), { caller: { subject: '' } })).rejects.toThrow(
       'caller.subject must be a string',
     );
   });

@@ -20,8 +20,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'fullmcp-lmdb-failures-'));
 const dist = fileURLToPath(new URL('../../../../dist/', import.meta.url));
-let made = 0;
-const fresh = (): string => join(folder, `store-${++made}`);
+let stores = 0;
+const fresh = (): string => join(folder, `store-${++stores}`);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -38,7 +38,7 @@ describe('the store on a full disk', () => {
   it('rejects writes, loses nothing, ends no process, and accepts writes again when there is room', async () => {
     const path = fresh();
     const then = `
-      const kept = new Map();
+      const saved = new Map();
       const failures = [];
       let unhandled = 0;
       process.on('unhandledRejection', () => unhandled++);
@@ -46,7 +46,7 @@ describe('the store on a full disk', () => {
         const value = { n, text: 'x'.repeat(3000) };
         try {
           await store.set('a' + n, value);
-          kept.set('a' + n, JSON.stringify(value));
+          saved.set('a' + n, JSON.stringify(value));
         } catch (error) {
           failures.push(error.message);
         }
@@ -54,7 +54,7 @@ describe('the store on a full disk', () => {
       for (let n = 0; failures.length < 15; n += 4) await Promise.all([0, 1, 2, 3].map((more) => write(n + more)));
       const lost = async () => {
         let missing = 0;
-        for (const [key, value] of kept) if (JSON.stringify(await store.get(key)) !== value) missing++;
+        for (const [key, value] of saved) if (JSON.stringify(await store.get(key)) !== value) missing++;
         return missing;
       };
       console.log(JSON.stringify({ lost: await lost(), failure: failures[0], unhandled }));
@@ -70,8 +70,8 @@ describe('the store on a full disk', () => {
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     const lines = createInterface({ input: child.stdout });
-    const said = async (): Promise<object> => JSON.parse(((await once(lines, 'line')) as [string])[0]);
-    expect(await said()).toEqual({
+    const nextReport = async (): Promise<object> => JSON.parse(((await once(lines, 'line')) as [string])[0]);
+    expect(await nextReport()).toEqual({
       lost: 0,
       failure: expect.stringMatching(/^The store could not write to its disk: ./),
       unhandled: 0,
@@ -79,7 +79,7 @@ describe('the store on a full disk', () => {
     await run('prlimit', ['--fsize=unlimited', '--pid', String(child.pid)]);
     child.stdin.write('\n');
     const exit = once(child, 'exit');
-    expect(await said()).toEqual({ lost: 0, failures: [], unhandled: 0 });
+    expect(await nextReport()).toEqual({ lost: 0, failures: [], unhandled: 0 });
     expect(await exit).toEqual([0, null]);
   });
 });
@@ -89,7 +89,7 @@ describe('the store on a disk that fills and empties during writes', () => {
   it('settles each write, and loses none that succeeded', async () => {
     const path = fresh();
     const then = `
-      const kept = new Map();
+      const saved = new Map();
       let failures = 0;
       let isOver = false;
       process.stdin.once('data', () => { isOver = true; });
@@ -99,7 +99,7 @@ describe('the store on a disk that fills and empties during writes', () => {
           const value = { n, text: 'x'.repeat(100 * (n % 7)) };
           try {
             await store.set(key, value);
-            kept.set(key, JSON.stringify(value));
+            saved.set(key, JSON.stringify(value));
           } catch {
             failures++;
             await store.get(key);
@@ -110,7 +110,7 @@ describe('the store on a disk that fills and empties during writes', () => {
       await Promise.all(['a', 'b', 'c'].map(lane));
       await lane('d');
       let missing = 0;
-      for (const [key, value] of kept) if (JSON.stringify(await store.get(key)) !== value) missing++;
+      for (const [key, value] of saved) if (JSON.stringify(await store.get(key)) !== value) missing++;
       await store.close();
       console.log(JSON.stringify({ failures, missing }));
       process.exit(0);`;
@@ -132,7 +132,7 @@ describe('the store on a disk that fills and empties during writes', () => {
 });
 
 describe('a damaged data file', () => {
-  async function filled(entries: number): Promise<{ path: string; file: string }> {
+  async function fillStore(entries: number): Promise<{ path: string; file: string }> {
     const path = fresh();
     const store = lmdbStore(path);
     for (let n = 0; n < entries; n += 100)
@@ -150,19 +150,23 @@ describe('a damaged data file', () => {
       'its data file is not an LMDB database',
     ],
     ['empty', (file: string) => truncateSync(file, 0), 'its data file is empty'],
-    ['a few bytes', (file: string) => truncateSync(file, 100), 'its data file is not an LMDB database'],
     [
-      'half of it',
+      'cut off after 100 bytes',
+      (file: string) => truncateSync(file, 100),
+      'its data file is not an LMDB database',
+    ],
+    [
+      'cut in half',
       (file: string) => truncateSync(file, Math.floor(statSync(file).size / 2)),
       'its data file was cut off',
     ],
     [
-      'all but its last pages',
+      'without its last pages',
       (file: string) => truncateSync(file, statSync(file).size - 8192),
       'its data file was cut off',
     ],
-  ])('is rejected with a clear error, not with a dead process: %s', async (_, damage, sentence) => {
-    const { path, file } = await filled(400);
+  ])('is rejected with an error that says what is wrong and what to do: %s', async (_, damage, sentence) => {
+    const { path, file } = await fillStore(400);
     damage(file);
     expect(() => lmdbStore(path)).toThrow(
       new RegExp(`^The store at ${path} is damaged: ${sentence}.*Restore a backup, or delete the folder`),
@@ -170,7 +174,7 @@ describe('a damaged data file', () => {
   });
 
   it('is not assumed if the file is short because its last pages were never needed', async () => {
-    const { path, file } = await filled(200);
+    const { path, file } = await fillStore(200);
     const bytes = readFileSync(file);
     const pageSize = bytes.readUInt32LE(48);
     // As LMDB leaves it when a transaction frees the pages at the end: the newest meta page counts more pages than exist.
@@ -185,7 +189,7 @@ describe('a damaged data file', () => {
   });
 
   it('is not assumed if the file has more pages than are in use', async () => {
-    const { path, file } = await filled(100);
+    const { path, file } = await fillStore(100);
     appendFileSync(file, Buffer.alloc(16_384));
     const store = lmdbStore(path);
     expect(await store.get('a99')).toBeDefined();
@@ -194,7 +198,7 @@ describe('a damaged data file', () => {
 });
 
 describe('a store that is already open', () => {
-  it('is refused to a second server in the same process, and the first one keeps it', async () => {
+  it('is refused to a second server in this process and in another one, until the first closes it', async () => {
     const path = fresh();
     const store = lmdbStore(path);
     await store.set('a', { n: 1 });

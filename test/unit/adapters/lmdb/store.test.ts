@@ -16,8 +16,8 @@ const { open } = createRequire(import.meta.url)('lmdb') as Lmdb;
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'fullmcp-lmdb-'));
 const dist = fileURLToPath(new URL('../../../../dist/', import.meta.url));
-let made = 0;
-const fresh = (): string => join(folder, `store-${++made}`);
+let stores = 0;
+const fresh = (): string => join(folder, `store-${++stores}`);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -25,7 +25,7 @@ storeContract('on disk', () => lmdbStore(fresh()));
 storeLimitsContract('on disk', (limits) => lmdbStore(fresh(), limits));
 
 describe('the store on disk', () => {
-  it('keeps its entries when it is reopened', async () => {
+  it('keeps its entries and their expiry when it is reopened', async () => {
     const path = fresh();
     const first = lmdbStore(path);
     await first.set('a', { n: 1 });
@@ -39,7 +39,7 @@ describe('the store on disk', () => {
     await second.close();
   });
 
-  it('counts its entries when it is reopened', async () => {
+  it('counts its earlier entries against its limits when it is reopened', async () => {
     const path = fresh();
     const limits = { maxEntries: 20 };
     const first = lmdbStore(path, limits);
@@ -79,11 +79,11 @@ describe('the store on disk', () => {
     await db.close();
   });
 
-  it('rejects use after it is closed', async () => {
+  it('finishes a write that was begun before it is closed, and rejects use afterwards', async () => {
     const store = lmdbStore(fresh());
-    const written = store.set('a', { n: 1 });
+    const writing = store.set('a', { n: 1 });
     await store.close();
-    await written;
+    await writing;
     const closed = /^The store at .* is closed$/;
     await expect(store.get('a')).rejects.toThrow(closed);
     await expect(store.set('a', {})).rejects.toThrow(closed);

@@ -13,7 +13,7 @@ const object = (properties: object): object => ({ type: 'object', properties });
 const problems = (schema: object): readonly string[] => findParamHeaders(schema).problems;
 
 describe('findParamHeaders', () => {
-  it('finds the annotated property of the example', () => {
+  it('finds an annotated property', () => {
     const schema = { ...object({ region, query: { type: 'string' } }), required: ['region', 'query'] };
     expect(findParamHeaders(schema)).toEqual({
       paramHeaders: [{ name: 'Region', header: 'mcp-param-region', path: ['region'], type: 'string' }],
@@ -63,12 +63,12 @@ describe('findParamHeaders', () => {
     ['Region\r\nX: y', /not a header name/],
     ['Region\n', /not a header name/],
   ])('rejects the name %j', (name, why) => {
-    const found = findParamHeaders(
+    const result = findParamHeaders(
       object({ outer: object({ inner: { type: 'string', 'x-mcp-header': name } }) }),
     );
-    expect(found.paramHeaders).toEqual([]);
-    expect(found.problems).toEqual([expect.stringMatching(why)]);
-    expect(found.problems[0]).toContain("'outer.inner'");
+    expect(result.paramHeaders).toEqual([]);
+    expect(result.problems).toEqual([expect.stringMatching(why)]);
+    expect(result.problems[0]).toContain("'outer.inner'");
   });
 
   it.each(['Region', 'REGION'])('rejects Region and %s together, with the place of each', (second) => {
@@ -92,7 +92,7 @@ describe('findParamHeaders', () => {
 
   it.each([
     ['items', object({ list: { type: 'array', items: region } })],
-    ['items, a list of them', object({ list: { type: 'array', items: [region] } })],
+    ['items as an array', object({ list: { type: 'array', items: [region] } })],
     ['prefixItems', object({ list: { type: 'array', prefixItems: [region] } })],
     ['contains', object({ list: { type: 'array', contains: object({ region }) } })],
     ['oneOf', { oneOf: [object({ region })] }],
@@ -109,9 +109,9 @@ describe('findParamHeaders', () => {
     ['dependentSchemas', { dependentSchemas: { a: object({ region }) } }],
     ['the root', { ...object({}), ...region }],
   ])('rejects an annotation in %s', (_, schema) => {
-    const found = findParamHeaders(schema);
-    expect(found.paramHeaders).toEqual([]);
-    expect(found.problems).toEqual([
+    const result = findParamHeaders(schema);
+    expect(result.paramHeaders).toEqual([]);
+    expect(result.problems).toEqual([
       expect.stringMatching(/reached from the root through "properties" alone/),
     ]);
   });
@@ -180,7 +180,7 @@ describe('encodeHeaderValue', () => {
     expect(encodeHeaderValue(value)).toBe(header);
   });
 
-  it('makes of any string a valid header that can be read back', () => {
+  it('turns any string into a valid header that can be read back', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const header = encodeHeaderValue(text);
@@ -311,14 +311,14 @@ describe('checkParamHeaders', () => {
     },
   );
 
-  it('does not treat numbers as equal that differ in lost digits', () => {
+  it('does not treat numbers as equal that differ in digits that a double loses', () => {
     expect(check({ count: 2 ** 53 }, { 'mcp-param-count': '9007199254740993' })).toBeDefined();
     expect(check({ count: 2 ** 53 - 1 }, { 'mcp-param-count': '9007199254740991' })).toBeUndefined();
     expect(check({ count: -7 }, { 'mcp-param-count': '-7' })).toBeUndefined();
     expect(check({ count: 0 }, { 'mcp-param-count': '-0' })).toBeUndefined();
   });
 
-  it('leaves a wrong type in the body to the schema, but accepts no object', () => {
+  it('leaves a wrong primitive type in the body to the schema, but rejects arrays and objects', () => {
     expect(check({ count: '42' }, { 'mcp-param-count': '42' })).toBeUndefined();
     expect(check({ count: 1.5 }, { 'mcp-param-count': '1.5' })).toBeUndefined();
     expect(check({ region: ['a'] }, { 'mcp-param-region': 'a' })).toBeDefined();

@@ -13,7 +13,7 @@ import {
 const bytes = new TextEncoder().encode('foo');
 
 describe('the content constructors', () => {
-  it('make text, image and audio', () => {
+  it('create text, image and audio blocks', () => {
     expect(text('hi')).toEqual({ type: 'text', text: 'hi' });
     expect(text('hi', { annotations: { priority: 1 }, _meta: { a: 1 } })).toEqual({
       type: 'text',
@@ -55,7 +55,7 @@ describe('the content constructors', () => {
     expect(embed('a://b', bytes.slice().buffer).resource).toEqual({ uri: 'a://b', blob: 'Zm9v' });
   });
 
-  it('make prompt messages of text and of blocks', () => {
+  it('create prompt messages from text and from blocks', () => {
     expect(user('hi')).toEqual({ role: 'user', content: { type: 'text', text: 'hi' } });
     const block = image('Zm9v', 'image/png');
     expect(assistant(block)).toEqual({ role: 'assistant', content: block });

@@ -17,7 +17,7 @@ describe('the table of methods', () => {
     for (const method of [...unsafe, 'own/method', '__proto__']) expect(isSafe(method), method).toBe(false);
   });
 
-  test('a client caches only the methods that the specification allows', () => {
+  test('a client caches only lists, the description of a server, and resources', () => {
     for (const method of [...lists, 'server/discover', 'resources/read'])
       expect(isCacheable(method), method).toBe(true);
     for (const method of ['tools/call', 'prompts/get', 'completion/complete', 'tasks/get', 'own/method'])

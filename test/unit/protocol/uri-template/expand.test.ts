@@ -201,13 +201,13 @@ describe('expand', () => {
     expect(expand('%41/{b}', { b: 'x' })).toBe('%41/x');
   });
 
-  it('omits an empty list and an empty record', () => {
+  it('omits an empty array and an empty object', () => {
     expect(expand('a{?b,c*}', { b: [], c: {} })).toBe('a');
     expect(expand('a{?b*}', { b: ['', 'x'] })).toBe('a?b=&b=x');
     expect(expand('a{;b*}', { b: { k: '' } })).toBe('a;k');
   });
 
-  it('rejects a prefix of a list or a record', () => {
+  it('rejects a prefix of an array or an object', () => {
     expect(() => expand('{a:3}', { a: ['x'] })).toThrow(/\{a:3\}/);
     expect(() => expand('{a:3}', { a: { x: 'y' } })).toThrow(RangeError);
   });

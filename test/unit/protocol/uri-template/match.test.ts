@@ -5,8 +5,8 @@ import { parseTemplate } from '../../../../src/protocol/uri-template/template.js
 
 /** A plain object, so that `toEqual` need not know of null prototypes. */
 function match(template: string, uri: string): TemplateMatch | undefined {
-  const found = parseTemplate(template).match(uri);
-  return found === undefined ? undefined : { ...found };
+  const variables = parseTemplate(template).match(uri);
+  return variables === undefined ? undefined : { ...variables };
 }
 
 describe('match', () => {
@@ -74,7 +74,7 @@ describe('match', () => {
     ['{/var:1,var}', '/v/value', { var: 'value' }],
     ['{a:3}', 'abc', { a: 'abc' }],
     ['{a:1}/{a:3}', 'a/abc', { a: 'abc' }],
-  ])('reads with %s the URI %s', (template, uri, expected) => {
+  ])('of the template %s reads the URI %s', (template, uri, expected) => {
     expect(match(template, uri)).toEqual(expected);
   });
 
@@ -117,7 +117,7 @@ describe('match', () => {
     ['{a:3}', 'abcd'],
     ['plain', 'plain2'],
     ['plain', 'plai'],
-  ])('does not read with %s the URI %s', (template, uri) => {
+  ])('of the template %s does not read the URI %s', (template, uri) => {
     expect(match(template, uri)).toBeUndefined();
   });
 
@@ -135,7 +135,7 @@ describe('match', () => {
     '%ED%A0%80',
     '%F4%90%80%80',
     '%FF',
-  ])('does not read the malformed %s', (text) => {
+  ])('does not read a URI with the malformed %s', (text) => {
     for (const template of ['x{a}', 'x{+a}', 'x{a}{b}']) expect(match(template, `x${text}`)).toBeUndefined();
     expect(match('x{?a}', `x?a=${text}`)).toBeUndefined();
   });
@@ -157,7 +157,7 @@ describe('the protection against path traversal', () => {
   const dots = ['..', '.', '%2e%2e', '%2E.', '.%2e', '%2e'];
 
   it.each(['x/{a}', 'x{/a}', 'x{/a*}', 'x{?a}', 'x{;a}', 'x{.a}', 'x/{a,b}', 'x/{+a}', 'x{#a}'])(
-    'keeps %s from reading dots',
+    'keeps %s from reading a dot segment',
     (template) => {
       for (const dot of dots) {
         const uri = parseTemplate(template).expand({ a: 'VALUE', b: 'b' });
@@ -221,7 +221,7 @@ describe('the protection against path traversal', () => {
     expect(match('x/{+a}', 'x/%252e%252e/%2541')).toEqual({ a: '%2e%2e/%41' });
   });
 
-  it('holds for any URI', () => {
+  it('holds for any URI: no value has a control character or a dot segment, and only reserved values have slashes', () => {
     const piece = fc.constantFrom(
       '.',
       '..',
@@ -260,8 +260,8 @@ describe('the protection against path traversal', () => {
       /\p{Cc}/u.test(value) || value.split(/[/\\]/).some((part) => part === '.' || part === '..');
     fc.assert(
       fc.property(fc.constantFrom(...templates), fc.array(piece, { maxLength: 8 }), (template, pieces) => {
-        const found = match(template, `x${pieces.join('')}`) ?? {};
-        for (const value of Object.values(found).flat()) {
+        const variables = match(template, `x${pieces.join('')}`) ?? {};
+        for (const value of Object.values(variables).flat()) {
           expect(bad(value)).toBe(false);
           if (!reserved.has(template)) expect(value).not.toMatch(/[/\\]/);
         }
@@ -273,10 +273,10 @@ describe('the protection against path traversal', () => {
 
 describe('names that every object inherits', () => {
   it('are ordinary variable names, on an object without a prototype', () => {
-    const found = parseTemplate('{__proto__}/{constructor}{?toString*}').match('a/b?toString=c');
-    expect(Object.getPrototypeOf(found)).toBeNull();
-    expect(Object.keys(found ?? {})).toEqual(['__proto__', 'constructor', 'toString']);
-    expect(Object.values(found ?? {})).toEqual(['a', 'b', ['c']]);
+    const variables = parseTemplate('{__proto__}/{constructor}{?toString*}').match('a/b?toString=c');
+    expect(Object.getPrototypeOf(variables)).toBeNull();
+    expect(Object.keys(variables ?? {})).toEqual(['__proto__', 'constructor', 'toString']);
+    expect(Object.values(variables ?? {})).toEqual(['a', 'b', ['c']]);
     expect(Object.prototype).not.toHaveProperty('a');
   });
 
@@ -320,14 +320,14 @@ describe('matching an expanded URI', () => {
   it.each(cases)('restores the values of %s', (template, values) => {
     const parsed = parseTemplate(template);
     fc.assert(
-      fc.property(fc.record(values), (given) => {
-        const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-        expect({ ...parsed.match(parsed.expand(given)) }).toEqual(present);
+      fc.property(fc.record(values), (record) => {
+        const present = Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+        expect({ ...parsed.match(parsed.expand(record)) }).toEqual(present);
       }),
     );
   });
 
-  it('accepts what a lazy regular expression would accept', () => {
+  it('splits a URI as a lazy regular expression would', () => {
     const subject = fc.string({ unit: fc.constantFrom('a', 'b', '-', '.'), maxLength: 12 });
     const dots = (value: string | undefined): boolean => value === '.' || value === '..';
     fc.assert(
@@ -352,7 +352,7 @@ describe('the time of a match', () => {
     ['x{?a*,aa*}{&a*}y', (n: number) => `x?a=1${'&a=1'.repeat(n / 4)}`],
     ['{a}aaaaaaaaab', (n: number) => 'a'.repeat(n)],
     ['{+a}', (n: number) => '%C3%A9'.repeat(n / 6)],
-  ])('is linear in the length of %s', (template, make) => {
+  ])('grows less than quadratically with the length of a URI for %s', (template, make) => {
     const parsed = parseTemplate(template);
     const best = (uri: string): number => {
       let least = Number.POSITIVE_INFINITY;

@@ -145,13 +145,13 @@ describe('coercion follows the schema', () => {
       { a: 1 },
     ],
     [
-      'not one of several',
+      'no branch if several fit',
       { anyOf: [{ properties: { a: number } }, { properties: { a: { type: 'boolean' } } }] },
       { a: '1' },
       { a: '1' },
     ],
     [
-      'not into a branch that forbids everything',
+      'the other branch if one forbids everything',
       { anyOf: [false, { properties: { a: number } }] },
       { a: '1' },
       { a: 1 },
@@ -262,11 +262,11 @@ describe('for any schema and value', () => {
   it('coercion never changes a valid value', () => {
     let valid = 0;
     fc.assert(
-      fc.property(schema, value, (json, given) => {
+      fc.property(schema, value, (json, input) => {
         const document = read(json);
-        if (document === undefined || !accepts(document, given)) return;
+        if (document === undefined || !accepts(document, input)) return;
         valid++;
-        expect(coerce(document, given)).toEqual({ changed: false, value: given });
+        expect(coerce(document, input)).toEqual({ changed: false, value: input });
       }),
       { numRuns: 3000 },
     );
@@ -276,17 +276,17 @@ describe('for any schema and value', () => {
   it('coercion replaces a string only by the value it spells, where a string could not be valid', () => {
     let changed = 0;
     fc.assert(
-      fc.property(leaf, text, (json, given) => {
+      fc.property(leaf, text, (json, input) => {
         const document = readDocument({ properties: { x: json } });
-        const result = coerce(document, { x: given });
+        const result = coerce(document, { x: input });
         if (!result.changed) return;
         changed++;
-        expect(accepts(document, { x: given })).toBe(false);
+        expect(accepts(document, { x: input })).toBe(false);
         for (const other of ['', 'a', 'b', '1', 'true']) expect(accepts(document, { x: other })).toBe(false);
-        const said = (result.value as { x: unknown }).x;
-        const parsed: unknown = JSON.parse(given);
-        if (typeof parsed !== 'object') expect(said).toEqual(parsed);
-        else expect(Array.isArray(said)).toBe(Array.isArray(parsed));
+        const replacement = (result.value as { x: unknown }).x;
+        const parsed: unknown = JSON.parse(input);
+        if (typeof parsed !== 'object') expect(replacement).toEqual(parsed);
+        else expect(Array.isArray(replacement)).toBe(Array.isArray(parsed));
       }),
       { numRuns: 1000 },
     );
@@ -295,10 +295,10 @@ describe('for any schema and value', () => {
 
   it('coercion is idempotent', () => {
     fc.assert(
-      fc.property(schema, value, (json, given) => {
+      fc.property(schema, value, (json, input) => {
         const document = read(json);
         if (document === undefined) return;
-        const once = coerce(document, given).value;
+        const once = coerce(document, input).value;
         expect(coerce(document, once).value).toEqual(once);
       }),
       { numRuns: 1000 },
@@ -307,16 +307,16 @@ describe('for any schema and value', () => {
 
   it('neither coercion nor validation throws or mutates', () => {
     fc.assert(
-      fc.property(schema, fc.jsonValue({ stringUnit: 'binary' }), (json, given) => {
+      fc.property(schema, fc.jsonValue({ stringUnit: 'binary' }), (json, input) => {
         const document = read(json);
         if (document === undefined) return;
-        const before = JSON.stringify(given);
-        coerce(document, given);
+        const before = JSON.stringify(input);
+        coerce(document, input);
         const checked = compileSchema(json as object as Record<string, unknown>, { io: 'input' }).validate(
-          given,
+          input,
         );
         expect(checked).toHaveProperty('ok');
-        expect(JSON.stringify(given)).toBe(before);
+        expect(JSON.stringify(input)).toBe(before);
       }),
       { numRuns: 1000 },
     );

@@ -47,11 +47,11 @@ describe('a pattern that can take exponential time', () => {
     '',
     '^$',
     `(${'a'.repeat(5000)}+)+`,
-  ])('is not reported for a harmless one: %s', (pattern) => {
+  ])('is not found in a harmless one: %s', (pattern) => {
     expect(isSlowPattern(pattern)).toBe(false);
   });
 
-  it('is not reported for the formats that schema libraries write', () => {
+  it('is not found in the formats of zod', () => {
     const formats = [
       z.email(),
       z.uuid(),
@@ -124,10 +124,10 @@ describe('a value that does not match a slow pattern', () => {
       logger: () => undefined,
       tools: { it: tool({ input, run: () => 1 }) },
     });
-    let matched = 0;
+    let tests = 0;
     const test = RegExp.prototype.test;
     const spy = vi.spyOn(RegExp.prototype, 'test').mockImplementation(function (this: RegExp, text) {
-      if (this.source === '^(a+)+$') matched++;
+      if (this.source === '^(a+)+$') tests++;
       return test.call(this, text);
     });
     try {
@@ -139,6 +139,6 @@ describe('a value that does not match a slow pattern', () => {
     } finally {
       spy.mockRestore();
     }
-    expect(matched).toBe(1);
+    expect(tests).toBe(1);
   });
 });

@@ -7,7 +7,7 @@ import { compileSchema } from '../../../../src/schema/compile.js';
 import { explain } from '../../../../src/schema/explain/explain.js';
 import { type Schema, withJsonSchema } from '../../../../src/schema/schema.js';
 
-function told(schema: Schema, value: unknown, io: 'input' | 'output' = 'input'): string {
+function explanation(schema: Schema, value: unknown, io: 'input' | 'output' = 'input'): string {
   const compiled = compileSchema(schema, { io });
   const checked = compiled.validate(value);
   if (checked instanceof Promise || checked.ok) throw new Error('was accepted');
@@ -15,7 +15,8 @@ function told(schema: Schema, value: unknown, io: 'input' | 'output' = 'input'):
 }
 
 /** The explanation of one field's problem. */
-const field = (schema: unknown, value: unknown): string => told({ properties: { x: schema } }, { x: value });
+const field = (schema: unknown, value: unknown): string =>
+  explanation({ properties: { x: schema } }, { x: value });
 
 const pair = {
   type: 'object',
@@ -25,13 +26,13 @@ const pair = {
 
 describe('an explanation for the model', () => {
   it('names the field, the expected value, the received value and the valid fields', () => {
-    expect(told(pair, { a: 'x' })).toBe(
+    expect(explanation(pair, { a: 'x' })).toBe(
       'a: expected a number, got the string "x"; b: required (a number), missing. Valid fields: a, b.',
     );
   });
   it('does not report problems that coercion solved', () => {
-    expect(told(pair, { a: '5' })).toBe('b: required (a number), missing. Valid fields: a, b.');
-    expect(told(pair, { a: '5', b: 1 }, 'output')).toBe(
+    expect(explanation(pair, { a: '5' })).toBe('b: required (a number), missing. Valid fields: a, b.');
+    expect(explanation(pair, { a: '5', b: 1 }, 'output')).toBe(
       'a: expected a number, got the string "5". Valid fields: a, b.',
     );
   });
@@ -42,35 +43,37 @@ describe('an explanation for the model', () => {
       additionalProperties: false,
     };
     const fields = 'Valid fields: userName, city.';
-    expect(told(strict, { userNmae: 1 })).toBe(`userNmae: unknown field, did you mean "userName"? ${fields}`);
-    expect(told(strict, { user_name: 1 })).toBe(
+    expect(explanation(strict, { userNmae: 1 })).toBe(
+      `userNmae: unknown field, did you mean "userName"? ${fields}`,
+    );
+    expect(explanation(strict, { user_name: 1 })).toBe(
       `user_name: unknown field, did you mean "userName"? ${fields}`,
     );
-    expect(told(strict, { ciyt: 1 })).toBe(`ciyt: unknown field, did you mean "city"? ${fields}`);
-    expect(told(strict, { c: 1 })).toBe(`c: unknown field. ${fields}`);
-    expect(told(strict, { [`city${'x'.repeat(50)}`]: 1 })).toContain('x: unknown field. ');
-    expect(told(z.strictObject({ city: z.string().optional() }), { citi: 1 })).toBe(
+    expect(explanation(strict, { ciyt: 1 })).toBe(`ciyt: unknown field, did you mean "city"? ${fields}`);
+    expect(explanation(strict, { c: 1 })).toBe(`c: unknown field. ${fields}`);
+    expect(explanation(strict, { [`city${'x'.repeat(50)}`]: 1 })).toContain('x: unknown field. ');
+    expect(explanation(z.strictObject({ city: z.string().optional() }), { citi: 1 })).toBe(
       'citi: unknown field, did you mean "city"? Valid fields: city.',
     );
   });
   it('ignores names that are too long to be similar', () => {
     const schema = { properties: { [`city${'y'.repeat(40)}`]: {} }, additionalProperties: false };
-    expect(told(schema, { cityy: 1 })).toContain('cityy: unknown field. ');
+    expect(explanation(schema, { cityy: 1 })).toContain('cityy: unknown field. ');
   });
   it('shows nested paths, and the fields of that object', () => {
     const schema = { properties: { lines: { items: pair }, 'odd name': pair } };
     expect(
-      told(schema, {
+      explanation(schema, {
         lines: [
           { a: 1, b: 2 },
           { a: 1, b: null },
         ],
       }),
     ).toBe('lines[1].b: expected a number, got null. Valid fields of lines[1]: a, b.');
-    expect(told(schema, { 'odd name': { a: 1 } })).toBe(
+    expect(explanation(schema, { 'odd name': { a: 1 } })).toBe(
       '["odd name"].b: required (a number), missing. Valid fields of ["odd name"]: a, b.',
     );
-    expect(told(schema, { lines: 5, 'odd name': 5 })).toBe(
+    expect(explanation(schema, { lines: 5, 'odd name': 5 })).toBe(
       '["odd name"]: expected an object, got the number 5. Valid fields: lines, "odd name".',
     );
   });
@@ -190,7 +193,7 @@ describe('an explanation of a keyword', () => {
       'a: required (a string), missing. Valid fields: a.',
     ],
   ])('describes %s', (_name, schema, value, words) => {
-    expect(told(schema, value)).toBe(words);
+    expect(explanation(schema, value)).toBe(words);
   });
 });
 
@@ -214,14 +217,14 @@ describe('an explanation of a union', () => {
     ['JSON Schema', shape],
     ['zod', zodShape],
   ])('names the discriminators, or the problem in the branch that was meant (%s)', (_name, schema) => {
-    expect(told(schema, { kind: 'star' })).toMatch(
+    expect(explanation(schema, { kind: 'star' })).toMatch(
       /^kind: expected one of "circle", "square", got the string "star"\./,
     );
-    expect(told(schema, {})).toMatch(/^kind: required \(one of "circle", "square"\), missing\./);
-    expect(told(schema, { kind: 'square', side: 'x' })).toBe(
+    expect(explanation(schema, {})).toMatch(/^kind: required \(one of "circle", "square"\), missing\./);
+    expect(explanation(schema, { kind: 'square', side: 'x' })).toBe(
       'side: expected a number, got the string "x". Valid fields: kind, side.',
     );
-    expect(told(schema, { kind: 'circle' })).toBe(
+    expect(explanation(schema, { kind: 'circle' })).toBe(
       'radius: required (a number), missing. Valid fields: kind, radius.',
     );
   });
@@ -236,20 +239,20 @@ describe('an explanation of a union', () => {
   });
   it('names the alternatives by required fields', () => {
     const schema = { anyOf: [{ required: ['city'] }, { allOf: [{ required: ['lat', 'lon'] }] }] };
-    expect(told(schema, {})).toBe('fits none of 2 alternatives: { city } or { lat, lon }.');
+    expect(explanation(schema, {})).toBe('fits none of 2 alternatives: { city } or { lat, lon }.');
     const six = { anyOf: ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ required: [name] })) };
-    expect(told(six, {})).toContain(
+    expect(explanation(six, {})).toContain(
       'fits none of 6 alternatives: { a } or { b } or { c } or { d } or 2 more.',
     );
     expect(
-      told(
+      explanation(
         { anyOf: [{ minProperties: 1 }, { maxProperties: 0, minProperties: 1 }, { required: ['a'] }] },
         {},
       ),
     ).toContain('another shape or another shape or { a }');
   });
   it('reports that too many alternatives match', () => {
-    expect(told({ oneOf: [{ type: 'object' }, {}, { required: ['a'] }] }, {})).toBe(
+    expect(explanation({ oneOf: [{ type: 'object' }, {}, { required: ['a'] }] }, {})).toBe(
       'fits 2 of 3 alternatives, must fit exactly one.',
     );
   });
@@ -262,7 +265,7 @@ describe('an explanation of a union', () => {
         { kind: 'square', side: null },
       ],
     };
-    expect(told(list, value)).toBe(
+    expect(explanation(list, value)).toBe(
       'shapes[0].radius: expected a number, got true; shapes[2].side: expected a number, got null. Valid fields of shapes[0]: kind, radius.',
     );
   });
@@ -271,8 +274,8 @@ describe('an explanation of a union', () => {
 describe('a problem that only the schema library finds', () => {
   it("is reported in the library's words", () => {
     const schema = z.object({ n: z.number().refine((n) => n !== 13, 'must not be\nunlucky'), m: z.number() });
-    expect(told(schema, { n: 13, m: 1 })).toBe('n: must not be unlucky. Valid fields: n, m.');
-    expect(told(schema, { n: 13, m: 'x' })).toBe(
+    expect(explanation(schema, { n: 13, m: 1 })).toBe('n: must not be unlucky. Valid fields: n, m.');
+    expect(explanation(schema, { n: 13, m: 'x' })).toBe(
       'n: must not be unlucky; m: expected a number, got the string "x". Valid fields: n, m.',
     );
     const even = v.object({
@@ -282,15 +285,15 @@ describe('a problem that only the schema library finds', () => {
       ),
     });
     const paired = withJsonSchema(even, toJsonSchema(even, { errorMode: 'ignore' }));
-    expect(told(paired, { n: 3 })).toBe('n: must be even! Valid fields: n.');
+    expect(explanation(paired, { n: 3 })).toBe('n: must be even! Valid fields: n.');
   });
   it('is reported at the root too', () => {
     const schema = z
       .object({ a: z.number(), b: z.number() })
       .refine(({ a, b }) => a < b, 'a must be less than b');
-    expect(told(schema, { a: 2, b: 1 })).toBe('a must be less than b. Valid fields: a, b.');
+    expect(explanation(schema, { a: 2, b: 1 })).toBe('a must be less than b. Valid fields: a, b.');
   });
-  it('is reported without words if the library has none', () => {
+  it('is reported in general words if there are no issues', () => {
     const compiled = compileSchema(pair, { io: 'input' });
     expect(explain([], compiled, { a: 1, b: 2 })).toBe('The value does not match the schema.');
   });
@@ -303,16 +306,16 @@ describe('the limits of an explanation', () => {
       properties: Object.fromEntries(names.map((name) => [name, { type: 'null' }])),
       required: names,
     };
-    const text = told(schema, {});
+    const text = explanation(schema, {});
     expect(text.match(/missing/g)).toHaveLength(5);
     expect(text).toContain('; and 2 more problems. Valid fields: a, b, c, d, e, f, g.');
-    expect(told(schema, { a: null })).toContain('; and 1 more problem.');
+    expect(explanation(schema, { a: null })).toContain('; and 1 more problem.');
   });
   it('allow at most 60 characters of a value', () => {
     const secret = 'abc '.repeat(100);
-    const shown = /got the string (".*")\. Valid/.exec(field({ type: 'number' }, secret))?.[1] ?? '';
-    expect(shown.length).toBeLessThanOrEqual(60);
-    expect(shown.startsWith('"abc abc')).toBe(true);
+    const excerpt = /got the string (".*")\. Valid/.exec(field({ type: 'number' }, secret))?.[1] ?? '';
+    expect(excerpt.length).toBeLessThanOrEqual(60);
+    expect(excerpt.startsWith('"abc abc')).toBe(true);
     const quotes = field({ type: 'number' }, '"'.repeat(500));
     expect(quotes.length).toBeLessThan(120);
   });
@@ -322,11 +325,11 @@ describe('the limits of an explanation', () => {
       properties: Object.fromEntries(names.map((name) => [name, {}])),
       additionalProperties: false,
     };
-    expect(told(schema, { other: 1 })).toMatch(
+    expect(explanation(schema, { other: 1 })).toMatch(
       /^other: unknown field\. Valid fields: field0, .* \(and \d+ more\)\.$/,
     );
   });
-  it('allow at most 600 characters and no control characters, whatever the input', () => {
+  it('allow at most 620 characters and no control characters, whatever the input', () => {
     const long = 'n'.repeat(300);
     const strict = {
       type: 'object',
@@ -364,7 +367,7 @@ describe('the limits of an explanation', () => {
     const schema = JSON.parse(
       '{"properties":{"__proto__":{"type":"number"}},"required":["__proto__","constructor"],"additionalProperties":false}',
     );
-    expect(told(schema, JSON.parse('{"__proto__":"x","toString":1}'))).toBe(
+    expect(explanation(schema, JSON.parse('{"__proto__":"x","toString":1}'))).toBe(
       '__proto__: expected a number, got the string "x"; constructor: required, missing; toString: unknown field. Valid fields: __proto__.',
     );
   });

@@ -19,8 +19,8 @@ function echo(): { wire: Wire; sent: string[]; closes: () => number; events: () 
         sent.push(text);
         events?.message(text);
       },
-      start: (given) => {
-        events = given;
+      start: (listener) => {
+        events = listener;
       },
       close: async () => {
         closes += 1;

@@ -5,7 +5,7 @@ import { recorder } from '../../../../src/testing/recording/recorder.js';
 import { replay } from '../../../../src/testing/recording/replay.js';
 import { until } from '../../../support/until.js';
 
-function counting(...use: Middleware[]) {
+function countingServer(...use: Middleware[]) {
   let count = 0;
   return createServer({
     name: 'counting',
@@ -27,9 +27,9 @@ function counting(...use: Middleware[]) {
 
 const count = { name: 'count', arguments: {} };
 
-async function recorded(): Promise<string> {
+async function record(): Promise<string> {
   const tape = recorder();
-  const ask = inProcess(counting(tape));
+  const ask = inProcess(countingServer(tape));
   await ask('tools/list');
   await ask('tools/call', count);
   await ask('tools/call', count);
@@ -45,7 +45,7 @@ async function recorded(): Promise<string> {
 
 describe('a recording', () => {
   test('has a line of JSON for each event', async () => {
-    const lines = (await recorded()).trimEnd().split('\n');
+    const lines = (await record()).trimEnd().split('\n');
     expect(JSON.parse(lines[0] ?? '')).toEqual({ fullmcp: 'recording', version: 1 });
     const entries = lines.slice(1).map((line) => JSON.parse(line));
     expect(entries.map(({ call }) => call)).toEqual([1, 1, 2, 2, 3, 3, 4, 4, 4, 5, 5]);
@@ -55,15 +55,15 @@ describe('a recording', () => {
     expect(entries[10]).toMatchObject({ call: 5, error: { code: 'resource_not_found' } });
   });
 
-  test("contains neither secrets nor the client's description", async () => {
-    const text = await recorded();
+  test('contains no secrets and no metadata of the caller, and is replayed without them', async () => {
+    const text = await record();
     for (const secret of ['correct horse', 'k-123', 'private', '"token":"abc"']) {
       expect(text).not.toContain(secret);
     }
     expect(text).toContain('"user":"ada"');
     expect(text).toContain('"password":"***"');
     const tape = recorder({ redact: ['user'] });
-    await inProcess(counting(tape))('tools/call', { name: 'login', arguments: { user: 'ada' } });
+    await inProcess(countingServer(tape))('tools/call', { name: 'login', arguments: { user: 'ada' } });
     expect(tape.recording).toContain('{"user":"***"}');
     const again = replay(tape.recording);
     await expect(
@@ -71,17 +71,17 @@ describe('a recording', () => {
     ).resolves.toMatchObject({ resultType: 'complete' });
   });
 
-  test('is delivered line by line', async () => {
+  test('is delivered to onLine line by line', async () => {
     const lines: string[] = [];
     const tape = recorder({ onLine: (line) => lines.push(line) });
-    await inProcess(counting(tape))('tools/call', count);
+    await inProcess(countingServer(tape))('tools/call', count);
     expect(`${lines.join('\n')}\n`).toBe(tape.recording);
   });
 });
 
 describe('a replay', () => {
   test('returns the recorded responses in order, and then the last one again', async () => {
-    const ask = inProcess({ dispatch: replay(await recorded()) });
+    const ask = inProcess({ dispatch: replay(await record()) });
     const values: unknown[] = [];
     for (let i = 0; i < 3; i++) values.push((await ask('tools/call', count))['content']);
     expect(values).toMatchObject([[{ text: '1' }], [{ text: '2' }], [{ text: '2' }]]);
@@ -93,8 +93,8 @@ describe('a replay', () => {
   });
 
   test('finds a call whatever the order of its fields, its secrets and its metadata', async () => {
-    const notified: unknown[] = [];
-    const ask = inProcess({ dispatch: replay(await recorded()) });
+    const notifications: unknown[] = [];
+    const ask = inProcess({ dispatch: replay(await record()) });
     const outcome = await ask(
       'tools/call',
       {
@@ -102,16 +102,16 @@ describe('a replay', () => {
         arguments: { nested: [{ API_Key: 'other' }], password: 'another', user: 'ada' },
         name: 'login',
       },
-      { onNotification: (method, params) => notified.push([method, params]) },
+      { onNotification: (method, params) => notifications.push([method, params]) },
     );
     expect(outcome['structuredContent']).toEqual({ token: '***', user: 'ada' });
-    expect(notified).toEqual([['notifications/progress', { progressToken: 7, progress: 1, total: 2 }]]);
+    expect(notifications).toEqual([['notifications/progress', { progressToken: 7, progress: 1, total: 2 }]]);
   });
 
   test('lists its calls when it is asked for something else, without secrets', async () => {
-    const dispatch = replay(await recorded());
+    const dispatch = replay(await record());
     const call = callOf('tools/call', { name: 'login', arguments: { token: 'tell nobody' } });
-    const error = await dispatch(call).catch((thrown) => thrown);
+    const error = await dispatch(call).catch((reason) => reason);
     expect(error).toMatchObject({
       code: 'invalid_request',
       message: expect.stringMatching(
@@ -121,22 +121,22 @@ describe('a replay', () => {
   });
 
   test('reports the recorded capabilities of the server', async () => {
-    const ask = inProcess({ dispatch: replay(await recorded()) });
+    const ask = inProcess({ dispatch: replay(await record()) });
     expect(await ask('server/discover')).toMatchObject({ capabilities: { tools: {}, resources: {} } });
   });
 
   test('holds a subscription open, and sends its recorded notifications', async () => {
     const tape = recorder();
-    const server = counting(tape);
+    const server = countingServer(tape);
     const listen = { notifications: { toolsListChanged: true } };
-    const heard: string[] = [];
+    const methods: string[] = [];
     const first = new AbortController();
     const open = inProcess(server)('subscriptions/listen', listen, {
       signal: first.signal,
-      onNotification: (method) => heard.push(method),
+      onNotification: (method) => methods.push(method),
     }).catch(() => undefined);
     server.changed.tools();
-    await until('the change was told', () => heard.length === 2);
+    await until('the change has arrived', () => methods.length === 2);
     first.abort();
     await open;
 
@@ -149,7 +149,7 @@ describe('a replay', () => {
     }).finally(() => {
       ended = true;
     });
-    expect(replayed).toEqual(heard);
+    expect(replayed).toEqual(methods);
     await Promise.resolve();
     expect(ended).toBe(false);
     second.abort();

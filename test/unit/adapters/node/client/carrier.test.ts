@@ -19,9 +19,9 @@ import { soon, until } from '../../../../support/until.js';
 
 leaveNothingBehind({ everyTimer: false });
 
-const opened: (() => unknown)[] = [];
+const closers: (() => unknown)[] = [];
 afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
+  for (const close of closers.splice(0).reverse()) await close();
 });
 
 function pem(name: string): string {
@@ -43,7 +43,7 @@ async function listen(server: ReturnType<typeof createTcp>, secure = false): Pro
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  opened.push(
+  closers.push(
     () =>
       new Promise((resolve) => {
         server.close(resolve);
@@ -53,7 +53,7 @@ async function listen(server: ReturnType<typeof createTcp>, secure = false): Pro
   return { port: (server.address() as AddressInfo).port, sockets, connections: () => connections };
 }
 
-/** An MCP server that does what a test says. */
+/** An MCP server that does what a test tells it. */
 function mcp(act: Act = modernServer()): (request: IncomingMessage, response: ServerResponse) => void {
   return async (request, response) => {
     let text = '';
@@ -63,13 +63,13 @@ function mcp(act: Act = modernServer()): (request: IncomingMessage, response: Se
   };
 }
 
-async function meet(url: string, options: ConnectOptions = {}): Promise<Client> {
+async function connectTo(url: string, options: ConnectOptions = {}): Promise<Client> {
   const client = await soon('the connection', connect(url, options));
-  opened.push(() => client.close());
+  closers.push(() => client.close());
   return client;
 }
 
-async function refusedBy(url: string, options: ConnectOptions = {}): Promise<McpError> {
+async function failureOf(url: string, options: ConnectOptions = {}): Promise<McpError> {
   const error = await connect(url, options).then(
     (client) => client.close().then(() => undefined),
     (reason: unknown) => reason,
@@ -85,7 +85,7 @@ describe('certificates', () => {
 
   test('of an unknown authority are rejected, and the error says how to trust them', async () => {
     const { port } = await secureServer();
-    const error = await refusedBy(`https://127.0.0.1:${port}/mcp`);
+    const error = await failureOf(`https://127.0.0.1:${port}/mcp`);
     expect(error.code).toBe('connect_failed');
     expect(error.message).toContain(`Cannot reach https://127.0.0.1:${port}/mcp (`);
     expect(error.message).toContain("pass the authority's certificate as the option `ca`");
@@ -95,7 +95,7 @@ describe('certificates', () => {
     'of https://%s are trusted with `ca`, and connections are reused',
     async (host) => {
       const { port, connections } = await secureServer();
-      const client = await meet(`https://${host}:${port}/mcp`, { ca: pem('ca') });
+      const client = await connectTo(`https://${host}:${port}/mcp`, { ca: pem('ca') });
       for (let call = 0; call < 5; call++) {
         expect((await client.callTool('echo', { text: 'safe' })).text).toBe('safe');
       }
@@ -108,7 +108,7 @@ describe('certificates', () => {
     const { port } = await secureServer();
     const lookup: ConnectOptions['lookup'] = (_name, { all }, callback) =>
       all ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4);
-    const error = await refusedBy(`https://mcp.test:${port}/mcp`, { ca: [pem('ca')], lookup });
+    const error = await failureOf(`https://mcp.test:${port}/mcp`, { ca: [pem('ca')], lookup });
     expect(error.message).toContain('its certificate is for another host name');
   });
 
@@ -116,14 +116,14 @@ describe('certificates', () => {
     const { port } = await secureServer({ ca: pem('ca'), requestCert: true, rejectUnauthorized: true });
     const url = `https://127.0.0.1:${port}/mcp`;
     const own = { ca: pem('ca'), cert: pem('client-cert'), key: Buffer.from(pem('client-key')) };
-    expect((await (await meet(url, own)).callTool('echo')).text).toBe('hello');
-    expect((await refusedBy(url, { ca: pem('ca') })).code).toBe('connect_failed');
+    expect((await (await connectTo(url, own)).callTool('echo')).text).toBe('hello');
+    expect((await failureOf(url, { ca: pem('ca') })).code).toBe('connect_failed');
   });
 
   test('that are malformed are rejected before anything is sent', async () => {
     const { port, sockets } = await secureServer();
     for (const wrong of [{ ca: 'no certificate' }, { cert: pem('client-cert'), key: pem('key') }]) {
-      const error = await refusedBy(`https://127.0.0.1:${port}/mcp`, wrong);
+      const error = await failureOf(`https://127.0.0.1:${port}/mcp`, wrong);
       expect(error.code).toBe('invalid_request');
       expect(error.message).toContain('The options `ca`, `cert` and `key` cannot be used');
       expect(error.message).not.toContain('PRIVATE KEY-----');
@@ -132,7 +132,7 @@ describe('certificates', () => {
   });
 
   test('are an error together with a custom `fetch`, since they would do nothing', async () => {
-    const error = await refusedBy('https://127.0.0.1:1/mcp', { fetch, ca: pem('ca'), proxy: false });
+    const error = await failureOf('https://127.0.0.1:1/mcp', { fetch, ca: pem('ca'), proxy: false });
     expect(error.code).toBe('invalid_request');
     expect(error.message).toContain('`ca`, `proxy`: this has no effect on the option `fetch`');
   });
@@ -143,7 +143,7 @@ describe('a proxy', () => {
     const { port } = await listen(createHttp(mcp()));
     await using proxy = await proxyServer();
     const url = `http://127.0.0.1:${port}/mcp?key=1`;
-    const client = await meet(url, { proxy: proxy.url.replace('http://', 'http://user:p%40ss@') });
+    const client = await connectTo(url, { proxy: proxy.url.replace('http://', 'http://user:p%40ss@') });
     expect((await client.callTool('echo')).text).toBe('hello');
     expect(new Set(proxy.asked)).toEqual(new Set([`POST ${url}`]));
     const basic = `Basic ${Buffer.from('user:p@ss').toString('base64')}`;
@@ -151,22 +151,22 @@ describe('a proxy', () => {
     await client.close();
   });
 
-  test('tunnels https:// unread, and the tunnel is reused', async () => {
+  test('tunnels https:// connections, which are reused', async () => {
     const server = createHttps({ key: pem('key'), cert: pem('cert') }, mcp());
     const { port } = await listen(server, true);
     await using proxy = await proxyServer();
-    const client = await meet(`https://localhost:${port}/mcp`, { proxy: proxy.url, ca: pem('ca') });
+    const client = await connectTo(`https://localhost:${port}/mcp`, { proxy: proxy.url, ca: pem('ca') });
     for (let call = 0; call < 3; call++) expect((await client.callTool('echo')).text).toBe('hello');
     expect(new Set(proxy.asked)).toEqual(new Set([`CONNECT localhost:${port}`]));
     expect(proxy.asked.length).toBeLessThanOrEqual(2);
     await client.close();
   });
 
-  test('can be named by the environment', async () => {
+  test('that the environment names is used, and named in the error if it refuses', async () => {
     await using proxy = await proxyServer({ refuse: 502 });
     process.env['HTTPS_PROXY'] = proxy.url;
     try {
-      const error = await refusedBy('https://mcp.test/mcp?key=secret');
+      const error = await failureOf('https://mcp.test/mcp?key=secret');
       expect(error.code).toBe('connect_failed');
       expect(error.message).toContain(`The proxy ${proxy.url} refused to connect to mcp.test:443 (502).`);
       expect(error.message).not.toContain('secret');
@@ -178,11 +178,11 @@ describe('a proxy', () => {
 
   test('that requires credentials leads to an error that says where to put them', async () => {
     await using proxy = await proxyServer({ refuse: 407 });
-    const secure = await refusedBy('https://mcp.test/mcp', { proxy: proxy.url });
+    const secure = await failureOf('https://mcp.test/mcp', { proxy: proxy.url });
     expect(secure.message).toContain(
       'wants a user name and a password. Put them into the URL that the option `proxy` has',
     );
-    const plain = await refusedBy('http://mcp.test/mcp', { proxy: proxy.url });
+    const plain = await failureOf('http://mcp.test/mcp', { proxy: proxy.url });
     expect(plain.message).toContain('The proxy wants a user name and a password (407)');
   });
 
@@ -190,8 +190,8 @@ describe('a proxy', () => {
     'that cannot be reached is named in the error instead of the server, for %s',
     async (scheme) => {
       const { port } = await listen(createTcp());
-      await opened.pop()?.();
-      const error = await refusedBy(`${scheme}://mcp.test/mcp`, {
+      await closers.pop()?.();
+      const error = await failureOf(`${scheme}://mcp.test/mcp`, {
         proxy: `http://user:secret@127.0.0.1:${port}`,
       });
       expect(error.code).toBe('connect_failed');
@@ -205,13 +205,13 @@ describe('a proxy', () => {
   test('leaves nothing open if the call is aborted while the tunnel is made', async () => {
     const { port, sockets } = await listen(createTcp((socket) => void socket.resume()));
     const controller = new AbortController();
-    const failed = refusedBy('https://mcp.test/mcp', {
+    const failing = failureOf('https://mcp.test/mcp', {
       proxy: `http://127.0.0.1:${port}`,
       signal: controller.signal,
     });
     await until('the proxy is asked', () => sockets.size === 1);
     controller.abort();
-    expect((await failed).code).toBe('cancelled');
+    expect((await failing).code).toBe('cancelled');
     await until('the tunnel is given up', () => sockets.size === 0);
   });
 });
@@ -223,29 +223,29 @@ describe('WebSockets over Node', () => {
     sockets.on('connection', (socket) =>
       socket.on('message', (data) => {
         const { id, method } = JSON.parse(String(data));
-        const said =
+        const fields =
           method === 'server/discover'
             ? { supportedVersions: ['2026-07-28'], capabilities: {} }
             : { content: [] };
-        socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: { resultType: 'complete', ...said } }));
+        socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: { resultType: 'complete', ...fields } }));
       }),
     );
     return listen(https, true);
   }
 
-  test('use `ca`, `lookup` and `proxy` for wss:// too', async () => {
+  test('use `ca` and `proxy` for wss:// too', async () => {
     const { port } = await socketServer();
     await using proxy = await proxyServer();
     const url = `wss://localhost:${port}/`;
-    expect((await refusedBy(url)).code).toBe('connect_failed');
-    const client = await meet(url, { ca: pem('ca'), proxy: proxy.url });
+    expect((await failureOf(url)).code).toBe('connect_failed');
+    const client = await connectTo(url, { ca: pem('ca'), proxy: proxy.url });
     expect((await client.callTool('echo')).content).toEqual([]);
     expect(proxy.asked).toEqual([`CONNECT localhost:${port}`]);
     await client.close();
   });
 
   test('reject these options together with a custom `WebSocket`, since they would do nothing', async () => {
-    const error = await refusedBy('wss://127.0.0.1:1/', { WebSocket: class {} as never, ca: pem('ca') });
+    const error = await failureOf('wss://127.0.0.1:1/', { WebSocket: class {} as never, ca: pem('ca') });
     expect(error.message).toContain('`ca`: this needs the WebSocket that fullmcp opens on Node');
   });
 });
@@ -253,28 +253,28 @@ describe('WebSockets over Node', () => {
 describe('name resolution', () => {
   test('uses `lookup`, and does not connect to an address that it rejects', async () => {
     const { port } = await listen(createHttp(mcp()));
-    const asked: string[] = [];
+    const names: string[] = [];
     const lookup: ConnectOptions['lookup'] = (name, { all }, callback) => {
-      asked.push(name);
+      names.push(name);
       if (name !== 'mcp.test') return callback(Object.assign(new Error('no'), { code: 'EACCES' }), '');
       if (all) callback(null, [{ address: '127.0.0.1', family: 4 }]);
       else callback(null, '127.0.0.1', 4);
     };
-    const client = await meet(`http://mcp.test:${port}/mcp`, { lookup });
+    const client = await connectTo(`http://mcp.test:${port}/mcp`, { lookup });
     expect((await client.callTool('echo')).text).toBe('hello');
-    expect((await refusedBy(`http://other.test:${port}/mcp`, { lookup })).message).toContain('(EACCES)');
-    expect(new Set(asked)).toEqual(new Set(['mcp.test', 'other.test']));
+    expect((await failureOf(`http://other.test:${port}/mcp`, { lookup })).message).toContain('(EACCES)');
+    expect(new Set(names)).toEqual(new Set(['mcp.test', 'other.test']));
   });
 
   test("accepts Node's own lookup function", async () => {
     const { port } = await listen(createHttp(mcp()));
-    const client = await meet(`http://127.0.0.1:${port}/mcp`, { lookup: dnsLookup });
+    const client = await connectTo(`http://127.0.0.1:${port}/mcp`, { lookup: dnsLookup });
     expect((await client.callTool('echo')).text).toBe('hello');
   });
 
   test('finds localhost on whichever of its addresses the server listens', async () => {
     const { port } = await listen(createHttp(mcp()));
-    const client = await meet(`http://localhost:${port}/mcp`);
+    const client = await connectTo(`http://localhost:${port}/mcp`);
     expect((await client.callTool('echo')).text).toBe('hello');
   });
 });
@@ -286,7 +286,7 @@ describe('the connections of the carrier', () => {
   ): (more?: Partial<CarriedRequest>) => ReturnType<HttpCarrier['send']> {
     const url = new URL(`http://127.0.0.1:${port}/mcp`);
     const carrier = nodeCarrier(url, {}, limits);
-    opened.push(() => carrier.close());
+    closers.push(() => carrier.close());
     return (more = {}) =>
       carrier.send({
         ...{ method: 'POST', url, commonHeaders: {}, headers: {}, body: '{}', lane: 'call' },
@@ -295,7 +295,7 @@ describe('the connections of the carrier', () => {
       });
   }
 
-  test('are enough that open calls never delay a response or a stream', async () => {
+  test('are limited to 256 for calls, which do not delay a brief request or a stream', async () => {
     const waiting: ServerResponse[] = [];
     const { port } = await listen(
       createHttp((request, response) => {
@@ -355,7 +355,7 @@ describe('the connections of the carrier', () => {
     expect(await (await next).text(100)).toBe('then');
   });
 
-  test('are never used for a request when the server closes idle ones soon', async () => {
+  test('are reused only if the server keeps idle ones for more than a second', async () => {
     const server = createHttp((_request, response) => void response.end('x'));
     server.keepAliveTimeout = 2000;
     const { port, connections } = await listen(server);
@@ -388,12 +388,12 @@ describe('the connections of the carrier', () => {
     expect(connections()).toBe(20);
   });
 
-  test('report a request as unsent only if that is certain', async () => {
-    let seen = 0;
+  test('do not report a request as unsent if they break after the server has read it', async () => {
+    let requests = 0;
     const { port } = await listen(
       createTcp((socket) =>
         socket.on('data', () => {
-          if (++seen % 2 === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+          if (++requests % 2 === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
           else socket.destroy();
         }),
       ),
@@ -409,7 +409,7 @@ describe('the connections of the carrier', () => {
     const { port } = await listen(createTcp(() => undefined));
     const url = new URL(`https://127.0.0.1:${port}/mcp`);
     const carrier = nodeCarrier(url, {}, { connectMs: 50 });
-    opened.push(() => carrier.close());
+    closers.push(() => carrier.close());
     const request = {
       method: 'POST',
       url,
@@ -426,7 +426,7 @@ describe('the connections of the carrier', () => {
     });
   });
 
-  test('are given up if the head of a stream is late, while a call may take its time', async () => {
+  test('are given up if the head of a stream is late, but not if that of a call is', async () => {
     const { port, sockets } = await listen(createHttp(() => undefined));
     const send = carry(port, { headMs: 50 });
     const call = send();
@@ -461,7 +461,7 @@ describe('the connections of the carrier', () => {
     await expect((await carry(port)()).text(100)).rejects.toThrow('encoded as "zstd"');
   });
 
-  test('never lead to another server, whatever asks for it', async () => {
+  test('are not opened for a request to another origin, which is rejected', async () => {
     const { port, sockets } = await listen(createHttp((_request, response) => void response.end()));
     const send = carry(port);
     await expect(send({ url: new URL(`http://localhost:${port}/mcp`) })).rejects.toThrow(
@@ -470,9 +470,9 @@ describe('the connections of the carrier', () => {
     expect(sockets.size).toBe(0);
   });
 
-  test('are all closed with the client, and waiting requests are not sent later', async () => {
+  test('are all closed with the client, and none is opened afterwards', async () => {
     const { port, sockets, connections } = await listen(createHttp(mcp()));
-    const client = await meet(`http://127.0.0.1:${port}/mcp`);
+    const client = await connectTo(`http://127.0.0.1:${port}/mcp`);
     await Promise.all(Array.from({ length: 20 }, () => client.callTool('echo')));
     expect(sockets.size).toBeGreaterThan(0);
     const before = connections();

@@ -3,7 +3,7 @@ import { proxyFor } from '../../../../../src/adapters/node/client/proxy.js';
 
 // The choice of a proxy for an address. Its use is tested in carrier.test.ts.
 
-function chosen(url: string, environment: Record<string, string>): string | undefined {
+function proxyOf(url: string, environment: Record<string, string>): string | undefined {
   return proxyFor(new URL(url), undefined, environment)?.url.origin;
 }
 
@@ -30,9 +30,12 @@ describe('the proxy of the environment', () => {
     ['http://127.8.8.8/', { HTTP_PROXY: PROXY }, undefined],
     ['http://[::1]/', { HTTP_PROXY: PROXY }, undefined],
     ['http://127.0.0.1.evil.test/', { HTTP_PROXY: PROXY }, PROXY],
-  ])('is chosen: %s with %j goes through %s', (url, environment, expected) => {
-    expect(chosen(url, environment as Record<string, string>)).toBe(expected);
-  });
+  ])(
+    'is chosen by scheme and never for loopback: %s with %j goes through %s',
+    (url, environment, expected) => {
+      expect(proxyOf(url, environment as Record<string, string>)).toBe(expected);
+    },
+  );
 });
 
 describe('NO_PROXY', () => {
@@ -62,13 +65,13 @@ describe('NO_PROXY', () => {
     [',, ', 'http://mcp.test/', false],
     ['/', 'http://mcp.test/', false],
     [':', 'http://mcp.test/', false],
-  ])('%j exempts %s: %s', (exceptions, url, excepted) => {
-    expect(chosen(url, { HTTP_PROXY: PROXY, NO_PROXY: exceptions }) === undefined).toBe(excepted);
+  ])('%j exempts %s: %s', (exceptions, url, isExempt) => {
+    expect(proxyOf(url, { HTTP_PROXY: PROXY, NO_PROXY: exceptions }) === undefined).toBe(isExempt);
   });
 
   test('is read in reasonable time even if the list is long', () => {
     const long = `${'.'.repeat(50_000)}${' '.repeat(50_000)}${'[:'.repeat(50_000)}`;
-    expect(chosen('http://mcp.test/', { HTTP_PROXY: PROXY, NO_PROXY: long })).toBe(PROXY);
+    expect(proxyOf('http://mcp.test/', { HTTP_PROXY: PROXY, NO_PROXY: long })).toBe(PROXY);
   });
 });
 
@@ -86,8 +89,8 @@ describe('the option `proxy`', () => {
     ],
     ['http://user:secret@proxy.test:port', 'is not a valid URL'],
   ])('rejects %s with an error that shows no password', (proxy, why) => {
-    const refused = (): unknown => proxyFor(new URL('http://mcp.test/'), proxy, {});
-    expect(refused).toThrow(why);
-    expect(refused).not.toThrow(/secret/);
+    const choose = (): unknown => proxyFor(new URL('http://mcp.test/'), proxy, {});
+    expect(choose).toThrow(why);
+    expect(choose).not.toThrow(/secret/);
   });
 });

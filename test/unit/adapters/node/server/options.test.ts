@@ -39,7 +39,7 @@ describe('an option in the environment', () => {
     });
   });
 
-  test('must be valid', () => {
+  test('that must be a whole number leads to an error that shows its value', () => {
     expect(() => withEnvironment({}, { PORT: 'http' })).toThrow(
       'The environment variable PORT must be a whole number, but it is "http"',
     );
@@ -64,15 +64,19 @@ describe('an option in the environment', () => {
 
 describe('the list of allowed hosts', () => {
   test.each<[string, ServeOptions, unknown]>([
-    ['a name is answered to', { host: 'box.lan' }, ['box.lan']],
+    ['a name is allowed', { host: 'box.lan' }, ['box.lan']],
     [
-      'beside the others',
+      'a name is added to the configured ones',
       { host: 'box.lan', allowedHosts: ['api.example.com'] },
       ['api.example.com', 'box.lan'],
     ],
-    ['an address needs no list', { host: '0.0.0.0' }, undefined],
-    ['nor does an IPv6 address', { host: '::' }, undefined],
-    ['nor any host', { host: 'box.lan', allowedHosts: unsafeAnyHost }, unsafeAnyHost],
+    ['an address adds nothing', { host: '0.0.0.0' }, undefined],
+    ['an IPv6 address adds nothing', { host: '::' }, undefined],
+    [
+      'a name adds nothing if any host is allowed',
+      { host: 'box.lan', allowedHosts: unsafeAnyHost },
+      unsafeAnyHost,
+    ],
   ])('follows from the host that the server listens on: %s', (_, options, expected) => {
     expect(withOwnHost(options).allowedHosts).toEqual(expected);
   });

@@ -39,10 +39,10 @@ test('a handler explains what is wrong with its path and its URL', () => {
   expect(() => createHandler(fresh(), { publicUrl: '/mcp' })).toThrow('"publicUrl" must be a URL');
 });
 
-test('a rejected host or origin is logged once, with the variable that allows it, and not without limit', async () => {
+test('a rejected host or origin is logged once, with the variable that allows it, and at most 20 are logged', async () => {
   const log = vi.fn();
-  const watched = createServer({ name: 'watched', version: '1.0.0', logger: log });
-  await using serving = await serve(watched, { port: 0, signals: false });
+  const server = createServer({ name: 'watched', version: '1.0.0', logger: log });
+  await using serving = await serve(server, { port: 0, signals: false });
   const from = (headers: Record<string, string>) =>
     send(serving.url, { method: 'POST', body: '{}', headers });
   for (let times = 0; times < 3; times++) {
@@ -71,7 +71,7 @@ function stderrOf(program: string, ...flags: string[]): string {
 
 const entry = (name: string): string => JSON.stringify(pathToFileURL(`dist/${name}.js`).href);
 
-test('a port that is already in use ends a program with that sentence, not with a page of stack', async () => {
+test('a port that is already in use ends a program with an error that has no stack trace', async () => {
   await using first = await serve(fresh(), { port: 0, signals: false });
   const stderr = stderrOf(`
     const { createServer } = await import(${entry('index')});
