@@ -67,9 +67,9 @@ export interface Connect {
   <S = unknown>(target?: Target, options?: ConnectOptions): Promise<Client<S>>;
 }
 
-/** Makes a `connect` for a runtime, with a cache of its own for the eras of servers. */
+/** Makes the `connect` of a runtime, with a cache that remembers the era of each server. */
 export function makeConnect(runtime: Runtime): Connect {
-  const remembered = new KnownServers();
+  const sharedServers = new KnownServers();
 
   async function connect(target?: Target, options: ConnectOptions = {}): Promise<Client> {
     await checkOptionsOf('connect', options, connectKeys);
@@ -81,20 +81,20 @@ export function makeConnect(runtime: Runtime): Connect {
   async function connectTo(resolved: ResolvedTarget, options: ConnectOptions): Promise<Client> {
     switch (resolved.kind) {
       case 'list':
-        return firstReady(flat(resolved.targets), options);
+        return connectFirst(flatten(resolved.targets), options);
       case 'config':
         return group(resolved.config, options);
       case 'config-file': {
-        const { readConfig = unable('read a file') } = runtime;
+        const { readConfig = unsupported('read a file') } = runtime;
         return group(await readConfig(resolved.path), options);
       }
       case 'script': {
-        const { script = unable('start a process') } = runtime;
+        const { script = unsupported('start a process') } = runtime;
         return connectToScript(await script(resolved.path), options);
       }
       default:
         return createClient({
-          open: openLinkOf(resolved, options),
+          open: openLinkTo(resolved, options),
           target: nameOf(resolved),
           cacheKey: cacheKeyOf(resolved),
           // A server in the same process answers as fast as a cache, and is always up to date.
@@ -110,7 +110,7 @@ export function makeConnect(runtime: Runtime): Connect {
     return connectGroup(config, options, connect);
   }
 
-  async function firstReady(targets: readonly ResolvedTarget[], options: ConnectOptions): Promise<Client> {
+  async function connectFirst(targets: readonly ResolvedTarget[], options: ConnectOptions): Promise<Client> {
     if (targets.length === 0) throw new McpError('invalid_request', 'The array of targets is empty.');
     const attempts = new Attempts();
     for (const resolved of targets) {
@@ -141,16 +141,16 @@ export function makeConnect(runtime: Runtime): Connect {
     }
   }
 
-  function openLinkOf(resolved: OpenableTarget, options: ConnectOptions): OpenLink {
-    if (resolved.kind === 'in-process') return inProcess(resolved.dispatch, options);
-    return openKnown(opening(resolved, options), {
+  function openLinkTo(resolved: OpenableTarget, options: ConnectOptions): OpenLink {
+    if (resolved.kind === 'in-process') return openInProcess(resolved.dispatch, options);
+    return openKnown(openAnyEraTo(resolved, options), {
       key: eraKeyOf(resolved),
-      knownServers: options.knownServers ?? remembered,
+      knownServers: options.knownServers ?? sharedServers,
       options,
     });
   }
 
-  function opening(
+  function openAnyEraTo(
     resolved: Exclude<OpenableTarget, { kind: 'in-process' }>,
     options: ConnectOptions,
   ): OpenAnyEra {
@@ -159,7 +159,7 @@ export function makeConnect(runtime: Runtime): Connect {
       const { stderr, maxMessageBytes } = options;
       const limits = maxMessageBytes === undefined ? {} : { maxMessageBytes };
       const server = stderr === undefined ? resolved.server : { stderr, ...resolved.server };
-      const { openProcess = unable('start a process') } = runtime;
+      const { openProcess = unsupported('start a process') } = runtime;
       return async function overStdio(events, open) {
         const { overWire } = await import('./open/wire.js');
         return overWire(() => openProcess(server, limits), { ...over, transport: 'stdio' })(events, open);
@@ -178,23 +178,23 @@ export function makeConnect(runtime: Runtime): Connect {
 }
 
 // Loaded when needed: few web pages have a server in the same process.
-function inProcess(dispatch: Dispatch, { caller }: ConnectOptions): OpenLink {
+function openInProcess(dispatch: Dispatch, { caller }: ConnectOptions): OpenLink {
   return async (_events, open) => {
     const { dispatchLink } = await import('../transports/memory/link.js');
     return dispatchLink(dispatch, { open, caller });
   };
 }
 
-function flat(targets: readonly Target[]): readonly ResolvedTarget[] {
+function flatten(targets: readonly Target[]): readonly ResolvedTarget[] {
   return targets
     .map(resolveTarget)
-    .flatMap((resolved) => (resolved.kind === 'list' ? flat(resolved.targets) : resolved));
+    .flatMap((resolved) => (resolved.kind === 'list' ? flatten(resolved.targets) : resolved));
 }
 
 /** Reports misspelt fields of a target before anything is tried. */
 async function checkTargets(target: Target | undefined): Promise<void> {
   if (Array.isArray(target)) {
-    for (const one of target) await checkTargets(one);
+    for (const item of target) await checkTargets(item);
   } else if (
     typeof target === 'object' &&
     !(target instanceof URL) &&
@@ -217,20 +217,20 @@ function withHeaders(options: ConnectOptions, own: HeaderValues | undefined): Co
   if (own === undefined) return options;
   const { headers: shared } = options;
   const headers = async (): Promise<[string, string][]> => [
-    ...pairs(typeof shared === 'function' ? await shared() : shared),
-    ...pairs(own),
+    ...toPairs(typeof shared === 'function' ? await shared() : shared),
+    ...toPairs(own),
   ];
   return { ...options, headers };
 }
 
-function pairs(headers: HeaderValues = {}): [string, string][] {
+function toPairs(headers: HeaderValues = {}): [string, string][] {
   return headers instanceof Headers || Array.isArray(headers)
     ? [...(headers as Iterable<[string, string]>)]
     : Object.entries(headers as Record<string, string>);
 }
 
-function unable(what: string): () => Promise<never> {
+function unsupported(action: string): () => Promise<never> {
   return async () => {
-    throw new McpError('invalid_request', `A browser cannot ${what}: connect to a URL instead.`);
+    throw new McpError('invalid_request', `A browser cannot ${action}: connect to a URL instead.`);
   };
 }

@@ -55,7 +55,7 @@ export interface OneShots {
   readonly serverInfo: (target?: Target, options?: ConnectOptions) => Promise<ServerFacts>;
 }
 
-// The client's own `onLog` gets the messages of the call too: with both, each message would come twice.
+// The client's own `onLog` receives the messages of the call, too: with both, each message would be reported twice.
 const { onLog: _, ...keysOfCall } = callKeys;
 
 export function makeOneShots(
@@ -72,15 +72,15 @@ export function makeOneShots(
 
   // One object has the options of the connection and those of the call; each gets only its own.
   async function once<T>(
-    what: string,
+    functionName: string,
     target: Target | undefined,
     options: OneShotOptions,
     use: (client: Client, call: ToolCallOptions) => Promise<T>,
   ): Promise<T> {
-    await checkOptionsOf(what, options, oneShotKeys);
-    const split = (keys: object): object =>
+    await checkOptionsOf(functionName, options, oneShotKeys);
+    const pick = (keys: object): object =>
       Object.fromEntries(Object.entries(options).filter(([key]) => Object.hasOwn(keys, key)));
-    return withClient(target, (client) => use(client, split(keysOfCall)), split(connectKeys));
+    return withClient(target, (client) => use(client, pick(keysOfCall)), pick(connectKeys));
   }
 
   return {

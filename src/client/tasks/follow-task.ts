@@ -6,7 +6,7 @@ import type { CallResult, TaskState } from '../model/client.js';
 import type { AnswerQuestion } from '../model/handlers.js';
 import type { CallOptions, Progress } from '../model/options.js';
 import { TaskAnswering } from './task-answering.js';
-import { Following } from './task-poller.js';
+import { TaskPoller } from './task-poller.js';
 
 // Waits for tasks. Loaded with the first task whose result a program wants.
 
@@ -40,7 +40,7 @@ export async function followTask(task: FollowedTask): Promise<JsonObject> {
     maxRounds: parts.maxRounds,
     send: (responses) => update(responses, polling),
   });
-  const following = new Following(
+  const poller = new TaskPoller(
     id,
     {
       get: () => get(polling),
@@ -52,7 +52,7 @@ export async function followTask(task: FollowedTask): Promise<JsonObject> {
     initialState,
   );
   try {
-    return await following.result();
+    return await poller.result();
   } finally {
     limit.end();
   }

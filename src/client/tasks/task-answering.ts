@@ -4,7 +4,7 @@ import type { AnswerQuestion } from '../model/handlers.js';
 
 // Answers the questions of a task.
 
-/** A question that is still open after this many polls has been asked again: a server accepts an answer within a few polls. */
+/** A question that is still open after this many polls counts as asked again: a server accepts an answer within a few polls. */
 const POLLS_UNTIL_REFUSED = 5;
 
 export interface TaskAnsweringParts {
@@ -35,7 +35,7 @@ export class TaskAnswering {
     this.#parts = parts;
   }
 
-  /** Puts the open questions that have no answer yet to the handlers. */
+  /** Asks the handlers the open questions that have no answer yet. */
   async ask(questions: Readonly<Record<string, JsonObject>>, signal: AbortSignal): Promise<void> {
     for (const [key, { question }] of this.#answers) {
       // An answer belongs to the question itself, not to its key.

@@ -17,7 +17,7 @@ interface StartedTask {
 }
 
 /** The handle of the task that a call has become. */
-export function startedTask(parts: TaskParts, name: string, outcome: Outcome): TaskHandle {
+export function startedHandle(parts: TaskParts, name: string, outcome: Outcome): TaskHandle {
   const state = toTaskState(outcome);
   return taskHandle(parts, state.id, { name, state });
 }
@@ -35,7 +35,7 @@ export function taskHandle(parts: TaskParts, id: string, started?: StartedTask):
   }
 
   async function result(options: CallOptions = {}): Promise<CallResult> {
-    // Loaded with the first task whose result is wanted: most servers have no tasks.
+    // Loaded with the first task whose result is requested: most servers have no tasks.
     const { followTask } = await import('./follow-task.js');
     return finish(
       name,
@@ -55,7 +55,7 @@ export function taskHandle(parts: TaskParts, id: string, started?: StartedTask):
   };
 }
 
-/** The handle of a call that did not become a task and is done. */
+/** The handle of a call that did not become a task and has its result. */
 export function doneHandle(result: CallResult): TaskHandle {
   const now = new Date().toISOString();
   const state: TaskState = {

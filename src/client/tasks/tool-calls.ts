@@ -54,7 +54,7 @@ export function toolCalls({
   ): Promise<CallResult | TaskHandle> {
     const outcome = await sender.sendFresh('tools/call', { name, arguments: args }, withKey(options));
     if (outcome.resultType !== 'task') return finish(name, requireComplete(outcome));
-    return (await tasks()).startedTask(parts, name, outcome);
+    return (await tasks()).startedHandle(parts, name, outcome);
   }
 
   async function startTool(

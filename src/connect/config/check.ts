@@ -24,7 +24,7 @@ export function checkServer(name: string, entry: unknown): ServerEntry {
   return entry as ServerEntry;
 }
 
-/** Throws the mistakes that were found, one per line. They never contain a value, which may be a secret. */
+/** Throws one error with all mistakes, one per line. They never contain a value, which may be a secret. */
 export function throwMistakes(mistakes: readonly string[], source?: string): void {
   if (mistakes.length === 0) return;
   const where = source === undefined ? 'The config of the servers' : `The config in ${source}`;
@@ -38,17 +38,17 @@ export function throwMistakes(mistakes: readonly string[], source?: string): voi
 }
 
 function mistakesIn(name: string, entry: unknown): readonly string[] {
-  const found: string[] = [];
+  const nameMistakes: string[] = [];
   if (!SERVER_NAME.test(name)) {
     const excerpt = quote(name, 64);
-    found.push(
+    nameMistakes.push(
       `${excerpt}: a server's name consists of up to 64 letters, digits, _ and -, since it is the prefix of its tools' names`,
     );
   }
-  const wrong = isObject(entry)
+  const entryMistakes = isObject(entry)
     ? [...shapeMistakes(entry), ...fieldMistakes(entry)]
     : ['it must be an object'];
-  return [...found, ...wrong.map((mistake) => `${shorten(name, 64)}: ${mistake}`)];
+  return [...nameMistakes, ...entryMistakes.map((mistake) => `${shorten(name, 64)}: ${mistake}`)];
 }
 
 function shapeMistakes(entry: Record<string, unknown>): readonly string[] {

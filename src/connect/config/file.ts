@@ -9,7 +9,7 @@ import { faultOf } from './json-fault.js';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ConfigSource {
-  /** The values of `${NAME}`. */
+  /** The environment variables, which replace `${NAME}`. */
   readonly env: Environment;
   /** The name of the config in errors. */
   readonly name?: string;
@@ -64,10 +64,10 @@ interface Expansion {
 const fields = ['command', 'args', 'env', 'cwd', 'url', 'headers'];
 
 function expandEntry(entry: Record<string, unknown>, expansion: Expansion): Record<string, unknown> {
-  const changed = fields
+  const expanded = fields
     .filter((field) => Object.hasOwn(entry, field))
     .map((field) => [field, expandValue(entry[field], field, expansion)]);
-  return { ...entry, ...Object.fromEntries(changed) };
+  return { ...entry, ...Object.fromEntries(expanded) };
 }
 
 function expandValue(value: unknown, field: string, expansion: Expansion): unknown {
@@ -85,19 +85,19 @@ const VARIABLE = /\$\{(env:|input:)?([A-Za-z_][A-Za-z0-9_.-]*?)(?::-([^{}]*))?\}
 function expandText(text: string, field: string, { env, server, mistakes }: Expansion): string {
   return text.replace(
     VARIABLE,
-    (whole, kind: string | undefined, name: string, otherwise: string | undefined) => {
+    (whole, kind: string | undefined, name: string, fallback: string | undefined) => {
       if (kind === 'input:') {
         mistakes.push(`${server}: "${field}" needs ${whole}, which only VS Code asks for: use \${env:NAME}`);
         return whole;
       }
       const value = Object.hasOwn(env, name) ? env[name] : undefined;
       // As in a shell, an empty variable counts as unset when there is a default.
-      const found = otherwise === undefined ? value : value || otherwise;
-      if (found === undefined) {
+      const replacement = fallback === undefined ? value : value || fallback;
+      if (replacement === undefined) {
         mistakes.push(`${server}: "${field}" needs the environment variable ${name}, which is not set`);
         return whole;
       }
-      return found;
+      return replacement;
     },
   );
 }

@@ -1,4 +1,4 @@
-// Finds the place where a string stops being JSON. Runtimes report it in different ways, or not at all, and quote the string.
+// Finds the position at which a string stops being JSON. Runtimes report it in different ways, or not at all, and quote the string.
 
 export interface JsonSyntaxFault {
   readonly line: number;
@@ -32,14 +32,14 @@ interface Fault {
   readonly reason: string;
 }
 
-/** Walks the string with a stack of open brackets, so that depth needs no recursion. */
+/** Scans the string with a stack of open brackets instead of recursion, so that any depth is possible. */
 function scan(text: string): Fault {
   const open: ('{' | '[')[] = [];
   let at = 0;
   let expected: 'value' | 'key' | 'comma' = 'value';
   let mayEnd = false;
 
-  function take(pattern: RegExp): boolean {
+  function consume(pattern: RegExp): boolean {
     pattern.lastIndex = at;
     if (!pattern.test(text)) return false;
     at = pattern.lastIndex;
@@ -47,7 +47,7 @@ function scan(text: string): Fault {
   }
 
   for (;;) {
-    take(SPACE);
+    consume(SPACE);
     const next = text[at];
     const inside = open.at(-1);
     if (next === undefined) {
@@ -58,7 +58,7 @@ function scan(text: string): Fault {
       };
     }
     if (expected === 'comma') {
-      if (inside === undefined) return { at, reason: 'there is something after the end' };
+      if (inside === undefined) return { at, reason: 'there is more after the end of the JSON' };
       if (next === ',') {
         at++;
         expected = inside === '{' ? 'key' : 'value';
@@ -72,13 +72,13 @@ function scan(text: string): Fault {
       next === closing[inside] &&
       expected === (inside === '{' ? 'key' : 'value')
     ) {
-      if (!mayEnd) return { at, reason: 'there is a comma before it that does not belong there' };
+      if (!mayEnd) return { at, reason: 'there is a trailing comma before it' };
       at++;
       open.pop();
       expected = 'comma';
     } else if (expected === 'key') {
-      if (!take(STRING)) return { at, reason: 'a name in double quotes is missing' };
-      take(SPACE);
+      if (!consume(STRING)) return { at, reason: 'a name in double quotes is missing' };
+      consume(SPACE);
       if (text[at] !== ':') return { at, reason: 'a colon is missing' };
       at++;
       expected = 'value';
@@ -88,7 +88,7 @@ function scan(text: string): Fault {
       open.push(next);
       expected = next === '{' ? 'key' : 'value';
       mayEnd = true;
-    } else if (take(STRING) || take(SCALAR)) {
+    } else if (consume(STRING) || consume(SCALAR)) {
       expected = 'comma';
     } else {
       return {

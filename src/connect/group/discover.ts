@@ -8,7 +8,7 @@ import { TASKS } from '../../protocol/tasks.js';
 import type { Membership } from './members.js';
 
 /** A server that has not been connected yet may have any capability. */
-const anything: Readonly<ServerCapabilities> = {
+const anyCapability: Readonly<ServerCapabilities> = {
   tools: { listChanged: true },
   prompts: { listChanged: true },
   resources: { listChanged: true, subscribe: true },
@@ -17,7 +17,7 @@ const anything: Readonly<ServerCapabilities> = {
   extensions: { [TASKS]: {} },
 };
 
-/** The group's account of itself, from what is known of its members. It does not connect any of them. */
+/** The group's description of itself, made of what is known about its members. Does not connect any of them. */
 export function discoveredOf({ members }: Pick<Membership, 'members'>): Discovered {
   const all = [...members.values()];
   const instructions = all.flatMap(({ name, facts }) =>
@@ -27,7 +27,7 @@ export function discoveredOf({ members }: Pick<Membership, 'members'>): Discover
   return {
     supportedVersions: modernRevisions,
     capabilities: all.reduce<JsonObject>(
-      (union, { facts }) => merged(union, { ...(facts?.capabilities ?? anything) }),
+      (union, { facts }) => mergeCapabilities(union, { ...(facts?.capabilities ?? anyCapability) }),
       {},
     ),
     ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),
@@ -38,12 +38,12 @@ export function discoveredOf({ members }: Pick<Membership, 'members'>): Discover
 }
 
 // Capabilities are objects of objects or flags: the group has a capability if one member has it.
-function merged(one: JsonObject, other: JsonObject, depth = 2): JsonObject {
+function mergeCapabilities(one: JsonObject, other: JsonObject, depth = 2): JsonObject {
   const both = new Map(Object.entries(one));
   for (const [key, value] of Object.entries(other)) {
     const own = both.get(key);
     const deeper = depth > 0 && isObject(own) && isObject(value);
-    both.set(key, deeper ? merged(own, value, depth - 1) : own || value);
+    both.set(key, deeper ? mergeCapabilities(own, value, depth - 1) : own || value);
   }
   return Object.fromEntries(both);
 }

@@ -44,7 +44,7 @@ export function groupDispatch(group: Membership): Dispatch {
       default:
         throw new McpError(
           'method_not_found',
-          `${call.method} belongs to one server, but this client has several: use (await client.member(name)).request`,
+          `${call.method} is for one server, but this client has several. Use (await client.member(name)).request.`,
         );
     }
   };
@@ -54,6 +54,6 @@ async function complete(group: Membership, call: Call): Promise<Outcome> {
   const { ref } = call.params;
   const { type, name, uri } = isObject(ref) ? ref : {};
   if (type === 'ref/resource' && typeof uri === 'string') return completeTemplate(group, call, uri);
-  const found = await memberOf(group, 'prompts', name, call.signal);
-  return forward(found.member, call, { ref: { ...(ref as object), name: found.name } });
+  const owner = await memberOf(group, 'prompts', name, call.signal);
+  return forward(owner.member, call, { ref: { ...(ref as object), name: owner.name } });
 }

@@ -1,4 +1,4 @@
-// One client for several servers.
+// One client of several servers.
 
 import { createClient } from '../../client/create-client.js';
 import type { Client } from '../../client/model/client.js';
@@ -31,7 +31,7 @@ export interface GroupClient extends Client {
 
 export type ConnectOne = (target: Target, options: ConnectOptions) => Promise<Client>;
 
-/** Makes one client for several servers. Each is connected when it is first needed. */
+/** Makes one client of several servers. Each server is connected when it is first needed. */
 export async function connectGroup(
   config: McpConfig,
   options: ConnectOptions,
@@ -78,7 +78,7 @@ export async function connectGroup(
   }) as GroupClient;
 }
 
-/** The options without those of the group's own client, such as middleware and cache. */
+/** The options of a member: all but those that only the group's own client has, such as middleware and cache. */
 function memberOptions(options: ConnectOptions, events: LinkEvents): ConnectOptions {
   const { use, onLog, logLevel, progress, signal, known, elicit, sample, roots, cache, ...shared } = options;
   return {
@@ -109,7 +109,7 @@ function rejectSecrets({ auth, headers }: ConnectOptions): void {
   if (option === undefined) return;
   throw new McpError(
     'invalid_request',
-    `The option \`${option}\` would be sent to every server of the config. Put it on the server that it is for: { url, ${option} }.`,
+    `The option \`${option}\` would be sent to every server of the config. Set it on the server that it is for: { url, ${option} }.`,
   );
 }
 

@@ -99,17 +99,17 @@ class GroupStream implements Listener {
   async close(): Promise<void> {
     this.#closed = true;
     this.#group.listeners.delete(this);
-    // Do not wait for a member that hangs: a subscription that it still opens is closed when it is open.
+    // Closing does not wait for a member that hangs: a subscription that is still being opened is closed once it is open.
     for (const opening of this.#subscriptions.values())
       void opening.then((subscription) => subscription?.close());
     this.#subscriptions.clear();
   }
 
   attach(member: Member, client: Client): void {
-    const interests = this.#interestsIn(member, client);
-    if (this.#closed || Object.keys(interests).length === 0 || this.#subscriptions.has(client)) return;
+    const to = this.#wantedFrom(member, client);
+    if (this.#closed || Object.keys(to).length === 0 || this.#subscriptions.has(client)) return;
     const opening = client
-      .subscribe(interests, { onChange: (change) => this.#onChange(member, client, change) })
+      .subscribe(to, { onChange: (change) => this.#onChange(member, client, change) })
       .catch((error) => {
         this.#subscriptions.delete(client);
         if (!this.#closed && member.client === client)
@@ -133,7 +133,7 @@ class GroupStream implements Listener {
     this.#tasks.set(member, [...(this.#tasks.get(member) ?? []), taskId]);
   }
 
-  #interestsIn(member: Member, { server: { capabilities } }: Client): SubscribeTo {
+  #wantedFrom(member: Member, { server: { capabilities } }: Client): SubscribeTo {
     const uris = (this.#wanted.resourceSubscriptions ?? []).filter((uri) =>
       this.#owners(uri).includes(member),
     );
@@ -156,18 +156,18 @@ class GroupStream implements Listener {
           this.#group.problem(`${member.name}: the task ${change.id} changed but cannot be read`, error),
       );
     } else {
-      member.listed[change.kind] = undefined;
-      if (change.kind === 'resources') member.listed.templates = undefined;
+      member.listedKeys[change.kind] = undefined;
+      if (change.kind === 'resources') member.listedKeys.templates = undefined;
       this.changed(change.kind);
     }
   }
 
-  #notify(method: string, params: JsonObject, what: string): void {
+  #notify(method: string, params: JsonObject, subject: string): void {
     if (this.#closed) return;
     const { _meta: own } = params;
     const _meta = isObject(own) ? { ...own, ...this.#tag } : this.#tag;
     const notify = (): void => this.#call.notify(method, { ...params, _meta });
     if (this.#early === undefined) notify();
-    else this.#early.set(`${method} ${what}`, notify);
+    else this.#early.set(`${method} ${subject}`, notify);
   }
 }

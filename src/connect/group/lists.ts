@@ -14,13 +14,13 @@ export type ListKind = keyof ListedKeys;
 
 /** The field of each list, the key of its entries, and whether the key has the server's name as a prefix. */
 const lists = {
-  tools: { field: 'tools', key: 'name', prefixed: true, capability: 'tools', one: 'tool' },
-  prompts: { field: 'prompts', key: 'name', prefixed: true, capability: 'prompts', one: 'prompt' },
-  resources: { field: 'resources', key: 'uri', prefixed: false, capability: 'resources', one: 'resource' },
+  tools: { field: 'tools', key: 'name', isPrefixed: true, capability: 'tools', one: 'tool' },
+  prompts: { field: 'prompts', key: 'name', isPrefixed: true, capability: 'prompts', one: 'prompt' },
+  resources: { field: 'resources', key: 'uri', isPrefixed: false, capability: 'resources', one: 'resource' },
   templates: {
     field: 'resourceTemplates',
     key: 'uriTemplate',
-    prefixed: false,
+    isPrefixed: false,
     capability: 'resources',
     one: 'template',
   },
@@ -37,24 +37,24 @@ export const noLimit: { readonly timeoutMs: number; readonly maxTimeoutMs: numbe
 export async function listAll(group: Membership, kind: ListKind, signal: AbortSignal): Promise<Outcome> {
   const members = [...group.members.values()];
   const parts = await Promise.all(members.map((member) => listOf(group, member, kind, signal)));
-  const { field, key, prefixed, one } = lists[kind];
+  const { field, key, isPrefixed, one } = lists[kind];
   const owners = new Map<string, string>();
   const items: JsonObject[] = [];
   members.forEach(({ name: server }, at) => {
     for (const item of parts[at] ?? []) {
       const own = item[key] as string;
-      const listed = prefixed ? `${server}_${own}` : own;
-      const owner = owners.get(listed);
-      if (prefixed && listed.length > MAX_NAME) {
+      const name = isPrefixed ? `${server}_${own}` : own;
+      const owner = owners.get(name);
+      if (isPrefixed && name.length > MAX_NAME) {
         group.problemOnce(
-          `${server}: the ${one} "${shorten(own, MAX_NAME)}" is left out: with the server's name before it, its name is longer than ${MAX_NAME} characters`,
+          `${server}: the ${one} "${shorten(own, MAX_NAME)}" is left out: with the server's name as a prefix, its name is longer than ${MAX_NAME} characters`,
         );
       } else if (owner === undefined) {
-        owners.set(listed, server);
-        items.push({ ...item, [key]: listed });
+        owners.set(name, server);
+        items.push({ ...item, [key]: name });
       } else if (owner !== server) {
         group.problemOnce(
-          `${server}: the ${one} "${shorten(listed, 256)}" is left out: the server ${owner}, which comes first, has one of the same name`,
+          `${server}: the ${one} "${shorten(name, 256)}" is left out: the server ${owner}, which comes first, has a ${one} of the same name`,
         );
       }
     }
@@ -63,7 +63,7 @@ export async function listAll(group: Membership, kind: ListKind, signal: AbortSi
   return { resultType: 'complete', [field]: items, ttlMs: 0, cacheScope: 'private' };
 }
 
-/** The list of one member. Undefined if it failed, which has been reported; the other members are not affected. */
+/** The list of one member. Undefined if that fails, which is reported; the other members are not affected. */
 async function listOf(
   group: Membership,
   member: Member,
@@ -72,14 +72,19 @@ async function listOf(
 ): Promise<readonly JsonObject[] | undefined> {
   const { key, capability, field } = lists[kind];
   return group.attempt(member, { signal, unavailable: `its ${field} are left out` }, async (client, own) => {
-    const items = client.server.capabilities[capability] === undefined ? [] : await walk(client, kind, own);
-    const named = items.filter((item) => isObject(item) && typeof item[key] === 'string');
-    member.listed[kind] = (kind === 'templates' ? templatesOf(named) : keysOf(named, key)) as never;
-    return named;
+    const items =
+      client.server.capabilities[capability] === undefined ? [] : await fetchList(client, kind, own);
+    const valid = items.filter((item) => isObject(item) && typeof item[key] === 'string');
+    member.listedKeys[kind] = (kind === 'templates' ? templatesOf(valid) : keysOf(valid, key)) as never;
+    return valid;
   });
 }
 
-async function walk(client: Client, kind: ListKind, signal: AbortSignal): Promise<readonly JsonObject[]> {
+async function fetchList(
+  client: Client,
+  kind: ListKind,
+  signal: AbortSignal,
+): Promise<readonly JsonObject[]> {
   try {
     return (await client[kind]({ signal, ...noLimit }).all()) as readonly object[] as readonly JsonObject[];
   } catch (error) {
@@ -105,13 +110,13 @@ function templatesOf(items: readonly JsonObject[]): NonNullable<ListedKeys['temp
   return templates;
 }
 
-/** The keys of a member's list, which is fetched if it has not been yet. */
+/** The keys of a member's list, which is fetched if it was not fetched before. */
 export async function listedKeysOf<K extends ListKind>(
   group: Membership,
   member: Member,
   kind: K,
   signal: AbortSignal,
 ): Promise<ListedKeys[K]> {
-  if (member.listed[kind] === undefined) await listOf(group, member, kind, signal);
-  return member.listed[kind];
+  if (member.listedKeys[kind] === undefined) await listOf(group, member, kind, signal);
+  return member.listedKeys[kind];
 }

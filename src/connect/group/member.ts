@@ -1,4 +1,4 @@
-// One server of a group: its client, its state, and the pauses between its attempts.
+// One server of a group: its client, its state, and the delays between attempts to connect.
 
 import { unlessAborted } from '../../async/abort.js';
 import { settlesWithin } from '../../async/deadline.js';
@@ -26,32 +26,32 @@ export interface ListedKeys {
 export interface MemberParts {
   readonly open: (signal: AbortSignal) => Promise<Client>;
   /** Called with each new client: the first, or one after a lost connection. */
-  readonly ready: (member: Member, client: Client) => void;
+  readonly onReady: (member: Member, client: Client) => void;
   /** Called when a client cannot be used any more. */
-  readonly gone: (client: Client) => void;
+  readonly onGone: (client: Client) => void;
   readonly problem: (message: string, cause?: unknown) => void;
 }
 
-const FIRST_REST_MS = 1000;
-const LONGEST_REST_MS = 60_000;
-/** The longest wait for an attempt that ignores its signal. */
-const LEAVE_MS = 5000;
+const MIN_DELAY_MS = 1000;
+const MAX_DELAY_MS = 60_000;
+/** The longest time that closing waits for an attempt that ignores its signal. */
+const CLOSE_TIMEOUT_MS = 5000;
 
-/** One server of a group: connected when it is first needed, and again, after a pause, when it failed. */
+/** One server of a group: connected when it is first needed, and again, after a delay, if it failed. */
 export class Member {
   readonly name: string;
-  listed: ListedKeys = {};
-  /** Whether a list was made without this server: then its connection is a change. */
-  missed = false;
-  /** Whether a list has given up waiting for this attempt to connect. */
-  late = false;
+  listedKeys: ListedKeys = {};
+  /** Whether a list was made without this server: then connecting the server changes the list. */
+  wasMissed = false;
+  /** Whether a list has stopped waiting for the current attempt to connect. */
+  isLate = false;
   #client: Client | undefined;
   #facts: ServerFacts | undefined;
   #opening: Promise<Client> | undefined;
   #attempt: Promise<void> | undefined;
   #error: McpError | undefined;
   #failures = 0;
-  #restsUntil = 0;
+  #retryAt = 0;
   readonly #ending = new AbortController();
   readonly #parts: MemberParts;
 
@@ -78,34 +78,34 @@ export class Member {
     };
   }
 
-  /** Whether lists skip this server: it failed recently, or an earlier list gave up waiting for it. */
-  get isAway(): boolean {
-    return this.late || performance.now() < this.#restsUntil;
+  /** Whether lists skip this server: it failed recently, or an earlier list stopped waiting for it. */
+  get isBackingOff(): boolean {
+    return this.isLate || performance.now() < this.#retryAt;
   }
 
   /** Connects, unless connected, and returns the client. */
   async connect(): Promise<Client> {
     if (this.#ending.signal.aborted) throw this.#ending.signal.reason;
     if (this.#client !== undefined) return this.#client;
-    if (this.#opening === undefined && this.#error !== undefined && performance.now() < this.#restsUntil)
+    if (this.#opening === undefined && this.#error !== undefined && performance.now() < this.#retryAt)
       throw this.#error;
     this.#opening ??= this.#open().finally(() => {
       this.#opening = undefined;
-      this.late = false;
+      this.isLate = false;
     });
     return this.#opening;
   }
 
   /** Delays the next attempt after a failure, longer each time. */
-  rest(): void {
-    this.#restsUntil = performance.now() + Math.min(FIRST_REST_MS * 2 ** this.#failures, LONGEST_REST_MS);
+  backOff(): void {
+    this.#retryAt = performance.now() + Math.min(MIN_DELAY_MS * 2 ** this.#failures, MAX_DELAY_MS);
     this.#failures = Math.min(this.#failures + 1, 10);
   }
 
   /** Resets the delay after a success. */
-  resetRest(): void {
+  resetBackoff(): void {
     this.#failures = 0;
-    this.#restsUntil = 0;
+    this.#retryAt = 0;
   }
 
   /** Closes the server; its open calls fail with `connection_closed`. */
@@ -114,7 +114,7 @@ export class Member {
     const client = this.#client;
     this.#forget();
     const attempt = this.#attempt;
-    await Promise.all([client?.close(), attempt && settlesWithin(attempt, LEAVE_MS)]);
+    await Promise.all([client?.close(), attempt && settlesWithin(attempt, CLOSE_TIMEOUT_MS)]);
   }
 
   async #open(): Promise<Client> {
@@ -122,40 +122,40 @@ export class Member {
     try {
       const opening = this.#parts.open(signal);
       this.#attempt = opening.then(
-        (late) => (signal.aborted ? late.close() : undefined),
+        (client) => (signal.aborted ? client.close() : undefined),
         () => {},
       );
       const client = await unlessAborted(opening, signal);
-      this.#settle(client);
+      this.#use(client);
       return client;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       this.#error = withServerName(this.name, error);
-      this.rest();
+      this.backOff();
       this.#parts.problem(this.#error.message, error);
       throw this.#error;
     }
   }
 
-  #settle(client: Client): void {
-    const { problem, ready } = this.#parts;
+  #use(client: Client): void {
+    const { problem, onReady } = this.#parts;
     this.#client = client;
     this.#error = undefined;
-    this.listed = {};
-    this.resetRest();
+    this.listedKeys = {};
+    this.resetBackoff();
     for (const message of client.info().problems) problem(`${this.name}: ${message}`);
     client.on('problem', ({ message, cause }) => problem(`${this.name}: ${message}`, cause));
     client.on('status', ({ status, reason }) => {
-      if (status === 'closed' && this.#client === client) this.#lost(reason);
+      if (status === 'closed' && this.#client === client) this.#onLost(reason);
     });
-    if (client.status === 'closed') this.#lost(undefined);
-    else ready(this, client);
+    if (client.status === 'closed') this.#onLost(undefined);
+    else onReady(this, client);
   }
 
-  // The next use connects it again.
-  #lost(reason: McpError | undefined): void {
+  // The next use connects the server again.
+  #onLost(reason: McpError | undefined): void {
     this.#forget();
-    this.missed = true;
+    this.wasMissed = true;
     this.#error = withServerName(
       this.name,
       reason ?? new McpError('connection_closed', 'the connection was closed; the next call opens it again'),
@@ -165,9 +165,9 @@ export class Member {
 
   #forget(): void {
     this.#facts = this.facts;
-    if (this.#client !== undefined) this.#parts.gone(this.#client);
+    if (this.#client !== undefined) this.#parts.onGone(this.#client);
     this.#client = undefined;
-    this.listed = {};
+    this.listedKeys = {};
   }
 
   #status(): ServerState['status'] {
@@ -178,7 +178,7 @@ export class Member {
   }
 }
 
-/** The error with the name of the server that it came from in front. */
+/** The error with the name of its server before the message. */
 export function withServerName(server: string, error: unknown): McpError {
   const { code, message, data, status, number } = toMcpError(error);
   return new McpError(code, `${server}: ${message}`, {

@@ -13,7 +13,7 @@ import { checkServer } from '../config/check.js';
 import type { ServerEntry } from '../targets/target.js';
 import { Member, withServerName } from './member.js';
 
-/** Is told of changes in a group. */
+/** A subscription that is notified of changes in a group. */
 export interface Listener {
   readonly changed: (kind: ListKind) => void;
   readonly attach: (member: Member, client: Client) => void;
@@ -23,7 +23,7 @@ export interface Listener {
 export interface MembershipParts {
   readonly events: Pick<LinkEvents, 'problem' | 'notification'>;
   readonly open: (entry: ServerEntry, signal: AbortSignal) => Promise<Client>;
-  /** The longest that a list waits for one member. */
+  /** The longest time that a list waits for one member. */
   readonly attemptMs: number;
 }
 
@@ -73,13 +73,13 @@ export class Membership {
       new Member(name, {
         open: (signal) => this.#parts.open(checked, signal),
         problem: this.#parts.events.problem,
-        ready: (member, client) => this.#ready(member, client),
-        gone: (client) => {
+        onReady: (member, client) => this.#onReady(member, client),
+        onGone: (client) => {
           for (const listener of this.listeners) listener.detach(client);
         },
       }),
     );
-    this.#changed(undefined);
+    this.#announce(undefined);
   }
 
   async remove(name: string): Promise<void> {
@@ -88,7 +88,7 @@ export class Membership {
     this.members.delete(name);
     this.#reported.clear();
     const closed = member.close();
-    this.#changed(member);
+    this.#announce(member);
     await closed;
   }
 
@@ -101,27 +101,27 @@ export class Membership {
     this.#parts.events.problem(message, cause);
   }
 
-  /** Reports a lasting problem once, not with each list. */
+  /** Reports a lasting problem once instead of with each list. */
   problemOnce(message: string): void {
     if (this.#reported.has(message) || this.#reported.size >= MAX_REPORTED) return;
     this.#reported.add(message);
     this.problem(message);
   }
 
-  /** Runs `work` with one member's client. Undefined if it fails or takes too long; then `unavailable` is reported. */
+  /** Runs `work` with the client of one member. Undefined if that fails or takes too long; then `unavailable` is reported. */
   async attempt<T>(
     member: Member,
     { signal, unavailable }: AttemptOptions,
     work: (client: Client, signal: AbortSignal) => Promise<T>,
   ): Promise<T | undefined> {
-    if (member.isAway) {
-      member.missed = true;
+    if (member.isBackingOff) {
+      member.wasMissed = true;
       return undefined;
     }
     const ms = this.#parts.attemptMs;
     let client: Client | undefined;
     try {
-      const done = await withDeadline({ signal, ms, reason: () => noAnswer(ms) }, (own) =>
+      const result = await withDeadline({ signal, ms, reason: () => timeoutError(ms) }, (own) =>
         unlessAborted(
           member.connect().then((connected) => {
             client = connected;
@@ -130,25 +130,25 @@ export class Membership {
           own,
         ),
       );
-      member.resetRest();
-      return done;
+      member.resetBackoff();
+      return result;
     } catch (error) {
       if (signal.aborted) throw cancelledBy(error);
-      member.missed = true;
+      member.wasMissed = true;
       const { code } = toMcpError(error);
-      if (client !== undefined && code === 'timeout') member.rest();
-      // The member itself reports a failure to connect, but not that it is still trying.
+      if (client !== undefined && code === 'timeout') member.backOff();
+      // The member itself reports a failure to connect, but not that it is still connecting.
       if (client !== undefined)
         this.problem(`${withServerName(member.name, error).message}: ${unavailable}`, error);
       else if (member.state.status === 'connecting') {
-        member.late = true;
+        member.isLate = true;
         this.problem(`${member.name}: still connecting: ${unavailable} until it is connected`, error);
       }
       return undefined;
     }
   }
 
-  #ready(member: Member, client: Client): void {
+  #onReady(member: Member, client: Client): void {
     client.on('notification', ({ method, params }) => {
       // Notifications of a subscription go to its subscriber only.
       const meta = params?.['_meta'];
@@ -156,12 +156,12 @@ export class Membership {
         this.#parts.events.notification(method, params);
     });
     for (const listener of this.listeners) listener.attach(member, client);
-    if (member.missed) this.#changed(member);
-    member.missed = false;
+    if (member.wasMissed) this.#announce(member);
+    member.wasMissed = false;
   }
 
-  /** Reports that a member was added or removed, as a change of each of its lists. */
-  #changed(member: Member | undefined): void {
+  /** Announces that a member was added, removed or connected late, as a change of each of its lists. */
+  #announce(member: Member | undefined): void {
     const capabilities = member?.facts?.capabilities;
     for (const kind of listKinds) {
       if (capabilities !== undefined && capabilities[kind] === undefined) continue;
@@ -170,6 +170,6 @@ export class Membership {
   }
 }
 
-function noAnswer(ms: number): McpError {
-  return new McpError('timeout', `no answer within ${ms} ms`);
+function timeoutError(ms: number): McpError {
+  return new McpError('timeout', `no response within ${ms} ms`);
 }

@@ -10,13 +10,13 @@ import { forward } from './routing.js';
 
 // Resources keep their URIs, so the lists of the members decide which member owns one.
 
-const MOMENT_MS = 1000;
+const GRACE_MS = 1000;
 
 export function readResource(group: Membership, call: Call): Promise<Outcome> {
   const { uri } = call.params;
   if (typeof uri !== 'string') throw new McpError('invalid_params', 'params.uri must be a string');
   return search(group, call, {
-    what: `the resource ${shorten(uri, 256)}`,
+    label: `the resource ${shorten(uri, 256)}`,
     code: 'resource_not_found',
     ...ownership(uri),
   });
@@ -25,70 +25,71 @@ export function readResource(group: Membership, call: Call): Promise<Outcome> {
 /** Completes an argument of a template. */
 export function completeTemplate(group: Membership, call: Call, uri: string): Promise<Outcome> {
   return search(group, call, {
-    what: `the template ${shorten(uri, 256)}`,
+    label: `the template ${shorten(uri, 256)}`,
     code: 'invalid_params',
-    has: (listed) => listed.templates?.has(uri) === true,
+    has: (keys) => keys.templates?.has(uri) === true,
     fits: ownership(uri).fits,
   });
 }
 
 interface Ownership {
-  /** Whether the member lists it. */
-  readonly has: (listed: ListedKeys) => boolean;
-  /** Whether one of the member's templates matches it. */
-  readonly fits: (listed: ListedKeys) => boolean;
+  /** Whether the member lists the resource. */
+  readonly has: (keys: ListedKeys) => boolean;
+  /** Whether one of the member's templates matches the URI. */
+  readonly fits: (keys: ListedKeys) => boolean;
 }
 
 interface Search extends Ownership {
-  readonly what: string;
+  /** The name of the resource or template in messages. */
+  readonly label: string;
   readonly code: 'resource_not_found' | 'invalid_params';
 }
 
 function ownership(uri: string): Ownership {
   return {
-    has: (listed) => listed.resources?.has(uri) === true,
-    fits: (listed) => [...(listed.templates?.values() ?? [])].some((match) => match(uri) !== undefined),
+    has: (keys) => keys.resources?.has(uri) === true,
+    fits: (keys) => [...(keys.templates?.values() ?? [])].some((match) => match(uri) !== undefined),
   };
 }
 
-/** Asks the member that lists it; else those whose templates match; else all that have resources, until one knows it. */
-async function search(group: Membership, call: Call, wanted: Search): Promise<Outcome> {
+/** Asks the member that lists the resource, then those whose templates match, then all that have resources, until one has it. */
+async function search(group: Membership, call: Call, target: Search): Promise<Outcome> {
   const members = (): readonly Member[] => [...group.members.values()];
   const [only] = members();
   if (only !== undefined && group.members.size === 1) return forward(only, call);
-  const tried = new Set<Member>();
+  const attempted = new Set<Member>();
 
   async function ask(candidates: readonly Member[]): Promise<Outcome | undefined> {
     for (const member of candidates) {
-      if (tried.has(member)) continue;
-      tried.add(member);
+      if (attempted.has(member)) continue;
+      attempted.add(member);
       try {
         return await forward(member, call);
       } catch (error) {
-        if (!saysUnknown(error) || wanted.has(member.listed)) throw error;
+        if (!isNotFound(error) || target.has(member.listedKeys)) throw error;
       }
     }
     return undefined;
   }
 
-  // Use the lists that are already fetched first, so that a server that hangs does not delay calls to the others.
-  const outcome = await ask(likely(members(), wanted));
+  // The lists that are already fetched come first, so that a server that hangs does not delay calls to the others.
+  const outcome = await ask(likelyOwners(members(), target));
   if (outcome !== undefined) return outcome;
-  await learn(group, call.signal, () => likely(members(), wanted).length > 0);
-  const found = await ask([...likely(members(), wanted), ...members().filter(hasResources)]);
-  if (found !== undefined) return found;
-  const absent = members().filter(({ client }) => client === undefined);
-  const unasked = absent.map(({ name }) => name).join(', ');
+  await fetchLists(group, call.signal, () => likelyOwners(members(), target).length > 0);
+  const later = await ask([...likelyOwners(members(), target), ...members().filter(hasResources)]);
+  if (later !== undefined) return later;
+  const unconnected = members().filter(({ client }) => client === undefined);
+  const unasked = unconnected.map(({ name }) => name).join(', ');
   throw new McpError(
-    wanted.code,
-    `No server has ${wanted.what}.${unasked && ` Not asked, because they are not connected: ${unasked}.`}`,
-    wanted.code === 'resource_not_found' ? { data: { uri: call.params['uri'] } } : {},
+    target.code,
+    `No server has ${target.label}.${unasked && ` Not asked, because they are not connected: ${unasked}.`}`,
+    target.code === 'resource_not_found' ? { data: { uri: call.params['uri'] } } : {},
   );
 }
 
-function likely(members: readonly Member[], { has, fits }: Ownership): readonly Member[] {
-  const owner = members.find(({ listed }) => has(listed));
-  return owner === undefined ? members.filter(({ listed }) => fits(listed)) : [owner];
+function likelyOwners(members: readonly Member[], { has, fits }: Ownership): readonly Member[] {
+  const owner = members.find(({ listedKeys }) => has(listedKeys));
+  return owner === undefined ? members.filter(({ listedKeys }) => fits(listedKeys)) : [owner];
 }
 
 function hasResources({ client }: Member): boolean {
@@ -96,21 +97,21 @@ function hasResources({ client }: Member): boolean {
 }
 
 /**
- * Connects all members and fetches the lists that were not fetched before. Once an owner is found, the others get only a
- * moment more: the first in the config wins, but a member that hangs does not delay the call.
+ * Connects all members and fetches the lists that were not fetched before. Once an owner is found, the others get only one
+ * second more: the first in the config wins, but a member that hangs does not delay the call.
  */
-async function learn(group: Membership, signal: AbortSignal, isFound: () => boolean): Promise<void> {
+async function fetchLists(group: Membership, signal: AbortSignal, hasOwner: () => boolean): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   await new Promise<void>((resolve, reject) => {
     const parts = [...group.members.values()].map(async (member) => {
-      await learnOne(group, member, signal);
-      if (isFound()) timer ??= setTimeout(resolve, MOMENT_MS);
+      await fetchListsOf(group, member, signal);
+      if (hasOwner()) timer ??= setTimeout(resolve, GRACE_MS);
     });
     Promise.all(parts).then(() => resolve(), reject);
   }).finally(() => clearTimeout(timer));
 }
 
-async function learnOne(group: Membership, member: Member, signal: AbortSignal): Promise<void> {
+async function fetchListsOf(group: Membership, member: Member, signal: AbortSignal): Promise<void> {
   for (const kind of ['resources', 'templates'] as const) await listedKeysOf(group, member, kind, signal);
 }
 
@@ -121,15 +122,15 @@ export async function ownersOf(
   signal: AbortSignal,
 ): Promise<(uri: string) => readonly Member[]> {
   const members = (): readonly Member[] => [...group.members.values()];
-  const isClear = (): boolean => uris.every((uri) => likely(members(), ownership(uri)).length > 0);
-  if (!isClear()) await learn(group, signal, isClear);
-  return function owners(uri) {
-    const found = likely(members(), ownership(uri));
-    return found.length > 0 ? found : members().filter(hasResources);
+  const hasOwners = (): boolean => uris.every((uri) => likelyOwners(members(), ownership(uri)).length > 0);
+  if (!hasOwners()) await fetchLists(group, signal, hasOwners);
+  return function ownersOfUri(uri) {
+    const owners = likelyOwners(members(), ownership(uri));
+    return owners.length > 0 ? owners : members().filter(hasResources);
   };
 }
 
-function saysUnknown(error: unknown): boolean {
+function isNotFound(error: unknown): boolean {
   return (
     McpError.is(error) && ['resource_not_found', 'invalid_params', 'method_not_found'].includes(error.code)
   );

@@ -46,8 +46,8 @@ function unknownName(group: Membership, kind: 'tools' | 'prompts', name: string)
   );
 }
 
-/** Makes the call on a member, with `changed` parameters. Its notifications go to the caller. */
-export async function forward(member: Member, call: Call, changed: object = {}): Promise<Outcome> {
+/** Makes the call on a member, with `changes` to its parameters. Notifications of the call go to the caller. */
+export async function forward(member: Member, call: Call, changes: object = {}): Promise<Outcome> {
   const { _meta, ...params } = call.params;
   const { progressToken: _, ...meta } = (_meta ?? {}) as Record<string, unknown>;
   const token = progressToken(call.params);
@@ -56,7 +56,7 @@ export async function forward(member: Member, call: Call, changed: object = {}):
   try {
     const outcome = await client.request(
       call.method,
-      { ...params, ...changed },
+      { ...params, ...changes },
       {
         signal: call.signal,
         // The caller's client has the timeout.
@@ -93,13 +93,13 @@ export function taskIdOf({ name }: Member, taskId: string): string {
 
 /** The member that has a task, and the id that the member itself uses. */
 export function taskOf(group: Membership, id: unknown): { readonly member: Member; readonly taskId: string } {
-  const text = String(id);
-  const end = text.indexOf(':');
-  const member = end < 0 ? undefined : group.members.get(text.slice(0, end));
+  const fullId = String(id);
+  const end = fullId.indexOf(':');
+  const member = end < 0 ? undefined : group.members.get(fullId.slice(0, end));
   if (member === undefined)
     throw new McpError(
       'invalid_params',
-      `Unknown task: ${shorten(text, 128)}. Ids begin with the name of their server.`,
+      `Unknown task: ${shorten(fullId, 128)}. Ids begin with the name of their server.`,
     );
-  return { member, taskId: text.slice(end + 1) };
+  return { member, taskId: fullId.slice(end + 1) };
 }

@@ -21,10 +21,10 @@ export interface Attempt {
 type AttemptTarget = Pick<Attempt, 'target' | 'transport' | 'era'>;
 
 /**
- * Errors made here of several attempts; the data of a peer's error may have any shape. The message has a line for each attempt.
- * They are not causes, because a runtime prints causes within causes, pages of them.
+ * The errors that were made here of several attempts; `data` of a peer's error may have any shape. The message has a line for
+ * each attempt. The attempts are not the error's causes, because runtimes print nested causes over many pages.
  */
-const summarized = new WeakMap<McpError, { attempts: readonly Attempt[]; summary: string | undefined }>();
+const summaries = new WeakMap<McpError, { attempts: readonly Attempt[]; summary: string | undefined }>();
 
 /** The conclusion from all attempts together. */
 export interface Summary {
@@ -46,14 +46,14 @@ export class Attempts {
   add(thrown: unknown, at: AttemptTarget): McpError {
     const error = toMcpError(thrown);
     const { code, message } = error;
-    const { attempts = [{ ...at, code, message }], summary } = summarized.get(error) ?? {};
+    const { attempts = [{ ...at, code, message }], summary } = summaries.get(error) ?? {};
     this.#errors.push(error);
     this.#attempts.push(...attempts);
     this.#lines.push(...(summary === undefined ? attempts.map(line) : [`- ${at.target}: ${summary}`]));
     return error;
   }
 
-  /** Returns a single failure, or several with the same message, as it is. */
+  /** One error for all attempts. A single failure, or several with the same message, is returned as it is. */
   toError(summary?: Summary): McpError {
     const [first] = this.#errors;
     if (summary === undefined && first && this.#errors.every(({ message }) => message === first.message))
@@ -62,12 +62,12 @@ export class Attempts {
     const message = [sentence ?? 'Could not connect. Tried:', ...this.#lines].join('\n');
     const attempts = this.#attempts;
     const error = new McpError('connect_failed', message, { data: { ...more, attempts } });
-    summarized.set(error, { attempts, summary: sentence });
+    summaries.set(error, { attempts, summary: sentence });
     return error;
   }
 }
 
 function line({ target, transport, era, message }: Attempt): string {
-  const way = era === undefined || era === transport ? transport : `${transport}, ${era} era`;
-  return `- ${target} (${way}): ${message.trim().replace(/\n+/g, ' | ')}`;
+  const label = era === undefined || era === transport ? transport : `${transport}, ${era} era`;
+  return `- ${target} (${label}): ${message.trim().replace(/\n+/g, ' | ')}`;
 }

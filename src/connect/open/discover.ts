@@ -9,14 +9,14 @@ import { modernRevisions, mutual } from '../../protocol/tables/features.js';
 import { newestRevision, type Revision } from '../../protocol/tables/revisions.js';
 import type { Exchange } from '../../transports/client/exchange.js';
 
-/** A modern server's account of itself, and the revision that both sides speak. */
+/** A modern server's description of itself, and the revision that both sides speak. */
 export interface DiscoveredServer {
   readonly revision: Revision;
   readonly discovered: Discovered;
 }
 
 /**
- * Sends `server/discover`. Rejects with `unsupported_version` and the versions that the server supports when none of them is
+ * Sends `server/discover`. Rejects with `unsupported_version`, and the versions that the server supports, if none of them is
  * modern.
  */
 export async function discover(

@@ -1,4 +1,4 @@
-// Eras of servers: opening a link to one, and what a failure says of it.
+// Eras of servers: opening a link of any era, and what a failure says about the era.
 
 import { McpError } from '../../protocol/errors.js';
 import type { Link, LinkEvents, OpenOptions } from '../../protocol/link.js';
@@ -10,7 +10,7 @@ import type { Era, KnownServer } from '../targets/known-servers.js';
 export type OpenAnyEra = (events: LinkEvents, options: EraOptions) => Promise<Link>;
 
 export interface EraOptions extends OpenOptions {
-  /** The facts known of the server; only its era is tried. */
+  /** The facts known about the server; only its era is tried. */
   readonly known?: KnownServer | undefined;
   /** The only revision to accept. */
   readonly revision?: Revision | undefined;
@@ -25,7 +25,7 @@ export function eraOf(revision: Revision): Era {
   return has(revision, 'handshake') ? 'session' : 'modern';
 }
 
-/** Closes a link whose handshake ended with another revision than the one required, and throws. */
+/** Returns a link of the required revision. Closes a link of any other revision, and throws. */
 export async function requireRevision(link: Link, revision: Revision | undefined): Promise<Link> {
   if (revision === undefined || link.revision === revision) return link;
   await link.close();
@@ -36,20 +36,20 @@ export async function requireRevision(link: Link, revision: Revision | undefined
   );
 }
 
-/** Whether a failure says that the server is of another era than was assumed. */
-export function saysOtherEra(error: unknown): boolean {
+/** Whether a failure shows that the server is not of the era that was assumed. */
+export function showsOtherEra(error: unknown): boolean {
   if (!McpError.is(error)) return false;
-  return error.number !== undefined || error.code === 'bad_response' || wasRefused(error);
+  return error.number !== undefined || error.code === 'bad_response' || isRefused(error);
 }
 
-const REFUSED_FOR_OTHER_REASONS = [401, 403, 407, 408, 429];
+const STATUSES_OF_ANY_ERA = [401, 403, 407, 408, 429];
 
-/** Whether the status says that the server does not accept such requests. */
-export function wasRefused({ code, status }: McpError): boolean {
+/** Whether the status says that the server does not accept requests of this era. */
+export function isRefused({ code, status }: McpError): boolean {
   return (
     status >= 400 &&
     status < 500 &&
-    !REFUSED_FOR_OTHER_REASONS.includes(status) &&
+    !STATUSES_OF_ANY_ERA.includes(status) &&
     code !== 'unauthorized' &&
     code !== 'forbidden'
   );

@@ -10,17 +10,17 @@ import { overFetch } from '../../transports/http/client/over-fetch.js';
 import type { Era } from '../targets/known-servers.js';
 import type { OpenCarrier } from '../targets/options.js';
 import { Attempts, type Summary } from './attempts.js';
-import { type EraOptions, eraOf, type OpenAnyEra, requireRevision, wasRefused } from './eras.js';
+import { type EraOptions, eraOf, isRefused, type OpenAnyEra, requireRevision } from './eras.js';
 
 // Spec 2026-07-28, Streamable HTTP, Backward Compatibility.
 
 const eras: readonly Era[] = ['modern', 'session', 'http+sse'];
 
-/** Which failures lead to the next era. A failure to authenticate, or to reach the server, says nothing about its era. */
-const leadsOn: Readonly<Record<Era, (error: McpError) => boolean>> = {
+/** Whether a failure makes us try the next era. A failure to authenticate, or to reach the server, says nothing about its era. */
+const triesNextEra: Readonly<Record<Era, (error: McpError) => boolean>> = {
   modern: (error) => error.code === 'unsupported_version' || isUnexplained(error),
   // A server that names other versions speaks this era.
-  session: (error) => wasRefused(error) && error.code !== 'unsupported_version',
+  session: (error) => isRefused(error) && error.code !== 'unsupported_version',
   'http+sse': () => false,
 };
 
@@ -47,7 +47,7 @@ export function overHttp(url: URL, { target, http, carrier }: OverHttp): OpenAny
     for (const era of erasToTry(options)) {
       const carrier = await open(url, http);
       try {
-        const link = await openers[era](url, { events, open: options, http, carrier });
+        const link = await openByEra[era](url, { events, open: options, http, carrier });
         return await requireRevision(link, options.revision);
       } catch (thrown) {
         carrier.close();
@@ -55,7 +55,7 @@ export function overHttp(url: URL, { target, http, carrier }: OverHttp): OpenAny
         const error = attempts.add(thrown, { target, transport, era });
         // An authentication failure says more than the failures before it.
         if (error.code === 'unauthorized' || error.code === 'forbidden') throw error;
-        if (options.signal.aborted || !leadsOn[era](error)) break;
+        if (options.signal.aborted || !triesNextEra[era](error)) break;
       }
     }
     throw attempts.toError(await summary(attempts, events, options));
@@ -77,13 +77,13 @@ export function overHttp(url: URL, { target, http, carrier }: OverHttp): OpenAny
       .catch(() => undefined);
   }
 
-  // Headers and tokens are not sent: they are meant for the target's own URL.
+  // Headers and tokens are not sent: they are for the target's own URL only.
   async function probe(at: URL, events: LinkEvents, options: EraOptions): Promise<void> {
-    const { auth: _, headers: __, ...bare } = http;
-    const carrier = await open(at, bare);
+    const { auth: _, headers: __, ...withoutSecrets } = http;
+    const carrier = await open(at, withoutSecrets);
     try {
       const quiet = { ...events, problem() {}, notification() {}, lost() {} };
-      const link = await openHttpLink(at, { events: quiet, open: options, http: bare, carrier });
+      const link = await openHttpLink(at, { events: quiet, open: options, http: withoutSecrets, carrier });
       await link.close();
     } finally {
       carrier.close();
@@ -103,7 +103,7 @@ async function carriedByFetch(_url: URL, http: HttpLinkOptions): Promise<HttpCar
   throw new McpError(
     'invalid_request',
     http.fetch === undefined
-      ? `${unsupported.join(', ')}: this needs Node's own HTTP, which this runtime does not have. Pass a \`fetch\` that does it.`
+      ? `${unsupported.join(', ')}: this needs Node's own HTTP, which this runtime does not have. Pass a \`fetch\` that supports it.`
       : `${unsupported.join(', ')}: this has no effect on the option \`fetch\`. Leave out one or the other.`,
   );
 }
@@ -117,17 +117,17 @@ interface EraParts {
 
 type OpenEra = (url: URL, parts: EraParts) => Promise<Link>;
 
-const openers: Readonly<Record<Era, OpenEra>> = {
+const openByEra: Readonly<Record<Era, OpenEra>> = {
   modern(url, { events, open, http, carrier }) {
     const { revision, discovered } = open.known ?? {};
-    const recalled =
+    const complete =
       revision !== undefined && discovered !== undefined ? { revision, discovered } : undefined;
     return openHttpLink(url, {
       events,
       open,
       http,
       carrier,
-      ...(recalled !== undefined && { known: recalled }),
+      ...(complete !== undefined && { known: complete }),
     });
   },
   async session(url, { events, open, http, carrier }) {

@@ -1,9 +1,9 @@
-// Opens a link with the facts that are known of a server, or finds them out.
+// Opens a link with the facts that are known about a server, or finds them out.
 
 import type { Link, LinkEvents, OpenLink } from '../../protocol/link.js';
 import type { KnownServer, KnownServers } from '../targets/known-servers.js';
 import type { ConnectOptions } from '../targets/options.js';
-import { type EraOptions, eraOfLink, type OpenAnyEra, saysOtherEra } from './eras.js';
+import { type EraOptions, eraOfLink, type OpenAnyEra, showsOtherEra } from './eras.js';
 
 export interface OpenKnownParts {
   /** The key under which the server is remembered. */
@@ -12,22 +12,22 @@ export interface OpenKnownParts {
   readonly options: ConnectOptions;
 }
 
-/** Makes an `OpenLink` that uses the facts remembered of the server, or finds them out and remembers them. */
+/** Makes an `OpenLink` that uses the facts known about the server, or finds them out and remembers them. */
 export function openKnown(openAnyEra: OpenAnyEra, { key, knownServers, options }: OpenKnownParts): OpenLink {
   const { revision, connectTimeoutMs: timeoutMs = 30_000 } = options;
-  let saved = options.known;
+  let initial = options.known;
 
   function recall(): KnownServer | undefined {
-    const known = saved ?? knownServers.get(key);
+    const known = initial ?? knownServers.get(key);
     return revision === undefined || known?.revision === revision ? known : undefined;
   }
 
   function forget(): void {
-    saved = undefined;
+    initial = undefined;
     knownServers.delete(key);
   }
 
-  async function findOut(events: LinkEvents, open: EraOptions): Promise<Link> {
+  async function discoverEra(events: LinkEvents, open: EraOptions): Promise<Link> {
     const link = await openAnyEra(events, { ...open, revision });
     knownServers.set(key, { era: eraOfLink(link), revision: link.revision });
     return link;
@@ -35,13 +35,13 @@ export function openKnown(openAnyEra: OpenAnyEra, { key, knownServers, options }
 
   return async function openByKnownEra(events, open) {
     const known = recall();
-    // To know that a server is modern saves nothing when its capabilities are unknown.
+    // Knowing that a server is modern saves nothing if its capabilities are unknown.
     if (known === undefined || (known.era === 'modern' && known.discovered === undefined))
-      return findOut(events, open);
+      return discoverEra(events, open);
     try {
       if (known.era !== 'modern') return await openAnyEra(events, { ...open, known, revision });
       const lost: typeof events.lost = (reason) => {
-        // The server may have closed because it did not understand: find out again the next time.
+        // The server may have closed because it is of another era: find out again the next time.
         forget();
         events.lost(reason);
       };
@@ -51,13 +51,13 @@ export function openKnown(openAnyEra: OpenAnyEra, { key, knownServers, options }
         timeoutMs,
         reopen(signal) {
           forget();
-          return findOut(events, { ...open, signal });
+          return discoverEra(events, { ...open, signal });
         },
       });
     } catch (error) {
-      if (open.signal.aborted || !saysOtherEra(error)) throw error;
+      if (open.signal.aborted || !showsOtherEra(error)) throw error;
       forget();
-      return findOut(events, open);
+      return discoverEra(events, open);
     }
   };
 }

@@ -1,24 +1,24 @@
-// A link to a server that is known from before, which is corrected when the server has changed.
+// A link to a server that is known from an earlier connection, which is replaced if the server has changed.
 
 import { withDeadline } from '../../async/deadline.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Link } from '../../protocol/link.js';
-import { wasRefused } from './eras.js';
+import { isRefused } from './eras.js';
 
 export interface RecalledLinkParts {
-  /** Connects again, without anything known from before. */
+  /** Connects again, without the known facts. */
   readonly reopen: (signal: AbortSignal) => Promise<Link>;
   readonly timeoutMs: number;
 }
 
 /**
- * A link that was opened with facts known from before. When the first call shows that the server is of another era, the server
- * is connected again once, and the call is sent again: it was rejected before anything was done.
+ * A link that was opened with facts from an earlier connection. If the first call shows that the server is of another era, the
+ * client connects once more and sends the call again: the server rejected the call without doing anything.
  */
 export function recalledLink(first: Link, { reopen, timeoutMs }: RecalledLinkParts): Link {
   const closing = new AbortController();
   let link = first;
-  let proven = false;
+  let isProven = false;
   let open = 0;
   let reopening: Promise<Link> | undefined;
 
@@ -63,10 +63,10 @@ export function recalledLink(first: Link, { reopen, timeoutMs }: RecalledLinkPar
       open++;
       try {
         const outcome = await first.dispatch(call);
-        proven = true;
+        isProven = true;
         return outcome;
       } catch (error) {
-        if (proven || !McpError.is(error) || !saysNotModern(error)) throw error;
+        if (isProven || !McpError.is(error) || !showsOlderEra(error)) throw error;
       } finally {
         open--;
         closeFirst();
@@ -82,9 +82,9 @@ export function recalledLink(first: Link, { reopen, timeoutMs }: RecalledLinkPar
   };
 }
 
-function saysNotModern(error: McpError): boolean {
-  return error.code === 'unsupported_version' || (wasRefused(error) && codesWithoutEra.includes(error.code));
+function showsOlderEra(error: McpError): boolean {
+  return error.code === 'unsupported_version' || (isRefused(error) && codesOfAnyEra.includes(error.code));
 }
 
-/** The codes of a status that a modern server did not choose itself. */
-const codesWithoutEra: readonly string[] = ['bad_response', 'remote_error', 'invalid_request'];
+/** The codes of errors that do not come from a modern server's own JSON-RPC error. */
+const codesOfAnyEra: readonly string[] = ['bad_response', 'remote_error', 'invalid_request'];

@@ -19,7 +19,7 @@ export function overWebSocket(url: URL, { http, runtime, ...over }: OverWebSocke
   const headers = ownHeaders(url, http);
   async function open(): Promise<Wire> {
     return webSocketWire(withoutCredentials(url).href, {
-      WebSocket: await choose(await headers(), { http, runtime }),
+      WebSocket: await chooseClass(await headers(), { http, runtime }),
       ...(http.maxMessageBytes !== undefined && { maxMessageBytes: http.maxMessageBytes }),
     });
   }
@@ -27,16 +27,16 @@ export function overWebSocket(url: URL, { http, runtime, ...over }: OverWebSocke
 }
 
 /** Chooses the class that opens the socket. A runtime's own does not accept headers. */
-async function choose(
+async function chooseClass(
   headers: HeaderRecord,
   { http, runtime }: Pick<OverWebSocket, 'http' | 'runtime'>,
 ): Promise<WebSocketConstructor> {
-  const bare = Object.keys(headers).length === 0;
+  const hasHeaders = Object.keys(headers).length > 0;
   const { ownWebSocket = runtime.webSocket === undefined } = runtime;
   const own = ownWebSocket ? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket : undefined;
-  const chosen = http.WebSocket ?? own;
+  const candidate = http.WebSocket ?? own;
   const needNode = needingNode(http);
-  if (bare && chosen !== undefined && needNode.length === 0) return chosen;
+  if (!hasHeaders && candidate !== undefined && needNode.length === 0) return candidate;
   if (http.WebSocket === undefined && runtime.webSocket !== undefined && !ownWebSocket)
     return runtime.webSocket(headers, http);
   if (http.WebSocket === undefined && runtime.webSocket !== undefined && needNode.length === 0)
@@ -48,8 +48,8 @@ async function choose(
     );
   throw new McpError(
     'invalid_request',
-    bare
-      ? 'This runtime has no WebSocket. Pass one in the option `WebSocket`.'
-      : 'A WebSocket cannot send headers here. Leave out `auth` and `headers`, or connect over https://.',
+    hasHeaders
+      ? 'A WebSocket cannot send headers here. Leave out `auth` and `headers`, or connect over https://.'
+      : 'This runtime has no WebSocket. Pass one in the option `WebSocket`.',
   );
 }

@@ -1,4 +1,4 @@
-// Opens a link over a wire (a process's pipes, a WebSocket) and finds out which era the server speaks.
+// Opens a link over a wire (a process's pipes, a WebSocket) and finds out the era of the server.
 
 import { settlesWithin } from '../../async/deadline.js';
 import { McpError } from '../../protocol/errors.js';
@@ -30,8 +30,8 @@ export function overWire(makeWire: () => Wire | Promise<Wire>, over: OverWire): 
       return await openOnce(era === 'session');
     } catch (error) {
       // Some servers of the session era exit on a request that they do not know, so only the handshake is tried again.
-      const ended = McpError.is(error) && error.code === 'connection_closed';
-      if (!ended || era !== undefined || open.signal.aborted) throw error;
+      const isEnded = McpError.is(error) && error.code === 'connection_closed';
+      if (!isEnded || era !== undefined || open.signal.aborted) throw error;
       return openOnce(true);
     }
 
@@ -46,7 +46,7 @@ export function overWire(makeWire: () => Wire | Promise<Wire>, over: OverWire): 
       } catch (error) {
         const lastWords = wire.lastWords?.() ?? [];
         const closed = exchange.close();
-        // The caller has given up, and does not wait for a process that is slow to end.
+        // The caller has aborted and does not wait for a process that is slow to end.
         if (open.signal.aborted) {
           open.waitUntil?.(closed);
           throw withLastWords(error, lastWords);
@@ -72,7 +72,7 @@ interface NegotiationParts {
   readonly over: OverWire;
 }
 
-/** Finds out, over one exchange, which era the server speaks. */
+/** Finds out the era of the server over one exchange. */
 class Negotiation {
   readonly #exchange: Exchange;
   readonly #parts: NegotiationParts;
@@ -95,9 +95,9 @@ class Negotiation {
 
     const probing = new AbortController();
     const handshaking = new AbortController();
-    const either = (one: AbortController): AbortSignal => AbortSignal.any([open.signal, one.signal]);
-    const probe = discover(this.#exchange, { ...open, signal: either(probing) }).then((found) =>
-      this.#modern(found),
+    const either = (own: AbortController): AbortSignal => AbortSignal.any([open.signal, own.signal]);
+    const probe = discover(this.#exchange, { ...open, signal: either(probing) }).then((server) =>
+      this.#modern(server),
     );
     try {
       if (revision !== undefined || (await settlesWithin(probe, over.probeTimeoutMs))) return await probe;
@@ -118,28 +118,28 @@ class Negotiation {
     const { revision } = open;
     const { target, transport } = over;
     const attempts = new Attempts();
-    const both = thrown instanceof AggregateError;
-    const error = attempts.add(both ? thrown.errors[0] : thrown, { target, transport, era: 'modern' });
+    const bothFailed = thrown instanceof AggregateError;
+    const error = attempts.add(bothFailed ? thrown.errors[0] : thrown, { target, transport, era: 'modern' });
     const supported = (error.data as { supported?: unknown } | undefined)?.supported;
-    const wanted = mutual(sessionRevisions, supported);
+    const sessionRevision = mutual(sessionRevisions, supported);
     const isFinal =
       revision !== undefined ||
       open.signal.aborted ||
       isClosed(error) ||
-      (error.code === 'unsupported_version' && Array.isArray(supported) && wanted === undefined);
+      (error.code === 'unsupported_version' && Array.isArray(supported) && sessionRevision === undefined);
     if (isFinal) throw error;
     try {
-      if (both) throw thrown.errors[1];
-      return await this.handshake(open.signal, wanted);
+      if (bothFailed) throw thrown.errors[1];
+      return await this.handshake(open.signal, sessionRevision);
     } catch (second) {
       const last = attempts.add(second, { target, transport, era: 'session' });
       throw isClosed(last) ? last : attempts.toError();
     }
   }
 
-  async handshake(signal: AbortSignal, wanted?: Revision): Promise<Link> {
+  async handshake(signal: AbortSignal, sessionRevision?: Revision): Promise<Link> {
     const { events, open, over } = this.#parts;
-    const { revision = wanted } = open;
+    const { revision = sessionRevision } = open;
     const close = async (): Promise<void> => {
       if (this.#owner === 'session') await this.#exchange.close();
     };
@@ -172,7 +172,7 @@ class Negotiation {
   }
 
   #ensureFree(): void {
-    if (this.#owner !== undefined) throw new McpError('cancelled', 'The other era came first');
+    if (this.#owner !== undefined) throw new McpError('cancelled', 'The other era was found first');
   }
 
   #listen(): void {

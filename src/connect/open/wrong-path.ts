@@ -20,20 +20,20 @@ export interface WrongPath {
   readonly oneRevision: boolean;
 }
 
-/** Says that nothing at a URL speaks MCP, and which URL is probably meant; undefined when something else is wrong. */
+/** Says that nothing at a URL speaks MCP, and which URL is probably meant; undefined if something else is wrong. */
 export async function wrongPath(
   { url, target, errors, oneRevision }: WrongPath,
   signal: AbortSignal,
   probe: Probe,
 ): Promise<Summary | undefined> {
   const { status } = reasonOf(errors[0] as McpError);
-  if (!errors.every(isNothing) || (oneRevision && status !== 404)) return undefined;
-  const nothing = `Nothing at ${target} speaks MCP (${status < 300 ? 'it answers something else' : status}).`;
+  if (!errors.every(isNotMcp) || (oneRevision && status !== 404)) return undefined;
+  const nothing = `Nothing at ${target} speaks MCP (${status < 300 ? 'the reply is not MCP' : status}).`;
   const other = await otherPath(url, signal, probe);
   if (other === undefined) return { sentence: nothing };
-  if (other.found === 'no')
+  if (other.presence === 'no')
     return { sentence: `${nothing} Most servers are at /mcp, but nothing at ${other.url} speaks it either.` };
-  const there = other.found === 'yes' ? ' An MCP server answers there.' : '';
+  const there = other.presence === 'yes' ? ' An MCP server answers there.' : '';
   return { sentence: `${nothing} Did you mean ${other.url}?${there}`, suggestion: other.url };
 }
 
@@ -42,7 +42,7 @@ type Presence = 'yes' | 'perhaps' | 'no';
 
 interface OtherPath {
   readonly url: string;
-  readonly found: Presence;
+  readonly presence: Presence;
 }
 
 /** The URL that is probably meant when nothing at the given one speaks MCP: most servers are at `/mcp`. */
@@ -55,16 +55,17 @@ async function otherPath(
   if (path.endsWith('/mcp')) return undefined;
   const urls = [...new Set([`${origin}/mcp`, `${origin}${path}/mcp`])];
   const all = await Promise.all(
-    urls.map(async (url) => ({ url, found: await look(new URL(url), signal, probe) })),
+    urls.map(async (url) => ({ url, presence: await probeAt(new URL(url), signal, probe) })),
   );
-  const best = all.find(({ found }) => found === 'yes') ?? all.find(({ found }) => found === 'perhaps');
-  // When a deeper path does not answer, there is no good suggestion.
+  const best =
+    all.find(({ presence }) => presence === 'yes') ?? all.find(({ presence }) => presence === 'perhaps');
+  // Without a server at any of these paths, there is no good suggestion for a deeper path.
   return best ?? (path === '' ? all[0] : undefined);
 }
 
-async function look(url: URL, signal: AbortSignal, probe: Probe): Promise<Presence> {
+async function probeAt(url: URL, signal: AbortSignal, probe: Probe): Promise<Presence> {
   try {
-    await withDeadline({ signal, ms: PROBE_MS, reason: tooLate }, (own) =>
+    await withDeadline({ signal, ms: PROBE_MS, reason: timeoutError }, (own) =>
       unlessAborted(probe(url, own), own),
     );
     return 'yes';
@@ -80,8 +81,8 @@ async function look(url: URL, signal: AbortSignal, probe: Probe): Promise<Presen
   }
 }
 
-function tooLate(): McpError {
-  return new McpError('timeout', `no answer within ${PROBE_MS} ms`);
+function timeoutError(): McpError {
+  return new McpError('timeout', `no response within ${PROBE_MS} ms`);
 }
 
 /** The server's own error, when it was taken as a sign of another era. */
@@ -90,7 +91,7 @@ function reasonOf(error: McpError): McpError {
 }
 
 /** Whether a reply came from something that does not know MCP at all: a web page, a 404, a method that is not allowed. */
-function isNothing(error: McpError): boolean {
+function isNotMcp(error: McpError): boolean {
   const { code, status, number } = reasonOf(error);
   if (status === 404) return true;
   const refused = status >= 400 && status < 500 && status !== 401 && status !== 403;

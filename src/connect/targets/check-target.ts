@@ -6,7 +6,7 @@ import { McpError } from '../../protocol/errors.js';
 import type { ServerProcess } from '../../transports/stdio/client/spawn.js';
 import { addressKeys, processKeys } from './option-keys.js';
 
-/** Throws for mistakes in a target that the compiler would have found. Loaded only for targets that are objects. */
+/** Throws if a target has mistakes that the compiler would have found. Loaded only for targets that are objects. */
 export function checkTarget(target: object): void {
   if ('command' in target) checkProcess(target as ServerProcess);
   else checkKeys('{ url }', target, addressKeys, { auth: 'Give `auth` in the options of connect().' });
@@ -15,7 +15,7 @@ export function checkTarget(target: object): void {
 function checkProcess(server: ServerProcess): void {
   checkKeys('{ command }', server, processKeys, { arguments: 'args', environment: 'env', dir: 'cwd' });
   const { command, args, env, cwd }: { readonly [Key in keyof ServerProcess]?: unknown } = server;
-  const wrong = [
+  const mistakes = [
     (typeof command !== 'string' || command === '') && '`command` must be a non-empty string',
     typeof args === 'string' && `\`args\` must be an array of strings: ["${shorten(args, 64)}"]`,
     args !== undefined &&
@@ -27,18 +27,18 @@ function checkProcess(server: ServerProcess): void {
       '`env` must be an object whose values are strings',
     cwd !== undefined && typeof cwd !== 'string' && '`cwd` must be a string',
   ].filter((mistake) => mistake !== false);
-  if (wrong.length > 0) throw new McpError('invalid_request', `{ command }: ${wrong.join('; ')}.`);
+  if (mistakes.length > 0) throw new McpError('invalid_request', `{ command }: ${mistakes.join('; ')}.`);
 }
 
 function checkKeys(
-  what: string,
+  shape: string,
   target: object,
-  known: Readonly<Record<string, true>>,
+  keys: Readonly<Record<string, true>>,
   foreign: ForeignNames,
 ): void {
   // Entries of a config file may have a `type`. It is ignored.
-  const unknown = unknownKeys(target, { ...known, type: true }, foreign);
+  const unknown = unknownKeys(target, { ...keys, type: true }, foreign);
   if (unknown.length === 0) return;
-  const lines = unknown.map(({ key, hint }) => `The target ${what} has no ${JSON.stringify(key)}. ${hint}`);
+  const lines = unknown.map(({ key, hint }) => `The target ${shape} has no ${JSON.stringify(key)}. ${hint}`);
   throw new McpError('invalid_request', lines.join('\n'));
 }

@@ -51,7 +51,7 @@ export type OpenableTarget = Extract<
   { kind: 'http' | 'websocket' | 'process' | 'in-process' }
 >;
 
-/** Finds out the kind of a target from its value alone. */
+/** Finds out the kind of a target from its value alone, without opening or reading anything. */
 export function resolveTarget(target: Target): ResolvedTarget {
   if (typeof target === 'string') return resolveString(target);
   if (typeof target === 'function') return { kind: 'in-process', dispatch: target };

@@ -140,8 +140,8 @@ describe('a config file that is not JSON', () => {
   test.each([
     ['{\n  "mcpServers": {\n    // my server\n  }\n}', 3, 5, 'comments are not supported'],
     ['{ "a": 1, /* x */ "b": 2 }', 1, 11, 'comments are not supported'],
-    ['{\n "a": [1, 2,]\n}', 2, 13, 'there is a comma before it'],
-    ['{ "a": 1, }', 1, 11, 'there is a comma before it'],
+    ['{\n "a": [1, 2,]\n}', 2, 13, 'there is a trailing comma before it'],
+    ['{ "a": 1, }', 1, 11, 'there is a trailing comma before it'],
     ['{ "a": 1 "b": 2 }', 1, 10, 'a comma or } is missing'],
     ['{ a: 1 }', 1, 3, 'a name in double quotes is missing'],
     ['{ "a" 1 }', 1, 7, 'a colon is missing'],
@@ -149,7 +149,7 @@ describe('a config file that is not JSON', () => {
     ['{ "a": "x\\q" }', 1, 8, 'the string that begins here is not valid'],
     ['{ "a": [1', 1, 10, 'a [ is still open'],
     ['', 1, 1, 'the text ends too early'],
-    ['{} {}', 1, 4, 'there is something after the end'],
+    ['{} {}', 1, 4, 'there is more after the end of the JSON'],
     ['{ "a": }', 1, 8, 'there is no JSON value here'],
   ])('reports where %j is wrong: line %i, column %i', (text, line, column, reason) => {
     expect(() => parseConfig(text, { env: {}, name: 'mcp.json' })).toThrow(

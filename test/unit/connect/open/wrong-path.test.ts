@@ -102,7 +102,7 @@ test('the error reports that /mcp has no server either, and a URL with /mcp gets
     /Most servers are at \/mcp, but nothing at http:\S+\/mcp speaks it/,
   );
   const named = await failure(`${origin}/mcp`);
-  expect(named.message).toContain('speaks MCP (it answers something else).\n');
+  expect(named.message).toContain('speaks MCP (the reply is not MCP).\n');
   expect(named.message).toContain('Shop');
 });
 
