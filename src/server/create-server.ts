@@ -27,7 +27,7 @@ import { LifespanRun } from './state/lifespan.js';
 import { type Logger, logToConsole } from './state/log.js';
 import { memoryStore, type Store } from './state/store.js';
 
-/** A server is built once and serves any number of clients, revisions and transports at the same time. */
+/** A server. It is built once and serves any number of clients, revisions and transports at the same time. */
 export interface CoreServer<State = unknown, User = unknown, T = unknown> extends AsyncDisposable {
   /** The name, version and description that clients see. */
   readonly info: Implementation;
@@ -61,11 +61,11 @@ export interface CoreServer<State = unknown, User = unknown, T = unknown> extend
   ) => Registration;
   /** Sets the secret if the options have none; `serve` and `serveStdio` call it with `MCP_SECRET`. */
   readonly provideSecret: (secret: string) => void;
-  /** Runs the lifespan now instead of with the first call. */
+  /** Runs the lifespan and resumes unfinished tasks now, instead of with the first call. */
   readonly start: () => Promise<void>;
   /**
-   * Pauses tasks so that the next process can resume them: no further step begins, and running steps may finish and are saved.
-   * `close` does it too; call it first if calls are still served meanwhile.
+   * Pauses tasks so that the next process can resume them: no further step starts, and running steps may finish and are saved.
+   * `close` does the same. Call `drain` first if the server still answers calls in the meantime.
    */
   readonly drain: (options?: {
     /** The time for running steps to finish. Default: 5 s. */
@@ -77,7 +77,7 @@ export interface CoreServer<State = unknown, User = unknown, T = unknown> extend
   readonly '~tools'?: T;
 }
 
-/** Features that live outside of `server/` and are passed in. */
+/** Features that are implemented outside of `server/`. */
 export interface Plugins {
   readonly tasks?: (parts: TaskPluginParts) => TaskHost;
 }
@@ -95,7 +95,7 @@ export function createServer<State, User, T>(
   const mapError = mapErrors(options.onError, log);
   const meta = resultMeta(options);
   const { use = [] } = options;
-  // Middleware may write to the `_meta` of an outcome, so only a server without it prints its own once.
+  // Middleware may change the `_meta` of an outcome, so only a server without middleware prints its `_meta` once.
   const complete = completeAs(use.length === 0 ? withPrint(meta) : meta);
   const defaults = { timeoutMs, idempotency, log, mapError, outcomes: toolOutcomes(complete) };
   const compiled = compileDefinitions(options as object, defaults);
@@ -190,8 +190,8 @@ function sealOptions(
   };
 }
 
-// Icons may be large; every result carries only the name and the version. Those that are not strings are reported with the other
-// mistakes, after this.
+// Every result has only the name and the version of the server, because icons may be large. A name or version that is not a
+// string is reported later, with the other mistakes.
 function resultMeta({ name, version }: { readonly name: unknown; readonly version: unknown }): JsonObject {
   const info = {
     name: typeof name === 'string' ? name : '',

@@ -8,7 +8,7 @@ import type { TemplateValues } from './define/template-values.js';
 import { type Tool, type ToolDefinition, tool } from './define/tool.js';
 import type { Literals, ToolValue } from './define/tool-handler.js';
 
-// The definition functions bound to what `ctx.state` and `ctx.user` are.
+// The definition functions, with the types of `ctx.state` and `ctx.user`.
 
 /** `tool`, `resource` and `prompt` with the types of `ctx.state` and `ctx.user`, for definitions in files of their own. */
 export interface Definers<State, User> {
@@ -39,10 +39,12 @@ export function makeDefiners(setup: object | undefined, create: (options: object
   return { tool, resource, prompt, createServer };
 
   function createServer(options: object): object {
-    const twice = Object.keys(setupKeys).filter((key) => Object.hasOwn(options, key));
-    if (twice.length > 0)
+    const duplicates = Object.keys(setupKeys).filter((key) => Object.hasOwn(options, key));
+    if (duplicates.length > 0)
       throw new DefinitionError(
-        twice.map((key) => `"${key}" was given to defineWith already; leave it out of createServer`),
+        duplicates.map(
+          (key) => `"${key}" was already passed to defineWith; remove it from the options of createServer`,
+        ),
       );
     return create({ ...options, ...setup });
   }

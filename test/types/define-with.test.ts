@@ -181,7 +181,7 @@ describe('defineWith with values', () => {
   it('rejects misspelt options, and options that defineWith was given already, by name', () => {
     expect(() => defineWith({ lifspan: () => 1 } as never)).toThrow('Did you mean "lifespan"?');
     expect(() => build({ ...quiet, user: () => 1 } as never)).toThrow(
-      '"user" was given to defineWith already; leave it out of createServer',
+      '"user" was already passed to defineWith; remove it from the options of createServer',
     );
   });
 });

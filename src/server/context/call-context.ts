@@ -20,7 +20,7 @@ import { Replay } from '../asking/replay.js';
 import { checkKey, markHandled, NestedRun, type Run } from '../asking/run.js';
 import { ToolError } from '../results/tool-error.js';
 import type { Changed } from '../state/bus.js';
-import { LogCount, loggable, logOf } from './call-log.js';
+import { contextLog, LogCount, toLogData } from './call-log.js';
 import type { CallTimeout } from './call-timeout.js';
 import { type ClientFacts, clientFacts } from './client-facts.js';
 import type { Context, ContextLog, Elicit } from './context.js';
@@ -120,12 +120,12 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   get log(): ContextLog {
-    return logOf((level, data, logger) => {
+    return contextLog((level, data, logger) => {
       const { logLevel } = this.#call.peer;
       if (logLevel === undefined || !atLeast(level, logLevel)) return;
       // Messages that an earlier round sent are not sent again.
       if (!this.#logCount().isNew()) return;
-      const params = { level, ...(logger !== undefined && { logger }), data: loggable(data) };
+      const params = { level, ...(logger !== undefined && { logger }), data: toLogData(data) };
       this.#call.notify('notifications/message', params);
     });
   }

@@ -2,8 +2,8 @@ import { assertJson } from '../../protocol/encoding/json-value.js';
 import type { LogLevel } from '../../protocol/tables/log-level.js';
 import type { ContextLog } from './context.js';
 
-/** A function for each level; all of them call `send`. */
-export function logOf(
+/** Makes the functions of `ctx.log`, one for each level. All of them call `send`. */
+export function contextLog(
   send: (level: LogLevel, data: unknown, logger: string | undefined) => void,
 ): ContextLog {
   const at =
@@ -23,10 +23,10 @@ export function logOf(
 }
 
 /**
- * The data as it is sent. Only the client decides whether log messages are sent at all, so data that JSON cannot carry must not
- * end a tool: an error is sent as a string, and for other values a description of the problem is sent.
+ * Converts the data of a log message to JSON. Data that JSON cannot represent must not end a tool, because the client decides
+ * whether log messages are sent at all: an error is sent as a string, and any other such value as a description of the problem.
  */
-export function loggable(data: unknown): unknown {
+export function toLogData(data: unknown): unknown {
   if (data === undefined) return null;
   try {
     assertJson(data, 'The data of this log message cannot be sent');
@@ -36,17 +36,17 @@ export function loggable(data: unknown): unknown {
   }
 }
 
-/** Counts the log messages of a run, those of its inner calls included. The first ones were sent by earlier rounds. */
+/** Counts the log messages of a run, those of its nested calls included. Earlier rounds have sent the first ones. */
 export class LogCount {
-  readonly #sent: number;
+  readonly #sentBefore: number;
   total = 0;
 
-  constructor(sent: number) {
-    this.#sent = sent;
+  constructor(sentBefore: number) {
+    this.#sentBefore = sentBefore;
   }
 
-  /** Counts a message; false if an earlier round has sent it. */
+  /** Counts a message. Returns false if an earlier round has already sent it. */
   isNew(): boolean {
-    return ++this.total > this.#sent;
+    return ++this.total > this.#sentBefore;
   }
 }

@@ -1,21 +1,21 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 
 /** The arguments of `ctx.progress`. */
-export interface Reached {
+export interface ProgressArguments {
   readonly done: unknown;
   readonly total: unknown;
   readonly message: unknown;
 }
 
 /**
- * The parameters of `notifications/progress`, without its token; undefined if there is nothing to report. A quotient such as 0/0
- * is not a mistake that should end a tool, so it is skipped. A value of another type is.
+ * Reads the arguments of `ctx.progress` as the params of `notifications/progress`, without the token. Returns undefined for a
+ * number that is not finite, such as 0/0, which should not end a tool. Throws for a value of another type.
  */
 export function readProgress({
   done,
   total,
   message,
-}: Reached): (JsonObject & { readonly progress: number }) | undefined {
+}: ProgressArguments): (JsonObject & { readonly progress: number }) | undefined {
   if (typeof done !== 'number') throw mistake('the first argument must be a number', done);
   if (total !== undefined && typeof total !== 'number') throw mistake('the total must be a number', total);
   if (message !== undefined && typeof message !== 'string')

@@ -13,7 +13,7 @@ export interface Described {
   readonly description?: string;
   /** Icons that clients may show, each an `https:` or `data:` URI. */
   readonly icons?: readonly Icon[];
-  /** Names to choose definitions by; clients find them in `_meta["fullmcp/tags"]`. */
+  /** Tags for clients that filter definitions. They are sent as `_meta["fullmcp/tags"]`. */
   readonly tags?: readonly string[];
   /** The `_meta` of the definition. */
   readonly meta?: JsonObject;

@@ -27,7 +27,7 @@ import type { TasksOptions } from './task-options.js';
 import type { VariablesOf } from './template-values.js';
 import type { NotASchema } from './tool-handler.js';
 
-/** The options of a server, without the `lifespan` and `user` that `defineWith` takes. */
+/** The options of a server, without `lifespan` and `user`, which `defineWith` takes. */
 export interface ServerDefinition<
   State,
   User,
@@ -41,7 +41,7 @@ export interface ServerDefinition<
   readonly name: string;
   /** The server's version. */
   readonly version: string;
-  /** The server's name, for people. Default: `name`. */
+  /** The server's name, for display. Default: `name`. */
   readonly title?: string;
   /** The purpose of the server. */
   readonly description?: string;
@@ -49,7 +49,7 @@ export interface ServerDefinition<
   readonly websiteUrl?: string;
   /** Icons that clients may show, each an `https:` or `data:` URI. */
   readonly icons?: readonly Icon[];
-  /** Tells the model how to use this server. */
+  /** Instructions for the model on how to use this server. */
   readonly instructions?: string;
 
   /** The tools by name. Make each with `tool({ … })`. */
@@ -60,54 +60,54 @@ export interface ServerDefinition<
   };
   /** The prompts by name. Make each with `prompt({ … })`. */
   readonly prompts?: P & FittingPrompts<P, State, User, Inferred>;
-  /** Methods of your own in addition to the protocol's, by name. A name needs a prefix, such as `acme/search`. */
+  /** Custom methods, in addition to those of the protocol, by name. A name needs a prefix, such as `acme/search`. */
   readonly methods?: { readonly [Name in keyof M]: Method<State, User, M[Name]> };
 
   /** Middleware around every call, the first outermost. */
   readonly use?: readonly Middleware[];
   /**
-   * Sees every error of a handler, of middleware and of `user` that is neither a `ToolError` nor an `McpError`. Return or throw
-   * one of those two, and the client gets it; otherwise the error is masked and logged.
+   * Called with every error of a handler, of middleware or of `user` that is neither a `ToolError` nor an `McpError`. Return or
+   * throw one of those two to send it to the client; otherwise the error is masked and logged.
    */
   readonly onError?: OnError;
   /**
-   * The changes that this server will announce. Clients keep a stream open for them. Default: none; a change that happens all
-   * the same is announced from then on.
+   * The kinds of changes that this server announces. Clients keep a stream open for them. Default: none, until the server
+   * first announces a change.
    */
   readonly changes?: true | readonly BusMessage['kind'][];
   /** Carries changes between processes. Implies `changes: true`. */
   readonly bus?: Bus;
 
   /**
-   * Seals the state that travels through clients while they answer questions: 32 characters or more, the same in every
-   * process. Of several secrets the first one seals and all of them open. Default: `MCP_SECRET`, where `serve` or `serveStdio`
-   * is used.
+   * Encrypts the state that passes through clients while they answer questions: at least 32 characters, the same in every
+   * process. In an array, the first secret encrypts and all of them decrypt. Default: `MCP_SECRET`, if the server runs with
+   * `serve` or `serveStdio`; otherwise a random secret of this process.
    */
   readonly secret?: string | readonly string[];
-  /** Limits of the questions that handlers ask. */
+  /** Limits for the questions that handlers ask. */
   readonly asking?: AskingOptions;
-  /** Limits of the calls that run as tasks. */
+  /** Limits for the calls that run as tasks. */
   readonly tasks?: TasksOptions;
-  /** The place where tasks and outcomes are kept. Closed with the server. Default: memory, so that they end with the process. */
+  /** Keeps tasks and outcomes. It is closed with the server. Default: memory, which is lost when the process ends. */
   readonly store?: Store;
   /**
-   * Whether a call that is repeated with the same `_meta["fullmcp/idempotencyKey"]` gets the outcome of the first, for tools
-   * without the option. Default: false.
+   * Whether a call that is repeated with the same `_meta["fullmcp/idempotencyKey"]` gets the outcome of the first call, for
+   * tools without their own `idempotency`. Default: false.
    */
   readonly idempotency?: boolean | IdempotencyOptions;
 
-  /** The number of items in a page of a list. Default: 500. */
+  /** The number of items per page of a list. Default: 500. */
   readonly pageSize?: number;
   /** The time for which clients may cache lists, in milliseconds. Default: 60 s. */
   readonly listTtlMs?: number;
-  /** Ends a tool's call after this time, for tools without the option that are not tasks. Default: no limit. */
+  /** The time limit of a tool call, for tools without their own `timeoutMs` that do not run as tasks. Default: no limit. */
   readonly timeoutMs?: number;
   /** Receives errors and warnings, for the operator. Default: writes to standard error. */
   readonly logger?: Logger;
 
   /** Experimental capabilities to advertise, with their settings. */
   readonly experimental?: Readonly<Record<string, JsonObject>>;
-  /** Extensions that this server speaks, with their settings. */
+  /** Extensions that this server supports, with their settings. */
   readonly extensions?: Readonly<Record<string, JsonObject>>;
 }
 
@@ -131,7 +131,7 @@ export interface ServerOptions<
     >,
     ServerSetup<State, User> {}
 
-/** The options of any server, for the code that does not look at their types. */
+/** The options of any server, without the types of its definitions. */
 export type AnyServerOptions = Omit<
   ServerDefinition<never, never>,
   'tools' | 'resources' | 'prompts' | 'methods'
@@ -143,23 +143,23 @@ export type AnyServerOptions = Omit<
 /** The sources of `ctx.state` and `ctx.user`. */
 export interface ServerSetup<State, User> {
   /**
-   * Opens what the server needs, yields it as `ctx.state`, and closes it when the server closes. It runs once, with the first
-   * call or with `server.start()`. Default: `ctx.state` is undefined.
+   * Opens the resources that the server needs, yields them as `ctx.state`, and closes them when the server closes. It runs
+   * once, with the first call or with `server.start()`. Default: `ctx.state` is undefined.
    */
   readonly lifespan?: Lifespan<State>;
   /** Makes `ctx.user` for each call. Default: `ctx.user` is undefined. */
   readonly user?: (facts: CallerFacts<State>) => User | Promise<User>;
 }
 
-/** The limits of the questions that handlers ask. */
+/** The limits for the questions that handlers ask. */
 export interface AskingOptions {
   /** The time that a client may take to answer; a later answer is rejected. Default: 1 hour. */
   readonly maxAgeMs?: number;
-  /** The size of all answers and step results of one call. Default: 64 KiB. */
+  /** The largest size of all answers and step results of one call together. Default: 64 KiB. */
   readonly maxBytes?: number;
   /**
-   * Whether the state of a round is rejected when it is sent a second time. Used states are remembered in `store`. Default:
-   * false.
+   * Whether the state of a round is rejected when a client sends it a second time. Used states are recorded in `store`.
+   * Default: false.
    */
   readonly once?: boolean;
 }
@@ -178,11 +178,11 @@ export interface CallerFacts<State> {
   readonly signal: AbortSignal;
 }
 
-/** A method of your own. */
+/** A custom method. */
 export interface Method<State = unknown, User = unknown, Params = unknown> {
   /** The params, as a schema of an object. Default: any object, unchecked. */
   readonly params?: Params;
-  /** The handler. It returns the result, an object. */
+  /** The handler. It returns the result, which is an object. */
   readonly run: (params: MethodParams<Params>, ctx: Context<State, User>) => object | Promise<object>;
 }
 

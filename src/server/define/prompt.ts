@@ -9,13 +9,13 @@ import type { Awaitable, NotASchema } from './tool-handler.js';
 
 /** The description of a prompt, without its handler. */
 export interface PromptOptions<Args = undefined, State = unknown, User = unknown> extends Described {
-  /** The arguments, as a schema of an object with fields of strings. Default: none. */
+  /** The arguments, as a schema of an object whose fields are strings. Default: none. */
   readonly args?: Args;
   /** Completions for the arguments. */
   readonly complete?: Completers<Infer<Args>, State, User>;
 }
 
-/** A string, a message, a content block, or an array of those; or a whole result with a description of its own. */
+/** A string, a message, a content block, or an array of those; or a complete result with its own description. */
 export type PromptReturn =
   | string
   | PromptMessage

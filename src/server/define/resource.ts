@@ -36,8 +36,8 @@ export interface ResourceOptions<State = unknown, User = unknown, Values = Templ
   /** Whether a cache may give the contents to other users (`public`). Default: `private`. */
   readonly cacheScope?: CacheScope;
   /**
-   * Lists the resources that a template has, for `resources/list`: URIs, or entries with a name and more. It runs for each
-   * request, so that it may differ from caller to caller.
+   * Lists the resources of a template, for `resources/list`: URIs, or entries with a name and more. It runs for each request, so
+   * the list may differ from caller to caller.
    */
   readonly list?: (ctx: Context<State, User>) => Awaitable<readonly (string | ResourceEntry)[]>;
   /** Completions for the variables of a template. */
@@ -57,8 +57,8 @@ export interface Resource<State = unknown, User = unknown, Values = TemplateValu
 }
 
 /**
- * Returns text, bytes, any JSON value, ready contents, or an array of those, or a promise of it. `undefined` means that there
- * is no such resource.
+ * Reads a resource. Returns a string, bytes, a JSON value, complete contents, or an array of those; or a promise of one. Returns
+ * `undefined` if the resource does not exist.
  */
 export type ResourceReader<Values, State, User> = (
   values: Values,

@@ -1,8 +1,8 @@
 /** The settings of a tool that runs as a task. */
 export interface TaskOptions {
   /**
-   * `optional`: as a task for clients that support tasks, as an ordinary call for others. `required`: only as a task; other
-   * clients get an error.
+   * `optional`: the tool runs as a task for clients that support tasks, and as an ordinary call for others. `required`: only as
+   * a task; other clients get an error.
    */
   readonly support: 'optional' | 'required';
   /**
@@ -16,18 +16,18 @@ export interface TaskOptions {
   readonly pollIntervalMs?: number;
 }
 
-/** The limits of the time and the space that tasks may take. */
+/** The limits for the time and the space that tasks may take. */
 export interface TasksOptions {
-  /** The time for which a task and its result are kept, for tools without the option. Default: 1 hour. */
+  /** The time for which a task and its result are kept, for tools without their own `ttlMs`. Default: 1 hour. */
   readonly ttlMs?: number;
-  /** The interval at which clients should poll, for tools without the option. Default: 1 s. */
+  /** The interval at which clients should poll, for tools without their own `pollIntervalMs`. Default: 1 s. */
   readonly pollIntervalMs?: number;
   /**
-   * The number of tasks that may be unfinished at the same time; a further one is rejected with `overloaded`. Default: 10,000.
+   * The number of tasks that may be unfinished at the same time; further tasks are rejected with `overloaded`. Default: 10,000.
    */
   readonly maxTasks?: number;
   /**
-   * The number of tasks that one caller may have unfinished; a further one is rejected with `overloaded`. Default: 1,000.
+   * The number of unfinished tasks that one caller may have; further tasks are rejected with `overloaded`. Default: 1,000.
    * Ignored for calls without `auth`.
    */
   readonly maxTasksPerCaller?: number;
@@ -41,6 +41,6 @@ export interface TasksOptions {
    * Default: 16 MB.
    */
   readonly maxTaskBytes?: number;
-  /** The bytes that all answers to one task may have; further ones are rejected. Default: 1 MB. */
+  /** The bytes that all answers to one task may have together; further answers are rejected. Default: 1 MB. */
   readonly maxAnswerBytes?: number;
 }

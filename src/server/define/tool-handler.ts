@@ -11,7 +11,7 @@ import type { ToolResult } from '../results/tool-result.js';
 export type Awaitable<T> = T | Promise<T>;
 
 /**
- * The function that runs a tool. With an `output` schema it returns a value that the schema accepts, or a whole `ToolResult`;
+ * The function that runs a tool. With an `output` schema it returns a value that the schema accepts, or a complete `ToolResult`;
  * without one it returns any value.
  */
 export type ToolHandler<In, Out, State, User, Returned> = In extends RawShape
@@ -36,7 +36,7 @@ type OutputHandler<In, Wanted, State, User, Returned> = (
   ctx: Context<State, User>,
 ) => Awaitable<(Wanted | ToolResult) & NoExtra<Returned, Wanted>>;
 
-/** `{}` is a JSON Schema that accepts anything, and the only object that is both. */
+/** Rejects an object of schemas. `{}` is accepted: it is also a JSON Schema, which allows any value. */
 export type NotASchema<S, Handler> = [keyof S] extends [never]
   ? Handler
   : 'An object of schemas is not a schema: wrap it, for example z.object({ … }).';
@@ -52,7 +52,7 @@ export type ToolModule<Run> =
       readonly default: Run;
     };
 
-/** The type of a tool's value before JSON: as the `output` schema gives it, defaults included, or as the handler returns it. */
+/** The type of a tool's value: the output of the `output` schema, defaults included, or else the type that the handler returns. */
 export type ToolValue<Out, Returned> = Out extends ZodTyped
   ? Out['_zod']['output']
   : Out extends StandardTyped | { readonly static: unknown }
@@ -60,14 +60,14 @@ export type ToolValue<Out, Returned> = Out extends ZodTyped
     : Returned;
 
 /**
- * Rejects a field that the output does not have. `Returned` is inferred from the keys of what the handler returns. An output
- * that takes any value is left to the schema.
+ * Rejects a field that the output does not have. `Returned` is inferred from the value that the handler returns. If the output
+ * accepts any value, nothing is checked here.
  */
 type NoExtra<Returned, Wanted> = unknown extends Wanted
   ? unknown
   : Unwanted<Exclude<keyof Returned, KeysOf<Wanted> | keyof ToolResult | `${number}`>>;
 
-/** Without a key it is `unknown` and not `{}`, to which `null` would not fit. */
+/** Without keys the type is `unknown` and not `{}`, which would reject `null`. */
 type Unwanted<Keys extends PropertyKey> = [Keys] extends [never]
   ? unknown
   : { readonly [Key in Keys]: 'The output schema does not have this field.' };

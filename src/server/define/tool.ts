@@ -27,13 +27,13 @@ export interface ToolOptions<In = undefined, Out = undefined> extends Described 
   readonly output?: Out;
   /** Hints about the tool's behaviour, for clients that ask the user before some calls. */
   readonly annotations?: ToolAnnotations;
-  /** Ends the call with an error after this time; the handler sees `ctx.signal` abort. Default: the server's `timeoutMs`. */
+  /** The time limit of a call. After it, `ctx.signal` aborts and the call ends with an error. Default: the server's `timeoutMs`. */
   readonly timeoutMs?: number;
-  /** Whether the tool runs as a task, which the client polls, for clients that know tasks. Default: it does not. */
+  /** Whether the tool runs as a task, which the client polls, for clients that support tasks. Default: it does not. */
   readonly task?: TaskOptions['support'] | TaskOptions;
   /**
-   * Whether a call that is sent again with the same `_meta["fullmcp/idempotencyKey"]` gets the outcome of the first instead of
-   * running again. Default: the server's `idempotency`.
+   * Whether a call that is repeated with the same `_meta["fullmcp/idempotencyKey"]` gets the outcome of the first call instead
+   * of running again. Default: the server's `idempotency`.
    */
   readonly idempotency?: boolean | IdempotencyOptions;
 }
@@ -55,7 +55,7 @@ export interface Tool<Signature = unknown, State = unknown, User = unknown> {
   readonly load?: () => Promise<ToolModule<(input: never, ctx: Context<State, User>) => unknown>>;
 }
 
-/** The argument of `tool()`: the description, and `run` or, for code that loads with the first call, `load`. */
+/** The argument of `tool()`: the description, and `run` or, for code that is loaded with the first call, `load`. */
 export interface ToolDefinition<In, Out, State, User, Returned> extends ToolOptions<In, Out> {
   /** The handler. The returned value is the result. */
   readonly run?: ToolHandler<In, Out, State, User, Returned>;
