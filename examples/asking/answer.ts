@@ -1,6 +1,5 @@
 import type { InProcess } from 'fullmcp';
 
-// #region drive
 type Question = { readonly method: string; readonly params?: Readonly<Record<string, unknown>> };
 type Answer = (key: string, question: Question) => unknown;
 
@@ -14,4 +13,3 @@ export async function drive(call: InProcess, method: string, params: object, ans
   }
   return outcome;
 }
-// #endregion

@@ -1,5 +1,5 @@
 // #region express
-import express, { type NextFunction, type Request, type Response } from 'express';
+import express, { type Request } from 'express';
 import { createNodeHandler } from 'fullmcp/node';
 import { server } from './server.js';
 
@@ -10,7 +10,7 @@ app.use(logIn); // Passport, or any other middleware that puts the user on the r
 app.use('/mcp', createNodeHandler(server, { auth: (req: LoggedIn) => req.user && { subject: req.user.id } }));
 // #endregion
 
-function logIn(req: LoggedIn, _res: Response, next: NextFunction): void {
+function logIn(req: LoggedIn, _res: unknown, next: () => void): void {
   if (req.header('cookie') === 'session=ada') req.user = { id: 'ada' };
   next();
 }

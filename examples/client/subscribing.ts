@@ -12,7 +12,7 @@ export async function oneResource(client: Client, show: (text: string) => boolea
   // #endregion
 }
 
-export async function lists(client: Client, told: (change: Change) => void): Promise<unknown> {
+export async function lists(client: Client, report: (change: Change) => void): Promise<unknown> {
   // #region lists
   const subscription = await client.subscribe(
     { tools: true, resources: true, uris: ['notes://all'] },
@@ -20,7 +20,7 @@ export async function lists(client: Client, told: (change: Change) => void): Pro
       onChange(change) {
         if (change.kind === 'resource') console.error(`${change.uri} has changed`);
         else console.error(`The list of ${change.kind} has changed`);
-        told(change);
+        report(change);
       },
     },
   );
@@ -39,17 +39,17 @@ export async function untilAborted(client: Client, signal: AbortSignal): Promise
 }
 
 export async function ofTask(client: Client): Promise<string[]> {
-  const seen: string[] = [];
+  const lines: string[] = [];
   // #region task
   const task = await client.startTool('bake_bread', { stepMs: 5 });
-  if (task.id === undefined) return seen; // the server did not create a task: the result is already there
+  if (task.id === undefined) return lines; // the server did not create a task: the result is already there
   await using changes = await client.subscribe({ tasks: [task.id] });
   for await (const change of changes) {
     if (change.kind !== 'task') continue;
     const { status, statusMessage } = change.state;
-    seen.push(`${status} ${statusMessage ?? ''}`);
+    lines.push(`${status} ${statusMessage ?? ''}`);
     if (status !== 'working') break;
   }
   // #endregion
-  return seen;
+  return lines;
 }

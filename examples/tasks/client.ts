@@ -21,18 +21,19 @@ export async function follow(
 }
 // #endregion
 
-// #region watch
 /** Subscribes to the changes of a task instead of polling. */
 export function watch(
   call: InProcess,
   taskId: unknown,
-  told: (status: unknown) => void,
+  onStatus: (status: unknown) => void,
   signal: AbortSignal,
 ) {
   return call(
     'subscriptions/listen',
     { notifications: { taskIds: [taskId] } },
-    { signal, onNotification: (method, task) => method === 'notifications/tasks' && told(task?.['status']) },
+    {
+      signal,
+      onNotification: (method, task) => method === 'notifications/tasks' && onStatus(task?.['status']),
+    },
   );
 }
-// #endregion

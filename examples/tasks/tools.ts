@@ -38,7 +38,7 @@ export const newsletter = tool({
 });
 // #endregion
 
-// #region told
+// #region background
 export const order = tool({
   description: 'Order a print',
   task: { support: 'optional', start: 'on-background', pollIntervalMs: 50 },
