@@ -10,6 +10,7 @@ import type {
   ServerCapabilities,
   SubscriptionFilter,
 } from '../../protocol/model/model.js';
+import { ACKNOWLEDGED, reportAllChanged } from '../../protocol/model/subscriptions.js';
 import { has, newestSession, sessionRevisions } from '../../protocol/tables/features.js';
 import { MAX_SUBSCRIBED, MAX_SUBSCRIBED_LENGTH, MAX_URI_LENGTH } from '../../protocol/tables/limits.js';
 import { isLogLevel, type LogLevel } from '../../protocol/tables/log-level.js';
@@ -186,9 +187,8 @@ export class Session {
       http,
       notify: (method, params) => {
         if (lifetime.ended) return;
-        if (method !== 'notifications/subscriptions/acknowledged')
-          stream.notify(method, toOlderNotification(params));
-        else if (afterGap) announceAll(params?.['notifications'] as SubscriptionFilter, stream.notify);
+        if (method !== ACKNOWLEDGED) stream.notify(method, toOlderNotification(params));
+        else if (afterGap) reportAllChanged(params?.['notifications'] as SubscriptionFilter, stream.notify);
       },
     };
     // A server without anything to announce answers at once; one that fails has told its log why.
@@ -198,12 +198,6 @@ export class Session {
   #discover(forward: SessionRequest['forward']): Promise<Outcome> {
     return forward(this.peer, {}, { method: 'server/discover' });
   }
-}
-
-function announceAll(granted: SubscriptionFilter, notify: SessionStream['notify']): void {
-  for (const kind of ['tools', 'prompts', 'resources'] as const)
-    if (granted[`${kind}ListChanged`]) notify(`notifications/${kind}/list_changed`);
-  for (const uri of granted.resourceSubscriptions ?? []) notify('notifications/resources/updated', { uri });
 }
 
 function readLevel(level: unknown): LogLevel {

@@ -4,6 +4,7 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
+import { ACKNOWLEDGED, grant, isEmpty } from '../../protocol/model/subscriptions.js';
 import { MAX_SUBSCRIBED, MAX_SUBSCRIBED_LENGTH, MAX_URI_LENGTH } from '../../protocol/tables/limits.js';
 import type { Complete } from '../results/results.js';
 import type { Bus, BusMessage } from '../state/bus.js';
@@ -39,8 +40,8 @@ function follow(call: Call, granted: SubscriptionFilter, options: ListenOptions)
   const { bus, complete } = options;
   const tag = { [SUBSCRIPTION_ID]: call.id };
   // Nothing may come before the acknowledgement, so it goes out before the bus is listened to.
-  call.notify('notifications/subscriptions/acknowledged', { notifications: { ...granted }, _meta: tag });
-  if (Object.keys(granted).length === 0 || hasEnded(call)) return complete({}, tag);
+  call.notify(ACKNOWLEDGED, { notifications: { ...granted }, _meta: tag });
+  if (isEmpty(granted) || hasEnded(call)) return complete({}, tag);
   const unsubscribe = bus.subscribe(forwarder(call, granted, tag, options));
   return new Promise((resolve) => {
     onEnd(call, () => {
@@ -107,15 +108,4 @@ function checkList(field: string, list: unknown): void {
       'invalid_params',
       `The entries of ${name} may have at most ${MAX_SUBSCRIBED_LENGTH} characters together`,
     );
-}
-
-function grant(wanted: SubscriptionFilter, publishes: ListenOptions['publishes']): SubscriptionFilter {
-  const granted: SubscriptionFilter = {};
-  if (wanted.toolsListChanged === true && publishes('tools')) granted.toolsListChanged = true;
-  if (wanted.promptsListChanged === true && publishes('prompts')) granted.promptsListChanged = true;
-  if (wanted.resourcesListChanged === true && publishes('resources')) granted.resourcesListChanged = true;
-  if (wanted.resourceSubscriptions?.length && publishes('resource')) {
-    granted.resourceSubscriptions = [...wanted.resourceSubscriptions];
-  }
-  return granted;
 }
