@@ -307,7 +307,7 @@ describe('a client of a session', () => {
   test('is not asked forever if it never gives a valid answer: its call fails', async () => {
     const client = await open(webSocketSession, () => ({ action: 'perhaps' }));
     const { error } = await client.call(...tool('sure'));
-    expect(error).toMatchObject({ code: -32603, message: 'The call asked more than 32 times' });
+    expect(error).toMatchObject({ code: -32603, message: 'The call asked the client more than 32 times.' });
   });
 });
 

@@ -136,7 +136,7 @@ describe.each(Object.entries(adapters))('auth of %s,', (_, start) => {
     for (const other of ['bob', undefined]) {
       const stolen = await ann.post(call('me'), { 'x-user': other });
       expect(stolen.status).toBe(404);
-      expect(stolen.text).toContain('Unknown session');
+      expect(stolen.text).toContain('session is unknown');
       expect(
         (await send(url, { method: 'DELETE', headers: { ...ann.headers, 'x-user': other } })).status,
       ).toBe(404);

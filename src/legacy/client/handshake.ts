@@ -9,6 +9,8 @@ import type { Revision } from '../../protocol/tables/revisions.js';
 import { TASKS } from '../../protocol/tasks.js';
 import type { Exchange } from '../../transports/client/exchange.js';
 
+// The handshake of a session, from the client.
+
 /** The result of the handshake, in the terms of the newest revision. */
 export interface HandshakeResult {
   readonly revision: Revision;
@@ -40,12 +42,12 @@ async function initialize(exchange: Exchange, options: HandshakeOptions): Promis
     return await exchange.request({ method: 'initialize', params, signal });
   } catch (error) {
     if (!isErrorResponse(error)) throw error;
-    // Instead of answering with a version that it has, a server may refuse and list those (2025-11-25, Lifecycle, Error Handling).
+    // A server may answer with an error that lists its versions (spec 2025-11-25, Lifecycle, Error Handling).
     const other = sessionRevisions.find((candidate) => supportedVersions(error.data).includes(candidate));
     if (other !== undefined && other !== revision)
       return initialize(exchange, { ...options, revision: other });
     const { code, message, data, number } = error;
-    throw new McpError(code, `The server refused the handshake: ${message}`, {
+    throw new McpError(code, `The server rejected the handshake: ${message}`, {
       data,
       cause: error,
       ...(number !== undefined && { number }),
@@ -53,7 +55,7 @@ async function initialize(exchange: Exchange, options: HandshakeOptions): Promis
   }
 }
 
-/** Whether an error is a response of the server, and not the reason for a missing one. */
+/** Whether an error is the server's response. Otherwise there was no response, and the error says why. */
 export function isErrorResponse(error: unknown): error is McpError {
   return McpError.is(error) && error.number !== undefined;
 }
@@ -70,17 +72,17 @@ function readResult({
 }: JsonObject): HandshakeResult {
   const revision = sessionRevisions.find((candidate) => candidate === protocolVersion);
   if (revision === undefined) throw unknownVersion(protocolVersion);
-  const { tasks, ...declared } = isObject(capabilities) ? capabilities : {};
-  const withTasks = has(revision, 'coreTasks') && callsToolsAsTasks(tasks);
-  const { extensions } = declared;
+  const { tasks, ...core } = isObject(capabilities) ? capabilities : {};
+  const hasTasks = has(revision, 'coreTasks') && callsToolsAsTasks(tasks);
+  const { extensions } = core;
   return {
     revision,
-    tasks: withTasks,
+    tasks: hasTasks,
     discovered: {
       supportedVersions: [revision],
-      capabilities: withTasks
-        ? { ...declared, extensions: { ...(isObject(extensions) && extensions), [TASKS]: {} } }
-        : declared,
+      capabilities: hasTasks
+        ? { ...core, extensions: { ...(isObject(extensions) && extensions), [TASKS]: {} } }
+        : core,
       ...(typeof instructions === 'string' && { instructions }),
       ...(isObject(serverInfo) && { _meta: { [SERVER_INFO]: serverInfo } }),
     } as Discovered,
@@ -88,10 +90,10 @@ function readResult({
 }
 
 function unknownVersion(version: unknown): McpError {
-  const offered = typeof version === 'string' ? shorten(version, 64) : 'none that could be read';
+  const name = typeof version === 'string' ? shorten(version, 64) : 'that cannot be read';
   return new McpError(
     'unsupported_version',
-    `The server wants to speak protocol version ${offered}; this client opens sessions of ${sessionRevisions.join(', ')}`,
+    `The server answered with protocol version ${name}. This client supports sessions of ${sessionRevisions.join(', ')}.`,
     { data: { supported: sessionRevisions, requested: version } },
   );
 }
@@ -102,8 +104,8 @@ function callsToolsAsTasks(tasks: unknown): boolean {
   return isObject(tools) && isObject(tools['call']);
 }
 
-// The tasks extension is left out: calling a tool as a task needs only the server's capability, and this client serves no
-// tasks.
+// The tasks extension is left out: to call a tool as a task, the client needs only the server's capability, and this client runs
+// no tasks for servers.
 function olderCapabilities(capabilities: ClientCapabilities, revision: Revision): JsonObject {
   const { roots, elicitation, extensions, ...rest } = capabilities;
   const { [TASKS]: _, ...others } = extensions ?? {};
@@ -115,7 +117,7 @@ function olderCapabilities(capabilities: ClientCapabilities, revision: Revision)
   };
 }
 
-// Before 2025-11-25 there were only forms, and no name for them.
+// Before 2025-11-25 the capability has no modes: it always means forms.
 function olderElicitation(
   elicitation: NonNullable<ClientCapabilities['elicitation']>,
   revision: Revision,

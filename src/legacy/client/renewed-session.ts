@@ -5,28 +5,30 @@ import { McpError } from '../../protocol/errors.js';
 import type { Exchange, OutgoingRequest } from '../../transports/client/exchange.js';
 import type { HandshakeResult } from './handshake.js';
 
+// A session that survives its loss by the server: the client does the handshake again, and repeats the request.
+
 const RENEWAL = {
   ms: 30_000,
   reason: () =>
-    new McpError('timeout', 'The server lost the session and did not open another within 30 seconds'),
+    new McpError('timeout', 'The server lost the session and did not open another within 30 seconds.'),
 };
 
-/** Sends a request as it is, whatever becomes of the session. */
+/** Sends a request on the current session, without renewing it. */
 export type Send = (method: string, params: JsonObject) => Promise<JsonObject>;
 
 export interface SessionRenewal {
   /** Does the handshake again. */
   readonly open: (signal: AbortSignal) => Promise<HandshakeResult>;
-  /** Tells the new session what the old one knew. */
+  /** Sends the state of the old session, such as its log level, to the new one. */
   readonly restore: (send: Send) => Promise<void>;
 }
 
-/** A session that is opened again where the server has lost it. */
+/** A session that is opened again when the server has lost it. */
 export class RenewedSession {
   readonly #exchange: Exchange;
   readonly #renewal: SessionRenewal;
   #handshake: HandshakeResult;
-  #lost = false;
+  #isLost = false;
   #opening: Promise<void> | undefined;
 
   constructor(exchange: Exchange, handshake: HandshakeResult, renewal: SessionRenewal) {
@@ -39,10 +41,10 @@ export class RenewedSession {
     return this.#handshake;
   }
 
-  /** A request that met a lost session was not processed: it is sent again, once. */
+  /** Sends a request. If the server has lost the session, it has not processed the request: the request is sent again, once. */
   async request(request: OutgoingRequest): Promise<JsonObject> {
     for (let attempt = 1; ; attempt++) {
-      if (this.#lost) {
+      if (this.#isLost) {
         this.#opening ??= this.#renew();
         await unlessAborted(this.#opening, request.signal);
       }
@@ -51,8 +53,8 @@ export class RenewedSession {
         return await this.#exchange.request(request);
       } catch (error) {
         if (attempt > 1 || !isSessionLost(error)) throw error;
-        // Unless another call has met it too, and there is a new session already.
-        if (this.#handshake === handshake) this.#lost = true;
+        // Not if another call has found the session lost too, and has opened a new one already.
+        if (this.#handshake === handshake) this.#isLost = true;
       }
     }
   }
@@ -63,7 +65,7 @@ export class RenewedSession {
         this.#handshake = await this.#renewal.open(signal);
         await this.#renewal.restore((method, params) => this.#exchange.request({ method, params, signal }));
       });
-      this.#lost = false;
+      this.#isLost = false;
     } finally {
       this.#opening = undefined;
     }

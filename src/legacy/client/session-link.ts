@@ -17,6 +17,8 @@ import { SessionLogLevel } from './session-log-level.js';
 import { type Forward, SessionTasks } from './session-tasks.js';
 import { UrlElicitations } from './url-elicitation.js';
 
+// The link to a server of the session era: calls of the newest revision become requests of a session.
+
 export interface SessionLinkParts {
   readonly events: LinkEvents;
   readonly open: OpenOptions;
@@ -41,7 +43,7 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
   const urlElicitations = new UrlElicitations();
 
   exchange.listen({
-    request: answering(events),
+    request: answerWith(events),
     notification: onNotification,
     problem: events.problem,
     missed: () => listening.missed(),
@@ -67,7 +69,8 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
       const first = await handshake(exchange, { ...open, revision });
       return new RenewedSession(exchange, first, {
         open: (signal) => handshake(exchange, { ...open, signal, revision: first.revision }),
-        restore: async (raw) => void (await Promise.all([listening.restore(raw), logLevel.restore(raw)])),
+        restore: async (sendRaw) =>
+          void (await Promise.all([listening.restore(sendRaw), logLevel.restore(sendRaw)])),
       });
     } catch (error) {
       await exchange.close();
@@ -113,13 +116,13 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
     try {
       await forward(call, 'ping', {});
     } catch (error) {
-      // A server that refuses to be pinged is alive.
+      // A server that answers a ping with an error is alive.
       if (!isErrorResponse(error)) throw error;
     }
     return { ...session.handshake.discovered, resultType: 'complete' };
   }
 
-  async function plain(call: Call): Promise<Outcome> {
+  async function forwardPlain(call: Call): Promise<Outcome> {
     const { method } = call;
     const empty = emptyList(method, session.handshake.discovered.capabilities);
     if (empty !== undefined) return empty;
@@ -142,16 +145,16 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
       case 'subscriptions/listen':
         return listening.listen(call, session.handshake);
       case 'tools/call':
-        return urlElicitations.handle(call, (again) => tasks.callTool(again, session.handshake));
+        return urlElicitations.handle(call, (attempt) => tasks.callTool(attempt, session.handshake));
       case 'prompts/get':
       case 'resources/read':
-        return urlElicitations.handle(call, plain);
+        return urlElicitations.handle(call, forwardPlain);
       case 'tasks/get':
-        return session.handshake.tasks ? tasks.get(call) : plain(call);
+        return session.handshake.tasks ? tasks.get(call) : forwardPlain(call);
       case 'tasks/cancel':
-        return session.handshake.tasks ? tasks.cancel(call) : plain(call);
+        return session.handshake.tasks ? tasks.cancel(call) : forwardPlain(call);
       default:
-        return plain(call);
+        return forwardPlain(call);
     }
   }
 
@@ -175,7 +178,7 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
 }
 
 // Answers the requests of a session-era server.
-function answering({ ask }: LinkEvents): ExchangeEvents['request'] {
+function answerWith({ ask }: LinkEvents): ExchangeEvents['request'] {
   return async function answer(method, params, signal) {
     switch (method) {
       case 'ping':
@@ -190,7 +193,7 @@ function answering({ ask }: LinkEvents): ExchangeEvents['request'] {
   };
 }
 
-// A server may send notifications on the stream of a request that belong to no request.
+// Notifications that belong to the session, even if the server sends them on the stream of a request.
 function isOfSession(method: string): boolean {
   return (
     method.endsWith('/list_changed') ||
@@ -204,10 +207,10 @@ function unknownMethod(method: string, revision: Revision): McpError {
   return method === 'tasks/update'
     ? new McpError(
         'method_not_found',
-        `A task of ${revision} asks with requests of its own, which the client's handlers answer: there is nothing to update`,
+        `In revision ${revision}, a task asks with requests that the client's handlers answer. There is no tasks/update.`,
       )
     : new McpError(
         'method_not_found',
-        `Revision ${revision}, which this server speaks, has no ${shorten(method, 128)}`,
+        `The server speaks revision ${revision}, which does not have the method ${shorten(method, 128)}.`,
       );
 }

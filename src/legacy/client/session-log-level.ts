@@ -2,7 +2,7 @@ import type { LinkEvents } from '../../protocol/link.js';
 import type { LogLevel } from '../../protocol/tables/log-level.js';
 import type { Send } from './renewed-session.js';
 
-/** The log level of calls as that of the session, which has one for all: the latest. */
+/** The log level of a session. Each call has a level of its own; a session has one, so the latest counts. */
 export class SessionLogLevel {
   readonly #send: Send;
   readonly #problem: LinkEvents['problem'];
@@ -15,7 +15,7 @@ export class SessionLogLevel {
     this.#problem = problem;
   }
 
-  /** Sets the level, and returns the promise to await before the call. A session has no level that means no messages. */
+  /** Sets the level, and returns the promise to await before the call. Without a level, the session keeps its own. */
   apply(level: LogLevel | undefined): Promise<void> | undefined {
     if (level === undefined) return undefined;
     if (level !== this.#level) {

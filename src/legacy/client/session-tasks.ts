@@ -6,10 +6,12 @@ import { isTerminal, supportsTasks } from '../../protocol/tasks.js';
 import { modernOutcome, modernTask } from '../shapes/to-modern.js';
 import { type HandshakeResult, isErrorResponse } from './handshake.js';
 
-/** Sends a call on, or another request in its place, and gives what the server answered. */
+// Tasks over a session: the methods of the extension, implemented with those of 2025-11-25.
+
+/** Sends a call to the server, or another request in its place, and returns the result. */
 export type Forward = (call: Call, method?: string, params?: JsonObject) => Promise<JsonObject>;
 
-/** Sends a request that belongs to no call. */
+/** Sends a request that does not belong to a call. */
 type Request = (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
 
 const MAX_REMEMBERED = 10_000;
@@ -18,9 +20,9 @@ const MAX_REMEMBERED = 10_000;
 export class SessionTasks {
   readonly #forward: Forward;
   readonly #request: Request;
-  /** Whether a tool that was listed runs only as a task. */
+  /** Whether a tool runs only as a task, by name. Only listed tools have an entry. */
   readonly #onlyAsTask = new Map<string, boolean>();
-  /** The tasks whose questions are being waited for. */
+  /** The requests that wait for the questions of tasks, by task id. */
   readonly #asking = new Map<string, AbortController>();
 
   constructor(forward: Forward, request: Request) {
@@ -28,7 +30,7 @@ export class SessionTasks {
     this.#request = request;
   }
 
-  /** Remembers how tools are to be called. */
+  /** Remembers which tools run only as tasks. */
   learnTools({ tools }: JsonObject): void {
     for (const tool of Array.isArray(tools) ? tools : []) {
       if (!isObject(tool) || this.#onlyAsTask.size >= MAX_REMEMBERED) continue;
@@ -37,16 +39,16 @@ export class SessionTasks {
     }
   }
 
-  /** Makes a task of a call only where it has to be one: a plain call is simpler, and can be cancelled. */
+  /** Calls a tool, as a task only if the tool demands it: a plain call is simpler, and can be cancelled. */
   async callTool(call: Call, handshake: HandshakeResult): Promise<Outcome> {
-    const able = handshake.tasks && supportsTasks(call.peer);
+    const canBeTask = handshake.tasks && supportsTasks(call.peer);
     const onlyAsTask = this.#onlyAsTask.get(String(call.params['name']));
-    if (able && onlyAsTask) return this.#start(call);
+    if (canBeTask && onlyAsTask) return this.#start(call);
     try {
       return modernOutcome('tools/call', await this.#forward(call));
     } catch (error) {
-      // That is how a server says that a tool runs only as a task (2025-11-25, Tasks, Tool-Level Negotiation).
-      if (!able || onlyAsTask === false || !isErrorResponse(error) || error.code !== 'method_not_found')
+      // The error for a tool that runs only as a task (spec 2025-11-25, Tasks, Tool-Level Negotiation).
+      if (!canBeTask || onlyAsTask === false || !isErrorResponse(error) || error.code !== 'method_not_found')
         throw error;
       return this.#start(call);
     }
@@ -60,7 +62,7 @@ export class SessionTasks {
       : modernOutcome('tools/call', result);
   }
 
-  /** The task with its result or its error, for which the session era has another request. */
+  /** The task, with its result or error if it has ended. The session era has a request of its own for the result. */
   async get(call: Call): Promise<Outcome> {
     const task = { ...modernTask(await this.#forward(call)), resultType: 'complete' };
     const { status } = task as JsonObject;
@@ -70,7 +72,7 @@ export class SessionTasks {
     return { ...task, inputRequests: {} };
   }
 
-  // A tool's own failure was a failed task then, and is a completed one now.
+  // In 2025-11-25 a tool's own failure is a failed task; in the extension it is a completed one.
   async #result(call: Call): Promise<JsonObject> {
     try {
       const result = await this.#forward(call, 'tasks/result', { taskId: call.params['taskId'] });
@@ -95,7 +97,7 @@ export class SessionTasks {
     try {
       await this.#forward(call);
     } catch (error) {
-      // Cancelling a task that has ended was an error then, and is not one now.
+      // In 2025-11-25 it is an error to cancel a task that has ended; in the extension it is not.
       if (!isErrorResponse(error) || error.code !== 'invalid_params' || !(await this.#hasEnded(call)))
         throw error;
     }

@@ -2,19 +2,20 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 
-// Spec 2025-11-25, Elicitation, URL Elicitation Required Error: a call that cannot continue before the user has
-// visited some pages fails, and is retried afterwards. A modern client sees it as a call that asks.
+// URL elicitation by error: a call that needs the user to visit a page fails, and is retried after the visit. The modern client
+// sees a call that asks. Spec 2025-11-25, Elicitation, URL Elicitation Required Error.
 
 const URL_ELICITATION_REQUIRED = -32042;
-/** How long the server may take to see that the user is done. It is then asked again anyway. */
+/** The time that the server has to report the user done. After it, the call is retried anyway. */
 const DONE_MS = 30_000;
-const REMEMBERED = 1000;
+const MAX_REMEMBERED = 1000;
 
 interface PendingElicitations {
   readonly ids: readonly string[];
   readonly error: McpError;
 }
 
+/** The visits that calls of one session wait for. */
 export class UrlElicitations {
   readonly #pending = new Map<string, PendingElicitations>();
   readonly #done = new Set<string>();
@@ -27,8 +28,8 @@ export class UrlElicitations {
     if (requestState === undefined) return this.#try(call, next);
     const pending = this.#take(requestState);
     const answers = isObject(inputResponses) ? inputResponses : {};
-    const accepted = pending.ids.every((id) => isObject(answers[id]) && answers[id]['action'] === 'accept');
-    if (!accepted) throw pending.error;
+    const isAccepted = pending.ids.every((id) => isObject(answers[id]) && answers[id]['action'] === 'accept');
+    if (!isAccepted) throw pending.error;
     await Promise.all(pending.ids.map((id) => this.#completion(id, call.signal)));
     if (call.signal.aborted) throw call.signal.reason;
     return this.#try({ ...call, params }, next);
@@ -49,7 +50,8 @@ export class UrlElicitations {
       if (inputRequests === undefined || !call.peer.capabilities.elicitation?.url) throw error;
       const requestState = `visits-${++this.#last}`;
       this.#pending.set(requestState, { ids: Object.keys(inputRequests), error: error as McpError });
-      if (this.#pending.size > REMEMBERED) this.#pending.delete(this.#pending.keys().next().value as string);
+      if (this.#pending.size > MAX_REMEMBERED)
+        this.#pending.delete(this.#pending.keys().next().value as string);
       return { resultType: 'input_required', inputRequests, requestState };
     }
   }
@@ -60,22 +62,22 @@ export class UrlElicitations {
     if (pending !== undefined) return pending;
     throw new McpError(
       'invalid_params',
-      'The answers belong to a call that is not known any more: make it again',
+      'The answers belong to a call that is no longer known. Make the call again without them.',
     );
   }
 
   #completion(id: string, signal: AbortSignal): Promise<void> {
     if (this.#done.has(id)) return Promise.resolve();
     return new Promise<void>((resolve) => {
-      const go = (): void => {
+      const proceed = (): void => {
         clearTimeout(timer);
-        signal.removeEventListener('abort', go);
+        signal.removeEventListener('abort', proceed);
         this.#waiting.delete(id);
         resolve();
       };
-      const timer = setTimeout(go, DONE_MS);
-      signal.addEventListener('abort', go);
-      this.#waiting.set(id, go);
+      const timer = setTimeout(proceed, DONE_MS);
+      signal.addEventListener('abort', proceed);
+      this.#waiting.set(id, proceed);
     });
   }
 }
@@ -97,5 +99,5 @@ function isUrlElicitation(params: unknown): params is JsonObject {
 
 function remember(ids: Set<string>, id: string): void {
   ids.add(id);
-  if (ids.size > REMEMBERED) ids.delete(ids.values().next().value as string);
+  if (ids.size > MAX_REMEMBERED) ids.delete(ids.values().next().value as string);
 }

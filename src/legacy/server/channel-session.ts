@@ -16,20 +16,22 @@ import { ClientRequests } from './client-requests.js';
 import type { SessionRequest } from './forward.js';
 import { readHandshake, Session } from './session.js';
 
+// Sessions on a channel, where all messages of a connection share one stream; and batches.
+
 const MAX_BATCH = 100;
 
 type Reply = (text: string | undefined) => void;
 
-/** The session era on a connection of its own: a pipe, a WebSocket, or the oldest HTTP transport. */
+/** Serves the session era on one connection: a pipe, a WebSocket, or HTTP+SSE. */
 export function channelSession(
   dispatch: Dispatch,
   send: (text: string) => void,
 ): (calls: OpenCalls) => ChannelSession {
   return function channelSession(calls) {
-    // Of the connection and not of the session: what was asked before another `initialize` is answered after it.
+    // They belong to the connection, not to the session: a question may be answered after another `initialize`.
     const clientRequests = new ClientRequests();
     let session: Session | undefined;
-    let attached = false;
+    let isAttached = false;
 
     function receive(message: Message, reply?: Reply): void {
       if (message.kind === 'request') return request(message, reply);
@@ -52,19 +54,19 @@ export function channelSession(
       );
     }
 
-    // A bridge that shares one pipe among clients sends `initialize` again for each of them. The session is there at once,
-    // for the requests that come in the same write.
+    // A bridge that shares one pipe among several clients sends `initialize` for each of them. The new session is set at once, because
+    // requests may follow in the same write.
     function initialize(message: RequestMessage, forward: SessionRequest['forward']): Promise<string> {
       const next = new Session(readHandshake(message.params), dispatch, clientRequests);
       session?.detach();
       session = next;
-      attached = false;
+      isAttached = false;
       return next.initialize(forward);
     }
 
     function attach(): void {
-      if (attached || session === undefined) return;
-      attached = true;
+      if (isAttached || session === undefined) return;
+      isAttached = true;
       session.attach({
         notify: (method, params) => send(printNotification(method, params)),
         caller: calls.caller,
@@ -100,7 +102,7 @@ async function beforeHandshake({ method }: RequestMessage): Promise<string> {
   if (method === 'ping') return '{}';
   throw new McpError(
     'invalid_request',
-    'No session: send "initialize" first, or put the protocol version into params._meta',
+    'There is no session. Send "initialize" first, or put the protocol version into params._meta.',
   );
 }
 
@@ -108,24 +110,25 @@ async function beforeHandshake({ method }: RequestMessage): Promise<string> {
 export function readInBatch(value: unknown): Message | InvalidMessage {
   const message = readMessage(value);
   return message.kind === 'request' && message.method === 'initialize'
-    ? { kind: 'invalid', id: message.id, reason: '"initialize" cannot be part of a batch: send it alone' }
+    ? { kind: 'invalid', id: message.id, reason: '"initialize" must not be part of a batch. Send it alone.' }
     : message;
 }
 
 export function batchProblem(values: readonly unknown[], session: Session | undefined): string | undefined {
   if (session === undefined || !has(session.revision, 'batching'))
     return 'Batches are not part of this protocol revision';
-  if (values.length === 0 || values.length > MAX_BATCH) return `A batch has 1 to ${MAX_BATCH} messages`;
+  if (values.length === 0 || values.length > MAX_BATCH)
+    return `A batch must have 1 to ${MAX_BATCH} messages.`;
   return undefined;
 }
 
-/** Gathers the answers to a batch and hands them on as one. A call that was cancelled counts, but has none. */
+/** Collects the responses to a batch and sends them as one. A cancelled call has no response, but is counted. */
 export function collector(expected: number, send: (text: string) => void): Reply {
-  const answers: string[] = [];
+  const responses: string[] = [];
   let missing = expected;
   return function collect(text) {
     missing -= 1;
-    if (text !== undefined) answers.push(text);
-    if (missing === 0 && answers.length > 0) send(`[${answers.join(',')}]`);
+    if (text !== undefined) responses.push(text);
+    if (missing === 0 && responses.length > 0) send(`[${responses.join(',')}]`);
   };
 }

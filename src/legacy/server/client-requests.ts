@@ -11,17 +11,19 @@ import { has } from '../../protocol/tables/features.js';
 import { QUESTION_KEY } from '../../protocol/tables/meta-keys.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 
-/** Sends a message to the client, beside the call that it belongs to. */
+// The questions of a session-era server: requests to the client, sent while a call is open.
+
+/** A channel to the client, for messages that belong to an open call. */
 export interface ClientChannel {
   readonly send: (text: string) => void;
-  /** Aborts when the call is over or the client is gone: the client will not answer then. */
+  /** Aborts when the call has ended or the client is gone, so that an answer is no longer expected. */
   readonly signal: AbortSignal;
 }
 
-/** The client was asked and could not answer. */
+/** The client responded to a question with an error. */
 export class UnansweredRequest extends Error {}
 
-interface Waiting {
+interface PendingAnswer {
   readonly resolve: (result: JsonObject) => void;
   readonly reject: (error: Error) => void;
 }
@@ -30,19 +32,19 @@ const MAX_OPEN = 100;
 const MAX_WITHDRAWN = 100;
 
 export interface ClientAnswers {
-  /** By key. */
+  /** The answers, by the keys of the questions. */
   readonly answers: JsonObject;
-  /** The ids of the pages that the user went to. */
+  /** The ids of the URL elicitations that the user accepted. */
   readonly elicitationIds: readonly string[];
 }
 
 /** The requests that a session-era server sends to its client. */
 export class ClientRequests {
-  readonly #waiting = new Map<string, Waiting>();
-  // The client may have answered before it heard that its answer is not wanted any more.
+  readonly #pending = new Map<string, PendingAnswer>();
+  // Questions that were withdrawn. The client may have answered before it received the withdrawal.
   #withdrawn: Set<string> | undefined;
 
-  /** Asks everything at once. If one answer fails, the others are not awaited. */
+  /** Sends all questions at once. If one of them fails, the others are withdrawn. */
   async ask(requests: unknown, revision: Revision, { send, signal }: ClientChannel): Promise<ClientAnswers> {
     const ids: string[] = [];
     const elicitationIds: string[] = [];
@@ -51,12 +53,12 @@ export class ClientRequests {
     };
     const ask = async ([key, request]: [string, unknown]): Promise<[string, JsonObject]> => {
       const { method, params } = request as { method: string; params?: JsonObject };
-      const sent = withKey(key, older(revision, params));
+      const question = withKey(key, toOlderParams(revision, params));
       const id = this.#nextId();
       ids.push(id);
-      const answer = await this.#request(id, () => send(printRequest(id, method, sent)));
-      if (sent?.['elicitationId'] !== undefined && answer['action'] === 'accept')
-        elicitationIds.push(sent['elicitationId'] as string);
+      const answer = await this.#request(id, () => send(printRequest(id, method, question)));
+      if (question?.['elicitationId'] !== undefined && answer['action'] === 'accept')
+        elicitationIds.push(question['elicitationId'] as string);
       return [key, answer];
     };
     if (signal.aborted) throw callEnded();
@@ -71,25 +73,25 @@ export class ClientRequests {
   }
 
   #nextId(): string {
-    if (this.#waiting.size >= MAX_OPEN)
-      throw new McpError('overloaded', 'Too many questions are open in this session');
-    // A session outlives this object and this process, and an answer to an old question must not count for a new one.
+    if (this.#pending.size >= MAX_OPEN)
+      throw new McpError('overloaded', `A session can have at most ${MAX_OPEN} open questions.`);
+    // Random, because a session may outlive this process: an answer to an old question must not count for a new one.
     return `ask-${crypto.randomUUID()}`;
   }
 
   #request(id: string, send: () => void): Promise<JsonObject> {
     return new Promise<JsonObject>((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
+      this.#pending.set(id, { resolve, reject });
       send();
-    }).finally(() => this.#waiting.delete(id));
+    }).finally(() => this.#pending.delete(id));
   }
 
-  // The client should stop asking its user.
+  // Tells the client to stop asking its user.
   #withdraw(id: string, send: ClientChannel['send']): void {
-    const waiting = this.#waiting.get(id);
-    if (waiting === undefined) return;
-    waiting.reject(callEnded());
-    this.#waiting.delete(id);
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    pending.reject(callEnded());
+    this.#pending.delete(id);
     this.#withdrawn ??= new Set();
     this.#withdrawn.add(id);
     if (this.#withdrawn.size > MAX_WITHDRAWN) {
@@ -99,15 +101,15 @@ export class ClientRequests {
     send(printNotification('notifications/cancelled', { requestId: id }));
   }
 
-  /** Receives a response of the client. False if it answers no request of this session. */
+  /** Receives a response of the client. False if this session has no such request. */
   receive(message: Message): boolean {
     if (message.kind !== 'result' && message.kind !== 'error') return true;
     const id = String(message.id);
-    const waiting = this.#waiting.get(id);
-    if (waiting === undefined) return this.#withdrawn?.has(id) === true;
-    if (message.kind === 'result') waiting.resolve(message.result);
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return this.#withdrawn?.has(id) === true;
+    if (message.kind === 'result') pending.resolve(message.result);
     else
-      waiting.reject(
+      pending.reject(
         new UnansweredRequest(`The client could not answer: ${shorten(message.error.message, 200)}`),
       );
     return true;
@@ -115,32 +117,32 @@ export class ClientRequests {
 
   /** Rejects all requests: the client is gone. */
   close(): void {
-    for (const { reject } of this.#waiting.values())
+    for (const { reject } of this.#pending.values())
       reject(new McpError('connection_closed', 'The client went away'));
   }
 }
 
 function callEnded(): McpError {
-  return new McpError('cancelled', 'The call ended before the client answered');
+  return new McpError('cancelled', 'The call ended before the client answered.');
 }
 
-// Our own client reads the key of the question here; other clients ignore it.
+// The fullmcp client reads the key of the question here; other clients ignore it.
 function withKey(key: string, params: JsonObject | undefined): JsonObject {
   const meta = params?.['_meta'];
   return { ...params, _meta: { ...(isObject(meta) && meta), [QUESTION_KEY]: key } };
 }
 
-// Before 2025-11-25 a form has no mode and no titled choices; where there are pages to visit, each visit has an id.
-function older(revision: Revision, params: JsonObject | undefined): JsonObject | undefined {
+// Before 2025-11-25 a form has no mode, and its choices have no titles. In 2025-11-25 each URL elicitation has an id.
+function toOlderParams(revision: Revision, params: JsonObject | undefined): JsonObject | undefined {
   if (params?.['mode'] === 'url') return { ...params, elicitationId: crypto.randomUUID() };
   if (params?.['mode'] !== 'form' || has(revision, 'urlElicitation')) return params;
   const { mode, requestedSchema, ...rest } = params;
   const { properties, ...schema } = requestedSchema as { properties: Record<string, JsonObject> };
-  const fields = Object.entries(properties).map(([name, field]) => [name, untitled(field)]);
+  const fields = Object.entries(properties).map(([name, field]) => [name, toEnum(field)]);
   return { ...rest, requestedSchema: { ...schema, properties: Object.fromEntries(fields) } };
 }
 
-function untitled(field: JsonObject): JsonObject {
+function toEnum(field: JsonObject): JsonObject {
   const { oneOf, ...rest } = field;
   if (!Array.isArray(oneOf)) return field;
   const options = oneOf as { const: string; title: string }[];

@@ -9,11 +9,13 @@ import { type ClientChannel, type ClientRequests, UnansweredRequest } from './cl
 import { TaskWatch } from './task-watch.js';
 import { MAX_ROUNDS, printCreatedTask, respondToTaskMethod, withTasks } from './tasks.js';
 
-/** A request of a session, and the ways to answer it. */
+// Forwards the requests of a session as modern calls, and turns the outcomes back into results of the session's revision.
+
+/** A request of a session: how to forward it, and how to ask its client. */
 export interface SessionRequest {
-  /** Makes a modern call of it, or another one beside it: always as the caller that sent the request. */
+  /** Makes a modern call from the request, or another call beside it, always as the caller that sent the request. */
   readonly forward: (peer: Peer, params: JsonObject, beside?: ExtraCall) => Promise<Outcome>;
-  /** The channel on which the client is asked, if that is needed. */
+  /** The channel for questions to the client. */
   readonly channel: () => ClientChannel;
 }
 
@@ -22,7 +24,7 @@ export interface Forwarding {
   readonly clientRequests: ClientRequests;
 }
 
-/** Answers requests that the session does not answer itself, with modern calls. Returns the JSON of a result. */
+/** Serves a request that the session does not serve itself, with modern calls. Returns the JSON of a result. */
 export async function forwardRequest(
   { method, params = {} }: { readonly method: string; readonly params: JsonObject | undefined },
   request: SessionRequest,
@@ -43,15 +45,15 @@ export async function forwardRequest(
     const lacksCapability = isMissingCapability(error);
     if (!(error instanceof UnansweredRequest || lacksCapability)) throw error;
     if (lacksCapability && needsTasks(error))
-      throw new McpError('method_not_found', 'This tool runs only as a task');
-    // The model can read a tool's failure; an error is for the program between.
+      throw new McpError('method_not_found', 'This tool runs only as a task.');
+    // A model reads a tool's failure, but never sees an error.
     if (method === 'tools/call')
       return JSON.stringify({ content: [{ type: 'text', text: error.message }], isError: true });
     throw new McpError(lacksCapability ? 'invalid_request' : 'internal_error', error.message);
   }
 }
 
-// An outcome that asks for input becomes real questions to the client, and the call is made again with the answers.
+// If an outcome asks for input, the client is asked with real requests, and the call is made again with the answers.
 async function untilComplete(
   peer: Peer,
   params: JsonObject,
@@ -62,11 +64,11 @@ async function untilComplete(
   let outcome = await request.forward(peer, params);
   for (let round = 1; outcome.resultType === 'input_required'; round++) {
     if (round > MAX_ROUNDS)
-      throw new McpError('internal_error', `The call asked more than ${MAX_ROUNDS} times`);
+      throw new McpError('internal_error', `The call asked the client more than ${MAX_ROUNDS} times.`);
     const { inputRequests, requestState } = outcome;
-    const answered = await clientRequests.ask(inputRequests, peer.revision, request.channel());
-    elicitationIds.push(...answered.elicitationIds);
-    outcome = await request.forward(peer, { ...params, inputResponses: answered.answers, requestState });
+    const response = await clientRequests.ask(inputRequests, peer.revision, request.channel());
+    elicitationIds.push(...response.elicitationIds);
+    outcome = await request.forward(peer, { ...params, inputResponses: response.answers, requestState });
   }
   if (elicitationIds.length > 0 && isSuccess(outcome)) announceComplete(elicitationIds, request.channel());
   return outcome;
@@ -76,7 +78,7 @@ function isSuccess({ resultType, isError }: Outcome): boolean {
   return resultType === 'complete' && isError !== true;
 }
 
-// Spec 2025-11-25, Elicitation: an accepted visit has only begun. A handler that came to its result has what it was for.
+// Spec 2025-11-25, Elicitation: accepting a URL only begins the visit. If the handler succeeds, the visit is complete.
 function announceComplete(elicitationIds: readonly string[], { send }: ClientChannel): void {
   for (const elicitationId of elicitationIds)
     send(printNotification('notifications/elicitation/complete', { elicitationId }));
@@ -88,7 +90,7 @@ async function callAsTask(
   session: Forwarding,
 ): Promise<string> {
   if (!(await canBeTask(params['name'], request, session.peer))) {
-    throw new McpError('method_not_found', 'This tool does not run as a task');
+    throw new McpError('method_not_found', 'This tool does not run as a task.');
   }
   return printCreatedTask(await untilComplete(withTasks(session.peer), params, request, session));
 }
@@ -99,7 +101,7 @@ async function canBeTask(name: unknown, request: SessionRequest, peer: Peer): Pr
     const page = await request.forward(peer, cursor === undefined ? {} : { cursor }, {
       method: 'tools/list',
     });
-    const tool = (page['tools'] as JsonObject[]).find((listed) => listed['name'] === name);
+    const tool = (page['tools'] as JsonObject[]).find((candidate) => candidate['name'] === name);
     if (tool !== undefined) return tool['execution'] !== undefined;
     cursor = page['nextCursor'];
   } while (cursor !== undefined);
@@ -128,12 +130,12 @@ function serveTaskMethod(
   });
 }
 
-// Before 2026-07-28 there is no error that says this.
+// Revisions before 2026-07-28 do not have this error.
 function isMissingCapability(error: unknown): error is McpError {
   return McpError.is(error) && error.code === 'missing_capability';
 }
 
-// Spec 2025-11-25, Tasks: a tool that must be a task is not a method for a call that is not one.
+// Spec 2025-11-25, Tasks: a plain call of a tool that runs only as a task fails with `method_not_found`.
 function needsTasks({ data }: McpError): boolean {
   const { extensions } =
     (data as { requiredCapabilities?: { extensions?: object } } | undefined)?.requiredCapabilities ?? {};

@@ -7,25 +7,26 @@ import { printAsOlder } from '../shapes/to-older.js';
 import type { ClientAnswers } from './client-requests.js';
 import type { TaskWatch } from './task-watch.js';
 
-// The tasks of 2025-11-25 were part of the protocol; today they are an extension with other names and fewer methods.
+// Tasks for clients of 2025-11-25, where they are part of the protocol. The old methods are served with those of the extension,
+// which has other names and fewer methods.
 
 const RELATED = 'io.modelcontextprotocol/related-task';
 
-/** How often one request may ask its client, whatever is answered. */
+/** The number of times that one request may ask its client. */
 export const MAX_ROUNDS = 32;
 
 /** The functions that serve the old methods with the new ones. */
 export interface TaskRequest {
   readonly revision: Revision;
-  /** Makes a modern call, as a client that knows tasks. */
+  /** Makes a modern call, as a client that supports tasks. */
   readonly call: (method: string, params: JsonObject) => Promise<Outcome>;
   /** Asks the client. Aborting the signal withdraws the questions. */
   readonly ask: (requests: JsonObject, signal: AbortSignal) => Promise<ClientAnswers>;
-  /** Begins to wait for changes of a task. */
+  /** Starts to watch a task for changes. */
   readonly watch: (taskId: string) => TaskWatch;
 }
 
-/** A client that knows tasks, as far as the server can tell. */
+/** The peer with the tasks extension among its capabilities. */
 export function withTasks(peer: Peer): Peer {
   const { capabilities } = peer;
   return {
@@ -34,7 +35,7 @@ export function withTasks(peer: Peer): Peer {
   };
 }
 
-/** The capability of 2025-11-25 in place of the extension's. */
+/** The server's capabilities with the one of 2025-11-25 in place of the extension. */
 export function taskCapabilities(capabilities: JsonObject): JsonObject {
   const { extensions, ...rest } = capabilities;
   if (!isObject(extensions) || !Object.hasOwn(extensions, TASKS)) return capabilities;
@@ -64,7 +65,7 @@ export async function respondToTaskMethod(
   }
 }
 
-/** The task that a call became, as 2025-11-25 writes it. */
+/** Prints the task that a call became, in the shape of 2025-11-25. */
 export function printCreatedTask(outcome: Outcome): string {
   return JSON.stringify({ task: olderTask(outcome) });
 }
@@ -72,14 +73,14 @@ export function printCreatedTask(outcome: Outcome): string {
 async function cancel(params: JsonObject, request: TaskRequest): Promise<string> {
   const { status } = await request.call('tasks/get', params);
   if (isTerminal(status))
-    throw new McpError('invalid_params', `The task has ended already: ${String(status)}`);
+    throw new McpError('invalid_params', `The task has already ended: ${String(status)}.`);
   await request.call('tasks/cancel', params);
   return JSON.stringify(olderTask(await request.call('tasks/get', params)));
 }
 
-// Blocks until the task has ended. Its questions are asked meanwhile, on the stream of this request.
+// Waits until the task has ended. Meanwhile, the task's questions are asked on the stream of this request.
 async function result(params: JsonObject, request: TaskRequest): Promise<string> {
-  // Looked at first: a task that is not there, or is somebody else's, never changes.
+  // Fetched before it is watched: for a task that does not exist or belongs to another caller, this throws.
   let task = await request.call('tasks/get', params);
   const taskId = task['taskId'] as string;
   const watch = request.watch(taskId);
@@ -95,7 +96,7 @@ async function result(params: JsonObject, request: TaskRequest): Promise<string>
       }
       if (requests !== undefined && questions === undefined) {
         if (++rounds > MAX_ROUNDS)
-          throw new McpError('internal_error', `The task asked more than ${MAX_ROUNDS} times`);
+          throw new McpError('internal_error', `The task asked the client more than ${MAX_ROUNDS} times.`);
         questions = new TaskQuestions(requests, request, { taskId, wake: watch.wake });
       }
       await watch.next(task['pollIntervalMs']);
@@ -111,7 +112,7 @@ async function result(params: JsonObject, request: TaskRequest): Promise<string>
   }
 }
 
-/** The questions of a task that are before the client's user. */
+/** Questions of a task that the client is answering. */
 class TaskQuestions {
   readonly #about: string;
   readonly #controller = new AbortController();
@@ -141,7 +142,7 @@ class TaskQuestions {
     return JSON.stringify(requests) === this.#about;
   }
 
-  /** The answers once they are there. Throws if the client could not give them. */
+  /** The answers; undefined until they have arrived. Throws if the client could not answer. */
   answers(): JsonObject | undefined {
     if (this.#failure !== undefined) throw this.#failure.error;
     return this.#answers;
@@ -158,7 +159,8 @@ function finalResult(task: Outcome, revision: Revision, taskId: string): string 
     throw new McpError('internal_error', String(message), { number: Number(code), data });
   }
   const outcome = task['result'] as Outcome | undefined;
-  if (outcome === undefined) throw new McpError('invalid_params', 'The task was cancelled and has no result');
+  if (outcome === undefined)
+    throw new McpError('invalid_params', 'The task was cancelled and has no result.');
   const _meta = { ...(isObject(outcome['_meta']) && outcome['_meta']), [RELATED]: { taskId } };
   return printAsOlder(revision, 'tools/call', { ...outcome, _meta });
 }
@@ -172,7 +174,7 @@ function relateToTask(requests: JsonObject, taskId: string): JsonObject {
   );
 }
 
-// A tool's own failure was a failed task then, and is a completed one now.
+// In 2025-11-25 a tool's own failure is a failed task; in the extension it is a completed one.
 function olderTask(task: Outcome): JsonObject {
   const {
     taskId,
@@ -184,10 +186,10 @@ function olderTask(task: Outcome): JsonObject {
     pollIntervalMs,
     result: value,
   } = task;
-  const failed = status === 'completed' && isObject(value) && value['isError'] === true;
+  const hasFailed = status === 'completed' && isObject(value) && value['isError'] === true;
   return {
     taskId,
-    status: failed ? 'failed' : status,
+    status: hasFailed ? 'failed' : status,
     ...(statusMessage !== undefined && { statusMessage }),
     createdAt,
     lastUpdatedAt,

@@ -2,8 +2,8 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { isPrinted, printedValue } from '../../protocol/encoding/printed-value.js';
 import { STRUCTURED } from '../../protocol/tables/meta-keys.js';
 
-// Structured content in the session era, and back. Before 2026-07-28 it is an object; today it is any value. The change
-// is recorded in `_meta`, so that our own client can undo it.
+// Structured content, translated to the session era and back. Before 2026-07-28 it must be an object; since then it is any value. A
+// mark in `_meta` lets a fullmcp client undo the translation.
 
 /** A tool's result whose structured content is an object. */
 export function withObject(result: JsonObject): JsonObject {
@@ -15,7 +15,7 @@ export function withObject(result: JsonObject): JsonObject {
   return value === undefined ? result : wrap(result, value, 'parsed');
 }
 
-/** A tool's result without structured content, for revisions that know none. Most often it is there as text too. */
+/** A tool's result without structured content, for revisions that do not have it. Most results repeat it as text. */
 export function withoutStructured(result: JsonObject): JsonObject {
   const { structuredContent, ...rest } = result;
   const [block, ...more] = result['content'] as JsonObject[];
@@ -30,30 +30,30 @@ export function withoutStructured(result: JsonObject): JsonObject {
 export function withoutObject(result: JsonObject): JsonObject {
   const { structuredContent, _meta, ...rest } = result;
   if (!isObject(_meta) || !Object.hasOwn(_meta, STRUCTURED)) return result;
-  const { [STRUCTURED]: how, ...meta } = _meta;
+  const { [STRUCTURED]: form, ...meta } = _meta;
   return {
     ...rest,
-    ...(how === 'wrapped' && {
+    ...(form === 'wrapped' && {
       structuredContent: (structuredContent as JsonObject | undefined)?.['result'],
     }),
-    ...(how === 'printed' && {
+    ...(form === 'printed' && {
       structuredContent: parse((rest['content'] as JsonObject[] | undefined)?.[0]?.['text']),
     }),
     ...(Object.keys(meta).length > 0 && { _meta: meta }),
   };
 }
 
-function wrap(result: JsonObject, value: unknown, how: 'wrapped' | 'parsed'): JsonObject {
-  return mark({ ...result, structuredContent: { result: value } }, how);
+function wrap(result: JsonObject, value: unknown, form: 'wrapped' | 'parsed'): JsonObject {
+  return mark({ ...result, structuredContent: { result: value } }, form);
 }
 
-function mark(result: JsonObject, how: 'wrapped' | 'parsed' | 'printed'): JsonObject {
+function mark(result: JsonObject, form: 'wrapped' | 'parsed' | 'printed'): JsonObject {
   const { _meta } = result;
-  return { ...result, _meta: { ...(isObject(_meta) && _meta), [STRUCTURED]: how } };
+  return { ...result, _meta: { ...(isObject(_meta) && _meta), [STRUCTURED]: form } };
 }
 
-// Gemini CLI parses a text block without structured content beside it, and rejects the whole result if that gives anything but
-// an object. The parsed value in an object keeps it content.
+// If a result has no structured content, Gemini CLI parses its text, and rejects the whole result if the value is not an object.
+// Structured content with the parsed value in an object prevents that.
 function parseText(block: JsonObject | undefined): unknown {
   const text = block?.['type'] === 'text' ? (block['text'] as string).trim() : '';
   const mayParse = text !== '' && text.length <= 100_000 && '-0123456789"[tfn'.includes(text.charAt(0));

@@ -3,14 +3,14 @@ import type { Outcome } from '../../protocol/call.js';
 import type { ServerCapabilities } from '../../protocol/model/model.js';
 import { withoutObject } from './structured.js';
 
-// Results of the session era in the shape of the newest revision.
+// Translates results and notifications of the session era into the shapes of the newest revision.
 
 /** The outcome for a session-era result. */
 export function modernOutcome(method: string, result: JsonObject): Outcome {
   return { ...(method === 'tools/call' ? toolResult(result) : result), resultType: 'complete' };
 }
 
-// Some servers leave out the content where there is structured content.
+// Some servers leave out the content if there is structured content.
 function toolResult(result: JsonObject): JsonObject {
   const restored = withoutObject(result);
   return Array.isArray(restored['content']) ? restored : { ...restored, content: [] };
@@ -23,8 +23,8 @@ const lists: ReadonlyMap<string, readonly [keyof ServerCapabilities, string]> = 
 ]);
 
 /**
- * The list of what a server does not have. Today's servers answer with it; those of the session era answer with an error,
- * some not at all. Tools are always requested: servers written by hand often have them without declaring the capability.
+ * An empty list, for a list that the server does not offer; undefined for any other method. Asked for such a list, servers of the
+ * session era respond with an error or not at all. Tools are always requested: many servers have them without declaring them.
  */
 export function emptyList(method: string, capabilities: Readonly<ServerCapabilities>): Outcome | undefined {
   const [capability, field] = lists.get(method) ?? [];
@@ -33,7 +33,7 @@ export function emptyList(method: string, capabilities: Readonly<ServerCapabilit
     : { resultType: 'complete', [field]: [] };
 }
 
-/** A task of 2025-11-25 as the extension writes it. */
+/** A task of 2025-11-25 in the shape of the extension. */
 export function modernTask(task: JsonObject): JsonObject {
   const { ttl, pollInterval, ...rest } = task;
   return {

@@ -5,12 +5,12 @@ import { has } from '../../protocol/tables/features.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import { withObject, withoutStructured } from './structured.js';
 
-// Results of the newest revision in the shape of an older one. Fields that old clients ignore are left in; only
-// shapes that would break them are translated.
+// Translates results and notifications of the newest revision into the shapes of an older one. Fields that older clients ignore are
+// left in; only shapes that would break those clients are translated.
 
 const printedResults = new WeakMap<Outcome, Map<Revision, string>>();
 
-/** The JSON of a result for `revision`. A list is printed once for each revision that asks for it. */
+/** The JSON of a result for `revision`. A list is printed once for each revision that requests it. */
 export function printAsOlder(revision: Revision, method: string, outcome: Outcome): string {
   if (!Object.isFrozen(outcome)) return JSON.stringify(toOlder(revision, method, outcome));
   const byRevision = printedResults.get(outcome) ?? new Map<Revision, string>();
@@ -54,14 +54,14 @@ function withoutKey(meta: unknown, key: string): JsonObject | undefined {
   return Object.keys(rest).length === 0 ? undefined : rest;
 }
 
-// Before 2026-07-28 structured content is an object; other schemas cannot be expressed.
+// Before 2026-07-28 structured content must be an object, so an output schema of any other type is left out.
 function toOlderTool(revision: Revision, tool: JsonObject): JsonObject {
   const { outputSchema, ...rest } = tool;
   const hasObjectSchema =
     has(revision, 'structuredContent') && isObject(outputSchema) && outputSchema['type'] === 'object';
-  const listed = hasObjectSchema ? tool : rest;
+  const older = hasObjectSchema ? tool : rest;
   const { execution } = tool;
-  return execution !== undefined && has(revision, 'coreTasks') ? { ...listed, execution } : listed;
+  return execution !== undefined && has(revision, 'coreTasks') ? { ...older, execution } : older;
 }
 
 function toOlderToolResult(revision: Revision, result: JsonObject): JsonObject {

@@ -23,9 +23,11 @@ import { readResumable } from './resumed-response.js';
 import { type HttpSession, newSession, orSessionLost, sessionHeaders } from './session.js';
 import { listenToSession } from './session-stream.js';
 
+// Streamable HTTP with sessions, from the client: requests, answers to the server, and the end of the session.
+
 const POSTING = {
   ms: 30_000,
-  reason: () => new McpError('timeout', 'The server did not take a message within 30 seconds.'),
+  reason: () => new McpError('timeout', 'The server did not accept a message within 30 seconds.'),
 };
 const ENDING = {
   ms: 2000,
@@ -43,7 +45,7 @@ interface Progress {
   readonly onNotification: OutgoingRequest['onNotification'];
 }
 
-/** Streamable HTTP with sessions, as 2025-03-26 to 2025-11-25 have it. */
+/** An exchange over Streamable HTTP with sessions: revisions 2025-03-26 to 2025-11-25. */
 export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: HttpCarrier): Exchange {
   const target = httpTarget(url, http, carrier);
   const requests = new RequestScopes();
@@ -59,9 +61,9 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
     if (method === 'initialize') renew();
     const id = ++lastId;
     const questions: RequestId[] = [];
-    let sent = false;
+    let isSent = false;
     const onSend = (): void => {
-      sent = true;
+      isSent = true;
     };
     const onMessage: ResponseListener['onMessage'] = (message) => {
       if (message.kind === 'request') questions.push(message.id);
@@ -71,7 +73,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
       return await requests.run({ signal }, (scope) => ask(outgoing, { id, onMessage, onSend, scope }));
     } catch (error) {
       // Spec 2025-11-25, Cancellation: `initialize` must not be cancelled.
-      if (sent && signal.aborted && method !== 'initialize') {
+      if (isSent && signal.aborted && method !== 'initialize') {
         notify('notifications/cancelled', { requestId: id, reason: (error as McpError).message });
       }
       throw error;
@@ -97,24 +99,25 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
     onSend();
     const reply = await target.send({ headers: sessionHeaders(current), body, until: scope });
     if (!isOk(reply)) throw orSessionLost(current, await refusal(reply, target));
-    const opening = method === 'initialize';
-    if (opening) begin(current, reply);
+    const isHandshake = method === 'initialize';
+    if (isHandshake) begin(current, reply);
     const result = await readResumable(reply, {
       target,
       session: current,
       scope,
       listener: { id, onMessage, problem },
     });
-    if (opening && typeof result['protocolVersion'] === 'string') current.version = result['protocolVersion'];
+    if (isHandshake && typeof result['protocolVersion'] === 'string')
+      current.version = result['protocolVersion'];
     return result;
   }
 
   function begin(current: HttpSession, reply: HttpReply): void {
     current.id = reply.header('mcp-session-id') || undefined;
-    // Servers may work without sessions; a browser hides headers that the server does not expose.
+    // A server may have no sessions. A browser hides headers that the server does not expose.
     if (current.id === undefined && reply.hidesHeaders)
       problem(
-        `${target.displayUrl} shows no session id. If it has sessions, it must name Mcp-Session-Id in Access-Control-Expose-Headers.`,
+        `${target.displayUrl} does not show a session id. If it has sessions, it must list Mcp-Session-Id in Access-Control-Expose-Headers.`,
       );
   }
 
@@ -161,11 +164,11 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
   }
 
   function notify(method: string, params?: JsonObject): void {
-    const arrived = post(printNotification(method, params), method);
+    const delivery = post(printNotification(method, params), method);
     if (method !== 'notifications/initialized') return;
     const current = session;
-    // Each message is a request of its own, and one that overtook this would be refused.
-    current.ready = arrived.then(() => {
+    // Each message is an HTTP request of its own. A message that overtook this one would be rejected.
+    current.ready = delivery.then(() => {
       current.ready = undefined;
       listen(current);
     });
@@ -224,7 +227,7 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
   };
 }
 
-/** Notifications on a request's stream belong to it, except these, which servers send on any open stream. */
+/** Whether a notification on a request's stream belongs to the session: servers send these on any open stream. */
 function concernsAll(method: string): boolean {
   return method.endsWith('/list_changed') || method === 'notifications/resources/updated';
 }

@@ -12,15 +12,17 @@ import { isEventStream, readStream } from '../../../transports/http/client/read-
 import { type RequestScope, RequestScopes } from '../../../transports/http/client/request-scopes.js';
 import { httpTarget, withoutCredentials } from '../../../transports/http/client/target.js';
 
+// HTTP+SSE, from the client.
+
 const ENDPOINT_MS = 10_000;
 const POSTING = {
   ms: 30_000,
-  reason: () => new McpError('timeout', 'The server did not take a message within 30 seconds.'),
+  reason: () => new McpError('timeout', 'The server did not accept a message within 30 seconds.'),
 };
-/** How long a message waits for the one before it. Some servers answer a POST only when all is done. */
+/** The longest time that a message waits for the reply to the one before it. Some servers reply only when a call has ended. */
 const TURN_MS = 250;
 
-/** HTTP+SSE of 2024-11-05: everything comes on one stream, whose first event says where to post. */
+/** A wire over HTTP+SSE (2024-11-05): all messages arrive on one stream, whose first event has the URL to post to. */
 export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarrier): Wire {
   const target = httpTarget(url, http, carrier);
   const requests = new RequestScopes();
@@ -31,15 +33,15 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
     setEndpoint = resolve;
   });
   let turn: Promise<unknown> = Promise.resolve();
-  let closing = false;
+  let isClosing = false;
 
   async function listen(scope: RequestScope): Promise<never> {
-    const late = setTimeout(
+    const timer = setTimeout(
       () =>
         end(
           new McpError(
             'timeout',
-            `${target.displayUrl} did not say within ${ENDPOINT_MS / 1000} seconds where to post messages. Is it an HTTP+SSE server?`,
+            `${target.displayUrl} did not send the URL for messages within ${ENDPOINT_MS / 1000} seconds. Is it an HTTP+SSE server?`,
           ),
         ),
       ENDPOINT_MS,
@@ -56,7 +58,7 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
         await discard(reply);
         throw new McpError(
           'bad_response',
-          `${target.displayUrl} answered a GET with something else than an event stream.`,
+          `${target.displayUrl} did not answer a GET with an event stream.`,
           {
             status: 406,
           },
@@ -68,7 +70,7 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
         take(data, event) {
           if (event === 'endpoint' && !hasEndpoint) {
             hasEndpoint = true;
-            clearTimeout(late);
+            clearTimeout(timer);
             setEndpoint(resolveEndpoint(data, reply.url));
           } else if (event === 'message') events?.message(data);
           return undefined;
@@ -76,18 +78,18 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
       });
       throw closed();
     } finally {
-      clearTimeout(late);
+      clearTimeout(timer);
     }
   }
 
   function resolveEndpoint(data: string, base: string): URL {
-    const to = URL.canParse(data, base) ? withoutCredentials(new URL(data, base)) : undefined;
-    if (to?.origin === target.url.origin) return to;
+    const endpointUrl = URL.canParse(data, base) ? withoutCredentials(new URL(data, base)) : undefined;
+    if (endpointUrl?.origin === target.url.origin) return endpointUrl;
     throw new McpError(
       'bad_response',
-      to === undefined
-        ? `${target.displayUrl} named an address to post to that cannot be read.`
-        : `${target.displayUrl} wants messages posted to another origin, ${to.origin}. That is refused: it could be anyone's.`,
+      endpointUrl === undefined
+        ? `${target.displayUrl} sent an invalid URL for messages.`
+        : `${target.displayUrl} wants messages to be posted to another origin, ${endpointUrl.origin}. This is refused: the other origin could be anyone's.`,
     );
   }
 
@@ -97,7 +99,7 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
     });
   }
 
-  /** Ends it for a reason that is not ours. */
+  /** Ends the connection for a reason other than `close`. */
   function end(reason: McpError): void {
     if (requests.closed) return;
     requests.close(reason);
@@ -109,8 +111,8 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
     try {
       const url = await endpoint;
       await settlesWithin(before, TURN_MS);
-      await withDeadline(POSTING, (late) =>
-        requests.run({ signal: late }, async (until) => {
+      await withDeadline(POSTING, (signal) =>
+        requests.run({ signal }, async (until) => {
           const reply = await target.send({ url, headers: {}, body: text, until });
           if (!isOk(reply)) throw await refusal(reply, target);
           await discard(reply);
@@ -121,7 +123,7 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
     }
   }
 
-  /** A request whose message was refused gets no answer on the stream, so it gets one here. */
+  /** A request that did not reach the server gets no response on the stream, so its response is made here. */
   function reportUndelivered(text: string, error: McpError): void {
     if (error.status === 404 || error.status === 410) return end(closed(error));
     const message = readMessage(JSON.parse(text));
@@ -136,11 +138,11 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
     start(listener) {
       events = listener;
       requests.run({ signal: never }, listen).catch((error: unknown) => {
-        if (!closing) end(McpError.is(error) ? error : closed(error));
+        if (!isClosing) end(McpError.is(error) ? error : closed(error));
       });
     },
     async close() {
-      closing = true;
+      isClosing = true;
       requests.close(new McpError('connection_closed', `The connection to ${target.displayUrl} was closed.`));
       target.close();
     },

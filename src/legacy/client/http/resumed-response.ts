@@ -16,6 +16,8 @@ import type { RequestScope } from '../../../transports/http/client/request-scope
 import type { HttpTarget } from '../../../transports/http/client/target.js';
 import { Cursor, type HttpSession, isFinal, openStream } from './session.js';
 
+// Reads the response to a POST of a session, and resumes its stream if the connection is lost.
+
 export interface ResumableParts {
   readonly target: HttpTarget;
   readonly session: HttpSession;
@@ -23,11 +25,11 @@ export interface ResumableParts {
   readonly listener: ResponseListener;
 }
 
-// A server may let its client poll for long, which costs little each time, but it may not fail often.
+// A poll costs little patience, so that a server may let its client poll for long. A failure costs much.
 const PATIENCE = 100;
 const COST_OF_FAILURE = 20;
 
-/** Reads the answer to a POST. A stream that ends too early is resumed if the server has sent an event id. */
+/** Reads the response to a POST. A stream that ends too early is resumed if the server has sent an event id. */
 export async function readResumable(reply: HttpReply, parts: ResumableParts): Promise<JsonObject> {
   const { target, session, scope, listener } = parts;
   if (!isEventStream(reply)) return readResponse(reply, parts);
@@ -44,14 +46,14 @@ export async function readResumable(reply: HttpReply, parts: ResumableParts): Pr
       cause = stream;
     } else {
       const reader = new EventStreamReader({ maxBytes: target.maxBytes });
-      const answer = await readStream(stream, { reader, take: responseIn(listener), scope }).catch(
+      const response = await readStream(stream, { reader, take: responseIn(listener), scope }).catch(
         (error) => {
           if (McpError.is(error)) throw error;
           cause = error;
           return undefined;
         },
       );
-      if (answer !== undefined) return resultOf(answer, 200);
+      if (response !== undefined) return resultOf(response, 200);
       patience = cursor.advance(reader) ? PATIENCE : patience - 1;
       failures = 0;
     }

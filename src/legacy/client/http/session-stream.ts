@@ -11,17 +11,19 @@ import type { RequestScope } from '../../../transports/http/client/request-scope
 import type { HttpTarget } from '../../../transports/http/client/target.js';
 import { Cursor, type HttpSession, isFinal, openStream } from './session.js';
 
+// The stream of a session for messages that do not belong to a request.
+
 export interface SessionStreamParts {
   readonly target: HttpTarget;
   readonly session: HttpSession;
   readonly scope: RequestScope;
   readonly onMessage: ResponseListener['onMessage'];
   readonly problem: ResponseListener['problem'];
-  /** The stream is open again, and the server cannot say what came in between. */
+  /** Called when the stream is open again, but without the messages that were sent in between. */
   readonly missed: () => void;
 }
 
-/** A stream that was open for so long ended for other reasons than that the server does not want it. */
+/** A stream that was open for longer than this is reopened at once: the server does offer the stream. */
 const LONG_MS = 5000;
 
 /**
@@ -32,46 +34,46 @@ export async function listenToSession(parts: SessionStreamParts): Promise<void> 
   const { target, session, scope, onMessage, problem, missed } = parts;
   const { signal } = scope;
   const cursor = new Cursor();
-  let opened = false;
+  let wasOpen = false;
   let failures = 0;
   while (!signal.aborted) {
     const stream = await openStream(target, { session, cursor, scope });
     if (signal.aborted) return;
     if (stream instanceof McpError) {
       if (isFinal(stream)) {
-        if (opened && stream.code === 'connection_closed') throw stream;
+        if (wasOpen && stream.code === 'connection_closed') throw stream;
         return;
       }
       failures += 1;
-      if (failures === 1) problem("The session's stream cannot be opened; it is tried again.", stream);
+      if (failures === 1) problem("The session's stream cannot be opened. The client retries.", stream);
     } else {
-      if (opened && cursor.lastEventId === undefined) missed();
-      opened = true;
+      if (wasOpen && cursor.lastEventId === undefined) missed();
+      wasOpen = true;
       // A stream that ends immediately without an event is not reopened immediately.
       failures = (await read(stream)) ? 0 : failures + 1;
     }
     await delay(cursor.delayMs(failures), { signal }).catch(() => undefined);
   }
 
-  /** Whether the stream was of any use. */
+  /** Reads a stream to its end. True if it may be reopened at once. */
   async function read(stream: HttpReply): Promise<boolean> {
     const reader = new EventStreamReader({ maxBytes: target.maxBytes });
     const take = responseIn({ id: undefined, onMessage, problem });
-    const since = Date.now();
-    let received = false;
+    const start = Date.now();
+    let hasEvents = false;
     try {
       await readStream(stream, {
         reader,
         scope,
         take(data, event) {
-          received = true;
+          hasEvents = true;
           return take(data, event);
         },
       });
     } catch (error) {
-      if (McpError.is(error) && !signal.aborted) problem("The session's stream broke.", error);
+      if (McpError.is(error) && !signal.aborted) problem("The session's stream was lost.", error);
     }
-    const lasted = Date.now() - since > LONG_MS;
-    return cursor.advance(reader) || received || lasted || reader.retryMs !== undefined;
+    const wasLong = Date.now() - start > LONG_MS;
+    return cursor.advance(reader) || hasEvents || wasLong || reader.retryMs !== undefined;
   }
 }

@@ -8,13 +8,15 @@ import { isEventStream } from '../../../transports/http/client/read-response.js'
 import type { RequestScope } from '../../../transports/http/client/request-scopes.js';
 import type { HttpTarget } from '../../../transports/http/client/target.js';
 
+// The state of a session over HTTP, and its streams: how to open and resume them.
+
 /** The state of one session. Another handshake makes another session. */
 export interface HttpSession {
-  /** The id from the server; some servers give none. */
+  /** The id from the server; some servers do not send one. */
   id: string | undefined;
-  /** The protocol version that the handshake ended with. */
+  /** The protocol version that the handshake agreed on. */
   version: string | undefined;
-  /** Pending while the server is being told that the handshake is over. */
+  /** Pending while `notifications/initialized` is being sent. */
   ready: Promise<void> | undefined;
   /** Ends the session's own stream. */
   readonly stop: AbortController;
@@ -32,15 +34,15 @@ export function sessionHeaders({ id, version }: HttpSession): Record<string, str
 }
 
 /**
- * The error, or the news that the session is gone. Spec 2025-11-25, Session Management: 404 says so. Servers that keep
- * sessions in a table of their own often answer 400 with a message about the session.
+ * The error itself, or an error with `sessionLost` if it says that the session is gone. Spec 2025-11-25, Session Management: the
+ * status is 404. Many servers reply with 400 and a message about the session.
  */
 export function orSessionLost({ id }: HttpSession, error: McpError): McpError {
   const { status, number, message } = error;
-  const lost =
+  const isLost =
     (status === 404 && error.code !== 'method_not_found') ||
     (status === 400 && number === -32000 && message.toLowerCase().includes('session'));
-  if (id === undefined || !lost) return error;
+  if (id === undefined || !isLost) return error;
   return new McpError('connection_closed', 'The server no longer knows this session.', {
     cause: error,
     status,
@@ -48,34 +50,34 @@ export function orSessionLost({ id }: HttpSession, error: McpError): McpError {
   });
 }
 
-/** Where and when to resume a stream. */
+/** The position and the time at which to resume a stream. */
 export class Cursor {
-  /** As the header has it. */
+  /** The value for the header `Last-Event-ID`. */
   lastEventId: string | undefined;
   retryMs: number | undefined;
 
-  /** Reads the position from a stream. True if it got further than where it was resumed. */
+  /** Reads the position from a stream. True if the stream got further than the position at which it was resumed. */
   advance(reader: EventStreamReader): boolean {
     const { retryMs } = reader;
     const lastEventId = reader.lastEventId === undefined ? undefined : asHeader(reader.lastEventId);
-    const further = lastEventId !== undefined && lastEventId !== this.lastEventId;
-    // After an id that cannot be sent, an older one would bring again what has come since.
+    const hasAdvanced = lastEventId !== undefined && lastEventId !== this.lastEventId;
+    // If the id cannot be sent, the one before it is dropped too: with it, the events since would arrive twice.
     if (reader.lastEventId !== undefined) this.lastEventId = lastEventId;
     this.retryMs = retryMs === undefined ? this.retryMs : Math.min(retryMs, MAX_RETRY_MS);
-    return further;
+    return hasAdvanced;
   }
 
-  /** Exactly what the server asked for where it did, and otherwise longer each time. */
+  /** The delay before the next attempt: the server's, or after failures a longer one each time. */
   delayMs(failures: number): number {
     if (failures === 0 && this.retryMs !== undefined) return this.retryMs;
     return Math.max(this.retryMs ?? 0, backoff(Math.max(failures - 1, 0), BACKOFF));
   }
 }
 
-/** The longest id of an event that is sent back: servers read 16 kB of headers in all, or less. */
+/** The longest event id that is sent back. Servers accept 16 kB of headers in all, or less. */
 const MAX_ID_BYTES = 4096;
 
-/** An event's id in UTF-8 (WHATWG HTML, Server-sent events, the `Last-Event-ID` header). Undefined where no header can carry it. */
+/** An event's id in UTF-8 (WHATWG HTML, Server-sent events, the `Last-Event-ID` header). Undefined if a header cannot carry it. */
 function asHeader(id: string): string | undefined {
   if (id.length > MAX_ID_BYTES) return undefined;
   let bytes = '';
@@ -89,7 +91,7 @@ function asHeader(id: string): string | undefined {
 const MAX_RETRY_MS = 3_600_000;
 const BACKOFF: BackoffOptions = { baseMs: 1000, maxMs: 30_000, jitter: [0.75, 1.25] };
 
-/** Opens a stream with GET, at the cursor. Returns the error if there is none. */
+/** Opens a stream with GET, at the cursor. Returns the error if that fails. */
 export async function openStream(
   target: HttpTarget,
   { session, cursor, scope }: { session: HttpSession; cursor: Cursor; scope: RequestScope },

@@ -1,4 +1,4 @@
-/** When a session was issued, and until when its id could be used. */
+/** The time in which a session's id is valid. */
 export interface SessionSpan {
   readonly issuedAt: number;
   readonly expiresAt: number;
@@ -7,21 +7,21 @@ export interface SessionSpan {
 const MAX_ENDED = 100_000;
 
 /**
- * The sessions that their clients ended, until their ids are too old to be used. Spec 2025-11-25, Session Management: an ended
- * session is never served again. So when there are too many to remember, the oldest half is forgotten together with every other
- * session of that age: their clients have to open new ones.
+ * The sessions that their clients ended, until their ids expire. Spec 2025-11-25, Session Management: an ended session is never
+ * served again. If there are too many to remember, the oldest half is removed, and every session issued before that time counts as
+ * ended: its client has to open a new one.
  */
 export class EndedSessions {
   readonly #ended = new Map<string, SessionSpan>();
   readonly #max: number;
-  #noneBefore = Number.NEGATIVE_INFINITY;
+  #validAfter = Number.NEGATIVE_INFINITY;
 
   constructor(max: number = MAX_ENDED) {
     this.#max = max;
   }
 
   has(id: string, { issuedAt }: SessionSpan): boolean {
-    return issuedAt <= this.#noneBefore || this.#ended.has(signatureOf(id));
+    return issuedAt <= this.#validAfter || this.#ended.has(signatureOf(id));
   }
 
   add(id: string, { issuedAt, expiresAt }: SessionSpan): void {
@@ -35,12 +35,12 @@ export class EndedSessions {
     const oldestFirst = [...this.#ended].sort(([, a], [, b]) => a.issuedAt - b.issuedAt);
     for (const [key, { issuedAt }] of oldestFirst.slice(0, Math.max(0, this.#ended.size - this.#max / 2))) {
       this.#ended.delete(key);
-      this.#noneBefore = issuedAt;
+      this.#validAfter = issuedAt;
     }
   }
 }
 
-// The signature tells ids apart, and is shorter than what it signs.
+// The signature identifies the session, and is shorter than the id.
 function signatureOf(id: string): string {
   return id.slice(id.lastIndexOf('.') + 1);
 }

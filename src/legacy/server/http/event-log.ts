@@ -1,12 +1,12 @@
 import { checkOptions, type KeysOf } from '../../../protocol/checks/known-keys.js';
 
-/** Keeps the events of streams, so that a client that lost its connection can fetch those that it missed. */
+/** Stores the events of streams, so that a client that lost its connection can fetch those that it missed. */
 export interface EventLog {
-  /** Keeps an event of a stream and returns the event's id, which begins with the name of the stream. */
+  /** Stores an event of a stream and returns the event's id, which begins with the name of the stream. */
   append(stream: string, data: string): string;
   /** Returns the events that followed `id` on its stream, oldest first; undefined if the stream is unknown. */
   after(id: string): EventsAfter | undefined;
-  /** Removes a stream. Nobody will ask for it again. */
+  /** Removes a stream, which will not be resumed any more. */
   drop(stream: string): void;
 }
 
@@ -31,13 +31,13 @@ export interface LoggedEvent {
 /** The limits of an event log in memory. */
 export interface MemoryEventLogOptions {
   /**
-   * The size of all events, one byte for a character. At the limit, the sessions that take the most room lose their oldest
-   * events. Default: 16 MB.
+   * The size of all events together, counted as one byte per character. At the limit, the sessions with the most bytes lose their
+   * oldest events. Default: 16 MB.
    */
   readonly maxBytes?: number;
-  /** The number of events of one stream; at the limit, the oldest ones are dropped. Default: 1,000. */
+  /** The number of events of one stream. At the limit, the oldest are dropped. Default: 1,000. */
   readonly maxEventsPerStream?: number;
-  /** The time after which a stream without a new event is dropped. Default: 5 minutes. */
+  /** The time after which a stream without a new event is dropped, in milliseconds. Default: 5 minutes. */
   readonly maxAgeMs?: number;
 }
 
@@ -55,8 +55,8 @@ interface StoredEvent {
 interface Stream {
   readonly owner: Owner;
   touchedAt: number;
-  /** The newest event that was dropped. */
-  lost: number;
+  /** The number of the newest event that was dropped. */
+  lastDropped: number;
   events: StoredEvent[];
 }
 
@@ -66,32 +66,32 @@ interface Owner {
 }
 
 /**
- * Makes an event log in memory. A stream belongs to the part of its name before the first dot: its session. When the log is
- * full, the sessions that take the most room lose their oldest events, so that a noisy one costs the others nothing.
+ * Makes an event log in memory. A stream belongs to a session: the part of its name before the first dot. When the log is full, the
+ * sessions with the most bytes lose their oldest events, so that a noisy session does not affect the others.
  */
 export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   checkOptions('memoryEventLog', options, eventLogKeys);
   const { maxBytes = 16 * 1024 * 1024, maxEventsPerStream = 1000, maxAgeMs = 300_000 } = options;
-  // In the order of their last event: a Map keeps insertion order, and an appended stream is inserted anew.
+  // In order of their last events: a Map keeps insertion order, and a stream is inserted again with each event.
   const streams = new Map<string, Stream>();
   const owners = new Map<string, Owner>();
   let bytes = 0;
-  // One count for all streams: a stream that lost its events continues where it was, and its ids stay in order.
+  // One counter for all streams, so that the ids of a stream stay in order even after it was dropped.
   let next = 0;
 
   function drop(name: string): void {
     const stream = streams.get(name);
     if (stream === undefined) return;
-    while (stream.events.length > 0) shorten(stream);
+    while (stream.events.length > 0) dropOldest(stream);
     streams.delete(name);
     stream.owner.streams.delete(name);
     if (stream.owner.streams.size === 0) owners.delete(ownerOf(name));
   }
 
-  function shorten(stream: Stream): void {
+  function dropOldest(stream: Stream): void {
     const oldest = stream.events.shift();
     if (oldest === undefined) return;
-    stream.lost = oldest.number;
+    stream.lastDropped = oldest.number;
     stream.owner.bytes -= sizeOf(oldest.data);
     bytes -= sizeOf(oldest.data);
   }
@@ -103,31 +103,31 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
     }
   }
 
-  // Each owner may have as much as fits when all that have more are cut to the same share. An eighth is left free, so that a
-  // full log need not do this with every event.
+  // Finds the share to which the largest owners are cut, so that the log is 7/8 full. The free eighth keeps a full log from doing this
+  // with every event.
   function makeRoom(current: Stream): void {
     const largestFirst = [...owners.values()].sort((a, b) => b.bytes - a.bytes);
-    let left = bytes - (maxBytes * 7) / 8;
+    let excess = bytes - (maxBytes * 7) / 8;
     for (const [at, owner] of largestFirst.entries()) {
       const share = largestFirst[at + 1]?.bytes ?? 0;
       const above = (owner.bytes - share) * (at + 1);
-      if (above < left) {
-        left -= above;
+      if (above < excess) {
+        excess -= above;
         continue;
       }
-      const fair = owner.bytes - left / (at + 1);
-      for (const larger of largestFirst.slice(0, at + 1)) cut(larger, fair, current);
+      const fairShare = owner.bytes - excess / (at + 1);
+      for (const larger of largestFirst.slice(0, at + 1)) cut(larger, fairShare, current);
       return;
     }
   }
 
-  // The stream without events for longest loses its events first; the newest event is never dropped.
+  // The stream that was quiet for longest loses its events first. The newest event of all is never dropped.
   function cut(owner: Owner, share: number, current: Stream): void {
     const quietFirst = [...owner.streams]
       .map((name) => ({ name, stream: streams.get(name) as Stream }))
       .sort((a, b) => a.stream.touchedAt - b.stream.touchedAt || lastOf(a.stream) - lastOf(b.stream));
     for (const { name, stream } of quietFirst) {
-      while (owner.bytes > share && stream.events.length > (stream === current ? 1 : 0)) shorten(stream);
+      while (owner.bytes > share && stream.events.length > (stream === current ? 1 : 0)) dropOldest(stream);
       if (stream.events.length === 0) drop(name);
     }
   }
@@ -141,8 +141,8 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
     const owner = owners.get(ownerOf(name)) ?? { bytes: 0, streams: new Set() };
     owners.set(ownerOf(name), owner);
     owner.streams.add(name);
-    // The events of an earlier stream of this name are unknown: ids from before this event are followed by a gap.
-    return { owner, touchedAt: now, lost: next - 1, events: [] };
+    // The events of an earlier stream of this name are unknown, so an id from before this event is followed by a gap.
+    return { owner, touchedAt: now, lastDropped: next - 1, events: [] };
   }
 
   return {
@@ -153,19 +153,19 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
       stream.touchedAt = now;
       streams.set(name, stream);
       dropOld(now, stream);
-      // One event must not cost the others their place.
+      // One large event must not displace all others.
       if (sizeOf(data) > maxBytes / 2) {
-        while (stream.events.length > 0) shorten(stream);
-        stream.lost = number;
+        while (stream.events.length > 0) dropOldest(stream);
+        stream.lastDropped = number;
         return eventId(name, number);
       }
       const event = { number, data };
-      // Most streams of sessions have one event for hours, and an empty array grows by 17 places at once.
+      // Most streams have a single event for hours, and a push to an empty array reserves 17 places.
       if (stream.events.length === 0) stream.events = [event];
       else stream.events.push(event);
       stream.owner.bytes += sizeOf(data);
       bytes += sizeOf(data);
-      if (stream.events.length > maxEventsPerStream) shorten(stream);
+      if (stream.events.length > maxEventsPerStream) dropOldest(stream);
       if (bytes > maxBytes) makeRoom(stream);
       return eventId(name, number);
     },
@@ -179,13 +179,13 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
       const events = stream.events
         .filter((event) => event.number > number)
         .map((event) => ({ id: eventId(name, event.number), data: event.data }));
-      return { stream: name, events, gap: stream.lost > number };
+      return { stream: name, events, gap: stream.lastDropped > number };
     },
     drop,
   };
 }
 
-// An event costs more than its text; without that, streams of empty events would fill the memory.
+// The memory that an event takes beside its text. Without it, empty events would not count and could fill the memory.
 const OVERHEAD = 200;
 
 function sizeOf(data: string): number {

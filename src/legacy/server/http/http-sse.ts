@@ -6,10 +6,12 @@ import { refuse } from '../../../transports/http/server/refusal.js';
 import { type Channel, openChannel, type ParsedMessage } from '../../../transports/server/channel.js';
 import { channelSession } from '../channel-session.js';
 
+// HTTP+SSE, from the server.
+
 export interface HttpSseOptions {
   readonly dispatch: Dispatch;
   readonly streams: Streams;
-  /** Reads and checks a body as every POST's is. */
+  /** Reads and checks the body of a POST. */
   readonly read: (incoming: Incoming) => Promise<ParsedMessage>;
   readonly maxConnections: number;
 }
@@ -19,7 +21,7 @@ export interface HttpSse {
   readonly close: (options: { readonly deadlineMs: number }) => Promise<void>;
 }
 
-/** The transport of 2024-11-05: a stream that carries everything to the client, and a path where it posts. */
+/** Serves HTTP+SSE (2024-11-05): one stream carries all messages to the client, which posts its own to a second path. */
 export function httpSse({ dispatch, streams, read, maxConnections }: HttpSseOptions): HttpSse {
   const open = new Map<
     string,
@@ -27,7 +29,8 @@ export function httpSse({ dispatch, streams, read, maxConnections }: HttpSseOpti
   >();
 
   function connect(incoming: Incoming, headers: HeaderFields): void {
-    if (open.size >= maxConnections) return refuse(incoming, 503, 'Too many connections', headers);
+    if (open.size >= maxConnections)
+      return refuse(incoming, 503, 'The server has too many connections. Retry later.', headers);
     const id = crypto.randomUUID();
     const leave = (): void => {
       open.delete(id);
@@ -53,13 +56,13 @@ export function httpSse({ dispatch, streams, read, maxConnections }: HttpSseOpti
 
   async function receive(incoming: Incoming, headers: HeaderFields): Promise<void> {
     const connection = open.get(new URLSearchParams(incoming.query).get('sessionId') ?? '');
-    // A stream of somebody else's is as unknown as one that never was.
+    // Another caller's stream is treated like one that does not exist.
     if (connection === undefined || connection.principal !== principalOf(incoming))
-      return refuse(incoming, 404, 'Unknown session: open the event stream again', headers);
+      return refuse(incoming, 404, 'The session is unknown. Open the event stream again.', headers);
     const message = await read(incoming);
     incoming.reply(202, headers, 'Accepted');
     connection.channel.receive(message);
-    // The answer goes out on the stream of another request, after this one has had its own.
+    // The response is sent on the stream of another HTTP request, after this one has ended.
     incoming.waitUntil?.(connection.channel.settled());
   }
 

@@ -1,15 +1,15 @@
 import type { EventStream } from '../../../transports/http/server/event-streams.js';
 import type { EventLog } from './event-log.js';
 
-/** A stream that outlives its connections: events are kept, and a client that reconnects gets those that it missed. */
+/** A stream that outlives its connections: its events are stored, and a client that reconnects gets those that it missed. */
 export class ResumableStream {
   readonly name: string;
   readonly #log: EventLog;
   readonly #retryMs: number | undefined;
   #connection: EventStream | undefined;
-  #ended = false;
+  #isEnded = false;
 
-  /** With `retryMs` the client is told immediately when to reconnect; revisions before 2025-11-25 cannot read that. */
+  /** With `retryMs`, the first event tells the client when to reconnect. Revisions before 2025-11-25 cannot read that event. */
   constructor(
     name: string,
     { log, retryMs }: { readonly log: EventLog; readonly retryMs: number | undefined },
@@ -19,7 +19,7 @@ export class ResumableStream {
     this.#retryMs = retryMs;
   }
 
-  /** The first connection of this stream. */
+  /** Starts on the first connection. */
   begin(connection: EventStream): void {
     this.#connection = connection;
     if (this.#retryMs === undefined) return;
@@ -27,12 +27,12 @@ export class ResumableStream {
     connection.send({ id: this.#log.append(this.name, ''), data: '', retry: this.#retryMs });
   }
 
-  /** A connection that continues where an earlier one broke off. */
+  /** Continues on a new connection, with the events after `lastEventId`. */
   resume(connection: EventStream, lastEventId: string): void {
     this.#connection?.end();
     this.#connection = connection;
     for (const { id, data } of this.#log.after(lastEventId)?.events ?? []) connection.send({ id, data });
-    if (this.#ended) connection.end();
+    if (this.#isEnded) connection.end();
   }
 
   send(message: string): void {
@@ -40,14 +40,14 @@ export class ResumableStream {
     this.#connection?.send({ id, data: message });
   }
 
-  /** Closes the connection; the client may reconnect for the rest. */
+  /** Closes the connection. The client may reconnect for the rest. */
   release(): void {
     this.#connection?.end();
     this.#connection = undefined;
   }
 
   end(): void {
-    this.#ended = true;
+    this.#isEnded = true;
     this.#connection?.end();
     this.#connection = undefined;
   }

@@ -5,12 +5,12 @@ import { sessionRevisions } from '../../../protocol/tables/features.js';
 import type { Handshake } from '../session.js';
 
 /**
- * Session ids that carry their session: what the client said in its handshake, when, and a signature. Any process with the
- * same secret accepts them, so that no load balancer has to be sticky and a restart ends nothing.
+ * Session ids that carry their session: the client's handshake, the time, and a signature. Any process with the same secret accepts
+ * them, so load balancers need not be sticky, and sessions survive a restart.
  */
 export interface SessionIds {
   readonly issue: (handshake: Handshake, principal?: string) => Promise<string>;
-  /** The session in the id, or undefined if the id is not ours or not this caller's, was changed, or has expired. */
+  /** The session in the id; undefined if the id is invalid or expired, or belongs to another caller. */
   readonly read: (id: string, principal?: string) => Promise<IssuedSession | undefined>;
 }
 
@@ -20,7 +20,7 @@ export interface IssuedSession {
   readonly expiresAt: number;
 }
 
-// The longest id that can be issued is shorter: strings are cut, and an extension has a name of plain characters.
+// No issued id is this long: strings are cut, and extensions with long names are left out.
 const MAX_ID = 4096;
 const MAX_NAME = 100;
 const EXTENSION = /^[A-Za-z0-9._/-]{1,100}$/;
@@ -33,11 +33,11 @@ export function sessionIds({
   readonly secret: string | undefined;
   readonly maxAgeMs: number;
 }): SessionIds {
-  // Made with the first session: some runtimes give no random bytes while a module loads.
-  let imported: Promise<CryptoKey> | undefined;
+  // Made with the first session, because some runtimes have no random bytes while a module loads.
+  let keyPromise: Promise<CryptoKey> | undefined;
   function key(): Promise<CryptoKey> {
-    imported ??= importKey(secret);
-    return imported;
+    keyPromise ??= importKey(secret);
+    return keyPromise;
   }
 
   async function issue({ revision, client, capabilities }: Handshake, principal = ''): Promise<string> {
@@ -50,7 +50,7 @@ export function sessionIds({
           i: [client?.name, client?.version].map((text: unknown) =>
             typeof text === 'string' ? text.slice(0, MAX_NAME) : '',
           ),
-          c: essential(capabilities),
+          c: essentialCapabilities(capabilities),
         }),
       ),
     );
@@ -65,7 +65,7 @@ export function sessionIds({
     const signature = decodeBase64Url(id.slice(dot + 1));
     const bytes = decodeBase64Url(payload);
     if (signature === undefined || bytes === undefined) return undefined;
-    // Bits are left over in the last character: with others there, the same session would have a second id.
+    // The last character has unused bits. If they could vary, one session would have several ids.
     if (encodeBase64Url(signature) !== id.slice(dot + 1)) return undefined;
     if (!(await crypto.subtle.verify('HMAC', await key(), signature, signedBytes(payload, principal))))
       return undefined;
@@ -85,7 +85,7 @@ export function sessionIds({
   return { issue, read };
 }
 
-// The principal is not part of the id: the signature covers it. A payload has no line breaks.
+// The principal is not in the id, but is signed with it. A payload has no line breaks, so the two cannot be confused.
 function signedBytes(payload: string, principal: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(principal === '' ? payload : `${payload}\n${principal}`);
 }
@@ -95,8 +95,8 @@ async function importKey(secret: string | undefined): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
 }
 
-// The capabilities that decide how the client is served. The id travels with every request, so the rest is left out.
-function essential(capabilities: ClientCapabilities): ClientCapabilities {
+// The capabilities that affect how the client is served. Every request carries the id, so all others are left out.
+function essentialCapabilities(capabilities: ClientCapabilities): ClientCapabilities {
   const { sampling, elicitation, roots, extensions } = capabilities;
   return {
     ...(isObject(sampling) && { sampling: pick(sampling, ['context', 'tools']) }),

@@ -6,13 +6,15 @@ import type { EventLog } from './event-log.js';
 import { ResumableStream } from './resumable-stream.js';
 import type { LiveSession } from './session-table.js';
 
+// The reply to a POST of a session.
+
 export interface SessionReplyOptions {
   readonly live: LiveSession;
   readonly streams: Streams;
   readonly log: EventLog;
   readonly retryMs: number;
   readonly headers: HeaderFields;
-  /** The client is gone and cannot resume this reply. */
+  /** Called when the client is gone and cannot resume this reply. */
   readonly onLost: () => void;
 }
 
@@ -22,15 +24,15 @@ export class SessionReply {
   readonly #options: SessionReplyOptions;
   readonly #mayStream: boolean;
   #stream: ResumableStream | undefined;
-  #finished = false;
+  #isFinished = false;
 
   constructor(incoming: Incoming, options: SessionReplyOptions) {
     this.#incoming = incoming;
     this.#options = options;
     this.#mayStream = accepts(incoming.header('accept'), 'text/event-stream');
-    // Spec 2025-11-25: a lost connection is not a cancellation. But without a stream there is nothing to resume.
+    // Spec 2025-11-25: a lost connection does not cancel the call. But a reply without a stream cannot be resumed.
     incoming.onGone(() => {
-      if (this.#stream === undefined && !this.#finished) options.onLost();
+      if (this.#stream === undefined && !this.#isFinished) options.onLost();
     });
   }
 
@@ -38,27 +40,27 @@ export class SessionReply {
     return this.#mayStream;
   }
 
-  /** A client that accepts only JSON gets no notifications. */
+  /** Sends a notification. A client that accepts only JSON does not get it. */
   notify(message: string): void {
-    if (!this.#finished && this.#mayStream) this.#begin().send(message);
+    if (!this.#isFinished && this.#mayStream) this.#begin().send(message);
   }
 
   finish(message: string, status = 200): void {
-    if (this.#finished) return;
-    this.#finished = true;
+    if (this.#isFinished) return;
+    this.#isFinished = true;
     if (this.#stream === undefined) return replyJson(this.#incoming, status, message, this.#options.headers);
     this.#stream.send(message);
     this.#stream.end();
     this.#options.live.streams.delete(this.#stream.name);
   }
 
-  /** Only where the revision lets a client poll. */
+  /** Whether the connection may be closed before the reply is complete: only if the revision lets clients poll. */
   get canRelease(): boolean {
     return this.#mayStream && has(this.#options.live.session.revision, 'pollingStreams');
   }
 
   release(): void {
-    if (!this.#finished) this.#begin().release();
+    if (!this.#isFinished) this.#begin().release();
   }
 
   #begin(): ResumableStream {
@@ -75,7 +77,7 @@ export class SessionReply {
   }
 }
 
-/** A name nobody can guess, that says whose stream it is and whether it was opened for a call. */
+/** A stream name that cannot be guessed. It begins with the session's tag, and `p` for a POST or `g` for the GET. */
 export function streamName({ tag }: LiveSession, kind: 'p' | 'g'): string {
   return `${tag}.${kind}${crypto.randomUUID().slice(0, 18)}`;
 }

@@ -8,7 +8,9 @@ import type { SessionRequest } from '../forward.js';
 import type { SessionReply } from './session-reply.js';
 import type { LiveSession } from './session-table.js';
 
-/** The HTTP request that carries a session's request, and the way its response is sent. */
+// Serves the requests of a session that arrive by POST.
+
+/** The HTTP request that carries a session's request, and the way to send the response. */
 export interface ReplyPath {
   readonly incoming: Incoming;
   readonly reply: SessionReply;
@@ -20,7 +22,7 @@ export interface SessionRequestParts {
   readonly inFlight: InFlight;
 }
 
-// Calls of a session outlive their connections, so that the number of connections does not bound them.
+// Calls of a session outlive their connections, so a limit on connections does not limit them.
 const MAX_OPEN_CALLS = 1000;
 
 /** Serves one request of a session; never rejects. */
@@ -31,23 +33,23 @@ export function sessionRequests({
   return async function serve(live, message, { incoming, reply, respond }) {
     const { session, calls } = live;
     const { id } = message;
-    // A call that was ended may have been answered for before its handler returns.
-    let answered = false;
+    // A call that was ended has its response before its handler returns.
+    let isFinished = false;
     const finish = (text: string): void => {
-      if (!answered) respond(text);
-      answered = true;
+      if (!isFinished) respond(text);
+      isFinished = true;
     };
     const fail = (error: unknown): void => finish(printError(id, toMcpError(error).toWire(session.revision)));
     if (calls.has(id)) return fail(new McpError('invalid_request', 'A request with this id is already open'));
     if (calls.size >= MAX_OPEN_CALLS)
-      return fail(new McpError('overloaded', `A session can have at most ${MAX_OPEN_CALLS} open calls`));
+      return fail(new McpError('overloaded', `A session can have at most ${MAX_OPEN_CALLS} open calls.`));
     const lifetime = new Lifetime();
     calls.set(id, lifetime);
     const leave = inFlight.enter({
       isSubscription: false,
-      end(why) {
-        lifetime.end(why);
-        fail(why);
+      end(reason) {
+        lifetime.end(reason);
+        fail(reason);
       },
     });
     const { auth, http } = callerOf(incoming);
@@ -62,7 +64,7 @@ export function sessionRequests({
       if (reply.mayStream) return reply.notify(text);
       throw new McpError(
         'invalid_request',
-        'The client can be asked only where it accepts text/event-stream',
+        'The client cannot be asked: its request does not accept text/event-stream.',
       );
     };
     try {

@@ -9,23 +9,25 @@ import { EndedSessions } from './ended-sessions.js';
 import type { ResumableStream } from './resumable-stream.js';
 import type { IssuedSession, SessionIds } from './session-id.js';
 
+// The sessions of one process.
+
 /** The state of a session in this process, beyond its id. */
 export interface LiveSession {
   readonly id: string;
   readonly session: Session;
-  /** Whose it is. */
+  /** The caller that opened the session. */
   readonly principal: string;
   readonly issuedAt: number;
   readonly expiresAt: number;
-  /** Begins the names of its streams, so that no session can ask for another's events. */
+  /** The first part of the names of the session's streams, so that no session can request another's events. */
   readonly tag: string;
   readonly calls: Map<RequestId, Lifetime>;
   readonly streams: Map<string, ResumableStream>;
-  /** The stream for messages that belong to no call. */
+  /** The stream for messages that do not belong to a call. */
   getStream: ResumableStream | undefined;
   usedAt: number;
-  /** Whether the operator was told that its answers go to the wrong process. */
-  warned: boolean;
+  /** Whether the operator was warned that answers of this session go to the wrong process. */
+  hasWarned: boolean;
 }
 
 export interface SessionTableOptions {
@@ -35,7 +37,7 @@ export interface SessionTableOptions {
   readonly idleMs: number;
 }
 
-/** The sessions that this process has seen lately. Forgetting one costs its client its log level and subscriptions. */
+/** The sessions that were used in this process recently. A session that is forgotten loses its log level and subscriptions. */
 export class SessionTable {
   readonly #live = new Map<string, LiveSession>();
   readonly #ended = new EndedSessions();
@@ -50,7 +52,7 @@ export class SessionTable {
     return this.#live.size;
   }
 
-  /** Opens a session and returns its id. Nothing is kept until the client uses it. */
+  /** Opens a session and returns its id. The session is not stored until the client uses it. */
   async open(
     handshake: Handshake,
     caller: Caller,
@@ -61,7 +63,7 @@ export class SessionTable {
     };
   }
 
-  /** The session, if it is this caller's. One of somebody else's is as unknown as one that never was. */
+  /** The session, if it belongs to this caller. Another caller's session is treated like one that does not exist. */
   async find(id: string, principal: string): Promise<LiveSession | undefined> {
     const live = this.#live.get(id);
     if (live !== undefined) {
@@ -71,7 +73,7 @@ export class SessionTable {
         return undefined;
       }
       live.usedAt = Date.now();
-      // To the end of the line: the first in it is the one that was not used for longest.
+      // Moved to the end, so that the least recently used session is the first.
       this.#live.delete(id);
       this.#live.set(id, live);
       return live;
@@ -94,7 +96,7 @@ export class SessionTable {
       streams: new Map(),
       getStream: undefined,
       usedAt: Date.now(),
-      warned: false,
+      hasWarned: false,
     };
     this.#live.set(id, live);
     this.#timer ??= this.#startTimer();
@@ -105,7 +107,7 @@ export class SessionTable {
     for (const live of this.#live.values()) {
       if (isIdle(live)) return this.forget(live);
     }
-    throw new McpError('overloaded', 'Too many sessions are open', { status: 503 });
+    throw new McpError('overloaded', 'The server has too many sessions. Retry later.', { status: 503 });
   }
 
   /** Removes a session from memory; its client can continue it. */
@@ -117,7 +119,7 @@ export class SessionTable {
     this.#timer = undefined;
   }
 
-  /** Ends the session for good, as far as this process can say. */
+  /** Ends the session permanently in this process. */
   end(live: LiveSession): void {
     this.#stop(live);
     this.#ended.add(live.id, live);
@@ -125,8 +127,8 @@ export class SessionTable {
 
   #stop(live: LiveSession): void {
     this.forget(live);
-    const why = new McpError('connection_closed', 'The session was ended');
-    for (const lifetime of live.calls.values()) lifetime.end(why);
+    const reason = new McpError('connection_closed', 'The session was ended.');
+    for (const lifetime of live.calls.values()) lifetime.end(reason);
     for (const stream of live.streams.values()) stream.end();
     live.getStream?.end();
   }

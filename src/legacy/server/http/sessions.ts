@@ -26,7 +26,9 @@ import { SessionReply } from './session-reply.js';
 import { sessionRequests } from './session-request.js';
 import { type LiveSession, SessionTable } from './session-table.js';
 
-/** The options of sessions, for clients of 2025-11-25 and before. */
+// Serves the session era over HTTP.
+
+/** The options of sessions, for clients of 2025-11-25 and older. */
 export interface SessionOptions {
   /**
    * Signs session ids, 32 characters or more. With the same secret in every process, sessions survive restarts and changes of
@@ -34,32 +36,32 @@ export interface SessionOptions {
    */
   readonly secret?: string | undefined;
   /**
-   * The number of sessions in memory. At the limit, an idle one is removed from memory; if all are busy, a new one is refused
-   * with 503. Default: 10,000.
+   * The number of sessions in memory. At the limit, an idle session is removed from memory; if none is idle, a new session is
+   * rejected with 503. Default: 10,000.
    */
   readonly maxSessions?: number;
   /**
-   * The time after which a session without a request is removed from memory. Its client can continue, but loses its log level
-   * and subscriptions. Default: 10 minutes.
+   * The time after which a session without a request is removed from memory, in milliseconds. Its client can continue, but loses
+   * its log level and subscriptions. Default: 10 minutes.
    */
   readonly sessionIdleMs?: number;
-  /** The time after which a session expires; its client has to initialize a new one. Default: 24 hours. */
+  /** The time after which a session expires, in milliseconds. Its client has to initialize a new one. Default: 24 hours. */
   readonly sessionMaxAgeMs?: number;
-  /** The time that clients are told to wait before they reconnect to a stream. Default: 1 s. */
+  /** The delay after which clients reconnect to a stream, in milliseconds. Default: 1 s. */
   readonly retryMs?: number;
-  /** Keeps the events that clients can fetch after they have lost their connection. Default: `memoryEventLog()`. */
+  /** Stores the events that clients can fetch after they have lost their connection. Default: `memoryEventLog()`. */
   readonly eventLog?: EventLog;
 }
 
 /** The options, and the parts that an entry passes in. */
 export interface SessionParts extends SessionOptions {
-  /** Tells the operator of something that a client will not. */
+  /** Reports a problem to the operator. */
   readonly warn?: ((message: string) => void) | undefined;
 }
 
 const SESSION = 'mcp-session-id';
 
-/** Streamable HTTP as it was from 2025-03-26 to 2025-11-25, and the transport of 2024-11-05 beside it. */
+/** Serves Streamable HTTP with sessions (2025-03-26 to 2025-11-25) and HTTP+SSE (2024-11-05). */
 export function httpSessions(
   dispatch: Dispatch,
   options: SessionParts = {},
@@ -117,7 +119,7 @@ export function httpSessions(
       }
     }
 
-    /** The session of a request, or an answer that says why there is none. */
+    /** The session of a request. If there is none, replies with the reason. */
     async function find(
       incoming: Incoming,
       headers: HeaderFields,
@@ -128,8 +130,8 @@ export function httpSessions(
       if (live !== undefined) return live;
       const message =
         sessionId === undefined
-          ? 'No session: send "initialize" first, or put the protocol version into params._meta'
-          : 'Unknown session: send "initialize" again';
+          ? 'There is no session. Send "initialize" first, or put the protocol version into params._meta.'
+          : 'The session is unknown. Send "initialize" again.';
       replyJson(
         incoming,
         sessionId === undefined ? 400 : 404,
@@ -152,14 +154,14 @@ export function httpSessions(
       return new SessionReply(incoming, { live, streams, log, retryMs, headers, onLost });
     }
 
-    // Behind a balancer the answer belongs to a question of another process, which is still waiting for it, so the operator must be told.
+    // Behind a load balancer, another process asked the question and is waiting for the answer, so the operator must know.
     function reportUnknownResponse(live: LiveSession): string {
-      if (!live.warned)
+      if (!live.hasWarned)
         options.warn?.(
-          'A client answered a question that this process did not ask: behind a load balancer, send all requests of a session to the same process.',
+          'A client answered a question that this process did not ask. Behind a load balancer, send all requests of a session to the same process.',
         );
-      live.warned = true;
-      return 'This answers no question that was asked here';
+      live.hasWarned = true;
+      return 'This process did not ask a question with this id.';
     }
 
     const serve = sessionRequests({ dispatch, inFlight });
@@ -205,7 +207,7 @@ export function httpSessions(
       const isAllowed = incoming.method === 'GET' || incoming.method === 'DELETE';
       if (!isAllowed || sessionId === undefined) {
         const allow = sessionId === undefined ? 'POST, OPTIONS' : 'GET, POST, DELETE, OPTIONS';
-        return refuse(incoming, 405, `${incoming.method} is served to sessions only`, { ...headers, allow });
+        return refuse(incoming, 405, `${incoming.method} needs a session.`, { ...headers, allow });
       }
       const live = await find(incoming, headers);
       if (live === undefined) return;

@@ -100,8 +100,8 @@ describe('the handshake', () => {
   it.each<[version: unknown, name: string]>([
     ['1999-01-01', '1999-01-01'],
     ['2026-07-28', '2026-07-28'],
-    [undefined, 'none'],
-    [7, 'none'],
+    [undefined, 'cannot be read'],
+    [7, 'cannot be read'],
   ])('fails if the server answers with an unsupported version: %s', async (protocolVersion, name) => {
     const opening = linkToScript({ initialize: { ...serverAnswer, protocolVersion } });
     await expect(opening).rejects.toMatchObject({
@@ -119,7 +119,7 @@ describe('the handshake', () => {
     await expect(opening).rejects.toMatchObject({
       code: 'remote_error',
       number: -32099,
-      message: 'The server refused the handshake: Licence expired',
+      message: 'The server rejected the handshake: Licence expired',
       data: { until: 'yesterday' },
     });
   });

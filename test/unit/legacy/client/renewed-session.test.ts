@@ -145,7 +145,7 @@ describe('a session that the server has lost', () => {
     answers['initialize'] = () => Promise.reject(new McpError('internal_error', 'Full', { number: -32603 }));
     lose();
     await expect(call('tools/list')).rejects.toMatchObject({
-      message: 'The server refused the handshake: Full',
+      message: 'The server rejected the handshake: Full',
     });
     answers['initialize'] = initialize;
     expect(await call('tools/list')).toMatchObject({ resultType: 'complete' });

@@ -89,7 +89,7 @@ describe('an answer in a session', () => {
     for (const id of ['ask-1', 'ask-2', '__proto__']) {
       const reply = await session.post(accept(id));
       expect(reply.status).toBe(400);
-      expect(JSON.parse(reply.text).error.message).toContain('no question');
+      expect(JSON.parse(reply.text).error.message).toContain('did not ask');
     }
     expect(logged.filter((line) => line.includes('load balancer'))).toHaveLength(1);
     expect((await session.request('ping')).status).toBe(200);
