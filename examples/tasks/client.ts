@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { InProcess, Outcome } from 'fullmcp';
 
-// #region follow
 /** Polls a task until it has ended, and answers its questions. */
 export async function follow(
   call: InProcess,
@@ -19,7 +18,6 @@ export async function follow(
     } else return task; // completed, failed or cancelled
   }
 }
-// #endregion
 
 /** Subscribes to the changes of a task instead of polling. */
 export function watch(
