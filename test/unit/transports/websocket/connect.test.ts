@@ -6,7 +6,7 @@ import WebSocket, { WebSocketServer } from 'ws';
 import type { Wire } from '../../../../src/transports/client/wire.js';
 import { type WebSocketWireOptions, webSocketWire } from '../../../../src/transports/websocket/connect.js';
 import { until } from '../../../support/until.js';
-import { type HeardWire, hear } from '../../../support/wires/heard-wire.js';
+import { type HeardWire, hear } from '../../../support/wires/recorded-wire.js';
 
 let http: Server;
 let sockets: WebSocketServer;

@@ -9,7 +9,7 @@ import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { spawnWire } from '../../../../../src/transports/stdio/client/spawn.js';
 import { until } from '../../../../support/until.js';
-import { hear, isAlive, oddServer } from '../../../../support/wires/heard-wire.js';
+import { hear, isAlive, oddServer } from '../../../../support/wires/recorded-wire.js';
 
 const quick = { exitMs: 100, termMs: 100 };
 

@@ -7,7 +7,7 @@ import {
   spawnWire,
 } from '../../../../../src/transports/stdio/client/spawn.js';
 import { until } from '../../../../support/until.js';
-import { type HeardWire, hear, oddServer } from '../../../../support/wires/heard-wire.js';
+import { type HeardWire, hear, oddServer } from '../../../../support/wires/recorded-wire.js';
 
 const wires: Wire[] = [];
 afterEach(async () => {
