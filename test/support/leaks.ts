@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterEach, beforeEach } from 'vitest';
+import { isAlive } from './processes.js';
 import { until } from './until.js';
 
 /**
@@ -58,18 +59,6 @@ export function pidFile(): string {
 function noted(): number[] {
   if (folder === undefined || !existsSync(pidFile())) return [];
   return readFileSync(pidFile(), 'utf8').trim().split('\n').map(Number);
-}
-
-/** Also of a process whose parent has died. A dead process that was not reaped yet does not count as running. */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  if (process.platform !== 'linux') return true;
-  const stat = existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, 'utf8') : '';
-  return stat !== '' && !stat.slice(stat.lastIndexOf(')')).startsWith(') Z');
 }
 
 type Left = ReadonlyMap<string, number>;

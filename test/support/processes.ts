@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -54,4 +55,16 @@ export function run(command: string, args: readonly string[], env: NodeJS.Proces
       resolve({ code: child.exitCode, stdout, stderr }),
     );
   });
+}
+
+/** Whether a process runs, even if its parent has died. A dead process that was not reaped yet does not count. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  if (process.platform !== 'linux') return true;
+  const stat = existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, 'utf8') : '';
+  return stat !== '' && !stat.slice(stat.lastIndexOf(')')).startsWith(') Z');
 }

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Client, type ConnectOptions, connect, type ServerProcess } from '../../../src/client.js';
 import { cleanup, failure, statuses, timed } from '../../support/faults.js';
-import { isAlive, leaveNothingBehind, pidFile } from '../../support/leaks.js';
+import { leaveNothingBehind, pidFile } from '../../support/leaks.js';
+import { isAlive } from '../../support/processes.js';
 import { until } from '../../support/until.js';
 
 // Failures of a server process, and how the client reports them.

@@ -12,12 +12,12 @@ import { type Reply, scriptedServer, stream } from './http-server.js';
 export const discovered = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
 export const SECRET = 's3cret-t0ken';
 
-export interface Opened {
+export interface OpenLink {
   readonly link: Link;
   readonly problems: string[];
 }
 
-export async function open(url: URL, http: HttpLinkOptions = {}, asks = false): Promise<Opened> {
+export async function open(url: URL, http: HttpLinkOptions = {}, asks = false): Promise<OpenLink> {
   const problems: string[] = [];
   const link = await openHttpLink(url, {
     events: {
@@ -36,12 +36,17 @@ export async function open(url: URL, http: HttpLinkOptions = {}, asks = false): 
   return { link, problems };
 }
 
-interface Told {
+interface CallOptions {
   readonly signal?: AbortSignal;
   readonly notify?: (method: string, params?: JsonObject) => void;
 }
 
-export function call(link: Link, method: string, params: JsonObject = {}, told: Told = {}): Promise<Outcome> {
+export function call(
+  link: Link,
+  method: string,
+  params: JsonObject = {},
+  options: CallOptions = {},
+): Promise<Outcome> {
   const peer = {
     revision: link.revision,
     client: { name: 'test', version: '1' },
@@ -55,21 +60,21 @@ export function call(link: Link, method: string, params: JsonObject = {}, told: 
       method,
       params,
       peer,
-      signal: told.signal ?? new AbortController().signal,
-      notify: told.notify ?? (() => {}),
+      signal: options.signal ?? new AbortController().signal,
+      notify: options.notify ?? (() => {}),
     }),
   );
 }
 
 export async function failure(promise: Promise<unknown>): Promise<McpError> {
-  const thrown: unknown = await promise.then(
+  const error: unknown = await promise.then(
     () => new Error('It did not fail'),
     (reason: unknown) => reason,
   );
-  if (!McpError.is(thrown)) throw thrown;
-  expect(thrown.message).not.toContain(SECRET);
-  expect(JSON.stringify(thrown.data) ?? '').not.toContain(SECRET);
-  return thrown;
+  if (!McpError.is(error)) throw error;
+  expect(error.message).not.toContain(SECRET);
+  expect(JSON.stringify(error.data) ?? '').not.toContain(SECRET);
+  return error;
 }
 
 /** A call to a server that gives this response. */
@@ -77,10 +82,10 @@ export async function failing(reply: Reply, http: HttpLinkOptions = {}): Promise
   await using server = await scriptedServer(reply);
   const url = new URL(`${server.url}?key=${SECRET}`);
   const { link } = await open(url, { auth: SECRET, headers: { 'x-key': SECRET }, ...http });
-  const thrown = await failure(call(link, 'tools/list'));
+  const error = await failure(call(link, 'tools/list'));
   await server.quiet();
   await link.close();
-  return thrown;
+  return error;
 }
 
 export function text(status: number, body: string, headers: Record<string, string> = {}): Reply {

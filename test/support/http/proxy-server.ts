@@ -6,13 +6,13 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 export interface ProxyServer extends AsyncDisposable {
   readonly url: string;
   /** The requests to the proxy: `POST http://…` or `CONNECT host:port`. */
-  readonly asked: string[];
+  readonly requests: string[];
   /** The credentials of each request. */
   readonly credentials: (string | undefined)[];
 }
 
 export async function proxyServer({ refuse }: { readonly refuse?: number } = {}): Promise<ProxyServer> {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const credentials: (string | undefined)[] = [];
   const sockets = new Set<Socket>();
   const keep = (socket: Socket): Socket => {
@@ -20,7 +20,7 @@ export async function proxyServer({ refuse }: { readonly refuse?: number } = {})
     return socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
   };
   const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
+    requests.push(`${request.method} ${request.url}`);
     credentials.push(request.headers['proxy-authorization']);
     if (refuse !== undefined) return void response.writeHead(refuse).end();
     const { 'proxy-authorization': _, ...headers } = request.headers;
@@ -33,7 +33,7 @@ export async function proxyServer({ refuse }: { readonly refuse?: number } = {})
   });
   server.on('connection', keep);
   server.on('connect', (request, socket: Socket) => {
-    asked.push(`CONNECT ${request.url}`);
+    requests.push(`CONNECT ${request.url}`);
     credentials.push(request.headers['proxy-authorization']);
     if (refuse !== undefined) return void socket.end(`HTTP/1.1 ${refuse} No\r\ncontent-length: 0\r\n\r\n`);
     const { hostname, port } = new URL(`http://${request.url}`);
@@ -48,7 +48,7 @@ export async function proxyServer({ refuse }: { readonly refuse?: number } = {})
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    requests,
     credentials,
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => server.close(resolve));

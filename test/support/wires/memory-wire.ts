@@ -20,9 +20,9 @@ export function memoryWire(): MemoryWire {
   return {
     sent,
     send: (text) => void sent.push(JSON.parse(text) as JsonObject),
-    start(given) {
+    start(listener) {
       if (events !== undefined) throw new Error('started twice');
-      events = given;
+      events = listener;
     },
     async close() {
       closes++;
@@ -37,14 +37,14 @@ export function memoryWire(): MemoryWire {
   };
 }
 
-export interface HeardExchange extends ExchangeEvents {
+export interface RecordedExchange extends ExchangeEvents {
   readonly problems: { readonly message: string; readonly cause: unknown }[];
   readonly notifications: [method: string, params: JsonObject | undefined][];
   readonly ends: McpError[];
 }
 
 /** Records the events of an exchange. */
-export function exchangeEvents(request?: ExchangeEvents['request']): HeardExchange {
+export function exchangeEvents(request?: ExchangeEvents['request']): RecordedExchange {
   const problems: { message: string; cause: unknown }[] = [];
   const notifications: [string, JsonObject | undefined][] = [];
   const ends: McpError[] = [];
@@ -62,7 +62,7 @@ export function exchangeEvents(request?: ExchangeEvents['request']): HeardExchan
 export interface ExchangeSetup {
   readonly wire: MemoryWire;
   readonly exchange: Exchange;
-  readonly events: HeardExchange;
+  readonly events: RecordedExchange;
   readonly ask: (method: string, rest?: Partial<OutgoingRequest>) => Promise<JsonObject>;
 }
 

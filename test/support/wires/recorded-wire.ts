@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { McpError } from '../../../src/protocol/errors.js';
 import type { Wire } from '../../../src/transports/client/wire.js';
 import { until } from '../until.js';
 
-export interface HeardWire {
+export interface RecordedWire {
   readonly messages: string[];
   readonly problems: string[];
   readonly closed: McpError[];
@@ -18,11 +17,11 @@ export const oddServer: string = fileURLToPath(
 );
 
 /** Starts a wire and records its messages. */
-export function hear(wire: Wire): HeardWire {
+export function recordWire(wire: Wire): RecordedWire {
   const messages: string[] = [];
   const problems: string[] = [];
   const closed: McpError[] = [];
-  let given = 0;
+  let position = 0;
   wire.start({
     message: (text) => messages.push(text),
     tooLong: (reason) => problems.push(reason),
@@ -34,22 +33,12 @@ export function hear(wire: Wire): HeardWire {
     problems,
     closed,
     async next() {
-      await until('a message has come', () => messages.length > given, 10_000);
-      return JSON.parse(messages[given++] as string) as Record<string, unknown>;
+      await until('a message has arrived', () => messages.length > position, 10_000);
+      return JSON.parse(messages[position++] as string) as Record<string, unknown>;
     },
     async end() {
       await until('the wire has ended', () => closed.length > 0, 10_000);
       return closed[0] as McpError;
     },
   };
-}
-
-/** Whether a process runs. One that has ended and was not reaped by its parent does not count. */
-export function isAlive(pid: number): boolean {
-  try {
-    if (process.platform !== 'linux') return process.kill(pid, 0);
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
 }

@@ -17,10 +17,10 @@ import { type FarEnd, wirePair } from './wire-pair.js';
 export type Message = Record<string, any>;
 
 /** Every event of a link, and how questions are answered. */
-export interface Told {
+export interface LinkRecord {
   readonly events: LinkEvents;
   readonly notifications: { readonly method: string; readonly params: unknown }[];
-  readonly asked: InputRequest[];
+  readonly questions: InputRequest[];
   readonly problems: string[];
   readonly lost: McpError[];
 }
@@ -33,7 +33,7 @@ export interface LinkOptions {
   readonly answer?: (request: InputRequest, signal: AbortSignal) => Promise<Message>;
 }
 
-export interface TestLink extends Told {
+export interface TestLink extends LinkRecord {
   readonly link: Link;
   readonly far: FarEnd;
   /** The messages from the client, in order. */
@@ -48,18 +48,18 @@ export async function closeLinks(): Promise<void> {
   await Promise.all(open.splice(0).map((close) => close()));
 }
 
-export function listener(answer: LinkOptions['answer']): Told {
-  const told: Omit<Told, 'events'> = { notifications: [], asked: [], problems: [], lost: [] };
+export function listener(answer: LinkOptions['answer']): LinkRecord {
+  const record: Omit<LinkRecord, 'events'> = { notifications: [], questions: [], problems: [], lost: [] };
   return {
-    ...told,
+    ...record,
     events: {
-      notification: (method, params) => void told.notifications.push({ method, params }),
+      notification: (method, params) => void record.notifications.push({ method, params }),
       ask: (request, signal) => {
-        told.asked.push(request);
+        record.questions.push(request);
         return answer?.(request, signal) ?? Promise.reject(new Error('Nobody answers'));
       },
-      problem: (message) => void told.problems.push(message),
-      lost: (reason) => void told.lost.push(reason),
+      problem: (message) => void record.problems.push(message),
+      lost: (reason) => void record.lost.push(reason),
     },
   };
 }
@@ -128,9 +128,9 @@ export async function linkOver(
 ): Promise<Omit<TestLink, 'far' | 'sent'>> {
   const { capabilities = {}, client = { name: 'c', version: '1' }, revision, answer } = options;
   const { signal = new AbortController().signal } = options;
-  const told = listener(answer);
+  const record = listener(answer);
   const link = await openSessionLink(exchange, {
-    events: told.events,
+    events: record.events,
     open: { signal, client: { client, capabilities } },
     transport: 'memory',
     ...(revision !== undefined && { revision }),
@@ -148,5 +148,5 @@ export async function linkOver(
       ...more,
     });
   };
-  return { ...told, link, call };
+  return { ...record, link, call };
 }

@@ -23,9 +23,10 @@ import { connect as connectInBrowser } from '../../../src/client-web.js';
 import { createServer, prompt, resource, tool } from '../../../src/index.js';
 import { McpError } from '../../../src/protocol/errors.js';
 import { type Socket, serveWebSocket } from '../../../src/websocket.js';
+import { isAlive } from '../../support/processes.js';
 import { until } from '../../support/until.js';
 import { startServer } from './fixtures/http-servers.js';
-import { isAlive, notedServer, script } from './fixtures/processes.js';
+import { notedServer, script } from './fixtures/processes.js';
 
 const undo: (() => unknown)[] = [];
 afterEach(async () => {

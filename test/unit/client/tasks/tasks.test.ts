@@ -4,9 +4,14 @@ import { createServer, type Server, tool } from '../../../../src/index.js';
 import { inProcessClient } from '../../../support/in-process-client.js';
 import { until } from '../../../support/until.js';
 
-function worker(): { server: Server; begun: () => boolean; aborted: () => boolean; release: () => void } {
-  let begun = false;
-  let aborted = false;
+function worker(): {
+  server: Server;
+  hasBegun: () => boolean;
+  isAborted: () => boolean;
+  release: () => void;
+} {
+  let hasBegun = false;
+  let isAborted = false;
   let release: () => void = () => {};
   const gate = new Promise<void>((resolve) => {
     release = resolve;
@@ -20,9 +25,9 @@ function worker(): { server: Server; begun: () => boolean; aborted: () => boolea
       wait: tool({
         task,
         run: async (_, ctx) => {
-          begun = true;
+          hasBegun = true;
           ctx.signal.addEventListener('abort', () => {
-            aborted = true;
+            isAborted = true;
           });
           await gate;
           return 'at last';
@@ -46,7 +51,12 @@ function worker(): { server: Server; begun: () => boolean; aborted: () => boolea
       }),
     },
   });
-  return { server: server as unknown as Server, begun: () => begun, aborted: () => aborted, release };
+  return {
+    server: server as unknown as Server,
+    hasBegun: () => hasBegun,
+    isAborted: () => isAborted,
+    release,
+  };
 }
 
 describe('tasks', () => {
@@ -100,22 +110,22 @@ describe('tasks', () => {
   });
 
   test('can be cancelled, by the handle and by aborting the call', async () => {
-    const { server, aborted } = worker();
+    const { server, isAborted } = worker();
     await using client = await inProcessClient(server);
     const task = await client.startTool('wait');
     await task.cancel();
     await expect(task.result()).rejects.toMatchObject({ code: 'cancelled' });
-    expect(aborted()).toBe(true);
+    expect(isAborted()).toBe(true);
     await server.close();
 
     const other = worker();
     await using again = await inProcessClient(other.server);
     const stop = new AbortController();
     const call = again.callTool('wait', {}, { signal: stop.signal });
-    await until('the task is under way', other.begun);
+    await until('the task is under way', other.hasBegun);
     stop.abort();
     await expect(call).rejects.toMatchObject({ code: 'cancelled' });
-    await until('the handler is aborted', other.aborted);
+    await until('the handler is aborted', other.isAborted);
     await other.server.close();
   });
 

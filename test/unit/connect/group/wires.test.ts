@@ -7,10 +7,11 @@ import { connect } from '../../../../src/client.js';
 import type { GroupClient } from '../../../../src/connect/group/group.js';
 import { createServer, resource, tool } from '../../../../src/index.js';
 import { serve } from '../../../../src/node.js';
+import { isAlive } from '../../../support/processes.js';
 import { slowUser } from '../../../support/slow-user.js';
 import { until } from '../../../support/until.js';
 import { startServer } from '../fixtures/http-servers.js';
-import { isAlive, script } from '../fixtures/processes.js';
+import { script } from '../fixtures/processes.js';
 import { namesOf } from './group-servers.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fullmcp-group-'));

@@ -9,8 +9,9 @@ import {
 import { createServer, tool } from '../../../../src/index.js';
 import { serve } from '../../../../src/node.js';
 import { McpError } from '../../../../src/protocol/errors.js';
+import { isAlive } from '../../../support/processes.js';
 import { until } from '../../../support/until.js';
-import { isAlive, type NotedServer, notedServer } from '../fixtures/processes.js';
+import { type NotedServer, notedServer } from '../fixtures/processes.js';
 
 const closeables: { close(): unknown }[] = [];
 const servers: NotedServer[] = [];

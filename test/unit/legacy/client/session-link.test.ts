@@ -186,7 +186,7 @@ describe.each(sessionRevisions)('a session of %s with a fullmcp server', (revisi
   });
 
   it('receives real requests from the server and answers them', async () => {
-    const { call, asked } = await link({
+    const { call, questions } = await link({
       capabilities: { elicitation: { form: {} }, sampling: {}, roots: {} },
       async answer({ method }) {
         if (method === 'elicitation/create') return { action: 'accept', content: { name: 'Ann' } };
@@ -196,7 +196,7 @@ describe.each(sessionRevisions)('a session of %s with a fullmcp server', (revisi
     });
     const { content } = await call('tools/call', { name: 'asks' });
     expect(content).toMatchObject([{ text: expect.stringMatching(/^Ann .*Tea.* file:\/\/\/a$/) }]);
-    expect(asked.map(({ method }) => method)).toEqual([
+    expect(questions.map(({ method }) => method)).toEqual([
       'elicitation/create',
       'sampling/createMessage',
       'roots/list',
@@ -316,7 +316,7 @@ describe('a server of the session era', () => {
   });
 
   it('gets answers to a ping and a question, and an error for another method', async () => {
-    const { far, sent, asked } = await linkToScript(
+    const { far, sent, questions } = await linkToScript(
       {},
       { answer: () => Promise.reject(new McpError('invalid_params', 'Not now')) },
     );
@@ -332,7 +332,7 @@ describe('a server of the session era', () => {
     expect(await answerTo('a')).toMatchObject({ result: {} });
     expect(await answerTo('b')).toMatchObject({ error: { code: -32602, message: 'Not now' } });
     expect(await answerTo('c')).toMatchObject({ error: { code: -32601 } });
-    expect(asked).toEqual([{ method: 'roots/list' }]);
+    expect(questions).toEqual([{ method: 'roots/list' }]);
   });
 
   it('delivers notifications that belong to no call', async () => {

@@ -117,7 +117,7 @@ describe('tasks of a fullmcp server in a session of 2025-11-25', () => {
       return state['status'] === 'input_required';
     });
     expect(state['inputRequests']).toEqual({});
-    await until('the client is asked', () => link.asked.length > 0);
+    await until('the client is asked', () => link.questions.length > 0);
     await link.call('tasks/get', { taskId });
     expect(link.sent.filter(({ method }) => method === 'tasks/result')).toHaveLength(1);
     await expect(link.call('tasks/update', { taskId, inputResponses: {} })).rejects.toMatchObject({
@@ -126,7 +126,7 @@ describe('tasks of a fullmcp server in a session of 2025-11-25', () => {
     });
     answer?.({ action: 'accept', content: { name: 'Ann' } });
     expect(await waitForEnd(link, created)).toMatchObject({ result: { content: [{ text: 'Ann' }] } });
-    expect(link.asked).toHaveLength(1);
+    expect(link.questions).toHaveLength(1);
   });
 
   it('can be cancelled, even after they are cancelled, unless they are unknown', async () => {

@@ -22,7 +22,7 @@ const names: Middleware = (call, next) => {
   if (call.method === 'tasks/get') gets.push(call.method);
   return next(user === undefined ? call : { ...call, auth: { subject: user, scopes: [], claims: {} } });
 };
-const answered: string[] = [];
+const answers: string[] = [];
 
 const server = createServer({
   name: 'test',
@@ -48,8 +48,8 @@ const server = createServer({
       task: 'optional',
       run: async (_, ctx) => {
         const schema = z.object({ name: z.string().max(3) });
-        answered.push((await ctx.ask('name', { message: 'Short name?', schema })).name);
-        return answered.at(-1);
+        answers.push((await ctx.ask('name', { message: 'Short name?', schema })).name);
+        return answers.at(-1);
       },
     }),
     hangs: tool({
@@ -161,8 +161,8 @@ describe('tasks in a session of 2025-11-25', () => {
     const { taskId } = taskOf(await request('tools/call', { name: 'asks', task: {} }));
     const result = request('tasks/result', { taskId });
     await until('the client is asked', () => received.some(({ method }) => method === 'elicitation/create'));
-    const asked = received.find(({ method }) => method === 'elicitation/create') as Answer;
-    expect(asked.params).toMatchObject({
+    const question = received.find(({ method }) => method === 'elicitation/create') as Answer;
+    expect(question.params).toMatchObject({
       message: 'Name?',
       _meta: { 'io.modelcontextprotocol/related-task': { taskId } },
     });
@@ -170,7 +170,7 @@ describe('tasks in a session of 2025-11-25', () => {
     channel.receive(
       JSON.stringify({
         jsonrpc: '2.0',
-        id: asked.id,
+        id: question.id,
         result: { action: 'accept', content: { name: 'Ann' } },
       }),
     );
@@ -206,11 +206,11 @@ describe('tasks in a session of 2025-11-25', () => {
     const { taskId } = taskOf(await request('tools/call', { name: 'asks', task: {} }));
     const result = request('tasks/result', { taskId });
     await until('the client is asked', () => received.some(({ method }) => method === 'elicitation/create'));
-    const asked = received.find(({ method }) => method === 'elicitation/create') as Answer;
+    const question = received.find(({ method }) => method === 'elicitation/create') as Answer;
     await request('tasks/cancel', { taskId });
     expect(await result).toMatchObject({ error: { code: -32602 } });
     expect(received.find(({ method }) => method === 'notifications/cancelled')).toMatchObject({
-      params: { requestId: asked.id },
+      params: { requestId: question.id },
     });
   });
 
@@ -245,7 +245,7 @@ describe('tasks in a session of 2025-11-25', () => {
     }
     expect(answeredUpTo).toBe(32);
     expect(await result).toMatchObject({ error: { message: expect.stringContaining('32 times') } });
-    expect(answered).toEqual([]);
+    expect(answers).toEqual([]);
     await request('tasks/cancel', { taskId });
   });
 

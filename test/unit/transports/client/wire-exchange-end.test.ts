@@ -8,10 +8,10 @@ describe('cancelling a request', () => {
   test('notifies the peer, rejects, and ignores one late response', async () => {
     const { wire, ask, events } = exchangeOnMemory();
     const controller = new AbortController();
-    const asked = ask('tools/call', { signal: controller.signal });
+    const response = ask('tools/call', { signal: controller.signal });
     const reason = new Error('an internal matter');
     controller.abort(reason);
-    await expect(asked).rejects.toMatchObject({ code: 'cancelled', cause: reason });
+    await expect(response).rejects.toMatchObject({ code: 'cancelled', cause: reason });
     expect(wire.sent[1]).toEqual({
       jsonrpc: '2.0',
       method: 'notifications/cancelled',
@@ -26,10 +26,10 @@ describe('cancelling a request', () => {
   test('rejects with the reason if it is an McpError', async () => {
     const { wire, ask } = exchangeOnMemory();
     const controller = new AbortController();
-    const asked = ask('tools/call', { signal: controller.signal });
+    const response = ask('tools/call', { signal: controller.signal });
     const reason = new McpError('timeout', 'No answer within 5 s');
     controller.abort(reason);
-    await expect(asked).rejects.toBe(reason);
+    await expect(response).rejects.toBe(reason);
     expect(wire.sent[1]?.['params']).toEqual({ requestId: 1, reason: 'No answer within 5 s' });
   });
 
@@ -38,19 +38,19 @@ describe('cancelling a request', () => {
     await expect(ask('a', { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'cancelled' });
     expect(wire.sent).toEqual([]);
     const controller = new AbortController();
-    const asked = ask('initialize', { signal: controller.signal });
+    const response = ask('initialize', { signal: controller.signal });
     controller.abort();
-    await expect(asked).rejects.toMatchObject({ code: 'cancelled' });
+    await expect(response).rejects.toMatchObject({ code: 'cancelled' });
     expect(wire.sent).toHaveLength(1);
   });
 
   test('does nothing after the response', async () => {
     const { wire, ask } = exchangeOnMemory();
     const controller = new AbortController();
-    const asked = ask('a', { signal: controller.signal });
+    const response = ask('a', { signal: controller.signal });
     wire.arrive(result(1));
     controller.abort();
-    expect(await asked).toEqual({ ok: true });
+    expect(await response).toEqual({ ok: true });
     expect(wire.sent).toHaveLength(1);
   });
 
@@ -100,11 +100,11 @@ describe('requests of the peer', () => {
 
   test('that cannot be read are rejected, and are not taken for responses', async () => {
     const { wire, ask, events } = exchangeOnMemory();
-    const asked = ask('a');
+    const response = ask('a');
     wire.arrive({ ...request(1), params: [1] });
     expect(wire.sent[1]).toMatchObject({ id: 1, error: { code: -32600 } });
     wire.arrive(result(1));
-    await asked;
+    await response;
     expect(events.problems).toHaveLength(1);
   });
 
@@ -170,12 +170,12 @@ describe('the end of an exchange', () => {
     const { wire, ask, events, exchange } = exchangeOnMemory();
     const order: string[] = [];
     const reason = new McpError('connection_closed', 'The server has ended with exit code 1');
-    const asked = [ask('a'), ask('b')].map((one) =>
+    const response = [ask('a'), ask('b')].map((one) =>
       one.catch((error) => order.push(error === reason ? 'a' : '?')),
     );
     wire.lose(reason);
     wire.lose(new McpError('connection_closed', 'again'));
-    await Promise.all(asked);
+    await Promise.all(response);
     expect(order).toEqual(['a', 'a']);
     expect(events.ends).toEqual([reason]);
     await expect(ask('c')).rejects.toBe(reason);
@@ -185,9 +185,9 @@ describe('the end of an exchange', () => {
 
   test('by closing rejects open and later requests, and is not reported', async () => {
     const { wire, ask, events, exchange } = exchangeOnMemory();
-    const asked = ask('a');
+    const response = ask('a');
     const closing = exchange.close();
-    await expect(asked).rejects.toMatchObject({ code: 'connection_closed' });
+    await expect(response).rejects.toMatchObject({ code: 'connection_closed' });
     await closing;
     wire.lose(new McpError('connection_closed', 'late'));
     wire.arrive(result(1), note('x'));

@@ -5,13 +5,13 @@ import { McpError } from '../../../../src/protocol/errors.js';
 import {
   exchangeEvents,
   exchangeOnMemory,
-  type HeardExchange,
   note,
+  type RecordedExchange,
   result,
   turn,
 } from '../../../support/wires/memory-wire.js';
 
-const messages = ({ problems }: HeardExchange): string[] => problems.map(({ message }) => message);
+const messages = ({ problems }: RecordedExchange): string[] => problems.map(({ message }) => message);
 
 describe('requests over a wire', () => {
   test('get ids of their own, from 1 on, and responses find them in any order', async () => {
@@ -54,9 +54,12 @@ describe('requests over a wire', () => {
     ],
   ])('fail if their response cannot be read: %s', async (_, answer, why) => {
     const { wire, ask, events } = exchangeOnMemory();
-    const asked = ask('a');
+    const response = ask('a');
     wire.arrive(answer);
-    await expect(asked).rejects.toMatchObject({ code: 'bad_response', message: expect.stringMatching(why) });
+    await expect(response).rejects.toMatchObject({
+      code: 'bad_response',
+      message: expect.stringMatching(why),
+    });
     expect(events.problems).toEqual([]);
   });
 
@@ -81,17 +84,17 @@ describe('an unexpected message is reported and does no harm:', () => {
     ['a number in a batch', [1], /must be a JSON object/],
   ])('it is %s', async (_, message, report) => {
     const { wire, ask, events } = exchangeOnMemory();
-    const asked = ask('a');
+    const response = ask('a');
     wire.arrive(message, result(1));
-    await asked;
+    await response;
     expect(messages(events)).toEqual([expect.stringMatching(report)]);
   });
 
   test('it is a duplicate response', async () => {
     const { wire, ask, events } = exchangeOnMemory();
-    const asked = ask('a');
+    const response = ask('a');
     wire.arrive(result(1, { first: true }), result(1, { first: false }));
-    expect(await asked).toEqual({ first: true });
+    expect(await response).toEqual({ first: true });
     expect(messages(events)).toEqual([expect.stringContaining('answered it twice')]);
   });
 
@@ -104,14 +107,14 @@ describe('an unexpected message is reported and does no harm:', () => {
   test('it is a notification whose listener throws', async () => {
     const { wire, ask, events } = exchangeOnMemory();
     const failure = new Error('a listener fails');
-    const asked = ask('a', {
+    const response = ask('a', {
       params: { _meta: { progressToken: 1 } },
       onNotification: () => {
         throw failure;
       },
     });
     wire.arrive(note('notifications/progress', { progressToken: 1, progress: 1 }), result(1));
-    await asked;
+    await response;
     expect(events.problems).toEqual([{ message: expect.any(String), cause: failure }]);
   });
 });
@@ -121,7 +124,7 @@ describe('notifications over a wire', () => {
     const { wire, ask, events } = exchangeOnMemory();
     const received: unknown[] = [];
     const onNotification = (method: string, params: unknown): unknown => received.push([method, params]);
-    const asked = ask('a', {
+    const response = ask('a', {
       params: { x: 1, _meta: { progressToken: 'mine', other: 2 } },
       onNotification,
     });
@@ -130,7 +133,7 @@ describe('notifications over a wire', () => {
     const progress = (token: unknown): object =>
       note('notifications/progress', { progressToken: token, progress: 5 });
     wire.arrive(progress(1), progress('1'), progress(2), progress('mine'), result(1), progress(1), result(2));
-    await Promise.all([asked, silent]);
+    await Promise.all([response, silent]);
     expect(received).toEqual([
       ['notifications/progress', { progressToken: 'mine', progress: 5 }],
       ['notifications/progress', { progressToken: 'mine', progress: 5 }],
@@ -141,7 +144,7 @@ describe('notifications over a wire', () => {
   test('of a subscription reach only its request, and those without one reach the listener', async () => {
     const { wire, ask, events } = exchangeOnMemory();
     const methods: unknown[] = [];
-    const asked = ask('subscriptions/listen', { onNotification: (method) => methods.push(method) });
+    const response = ask('subscriptions/listen', { onNotification: (method) => methods.push(method) });
     const tagged = (id: number): object => ({ _meta: { 'io.modelcontextprotocol/subscriptionId': id } });
     wire.arrive(
       note('notifications/tools/list_changed', tagged(1)),
@@ -151,7 +154,7 @@ describe('notifications over a wire', () => {
       result(1),
       note('notifications/tools/list_changed', tagged(1)),
     );
-    await asked;
+    await response;
     expect(methods).toEqual(['notifications/tools/list_changed']);
     expect(events.notifications).toEqual([
       ['notifications/message', { level: 'info', data: 'x' }],
@@ -219,7 +222,8 @@ test('every request settles exactly once, whatever arrives in whatever order', a
       await exchange.close();
       await turn();
       expect(settled.every((times) => times === 1)).toBe(true);
-      for (const [answered, asked] of expected as [number, number][]) expect(answered).toBe(asked);
+      for (const [responseId, requestId] of expected as [number, number][])
+        expect(responseId).toBe(requestId);
     }),
     { numRuns: 300 },
   );

@@ -6,7 +6,7 @@ import WebSocket, { WebSocketServer } from 'ws';
 import type { Wire } from '../../../../src/transports/client/wire.js';
 import { type WebSocketWireOptions, webSocketWire } from '../../../../src/transports/websocket/connect.js';
 import { until } from '../../../support/until.js';
-import { type HeardWire, hear } from '../../../support/wires/recorded-wire.js';
+import { type RecordedWire, recordWire } from '../../../support/wires/recorded-wire.js';
 
 let http: Server;
 let sockets: WebSocketServer;
@@ -34,10 +34,13 @@ afterEach(async () => {
   await once(http, 'close');
 });
 
-function open(to = url, options: WebSocketWireOptions = { WebSocket }): HeardWire & { readonly wire: Wire } {
+function open(
+  to = url,
+  options: WebSocketWireOptions = { WebSocket },
+): RecordedWire & { readonly wire: Wire } {
   const wire = webSocketWire(to, options);
   wires.push(wire);
-  return { wire, ...hear(wire) };
+  return { wire, ...recordWire(wire) };
 }
 
 async function firstClient(): Promise<WebSocket> {
@@ -158,7 +161,7 @@ describe('the end of a WebSocket', () => {
     expect(closed).toEqual([]);
     const never = webSocketWire(url, { WebSocket });
     await never.close();
-    hear(never);
+    recordWire(never);
     await until('no client is left', () => sockets.clients.size === 0);
   });
 

@@ -145,7 +145,7 @@ describe('a proxy', () => {
     const url = `http://127.0.0.1:${port}/mcp?key=1`;
     const client = await connectTo(url, { proxy: proxy.url.replace('http://', 'http://user:p%40ss@') });
     expect((await client.callTool('echo')).text).toBe('hello');
-    expect(new Set(proxy.asked)).toEqual(new Set([`POST ${url}`]));
+    expect(new Set(proxy.requests)).toEqual(new Set([`POST ${url}`]));
     const basic = `Basic ${Buffer.from('user:p@ss').toString('base64')}`;
     expect(new Set(proxy.credentials)).toEqual(new Set([basic]));
     await client.close();
@@ -157,8 +157,8 @@ describe('a proxy', () => {
     await using proxy = await proxyServer();
     const client = await connectTo(`https://localhost:${port}/mcp`, { proxy: proxy.url, ca: pem('ca') });
     for (let call = 0; call < 3; call++) expect((await client.callTool('echo')).text).toBe('hello');
-    expect(new Set(proxy.asked)).toEqual(new Set([`CONNECT localhost:${port}`]));
-    expect(proxy.asked.length).toBeLessThanOrEqual(2);
+    expect(new Set(proxy.requests)).toEqual(new Set([`CONNECT localhost:${port}`]));
+    expect(proxy.requests.length).toBeLessThanOrEqual(2);
     await client.close();
   });
 
@@ -173,7 +173,7 @@ describe('a proxy', () => {
     } finally {
       Reflect.deleteProperty(process.env, 'HTTPS_PROXY');
     }
-    expect(proxy.asked).toEqual(['CONNECT mcp.test:443']);
+    expect(proxy.requests).toEqual(['CONNECT mcp.test:443']);
   });
 
   test('that requires credentials leads to an error that says where to put them', async () => {
@@ -240,7 +240,7 @@ describe('WebSockets over Node', () => {
     expect((await failureOf(url)).code).toBe('connect_failed');
     const client = await connectTo(url, { ca: pem('ca'), proxy: proxy.url });
     expect((await client.callTool('echo')).content).toEqual([]);
-    expect(proxy.asked).toEqual([`CONNECT localhost:${port}`]);
+    expect(proxy.requests).toEqual([`CONNECT localhost:${port}`]);
     await client.close();
   });
 

@@ -107,11 +107,11 @@ async function failure(promise: Promise<unknown>): Promise<McpError> {
 
 test('an exchange sends the session and its version, and ends the session with DELETE when it is closed', async () => {
   await using server = await scriptedServer(sessions(noStream));
-  const opened = open(server.url, { auth: 'abc' });
-  await shakeHands(opened);
-  await opened.ask('tools/list');
+  const session = open(server.url, { auth: 'abc' });
+  await shakeHands(session);
+  await session.ask('tools/list');
   await until('the stream was asked for', () => of(server, 'GET').length === 1);
-  await opened.exchange.close();
+  await session.exchange.close();
   expect(of(server, 'initialize')[0]?.headers).not.toHaveProperty('mcp-protocol-version');
   for (const [what, method] of [
     ['notifications/initialized'],
@@ -128,8 +128,8 @@ test('an exchange sends the session and its version, and ends the session with D
     if (method !== undefined) expect(request?.method).toBe(method);
   }
   expect(of(server, 'GET')[0]?.headers.accept).toBe('text/event-stream');
-  expect((await failure(opened.ask('tools/list'))).code).toBe('connection_closed');
-  expect(opened.problems).toEqual([]);
+  expect((await failure(session.ask('tools/list'))).code).toBe('connection_closed');
+  expect(session.problems).toEqual([]);
   await server.quiet();
 });
 
@@ -142,11 +142,11 @@ test('no request overtakes the notification that ends the handshake', async () =
       status(response, 202);
     }, 50);
   });
-  const opened = open(server.url);
-  await shakeHands(opened);
-  await opened.ask('tools/list');
+  const session = open(server.url);
+  await shakeHands(session);
+  await session.ask('tools/list');
   expect(isInitialized).toBe(true);
-  await opened.exchange.close();
+  await session.exchange.close();
 });
 
 test("notifications of a call's stream reach the call or the session, and questions are answered", async () => {
@@ -177,28 +177,28 @@ test("notifications of a call's stream reach the call or the session, and questi
       }, 5);
     }),
   );
-  const opened = open(server.url);
-  await shakeHands(opened);
+  const session = open(server.url);
+  await shakeHands(session);
   const own: unknown[] = [];
   const params = { name: 'x', _meta: { progressToken: 'mine', other: 1 } };
-  expect(await opened.ask('tools/call', params, { onNotification: (...event) => own.push(event) })).toEqual({
+  expect(await session.ask('tools/call', params, { onNotification: (...event) => own.push(event) })).toEqual({
     done: true,
   });
   expect(own).toEqual([
     ['notifications/message', { data: 1 }],
     ['notifications/progress', { progressToken: 'mine', progress: 5 }],
   ]);
-  expect(opened.notifications).toEqual([
+  expect(session.notifications).toEqual([
     ['notifications/tools/list_changed', undefined],
     ['notifications/resources/updated', { uri: 'x:y' }],
   ]);
-  expect(opened.requests).toEqual([['roots/list', undefined]]);
+  expect(session.requests).toEqual([['roots/list', undefined]]);
   expect(server.received.find(({ body }) => body?.result !== undefined)).toMatchObject({
     headers: { 'mcp-session-id': 'session-1' },
     body: { jsonrpc: '2.0', id: 'q1', result: { ok: true } },
   });
   expect(of(server, 'tools/call')[0]?.body?.params._meta.other).toBe(1);
-  await opened.exchange.close();
+  await session.exchange.close();
 });
 
 test('a question is aborted when its call ends or the server withdraws it', async () => {
@@ -212,13 +212,13 @@ test('a question is aborted when its call ends or the server withdraws it', asyn
       setTimeout(() => say(result(request, {})), 30);
     }),
   );
-  const opened = open(server.url, {}, () => new Promise(() => {}));
-  await shakeHands(opened);
-  const call = opened.ask('tools/call');
-  await until('one is withdrawn', () => opened.aborted.length === 1);
+  const session = open(server.url, {}, () => new Promise(() => {}));
+  await shakeHands(session);
+  const call = session.ask('tools/call');
+  await until('one is withdrawn', () => session.aborted.length === 1);
   await call;
-  expect(opened.aborted).toHaveLength(2);
-  await opened.exchange.close();
+  expect(session.aborted).toHaveLength(2);
+  await session.exchange.close();
   await server.quiet();
 });
 
@@ -234,9 +234,9 @@ test('the stream of the session is resumed where it ended, at the time that the 
       if (ends.length < 2) setTimeout(() => response.end(() => ends.push(performance.now())), 10);
     }),
   );
-  const opened = open(server.url);
-  await shakeHands(opened);
-  await until('three streams were opened', () => opened.notifications.length === 3);
+  const session = open(server.url);
+  await shakeHands(session);
+  await until('three streams were opened', () => session.notifications.length === 3);
   const gets = of(server, 'GET');
   expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 'e0', 'e1']);
   for (const [index, at] of ends.entries()) {
@@ -244,7 +244,7 @@ test('the stream of the session is resumed where it ended, at the time that the 
     expect(waited).toBeGreaterThan(115);
     expect(waited).toBeLessThan(400);
   }
-  await opened.exchange.close();
+  await session.exchange.close();
   await server.quiet();
 });
 
@@ -257,13 +257,13 @@ test('a stream is retried after a 500, which is reported, and not after a 404', 
       status(response, tries === 1 ? 500 : 404);
     }),
   );
-  const opened = open(server.url);
-  await shakeHands(opened);
+  const session = open(server.url);
+  await shakeHands(session);
   await until('it was tried twice', () => tries === 2);
-  await opened.ask('tools/list');
-  expect(opened.problems).toHaveLength(1);
-  expect(opened.closed).toEqual([]);
-  await opened.exchange.close();
+  await session.ask('tools/list');
+  expect(session.problems).toHaveLength(1);
+  expect(session.closed).toEqual([]);
+  await session.exchange.close();
   expect(tries).toBe(2);
 });
 
@@ -282,13 +282,13 @@ test.each([
       else say({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
     }),
   );
-  const opened = open(server.url);
-  await shakeHands(opened);
-  await until('the second stream has sent a message', () => opened.notifications.length > 0);
+  const session = open(server.url);
+  await shakeHands(session);
+  await until('the second stream has sent a message', () => session.notifications.length > 0);
   const header = server.received.filter(({ method }) => method === 'GET')[1]?.headers['last-event-id'];
   expect(header === undefined ? undefined : Buffer.from(String(header), 'latin1').toString()).toBe(sentBack);
-  expect(opened.problems).toEqual([]);
-  await opened.exchange.close();
+  expect(session.problems).toEqual([]);
+  await session.exchange.close();
 });
 
 test('a response is awaited across streams: retry is followed exactly, and a broken stream is resumed too', async () => {
@@ -312,11 +312,11 @@ test('a response is awaited across streams: retry is followed exactly, and a bro
       response.end();
     }),
   );
-  const opened = open(server.url);
-  await shakeHands(opened);
+  const session = open(server.url);
+  await shakeHands(session);
   await until('there is no stream', () => of(server, 'GET').length === 1);
   const own: unknown[] = [];
-  expect(await opened.ask('tools/call', {}, { onNotification: (method) => own.push(method) })).toEqual({
+  expect(await session.ask('tools/call', {}, { onNotification: (method) => own.push(method) })).toEqual({
     finally: true,
   });
   expect(own).toEqual(['notifications/message']);
@@ -325,7 +325,7 @@ test('a response is awaited across streams: retry is followed exactly, and a bro
   const waited = (gets[0]?.at ?? 0) - closedAt;
   expect(waited).toBeGreaterThan(450);
   expect(waited).toBeLessThan(700);
-  await opened.exchange.close();
+  await session.exchange.close();
   await server.quiet();
 });
 
@@ -340,12 +340,12 @@ test.each<[string, string, number]>([
       response.end(text);
     }),
   );
-  const opened = open(server.url);
-  await opened.ask('initialize');
-  const error = await failure(opened.ask('tools/call'));
+  const session = open(server.url);
+  await session.ask('initialize');
+  const error = await failure(session.ask('tools/call'));
   expect(error).toMatchObject({ code: 'connection_closed', data: { incomplete: true } });
   expect(of(server, 'GET')).toHaveLength(gets);
-  await opened.exchange.close();
+  await session.exchange.close();
 });
 
 test.each<[string, Reply]>([
@@ -380,15 +380,15 @@ test.each<[string, Reply]>([
       return json(response, result(request, { fine: true }));
     }),
   );
-  const opened = open(server.url);
-  await shakeHands(opened);
-  expect(await failure(opened.ask('tools/list'))).toMatchObject({
+  const session = open(server.url);
+  await shakeHands(session);
+  expect(await failure(session.ask('tools/list'))).toMatchObject({
     code: 'connection_closed',
     data: { sessionLost: true },
   });
   await until('the stream is open', () => of(server, 'GET').length === 1);
-  await shakeHands(opened);
-  expect(await opened.ask('tools/list')).toEqual({ fine: true });
+  await shakeHands(session);
+  expect(await session.ask('tools/list')).toEqual({ fine: true });
   await until('the new stream is open', () => of(server, 'GET').length === 2);
   expect(of(server, 'initialize').map(({ headers }) => headers['mcp-session-id'])).toEqual([
     undefined,
@@ -398,9 +398,9 @@ test.each<[string, Reply]>([
     'session-1',
     'session-2',
   ]);
-  await opened.exchange.close();
+  await session.exchange.close();
   await server.quiet();
-  expect(opened.closed).toEqual([]);
+  expect(session.closed).toEqual([]);
 });
 
 test('an exchange is closed, and its calls fail, if the stream of the session cannot be resumed because of a 404', async () => {
@@ -413,13 +413,13 @@ test('an exchange is closed, and its calls fail, if the stream of the session ca
       response.end('retry: 5\n\n');
     }),
   );
-  const opened = open(server.url);
-  await shakeHands(opened);
-  const call = failure(opened.ask('tools/call'));
-  await until('it is closed', () => opened.closed.length === 1);
-  expect(opened.closed[0]).toMatchObject({ code: 'connection_closed', data: { sessionLost: true } });
+  const session = open(server.url);
+  await shakeHands(session);
+  const call = failure(session.ask('tools/call'));
+  await until('it is closed', () => session.closed.length === 1);
+  expect(session.closed[0]).toMatchObject({ code: 'connection_closed', data: { sessionLost: true } });
   expect((await call).code).toBe('connection_closed');
-  await opened.exchange.close();
+  await session.exchange.close();
   await server.quiet();
 });
 
@@ -427,10 +427,10 @@ test('a JSON-RPC error with status 404 is not a lost session', async () => {
   await using server = await scriptedServer(
     sessions((request, response) => json(response, error(request, -32601, 'No'), 404)),
   );
-  const opened = open(server.url);
-  await opened.ask('initialize');
-  expect((await failure(opened.ask('x/y'))).code).toBe('method_not_found');
-  await opened.exchange.close();
+  const session = open(server.url);
+  await session.ask('initialize');
+  expect((await failure(session.ask('x/y'))).code).toBe('method_not_found');
+  await session.exchange.close();
 });
 
 test('the server is told of a cancelled request, but not of a cancelled handshake', async () => {
@@ -443,12 +443,12 @@ test('the server is told of a cancelled request, but not of a cancelled handshak
     }
     return sessions(noStream)(request, response);
   });
-  const opened = open(server.url);
-  await shakeHands(opened);
+  const session = open(server.url);
+  await shakeHands(session);
   for (const method of ['tools/call', 'initialize']) {
     const before = server.received.length;
     const stop = new AbortController();
-    const call = failure(opened.ask(method, {}, { signal: stop.signal }));
+    const call = failure(session.ask(method, {}, { signal: stop.signal }));
     await until('it has arrived', () =>
       server.received.slice(before).some(({ body }) => body?.method === method),
     );
@@ -456,7 +456,7 @@ test('the server is told of a cancelled request, but not of a cancelled handshak
     expect((await call).message).toBe('Too long');
   }
   await until('the server is told', () => of(server, 'notifications/cancelled').length > 0);
-  await opened.exchange.close();
+  await session.exchange.close();
   expect(of(server, 'notifications/cancelled').map(({ body }) => body?.params)).toEqual([
     { requestId: of(server, 'tools/call')[0]?.body?.id, reason: 'Too long' },
   ]);
@@ -467,9 +467,9 @@ test('close does not wait for a server that does not answer the DELETE', async (
   await using server = await scriptedServer((request, response) => {
     if (request.method !== 'DELETE') sessions(noStream)(request, response);
   });
-  const opened = open(server.url);
-  await opened.ask('initialize');
-  await soon('the end', opened.exchange.close());
+  const session = open(server.url);
+  await session.ask('initialize');
+  await soon('the end', session.exchange.close());
   await server.quiet();
 });
 
@@ -506,16 +506,19 @@ test('an exchange carries progress, a question and a cancellation of a fullmcp s
     signals: false,
     secret: 'a-secret-that-is-long-enough-for-this',
   });
-  const opened = open(new URL(serving.url), {}, async () => ({ action: 'accept', content: { name: 'Ada' } }));
+  const session = open(new URL(serving.url), {}, async () => ({
+    action: 'accept',
+    content: { name: 'Ada' },
+  }));
   const params = {
     protocolVersion: '2025-11-25',
     capabilities: { elicitation: {} },
     clientInfo: { name: 't', version: '1' },
   };
-  expect(await opened.ask('initialize', params)).toMatchObject({ protocolVersion: '2025-11-25' });
-  opened.exchange.notify('notifications/initialized');
+  expect(await session.ask('initialize', params)).toMatchObject({ protocolVersion: '2025-11-25' });
+  session.exchange.notify('notifications/initialized');
   const progress: unknown[] = [];
-  const greeting = await opened.ask(
+  const greeting = await session.ask(
     'tools/call',
     { name: 'greet', arguments: {}, _meta: { progressToken: 'p' } },
     { onNotification: (_, params) => progress.push(params) },
@@ -523,10 +526,12 @@ test('an exchange carries progress, a question and a cancellation of a fullmcp s
   expect(JSON.stringify(greeting)).toContain('Ada');
   expect(progress).toMatchObject([{ progressToken: 'p', progress: 1 }]);
   const stop = new AbortController();
-  const waiting = failure(opened.ask('tools/call', { name: 'wait', arguments: {} }, { signal: stop.signal }));
+  const waiting = failure(
+    session.ask('tools/call', { name: 'wait', arguments: {} }, { signal: stop.signal }),
+  );
   await until('it waits', () => finish.name !== 'finish');
   stop.abort();
   expect((await waiting).code).toBe('cancelled');
-  await opened.exchange.close();
-  expect(opened.problems).toEqual([]);
+  await session.exchange.close();
+  expect(session.problems).toEqual([]);
 });

@@ -67,7 +67,7 @@ describe.each(ways)('a session link over %s', (_, revision, exchange) => {
   it('calls, answers questions, receives logs and listens', async () => {
     const server = newServer();
     const { url } = await start(server);
-    const { call, link, asked, lost, notifications } = await linkOver(exchange(url), {
+    const { call, link, questions, lost, notifications } = await linkOver(exchange(url), {
       revision,
       capabilities,
       answer: async () => ({ action: 'accept', content: { name: 'Ann' } }),
@@ -80,7 +80,7 @@ describe.each(ways)('a session link over %s', (_, revision, exchange) => {
     await until('the log message has arrived', () =>
       [...beside, ...notifications.map(({ method }) => method)].includes('notifications/message'),
     );
-    expect(asked).toMatchObject([{ method: 'elicitation/create' }]);
+    expect(questions).toMatchObject([{ method: 'elicitation/create' }]);
     const events: string[] = [];
     const controller = new AbortController();
     const listening = call(
@@ -124,7 +124,7 @@ describe('a session link over HTTP', () => {
 
   it("answers a task's question while it waits for the result", async () => {
     const { url } = await start(newServer());
-    const { call, asked } = await linkOver(httpSessionExchange(new URL(url), {}), {
+    const { call, questions } = await linkOver(httpSessionExchange(new URL(url), {}), {
       capabilities,
       answer: async () => ({ action: 'accept', content: { name: 'Ann' } }),
     });
@@ -134,7 +134,7 @@ describe('a session link over HTTP', () => {
       const state = await call('tasks/get', { taskId });
       return (state['result'] as { content?: [{ text: string }] } | undefined)?.content?.[0].text === 'Ann';
     });
-    expect(asked).toHaveLength(1);
+    expect(questions).toHaveLength(1);
   });
 
   it('opens a new session when another server, which does not know the session, takes over', async () => {

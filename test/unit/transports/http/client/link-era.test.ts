@@ -4,7 +4,7 @@ import {
   discovered,
   empty,
   failure,
-  type Opened,
+  type OpenLink,
   open,
   SECRET,
   text,
@@ -19,7 +19,7 @@ import {
 } from '../../../../support/http/http-server.js';
 
 describe('the error of a first request', () => {
-  async function opening(reply: Reply): Promise<Opened & { server: ScriptedServer }> {
+  async function opening(reply: Reply): Promise<OpenLink & { server: ScriptedServer }> {
     const server = await scriptedServer(reply);
     try {
       return { ...(await open(server.url, { auth: SECRET }, true)), server };

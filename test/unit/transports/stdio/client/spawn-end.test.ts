@@ -8,14 +8,15 @@ import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { spawnWire } from '../../../../../src/transports/stdio/client/spawn.js';
+import { isAlive } from '../../../../support/processes.js';
 import { until } from '../../../../support/until.js';
-import { hear, isAlive, oddServer } from '../../../../support/wires/recorded-wire.js';
+import { oddServer, recordWire } from '../../../../support/wires/recorded-wire.js';
 
 const quick = { exitMs: 100, termMs: 100 };
 
 function start(what: string[], options = quick) {
   const wire = spawnWire({ command: process.execPath, args: [oddServer, ...what] }, options);
-  return { wire, ...hear(wire) };
+  return { wire, ...recordWire(wire) };
 }
 
 /** Closes, and returns how long that took. */
@@ -41,7 +42,7 @@ describe('closing a wire to a process', () => {
       args: [oddServer, 'tell its input'],
       stderr: (line) => lines.push(line),
     });
-    hear(wire);
+    recordWire(wire);
     wire.send('{"a":1}');
     wire.send('{"b":2}');
     await wire.close();

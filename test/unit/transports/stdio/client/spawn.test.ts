@@ -7,7 +7,7 @@ import {
   spawnWire,
 } from '../../../../../src/transports/stdio/client/spawn.js';
 import { until } from '../../../../support/until.js';
-import { type HeardWire, hear, oddServer } from '../../../../support/wires/recorded-wire.js';
+import { oddServer, type RecordedWire, recordWire } from '../../../../support/wires/recorded-wire.js';
 
 const wires: Wire[] = [];
 afterEach(async () => {
@@ -18,10 +18,13 @@ afterEach(async () => {
 
 type StartOptions = Partial<ServerProcess> & { readonly options?: SpawnOptions };
 
-function start(what: string, { options, ...server }: StartOptions = {}): HeardWire & { readonly wire: Wire } {
+function start(
+  what: string,
+  { options, ...server }: StartOptions = {},
+): RecordedWire & { readonly wire: Wire } {
   const wire = spawnWire({ command: process.execPath, args: [oddServer, what], ...server }, options);
   wires.push(wire);
-  return { wire, ...hear(wire) };
+  return { wire, ...recordWire(wire) };
 }
 
 describe("messages over a process's pipes", () => {
@@ -262,7 +265,7 @@ test('a server process gets the safe variables of the environment and the config
 test('a wire that is closed before it starts never starts', async () => {
   const wire = spawnWire({ command: 'no-such-server' });
   await wire.close();
-  const { closed, messages } = hear(wire);
+  const { closed, messages } = recordWire(wire);
   await new Promise((resolve) => setImmediate(resolve));
   expect({ closed, messages }).toEqual({ closed: [], messages: [] });
 });
