@@ -7,8 +7,8 @@ type Answer = (key: string, question: Question) => unknown;
 export async function drive(call: InProcess, method: string, params: object, answer: Answer) {
   let outcome = await call(method, { ...params });
   while (outcome.resultType === 'input_required') {
-    const questions = Object.entries(outcome['inputRequests'] as Record<string, Question>);
-    const inputResponses = Object.fromEntries(questions.map(([key, asked]) => [key, answer(key, asked)]));
+    const entries = Object.entries(outcome['inputRequests'] as Record<string, Question>);
+    const inputResponses = Object.fromEntries(entries.map(([key, question]) => [key, answer(key, question)]));
     outcome = await call(method, { ...params, inputResponses, requestState: outcome['requestState'] });
   }
   return outcome;

@@ -9,10 +9,10 @@ const sure = z.object({ sure: z.boolean() });
 
 // #region trap
 export const wrong = tool({
-  description: 'Start an app. WRONG: this makes two machines.',
+  description: 'Start an app. WRONG: this creates two machines.',
   input: z.object({ app: z.string() }),
   run: async ({ app }, ctx) => {
-    const machine = await cloud.create(app, 'small'); // once before the answer, and once more after it
+    const machine = await cloud.create(app, 'small'); // runs before the answer, and again after it
     await ctx.ask('sure', { message: `Go live with ${app}?`, schema: sure });
     return cloud.publish(machine.id);
   },
@@ -34,16 +34,16 @@ export const deploy = tool({
   description: 'Start an app on a machine of its own',
   input: z.object({ app: z.string() }),
   run: async ({ app }, ctx) => {
-    const { size: chosen } = await ctx.ask('size', { message: `How big is ${app}?`, schema: size });
+    const { size: machineSize } = await ctx.ask('size', { message: `How big is ${app}?`, schema: size });
     const machine = await ctx.step('create', ({ idempotencyKey }) =>
-      cloud.create(app, chosen, idempotencyKey),
+      cloud.create(app, machineSize, idempotencyKey),
     );
     const live = await ctx.elicit('sure', { message: `Go live with ${machine.id}?`, schema: sure });
     if (live.action === 'accept' && live.content.sure) {
       return ctx.step('publish', () => cloud.publish(machine.id));
     }
     await ctx.step('remove', () => cloud.remove(machine.id));
-    return 'Not deployed. The machine is gone again.';
+    return 'Not deployed. The machine was removed.';
   },
 });
 // #endregion

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 // #region raw
 export const survey = tool({
-  description: 'Ask for a number, the way the wire does it',
+  description: 'Ask for a rating, with the raw messages of the protocol',
   input: z.object({ topic: z.string() }),
   run: ({ topic }, { resumed }) => {
     if (resumed === undefined) {
@@ -14,7 +14,7 @@ export const survey = tool({
       };
       return inputRequired({ rating: { method: 'elicitation/create', params } }, { askedAt: Date.now() });
     }
-    return { said: resumed.answers['rating'], state: resumed.state };
+    return { answer: resumed.answers['rating'], state: resumed.state };
   },
 });
 // #endregion

@@ -5,7 +5,7 @@ const { createServer, resource, tool } = defineWith({
   lifespan: async function* () {
     yield { notes: new Map([['ada', ['engine', 'errands']]]) };
   },
-  // `auth` is the authenticated caller. Every handler has it, also in tasks and after a restart.
+  // `auth` is the authenticated caller. Every handler gets the user, also in tasks and after a restart.
   user: ({ auth }) => ({ name: auth?.subject ?? 'guest' }),
 });
 
@@ -24,7 +24,7 @@ export const server = createServer({
       input: z.object({ texts: z.array(z.string()) }),
       task: 'optional',
       run: async ({ texts }, ctx) => {
-        // The inner tool has the same user.
+        // The inner tool gets the same user.
         for (const text of texts) await ctx.call('add_note', { text });
         return `${texts.length} notes for ${ctx.user.name}`;
       },

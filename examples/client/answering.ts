@@ -9,7 +9,7 @@ import server from '../asking/server.js';
 
 // The examples of docs/answer.md.
 
-/** Stands for your user interface and your model. */
+/** Stands in for your user interface. */
 export interface Ui {
   readonly fill: (
     message: string,
@@ -19,6 +19,7 @@ export interface Ui {
   readonly agrees: (question: string) => Promise<boolean>;
   readonly open: (url: string) => void;
 }
+/** Stands in for your model. */
 export type Model = (request: SamplingRequest) => Promise<string>;
 
 export function handlersFor(ui: Ui, model: Model): Handlers {
@@ -69,9 +70,9 @@ export function fillIn(ask: (line: string, signal: AbortSignal) => Promise<strin
     const content: Record<string, unknown> = {};
     if (rejection !== undefined) console.error(rejection); // why the previous answer was invalid
     for (const [name, field] of Object.entries((schema['properties'] ?? {}) as Record<string, Field>)) {
-      const typed = await ask(`${message} ${field.title ?? name}:`, signal);
-      if (typed === '') continue; // the client fills in the default, if there is one
-      content[name] = read(field, typed);
+      const input = await ask(`${message} ${field.title ?? name}:`, signal);
+      if (input === '') continue; // the client fills in the default, if there is one
+      content[name] = readField(field, input);
     }
     return { action: 'accept', content };
   };
@@ -79,10 +80,10 @@ export function fillIn(ask: (line: string, signal: AbortSignal) => Promise<strin
 
 type Field = { readonly type: string; readonly title?: string };
 
-function read({ type }: Field, typed: string): unknown {
-  if (type === 'boolean') return typed === 'yes';
-  if (type === 'array') return typed.split(',').map((item) => item.trim());
-  return type === 'string' ? typed : Number(typed);
+function readField({ type }: Field, input: string): unknown {
+  if (type === 'boolean') return input === 'yes';
+  if (type === 'array') return input.split(',').map((item) => item.trim());
+  return type === 'string' ? input : Number(input);
 }
 // #endregion
 

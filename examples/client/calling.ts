@@ -70,21 +70,21 @@ export async function others(): Promise<unknown[]> {
 
 export async function progress(stop: AbortSignal, stepMs: number): Promise<string[]> {
   await using client = await connect(demo);
-  const seen: string[] = [];
+  const lines: string[] = [];
   // #region progress
   await client.callTool(
     'countdown',
     { from: 3, stepMs },
     {
-      onProgress: ({ progress, total, message }) => seen.push(`${progress}/${total} ${message}`),
+      onProgress: ({ progress, total, message }) => lines.push(`${progress}/${total} ${message}`),
       onLog: ({ level, data }) => console.error(level, data),
-      signal: stop, //           cancels the call, and tells the server
+      signal: stop, //           cancels the call, also on the server
       timeoutMs: 10_000, //      each progress notification restarts it
       maxTimeoutMs: 60_000, //   in total, regardless of progress
     },
   );
   // #endregion
-  return seen;
+  return lines;
 }
 
 export async function tasks(): Promise<string[]> {
@@ -113,7 +113,7 @@ export async function byHand(client: Client, id: string): Promise<string> {
 export async function safely(): Promise<string[]> {
   await using client = await connect(bank);
   // #region idempotent
-  const idempotencyKey = crypto.randomUUID(); // one for each payment, not for each attempt
+  const idempotencyKey = crypto.randomUUID(); // one key for each payment, not for each attempt
   const first = await client.callTool('pay', { invoice: 7 }, { idempotencyKey });
   const again = await client.callTool('pay', { invoice: 7 }, { idempotencyKey }); // the first result; not paid twice
   // #endregion
@@ -123,11 +123,11 @@ export async function safely(): Promise<string[]> {
 export async function wrapped(lines: string[]): Promise<void> {
   // #region middleware
   const timing: Middleware = async (call, next) => {
-    const begun = performance.now();
+    const startedAt = performance.now();
     try {
       return await next(call);
     } finally {
-      lines.push(`${call.method} took ${Math.round(performance.now() - begun)} ms`);
+      lines.push(`${call.method} took ${Math.round(performance.now() - startedAt)} ms`);
     }
   };
   await using client = await connect(demo, { use: [timing] });

@@ -51,7 +51,7 @@ export async function failed(url: string): Promise<string> {
 export async function options(url: string, tokens: { current: () => Promise<string> }): Promise<string> {
   // #region options
   await using client = await connect(url, {
-    client: { name: 'my-agent', version: '1.0.0' }, // servers show and log it
+    client: { name: 'my-agent', version: '1.0.0' }, // servers may show and log it
     auth: () => tokens.current(), //                   a bearer token; called before each request
     headers: { 'x-tenant': 'acme' },
     timeoutMs: 30_000, //                              without a response or progress

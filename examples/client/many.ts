@@ -10,7 +10,7 @@ export async function several(script: string, url: string, token: string): Promi
     mcpServers: {
       math: { command: 'node', args: [script], env: { LOG_LEVEL: 'info' } },
       shop: { url, headers: { authorization: `Bearer ${token}` } },
-      demo: { target: demo }, // anything that connect takes: here a server in this process
+      demo: { target: demo }, // anything that connect accepts: here a server in this process
     },
   });
   // #endregion

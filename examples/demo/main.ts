@@ -22,7 +22,7 @@ function welcome(url: string): string {
 
 Paste one of these into another terminal.
 
-Use it in Claude Code. Say "order a pizza", and it asks you; "bake a bread" takes its time:
+Use it in Claude Code. Say "order a pizza" to be asked questions, or "bake a bread" for a long call:
   claude mcp add --transport http demo ${url}
 
 List its tools with the Inspector:
@@ -31,10 +31,10 @@ List its tools with the Inspector:
 Add two numbers with curl:
 ${curl(url, 'add', { arguments: { a: 2, b: 40 } })}
 
-Start a task with curl. Its id is for tasks/get, which tells how far it is:
+Start a task with curl. Pass its id to tasks/get to see how far it is:
 ${curl(url, 'bake_bread', {}, { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } })}
 
-With --stdio it speaks on standard input and output instead. Ctrl+C stops it.`;
+With --stdio, it uses standard input and output instead. Press Ctrl+C to stop it.`;
 }
 
 function curl(url: string, name: string, params: object, capabilities: object = {}): string {

@@ -1,14 +1,14 @@
-const kept = new Map<string, string>([['1', 'Buy milk']]);
+const entries = new Map<string, string>([['1', 'Buy milk']]);
 let last = 1;
 
-/** Notes, kept as long as the process lives. */
+/** Notes in memory. They are lost when the process ends. */
 export const notes = {
   add(text: string): string {
     last++;
-    kept.set(String(last), text);
+    entries.set(String(last), text);
     return String(last);
   },
-  get: (id: string): string | undefined => kept.get(id),
-  ids: (): string[] => [...kept.keys()],
-  all: (): object[] => [...kept].map(([id, text]) => ({ id, text })),
+  get: (id: string): string | undefined => entries.get(id),
+  ids: (): string[] => [...entries.keys()],
+  all: (): object[] => [...entries].map(([id, text]) => ({ id, text })),
 };

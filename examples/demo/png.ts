@@ -20,12 +20,12 @@ export function square(color: string): Uint8Array {
 }
 
 function chunk(type: string, data: Buffer): Buffer {
-  const named = Buffer.concat([Buffer.from(type, 'latin1'), data]);
-  const framed = Buffer.alloc(named.length + 8);
-  framed.writeUInt32BE(data.length, 0);
-  framed.set(named, 4);
-  framed.writeUInt32BE(checksum(named), named.length + 4);
-  return framed;
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const whole = Buffer.alloc(body.length + 8);
+  whole.writeUInt32BE(data.length, 0);
+  whole.set(body, 4);
+  whole.writeUInt32BE(checksum(body), body.length + 4);
+  return whole;
 }
 
 function checksum(bytes: Uint8Array): number {

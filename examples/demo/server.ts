@@ -8,9 +8,9 @@ const topics = ['bridges', 'bread', 'black holes', 'beavers', 'clouds', 'coral']
 
 const readme = `This is the demo of fullmcp.
 
-Add a note with the tool add_note, then read notes://all. A client that subscribed to it is notified.
-Start countdown and cancel it half way. Ask find_order for an order that does not exist.
-Call order_pizza: it asks you, twice. Call bake_bread: with a client that knows tasks it goes on without you.`;
+Add a note with the tool add_note, then read notes://all. Clients that have subscribed to it are notified.
+Start countdown and cancel it halfway. Ask find_order for an order that does not exist.
+Call order_pizza: it asks you twice. Call bake_bread: with a client that supports tasks, it runs in the background.`;
 
 let ovens = 0;
 
@@ -73,12 +73,12 @@ export default createServer({
       run: async ({ stepMs }, { ask, progress, signal }) => {
         const work = ['Mixing', 'Kneading', 'Resting', 'Baking', 'Cooling'];
         let crust = 'pale';
-        for (const [done, doing] of work.entries()) {
-          if (doing === 'Baking') {
+        for (const [done, stage] of work.entries()) {
+          if (stage === 'Baking') {
             const schema = z.object({ crust: z.enum(['pale', 'golden', 'dark']) });
             ({ crust } = await ask('crust', { message: 'How should the crust be?', schema }));
           }
-          progress(done, work.length, doing);
+          progress(done, work.length, stage);
           await setTimeout(stepMs, undefined, { signal });
         }
         return `A ${crust} bread`;
@@ -120,7 +120,7 @@ export default createServer({
       run: (note, { changed }) => {
         const id = notes.add(note.text);
         changed.resource('notes://all');
-        return `Kept as notes://${id}`;
+        return `Saved as notes://${id}`;
       },
     }),
   },

@@ -20,9 +20,9 @@ const server = createServer({
   },
 });
 
-// The same works outside a call: in a sensor, a timer, a file watcher.
-export function onSensor(measured: number): void {
-  temperature = measured;
+// This also works outside a call: in a sensor, a timer or a file watcher.
+export function onSensor(value: number): void {
+  temperature = value;
   server.changed.resource('room://temperature');
 }
 // #endregion

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const titles = new Set(['Broken door']);
 
-/** Stands for a database, whose errors are written for programmers. */
+/** Stands in for a database, whose errors are written for programmers. */
 function insert(title: string): void {
   if (titles.has(title))
     throw Object.assign(new Error(`UNIQUE constraint failed: issues.title`), { code: 'SQLITE_CONSTRAINT' });

@@ -4,11 +4,11 @@ import { createServer, McpError, type Middleware, tool } from 'fullmcp';
 /** Reports how long each call took. */
 export function timing(report: (line: string) => void): Middleware {
   return async function timing(call, next) {
-    const from = performance.now();
+    const startedAt = performance.now();
     try {
       return await next(call);
     } finally {
-      report(`${call.method} took ${Math.round(performance.now() - from)} ms`);
+      report(`${call.method} took ${Math.round(performance.now() - startedAt)} ms`);
     }
   };
 }

@@ -3,7 +3,7 @@ export interface Mail {
   readonly text: string;
 }
 
-/** A mail service that takes a key with each mail, and sends one mail for each key. */
+/** A mail service that accepts a key with each mail, and sends only one mail for each key. */
 export const mail = {
   sent: new Map<string, Mail>(),
   calls: 0,

@@ -10,8 +10,8 @@ export default createServer({
   tasks: {
     ttlMs: 3_600_000, // how long a task and its result are kept
     pollIntervalMs: 200, // how often clients should poll
-    maxTasks: 10_000, // unfinished at the same time
-    maxTasksPerCaller: 1000, // of these, for one caller
+    maxTasks: 10_000, // unfinished tasks at the same time
+    maxTasksPerCaller: 1000, // unfinished tasks of one caller
   },
 });
 // #endregion

@@ -9,7 +9,7 @@ import { cheapest } from './cheapest.js';
 import shop from './shop.js';
 
 // #region mock
-test('the cheapest item wins, and an item without a price loses', async () => {
+test('cheapest returns the cheapest item, and ignores an item without a price', async () => {
   const mock = mockServer({
     tools: { price: ({ item }) => ({ item, price: item.length }) }, // a function, or always the same value
   });
@@ -25,7 +25,7 @@ test('the cheapest item wins, and an item without a price loses', async () => {
 // #endregion
 
 // #region hang
-test('a shop that does not answer has no cheapest item', async () => {
+test('cheapest returns undefined if the shop does not answer', async () => {
   const mock = mockServer({ tools: { price: { item: 'kiwi', price: 1 } } });
   await using client = await connect(mock, { timeoutMs: 20 });
   mock.hang('price'); // until the call times out
@@ -35,7 +35,7 @@ test('a shop that does not answer has no cheapest item', async () => {
 
 const file = join(tmpdir(), `shop-${crypto.randomUUID()}.jsonl`);
 
-test('a recording is replayed', async () => {
+test('a recording can be replayed in place of the server', async () => {
   // #region record
   const tape = recorder();
   {
@@ -54,7 +54,7 @@ test('a recording is replayed', async () => {
 });
 
 // #region faults
-test.each([1, 2, 3, 4, 5])('on a bad network it returns an item or nothing, with seed %i', async (seed) => {
+test.each([1, 2, 3, 4, 5])('cheapest survives a bad network, with seed %i', async (seed) => {
   const faults = startFaults({ seed, after: 1, drop: 0.1, garble: 0.1, duplicate: 0.1, delay: 0.2 });
   await using client = await testClient(shop, { over: 'stdio', faults, timeoutMs: 100 });
   expect([undefined, 'apple', 'pear']).toContain(await cheapest(client, ['apple', 'pear']));
@@ -63,7 +63,7 @@ test.each([1, 2, 3, 4, 5])('on a bad network it returns an item or nothing, with
 });
 // #endregion
 
-test('a plan for a seed', () => {
+test('a random plan is always the same for a seed', () => {
   // #region random-plan
   const plan = randomPlan(4711); // one to three kinds of faults, rare or frequent
   // #endregion

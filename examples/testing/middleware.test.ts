@@ -9,14 +9,14 @@ const readOnly: Middleware = async (call, next) => {
   return next(call);
 };
 
-test('reading passes the middleware, and the caller is logged', async () => {
+test('the middleware lets a read pass, and logs the caller', async () => {
   const auth = { subject: 'ada', scopes: [], claims: {} };
   const call = callOf('tools/call', { name: 'price' }, { auth }); // a complete call; the other fields have defaults
   expect(await readOnly(call, async () => toolResult('three'))).toEqual(toolResult('three'));
   expect(call.notified).toMatchObject([{ params: { data: 'tools/call from ada' } }]);
 });
 
-test('the middleware rejects wiping', async () => {
+test('the middleware rejects a wipe', async () => {
   const wipe = readOnly(callOf('tools/call', { name: 'wipe' }), async () => toolResult('done'));
   await expect(wipe).rejects.toThrow('Reading only');
 });

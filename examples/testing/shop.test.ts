@@ -50,7 +50,7 @@ test('progress reaches every client', async () => {
 // #endregion
 
 // #region each-wire
-test.each(wires)('an unknown item, over $name', async ({ over, revision }) => {
+test.each(wires)('price reports an unknown item over $name', async ({ over, revision }) => {
   await using client = await testClient(server, { over, revision });
   expect((await client.callTool('price', { item: 'plum' })).text).toBe('There is no plum');
 });

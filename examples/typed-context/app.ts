@@ -6,7 +6,7 @@ export interface Order {
   readonly item: string;
 }
 
-/** Stands for a database. */
+/** Stands in for a database. */
 export class Orders {
   #open = true;
   readonly #rows: Order[] = [

@@ -18,7 +18,7 @@ const server = createServer({
 let handler: Handler | undefined;
 
 export default {
-  // One server and one handler for all requests; the secret becomes known with the first request.
+  // One server and one handler serve all requests. The handler is created with the first, because `env` has the secret.
   fetch(request: Request, env: { readonly MCP_SECRET?: string }, ctx?: RequestContext): Promise<Response> {
     handler ??= createHandler(server, { secret: env.MCP_SECRET });
     return handler(request, ctx);

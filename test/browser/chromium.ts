@@ -6,18 +6,18 @@ import { describe } from 'vitest';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const missing =
-  'The browser tests need Chromium. Install it (on Debian: apt-get install chromium), or set CHROMIUM_PATH to where it is.';
+  'The browser tests need Chromium. Install it (on Debian: apt-get install chromium), or set CHROMIUM_PATH to its path.';
 
 /** The browser on this machine, or undefined. Where browser tests are required, its absence is a failure. */
 function findChromium(): string | undefined {
-  const given = process.env['CHROMIUM_PATH'];
-  if (given) {
-    if (isExecutable(given)) return given;
-    throw new Error(`CHROMIUM_PATH is ${given}, which cannot be started. ${missing}`);
+  const path = process.env['CHROMIUM_PATH'];
+  if (path) {
+    if (isExecutable(path)) return path;
+    throw new Error(`CHROMIUM_PATH is ${path}, which cannot be started. ${missing}`);
   }
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-  const found = names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
-  if (found !== undefined) return found;
+  const installed = names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
+  if (installed !== undefined) return installed;
   if (process.env['CI']) throw new Error(missing);
   console.warn(`Skipped: ${missing}`);
   return undefined;

@@ -6,24 +6,24 @@ import { useWorld } from './world.js';
 
 // The client in a real browser: a page of one origin, a server of ours on another, a strict content security policy.
 
-interface Way {
-  readonly way: string;
+interface Setting {
+  readonly name: string;
   readonly scheme: 'http' | 'ws';
   readonly transport: string;
   readonly revision?: string;
 }
 
-const ways: readonly Way[] = [
-  { way: 'over HTTP', scheme: 'http', transport: 'http' },
-  { way: 'over HTTP in a session', scheme: 'http', transport: 'http', revision: '2025-11-25' },
-  { way: 'over a WebSocket', scheme: 'ws', transport: 'websocket' },
-  { way: 'over a WebSocket in a session', scheme: 'ws', transport: 'websocket', revision: '2025-11-25' },
+const settings: readonly Setting[] = [
+  { name: 'over HTTP', scheme: 'http', transport: 'http' },
+  { name: 'over HTTP in a session', scheme: 'http', transport: 'http', revision: '2025-11-25' },
+  { name: 'over a WebSocket', scheme: 'ws', transport: 'websocket' },
+  { name: 'over a WebSocket in a session', scheme: 'ws', transport: 'websocket', revision: '2025-11-25' },
 ];
 
 describeInChromium('a page', () => {
   const world = useWorld();
 
-  describe.each(ways)('$way', ({ scheme, transport, revision }) => {
+  describe.each(settings)('$name', ({ scheme, transport, revision }) => {
     function open(scenario: string): Promise<Visit> {
       return world.open({
         do: scenario,
@@ -66,24 +66,24 @@ describeInChromium('a page', () => {
       });
     });
 
-    test('cancels a call, and the handler sees it', async () => {
-      const { seen } = world.demo;
-      seen.length = 0;
+    test('cancels a call, the handler sees that, and the next call works', async () => {
+      const { events } = world.demo;
+      events.length = 0;
       const waiting = await open('cancel');
-      await until('the handler runs', () => seen.includes('waiting'));
+      await until('the handler runs', () => events.includes('waiting'));
       await waiting.page.getByRole('button', { name: 'Stop' }).click();
       expect(await shown(waiting)).toMatchObject({ error: { code: 'cancelled' }, after: { sum: 2 } });
-      await until('the handler was told', () => seen.includes('aborted'));
+      await until("the handler's signal has aborted", () => events.includes('aborted'));
     });
 
-    test("receives a tool's failure as an error", async () => {
+    test("receives a tool's failure as a result, and as an error when it unwraps the result", async () => {
       expect(await shown(await open('fail'))).toEqual({
         isError: true,
         error: { code: 'tool_failed', message: 'The kettle is empty. Fill it first.' },
       });
     });
 
-    test('validates a result against the output schema', async () => {
+    test('validates results against the output schema', async () => {
       expect(await shown(await open('output'))).toMatchObject({
         data: { grams: 3 },
         error: { code: 'bad_response', message: expect.stringMatching(/"weigh" does not fit.*grams/s) },
@@ -99,12 +99,12 @@ describeInChromium('a page', () => {
     expect(page.sent).toContain('POST /messages');
   });
 
-  test.each([{}, { revision: '2025-11-25' }])('sends its token %j', async (more) => {
+  test.each([{}, { revision: '2025-11-25' }])('sends its token with the options %j', async (more) => {
     const page = await world.open({ do: 'identify', token: 'abc', url: world.url(), ...more });
     expect(await shown(page)).toEqual({ client: 'fullmcp', authorization: 'Bearer abc' });
   });
 
-  test("repeats a tool's parameters in headers", async () => {
+  test("mirrors a tool's parameters in headers", async () => {
     const page = await world.open({ do: 'header', listed: 'yes', url: world.url() });
     expect(await shown(page)).toEqual(routed);
   });

@@ -4,13 +4,13 @@ import { z } from 'zod';
 export interface Demo {
   readonly server: Server;
   /** The events in handlers, in order. */
-  readonly seen: string[];
+  readonly events: string[];
   readonly setTemperature: (value: number) => void;
 }
 
 /** A server with one tool for each feature that the page tries. */
 export function demo(): Demo {
-  const seen: string[] = [];
+  const events: string[] = [];
   let temperature = 20;
 
   const server = createServer({
@@ -41,10 +41,10 @@ export function demo(): Demo {
       }),
       wait: tool({
         run: (_input, { signal }) => {
-          seen.push('waiting');
+          events.push('waiting');
           return new Promise<string>((resolve) => {
             signal.addEventListener('abort', () => {
-              seen.push('aborted');
+              events.push('aborted');
               resolve('too late');
             });
           });
@@ -82,7 +82,7 @@ export function demo(): Demo {
 
   return {
     server,
-    seen,
+    events,
     setTemperature(value) {
       temperature = value;
       server.changed.resource('room://temperature');

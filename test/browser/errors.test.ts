@@ -10,7 +10,7 @@ import { useWorld } from './world.js';
 
 // The errors that a page gets when it cannot connect. A browser hides most causes, so the message has to name the likely ones.
 
-describeInChromium('a page is told', () => {
+describeInChromium('a page that connects', () => {
   const world = useWorld();
   const open: AsyncDisposable[] = [];
 
@@ -26,7 +26,7 @@ describeInChromium('a page is told', () => {
     ['start a process', { command: 'x' }],
     ['start a process', 'server.js'],
     ['read a file', 'mcp.json'],
-  ])('reports that it cannot %s', async (what, target) => {
+  ])('gets an error that says that a browser cannot %s', async (what, target) => {
     const page = await connectTo(target);
     expect(await page.result()).toEqual({
       code: 'invalid_request',
@@ -35,7 +35,7 @@ describeInChromium('a page is told', () => {
     expect(page.complaints).toEqual([]);
   });
 
-  test('reports that the server redirects', async () => {
+  test('gets an error that says that the server redirects', async () => {
     const url = await answering((request, response) => {
       allow(response);
       if (request.method === 'OPTIONS') response.writeHead(204).end();
@@ -49,7 +49,7 @@ describeInChromium('a page is told', () => {
     expect(page.complaints).toEqual([]);
   });
 
-  test('reports a web page in place of an answer', async () => {
+  test('gets an error with the title of a web page that comes in place of a response', async () => {
     const url = await answering((_, response) => {
       allow(response);
       captive(response);
@@ -60,12 +60,12 @@ describeInChromium('a page is told', () => {
     });
   });
 
-  test('suggests that the server may not allow the origin if something in between answers everything', async () => {
+  test('gets an error that suggests CORS if a captive portal answers', async () => {
     const url = await answering((_, response) => captive(response));
     expect(await (await connectTo(url)).result()).toEqual(unreachable(url));
   });
 
-  test('reports that the server cannot be reached', async () => {
+  test('gets an error with the address if nothing listens there', async () => {
     const url = await answering(() => {});
     await open.pop()?.[Symbol.asyncDispose]();
     expect(await (await connectTo(url)).result()).toEqual(unreachable(url));
@@ -76,14 +76,14 @@ describeInChromium('a page is told', () => {
     });
   });
 
-  test('suggests that the server may not allow the origin if the server does not list it', async () => {
+  test('gets an error that suggests CORS if the server does not list its origin', async () => {
     const url = await serving();
     const page = await connectTo(url, WEBSITE);
     expect(await page.result()).toEqual(unreachable(url));
     expect(page.complaints.join()).toContain('blocked by CORS policy');
   });
 
-  test('connects if the server lists the origin, also without a secure context', async () => {
+  test('succeeds if the server lists its origin, even without a secure context', async () => {
     const url = await serving({ allowedOrigins: [`http://${WEBSITE}:${world.site.port}`] });
     const visit = await world.open({ do: 'connect', url }, WEBSITE);
     expect(await visit.result()).toMatchObject({ server: 'plain', revision: '2026-07-28', problems: [] });
@@ -91,7 +91,7 @@ describeInChromium('a page is told', () => {
     expect(await visit.page.evaluate('isSecureContext')).toBe(false);
   });
 
-  test('connects if the CORS settings of a session-era server lack the newest headers', async () => {
+  test('succeeds in a session if the CORS settings of the server lack the newest headers', async () => {
     const url = await withOlderCors();
     const page = await world.open({ do: 'connect', url });
     expect(await page.result()).toMatchObject({ server: 'plain', revision: '2025-11-25', problems: [] });
@@ -134,7 +134,7 @@ function plain(): Server {
   return createServer({ name: 'plain', version: '1.0.0', tools: { ping: tool({ run: () => 'pong' }) } });
 }
 
-/** A browser does not report the reason. */
+/** The error of a browser, which does not report the reason. */
 function unreachable(url: string): object {
   const message = `Cannot reach ${url}: no reason is known. In a browser, the server may not allow this page (CORS).`;
   return { code: 'connect_failed', message };

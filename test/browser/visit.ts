@@ -15,11 +15,11 @@ export interface Visit extends AsyncDisposable {
   readonly sent: readonly string[];
 }
 
-/** Opens the page at `origin`; `asked` names the scenario. */
+/** Opens the page at `origin`, which runs the scenario. */
 export async function visit(
   browser: Browser,
   origin: string,
-  asked: Readonly<Record<string, string>>,
+  scenario: Readonly<Record<string, string>>,
 ): Promise<Visit> {
   // A separate context shares no cache, cookies or preflights with others.
   const context = await browser.newContext();
@@ -48,7 +48,7 @@ export async function visit(
     open.add(socket);
     socket.on('close', () => open.delete(socket));
   });
-  await page.goto(`${origin}/?${new URLSearchParams(asked)}`, { waitUntil: 'commit' });
+  await page.goto(`${origin}/?${new URLSearchParams(scenario)}`, { waitUntil: 'commit' });
 
   return {
     page,

@@ -12,7 +12,7 @@ export interface World {
   /** The server's address; its origin is not that of the page. */
   readonly url: (scheme?: 'http' | 'ws', path?: string) => string;
   /** Opens the page, under the name `host`; it is closed after the test. */
-  readonly open: (asked: Readonly<Record<string, string>>, host?: string) => Promise<Visit>;
+  readonly open: (scenario: Readonly<Record<string, string>>, host?: string) => Promise<Visit>;
 }
 
 /** A browser, a site and a server for the tests of a `describe`. */
@@ -20,14 +20,14 @@ export function useWorld(): World {
   let browser: Browser;
   let site: Site;
   let serving: Serving;
-  const served = demo();
+  const demoServer = demo();
   const visits: Visit[] = [];
 
   beforeAll(async () => {
     [browser, site, serving] = await Promise.all([
       launch(),
       openSite(),
-      serve(served.server, { port: 0, signals: false }),
+      serve(demoServer.server, { port: 0, signals: false }),
     ]);
   }, 120_000);
 
@@ -45,10 +45,10 @@ export function useWorld(): World {
     get site() {
       return site;
     },
-    demo: served,
+    demo: demoServer,
     url: (scheme = 'http', path = '/mcp') => `${scheme}://localhost:${serving.port}${path}`,
-    async open(asked, host = '127.0.0.1') {
-      const opened = await visit(browser, `http://${host}:${site.port}`, asked);
+    async open(scenario, host = '127.0.0.1') {
+      const opened = await visit(browser, `http://${host}:${site.port}`, scenario);
       visits.push(opened);
       return opened;
     },

@@ -21,7 +21,7 @@ describe('an Express app that has already parsed the body', () => {
     });
   });
 
-  test('rejects a parsed body that is too large for the endpoint', async () => {
+  test('answers a parsed body that is too large for the endpoint with 413', async () => {
     const handler = createNodeHandler(math, { maxBodyBytes: 1000 });
     await using app = await listen(express().use(express.json()).use('/mcp', handler));
     const { body, headers } = modern('tools/list', { padding: 'é'.repeat(600) });
@@ -31,7 +31,7 @@ describe('an Express app that has already parsed the body', () => {
 });
 
 describe('a Fastify app with the plugin', () => {
-  test('closes while a subscription is open', async () => {
+  test('closes while a subscription is open, which ends with a result', async () => {
     const server = createServer({ name: 'quiet', version: '1.0.0', changes: true });
     const app = fastify();
     await app.register(createPlugin(server), { prefix: '/mcp' });

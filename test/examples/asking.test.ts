@@ -10,7 +10,7 @@ import server from '../../examples/asking/server.js';
 const able = { capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} } };
 const call = inProcess(server, able);
 const accept = (content: object) => ({ action: 'accept', content });
-const said = (text: string) => ({ role: 'assistant', model: 'small', content: { type: 'text', text } });
+const sampled = (text: string) => ({ role: 'assistant', model: 'small', content: { type: 'text', text } });
 
 type Answer = Parameters<typeof drive>[3];
 
@@ -43,14 +43,14 @@ describe('the deploy example', () => {
     return (key) => accept(key === 'size' ? { size: 'large' } : { sure });
   };
 
-  test('goes live after the user agrees', async () => {
+  test('deploys to the machine that the user chose if the user agrees', async () => {
     const { content } = await run('deploy', { app: 'shop' }, answers(true));
     expect(content).toMatchObject([{ text: 'https://vm-1.example.com' }]);
     expect(cloud.machines).toMatchObject([{ size: 'large' }]);
     expect(cloud.log).toEqual([expect.stringMatching(/^create vm-1 [\w-]{36}:create$/)]);
   });
 
-  test('cleans up after the user declines', async () => {
+  test('removes the machine if the user does not agree', async () => {
     const { content } = await run('deploy', { app: 'shop' }, answers(false));
     expect(content).toMatchObject([{ text: /^Not deployed/ }].map(matching));
     expect([cloud.machines, cloud.log.length]).toEqual([[], 1]);
@@ -109,7 +109,7 @@ describe('the examples of questions', () => {
     expect(await run('book', {}, () => ({ action }))).toMatchObject(matching(expected) as object);
   });
 
-  test('send a link with the same address in every round', async () => {
+  test('send a URL that stays the same in every round', async () => {
     let url = '';
     const { content } = await run('connect', {}, (_key, { params }) => {
       url = String(params?.['url']);
@@ -120,7 +120,7 @@ describe('the examples of questions', () => {
   });
 
   test("ask the model and the client's roots, also from a resource and a prompt", async () => {
-    expect(await run('title', { text: 'Ada wrote' }, () => said(' First Program\n'))).toMatchObject({
+    expect(await run('title', { text: 'Ada wrote' }, () => sampled(' First Program\n'))).toMatchObject({
       content: [{ text: 'First Program' }],
     });
     const roots = { roots: [{ uri: 'file:///work' }] };
@@ -139,25 +139,25 @@ describe('the examples of questions', () => {
 
   test('ask in several rounds, with random values in a step', async () => {
     let [low, high] = [1, 100];
-    const asked: string[] = [];
+    const questions: string[] = [];
     const { content } = await run('guess', {}, (key, { params }) => {
       const [, way, than] = /^(More|Less) than (\d+)$/.exec(String(params?.['message'])) ?? [];
       if (way === 'More') low = Number(than) + 1;
       if (way === 'Less') high = Number(than) - 1;
-      asked.push(key);
+      questions.push(key);
       return accept({ guess: Math.floor((low + high) / 2) });
     });
-    expect(content).toMatchObject([{ text: `Found in ${asked.length} rounds` }]);
-    expect(asked.at(-1)).toBe(`guess ${asked.length}`);
+    expect(content).toMatchObject([{ text: `Found in ${questions.length} rounds` }]);
+    expect(questions.at(-1)).toBe(`guess ${questions.length}`);
   });
 
-  test('do not ask a client that cannot answer, or return an error to it', async () => {
+  test('do without the answer of a client that cannot answer, or fail with an error', async () => {
     const unable = inProcess(server);
     const text = 'word '.repeat(100);
     expect(await unable('tools/call', { name: 'summarize', arguments: { text } })).toMatchObject({
       content: [{ text: `${text.slice(0, 200)}…` }],
     });
-    expect(await run('summarize', { text }, () => said('Words.'))).toMatchObject({
+    expect(await run('summarize', { text }, () => sampled('Words.'))).toMatchObject({
       content: [{ text: 'Words.' }],
     });
     await expect(unable('tools/call', { name: 'book' })).rejects.toMatchObject({
@@ -171,15 +171,15 @@ describe('the examples of questions', () => {
     expect(Object.keys(first['inputRequests'] as object)).toEqual(['dinner#1/guests', 'dinner#1/idea']);
     const { content } = await run('party', {}, (key) => {
       if (key === 'dinner#1/guests') return accept({ count: 4 });
-      return key === 'dinner#1/idea' ? said('Soup') : accept({ guess: 0 });
+      return key === 'dinner#1/idea' ? sampled('Soup') : accept({ guess: 0 });
     });
     expect(content).toMatchObject([{ text: 'Soup for 4' }, { text: /^Not found/ }].map(matching));
   });
 
-  test('return the raw form of a question', async () => {
+  test('ask with the raw form of a question', async () => {
     const rating = accept({ stars: 5 });
     expect(await run('survey', { topic: 'tea' }, () => rating)).toMatchObject({
-      structuredContent: { said: rating, state: { askedAt: expect.any(Number) } },
+      structuredContent: { answer: rating, state: { askedAt: expect.any(Number) } },
     });
   });
 });
@@ -192,7 +192,7 @@ describe('the examples of secrets', () => {
     return (await ask('tools/call', { name: 'ask' }))['requestState'];
   }
 
-  test('rotate the secret: a new one seals, and the old one still opens', async () => {
+  test('rotate the secret: the new one seals, and the old one still opens until it is removed', async () => {
     const before = inProcess(build([first]), able);
     const both = inProcess(build([second, first]), able);
     const later = inProcess(build([second]), able);

@@ -17,16 +17,16 @@ test('the basic client is shorter than 15 lines', () => {
   expect(source.trimEnd().split('\n').length).toBeLessThan(15);
 });
 
-test('the basic client starts a script and stops it at the end', async () => {
+test('the basic client starts a script, calls its tool, and exits', async () => {
   await using program = run('basic-client/main.js', ['build/examples/basic-server/stdio.js']);
   await expectSum(program);
 });
 
-test('the basic client connects to a URL, given as an argument or in the environment', async () => {
+test('the basic client connects to a URL from its argument or from the environment', async () => {
   await using server = run('basic-server/http.js', [], { PORT: '0' });
   const url = (await server.line())?.replace('Listening on ', '') ?? '';
-  await using given = run('basic-client/main.js', [url]);
-  await expectSum(given);
-  await using told = run('basic-client/main.js', [], { MCP_SERVER_URL: url });
-  await expectSum(told);
+  await using byArgument = run('basic-client/main.js', [url]);
+  await expectSum(byArgument);
+  await using byEnvironment = run('basic-client/main.js', [], { MCP_SERVER_URL: url });
+  await expectSum(byEnvironment);
 });

@@ -15,11 +15,11 @@ const trip = {
   seat: '1',
   extras: ['wifi'],
 };
-const opened: string[] = [];
+const openedUrls: string[] = [];
 const willing: answering.Ui = {
   fill: async () => trip,
   agrees: async () => true,
-  open: (url) => opened.push(url),
+  open: (url) => openedUrls.push(url),
 };
 const unwilling: answering.Ui = { ...willing, fill: async () => undefined, agrees: async () => false };
 const model: answering.Model = async () => 'Bread, and how to bake it';
@@ -33,17 +33,17 @@ test.each([
   { over: 'http', revision: '2026-07-28' },
   { over: 'http', revision: '2025-11-25' },
   { over: 'stdio', revision: '2025-11-25' },
-] as const)('a client answers forms, links, sampling and roots over $over in $revision', async (wire) => {
-  opened.length = 0;
+] as const)('a client answers forms, URLs, sampling and roots over $over in $revision', async (wire) => {
+  openedUrls.length = 0;
   await using client = await testClient(asking, { ...answering.handlersFor(willing, model), ...wire });
   expect((await client.callTool('book')).text).toBe('Booked for Ada, bags: 1');
   expect((await client.callTool('connect')).text).toMatch(/^Opened\. Look up /);
-  expect(opened).toEqual([expect.stringMatching(/^https:\/\/calendar\.example\.com\/connect\?id=/)]);
+  expect(openedUrls).toEqual([expect.stringMatching(/^https:\/\/calendar\.example\.com\/connect\?id=/)]);
   expect((await client.callTool('title', { text: 'Long' })).text).toBe('Bread, and how to bake it');
   expect((await client.readResource('folders://open')).text).toBe('["file:///home/ada/shop"]');
 });
 
-test('a client answers forms in 2025-06-18, and reports that the revision has no URL elicitation', async () => {
+test('a client answers forms in 2025-06-18, which has no URL elicitation: a tool that needs it fails', async () => {
   const wire = { over: 'stdio', revision: '2025-06-18' } as const;
   await using client = await testClient(asking, { ...answering.handlersFor(willing, model), ...wire });
   expect((await client.callTool('book')).text).toBe('Booked for Ada, bags: 1');
@@ -53,7 +53,7 @@ test('a client answers forms in 2025-06-18, and reports that the revision has no
   });
 });
 
-test('a client whose user refuses declines forms and links, and fails sampling', async () => {
+test('a client whose user refuses declines forms and URLs, and its calls that need sampling fail', async () => {
   await using client = await connect(asking, answering.handlersFor(unwilling, model));
   expect((await client.callTool('book')).text).toBe('The user does not want to book.');
   expect((await client.callTool('connect')).text).toBe('Not connected');
@@ -63,7 +63,7 @@ test('a client whose user refuses declines forms and links, and fails sampling',
   });
 });
 
-test("an error in a client's handler reaches a 2025 server without its message", async () => {
+test("an error in a client's handler reaches a 2025 server without its message, and is reported as a problem", async () => {
   const wire = { over: 'http', revision: '2025-11-25' } as const;
   await using client = await testClient(asking, { ...answering.handlersFor(unwilling, model), ...wire });
   const problems: string[] = [];
@@ -75,15 +75,15 @@ test("an error in a client's handler reaches a 2025 server without its message",
 });
 
 test('a client fills in a form field by field', async () => {
-  const typed = ['Ada', 'ada@example.com', '2026-08-01', '', 'yes', 'fish', '2', 'wifi, bike'];
-  const asked: string[] = [];
+  const inputs = ['Ada', 'ada@example.com', '2026-08-01', '', 'yes', 'fish', '2', 'wifi, bike'];
+  const prompts: string[] = [];
   const fill = answering.fillIn(async (line) => {
-    asked.push(line);
-    return typed[asked.length - 1] ?? '';
+    prompts.push(line);
+    return inputs[prompts.length - 1] ?? '';
   });
   expect(await answering.forms(fill)).toBe('Booked for Ada, bags: 1');
-  expect(asked[0]).toBe('Where do we send the ticket? Name on the ticket:');
-  expect(asked).toHaveLength(8);
+  expect(prompts[0]).toBe('Where do we send the ticket? Name on the ticket:');
+  expect(prompts).toHaveLength(8);
 });
 
 test('a client answers questions by their keys', async () => {

@@ -51,7 +51,7 @@ describe('the connect examples', () => {
     expect(await connecting.inOrder(nowhere, serving.url)).toBe(serving.url);
   });
 
-  test('close the client', async () => expect(await connecting.closing(serving.url)).toBe('3'));
+  test('close the client after a call', async () => expect(await connecting.closing(serving.url)).toBe('3'));
 
   test('show why connecting failed', async () => {
     expect(await connecting.failed(nowhere)).toBe(
@@ -64,7 +64,8 @@ describe('the connect examples', () => {
     expect(await connecting.environment(script, tmpdir(), 'secret')).toBe('3');
   });
 
-  test('reconnect automatically', async () => expect(await connecting.again(serving.url)).toBe(3));
+  test('connect with what is known of a server', async () =>
+    expect(await connecting.again(serving.url)).toBe(3));
 
   test('show the state of the connection', async () => {
     expect(await connecting.states(serving.url)).toEqual(['ready', 'math', [], 0]);
@@ -72,7 +73,8 @@ describe('the connect examples', () => {
 });
 
 describe('the call examples', () => {
-  test('return results', async () => expect(await calling.results()).toEqual(['3', 3, 1, false, 3]));
+  test('read the parts of a result', async () =>
+    expect(await calling.results()).toEqual(['3', 3, 1, false, 3]));
 
   test('throw the error of a tool that fails', async () => {
     await expect(calling.failure()).rejects.toMatchObject({
@@ -119,7 +121,7 @@ describe('the call examples', () => {
     const never = vi.fn();
     await using client = await connect(demo, { elicit: never });
     const { id = '', status } = await client.startTool('bake_bread', { stepMs: 1 });
-    await until('it asks', async () => (await status()).status === 'input_required');
+    await until('the task asks', async () => (await status()).status === 'input_required');
     expect(await calling.byHand(client, id)).toBe('A dark bread');
     expect(never).not.toHaveBeenCalled();
   });
@@ -136,7 +138,7 @@ describe('the call examples', () => {
     expect(lines).toEqual([expect.stringMatching(/^tools\/call took \d+ ms$/)]);
   });
 
-  test('tell errors apart', async () => expect(await calling.errors(serving.url)).toBe('done'));
+  test('handle errors by their codes', async () => expect(await calling.errors(serving.url)).toBe('done'));
 
   test('make a single call without keeping a client', async () =>
     expect(await calling.oneShots(serving.url)).toEqual([3, 1, '5']));
@@ -145,42 +147,42 @@ describe('the call examples', () => {
 describe('the subscribe examples', () => {
   test('follow a resource', async () => {
     await using client = await connect(demo);
-    const shown: string[] = [];
-    const watching = subscribing.oneResource(client, (text) => shown.push(text) < 2);
-    await until('two changes were shown', async () => {
-      await client.callTool('add_note', { text: `note ${shown.length}` });
-      return shown.length === 2;
+    const texts: string[] = [];
+    const watching = subscribing.oneResource(client, (text) => texts.push(text) < 2);
+    await until('two changes have been reported', async () => {
+      await client.callTool('add_note', { text: `note ${texts.length}` });
+      return texts.length === 2;
     });
     await watching;
-    expect(shown[0]).toContain('note 0');
+    expect(texts[0]).toContain('note 0');
     expect(client.pending()).toEqual([]);
   });
 
-  test('follow lists', async () => {
+  test('follow lists and a resource', async () => {
     await using client = await connect(demo);
-    const told: unknown[] = [];
-    expect(await subscribing.lists(client, (change) => told.push(change))).toEqual({
+    const changes: unknown[] = [];
+    expect(await subscribing.lists(client, (change) => changes.push(change))).toEqual({
       resources: true,
       uris: ['notes://all'],
     });
     await client.callTool('add_note', { text: 'three' });
-    await until('the change was told', () => told.length > 0);
-    expect(told).toEqual([{ kind: 'resource', uri: 'notes://all' }]);
+    await until('the change has been reported', () => changes.length > 0);
+    expect(changes).toEqual([{ kind: 'resource', uri: 'notes://all' }]);
   });
 
-  test('end when they are aborted', async () => {
+  test('end when their signal aborts', async () => {
     await using client = await connect(demo);
     const stop = new AbortController();
     const counting = subscribing.untilAborted(client, stop.signal);
-    await until('it listens', () => client.pending().length === 1);
+    await until('the subscription is open', () => client.pending().length === 1);
     stop.abort();
     expect(await counting).toBe(0);
   });
 
   test('follow a task', async () => {
     await using client = await connect(demo, { elicit: () => ({ action: 'cancel' }) });
-    const seen = await subscribing.ofTask(client);
-    expect(seen.at(-1)).toMatch(/^input_required/);
+    const statuses = await subscribing.ofTask(client);
+    expect(statuses.at(-1)).toMatch(/^input_required/);
   });
 
   test('resume after a restart of the server, and report everything as changed', async () => {
@@ -203,7 +205,7 @@ describe('the subscribe examples', () => {
     await before.close();
     const after = await room();
     try {
-      await until('the change was told', () => changes.length > 0);
+      await until('a change has been reported', () => changes.length > 0);
       expect(changes).toEqual([{ kind: 'resource', uri: 'room://light' }]);
     } finally {
       await client.close();
@@ -216,8 +218,8 @@ describe('the examples with many servers', () => {
   test('combine several servers in one client', async () => {
     await using client = await many.several(script, serving.url, 'secret');
     expect([...client.servers.values()].map(({ status }) => status)).toEqual(['idle', 'idle', 'idle']);
-    const said = await many.use(client);
-    expect(said).toEqual(expect.arrayContaining(['math_add', 'shop_add', 'demo_add', '3', 'This']));
+    const results = await many.use(client);
+    expect(results).toEqual(expect.arrayContaining(['math_add', 'shop_add', 'demo_add', '3', 'This']));
     expect(await many.one(client)).toBe('3');
     expect(await many.changing(client)).toEqual(['3', 'math', 'shop', 'demo']);
   });

@@ -36,7 +36,7 @@ describe('the demo that npm start runs', () => {
 
   afterAll(() => program[Symbol.asyncDispose]());
 
-  test('prints commands with the address of the server', () => {
+  test('prints a welcome of less than 24 lines that has commands with the address of the server', () => {
     expect(welcome).toContain(`claude mcp add --transport http demo ${url}\n`);
     expect(welcome).toContain(`npx @modelcontextprotocol/inspector --cli ${url} --transport http`);
     expect(welcome.split('\n').length).toBeLessThan(24);
@@ -92,9 +92,9 @@ describe('the demo that npm start runs', () => {
   test('bakes as a task that asks a question halfway', async () => {
     const task = async (method: string, more: object): Promise<Record<string, unknown>> =>
       (await ask(url, method, { ...more, _meta })).at(-1)?.result ?? {};
-    const made = await task('tools/call', { name: 'bake_bread', arguments: { stepMs: 1 } });
-    expect(made).toMatchObject({ resultType: 'task', pollIntervalMs: 500 });
-    const { taskId } = made;
+    const created = await task('tools/call', { name: 'bake_bread', arguments: { stepMs: 1 } });
+    expect(created).toMatchObject({ resultType: 'task', pollIntervalMs: 500 });
+    const { taskId } = created;
     const state = (expected: object): Promise<void> =>
       vi.waitFor(async () => expect(await task('tasks/get', { taskId })).toMatchObject(expected));
     await state({ status: 'input_required', statusMessage: 'Resting (2/5)', inputRequests: { crust: {} } });
@@ -118,7 +118,7 @@ describe('the demo that npm start runs', () => {
     expect(await callTool(url, 'paint', { color: 'red' })).toMatchObject({ isError: true });
   });
 
-  test('notifies a subscriber that the notes changed', async () => {
+  test('notifies a subscriber of a new note, which can then be read', async () => {
     const { body, headers } = modern('subscriptions/listen', {
       notifications: { resourceSubscriptions: ['notes://all'] },
     });
@@ -135,7 +135,7 @@ describe('the demo that npm start runs', () => {
     expect(missing?.error?.message).toBe('Resource not found: notes://77');
   });
 
-  test('completes arguments', async () => {
+  test('completes arguments, and renders a prompt', async () => {
     const complete = async (ref: object, name: string, value: string): Promise<unknown> =>
       (await ask(url, 'completion/complete', { ref, argument: { name, value } }))[0]?.result?.['completion'];
     expect(await complete({ type: 'ref/resource', uri: 'notes://{id}' }, 'id', '1')).toMatchObject({
@@ -144,8 +144,8 @@ describe('the demo that npm start runs', () => {
     expect(await complete({ type: 'ref/prompt', name: 'explain' }, 'topic', 'Be')).toMatchObject({
       values: ['beavers'],
     });
-    const [got] = await ask(url, 'prompts/get', { name: 'explain', arguments: { topic: 'bread' } });
-    expect(got).toMatchObject({
+    const [prompt] = await ask(url, 'prompts/get', { name: 'explain', arguments: { topic: 'bread' } });
+    expect(prompt).toMatchObject({
       result: { messages: [{ content: { text: 'Explain bread to a student.' } }, {}] },
     });
   });
@@ -157,7 +157,7 @@ describe('the demo that npm start runs', () => {
   });
 });
 
-test('the demo on stdio can cancel a call', async () => {
+test('the demo on stdio stops a call that is cancelled, answers the next, and exits when its input ends', async () => {
   await using program = run('demo/main.js', ['--stdio']);
   const { body } = modern('tools/call', {
     name: 'countdown',
@@ -168,7 +168,7 @@ test('the demo on stdio can cancel a call', async () => {
   expect(JSON.parse((await program.line()) ?? '')).toMatchObject({ method: 'notifications/progress' });
   program.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
   program.send(modern('tools/list', {}, 2).body);
-  const listed = JSON.parse((await program.line()) ?? '') as { id: number; result: { tools: object[] } };
-  expect([listed.id, listed.result.tools.length]).toEqual([2, tools.length]);
+  const response = JSON.parse((await program.line()) ?? '') as { id: number; result: { tools: object[] } };
+  expect([response.id, response.result.tools.length]).toEqual([2, tools.length]);
   expect(await program.end()).toBe(0);
 });

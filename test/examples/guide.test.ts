@@ -55,14 +55,14 @@ describe('the tools of the guide', () => {
     ]);
   });
 
-  test('hide an error that was not meant for the model', async () => {
-    const logged = vi.spyOn(console, 'error').mockReturnValue();
+  test('hide an unexpected error from the model, and log it', async () => {
+    const errorLog = vi.spyOn(console, 'error').mockReturnValue();
     const { content } = await call(tools, 'pay', { order: 1 });
     expect(content).toEqual([
       { type: 'text', text: expect.stringMatching(/^Internal error \(ref \w{8}\)$/) },
     ]);
-    expect(String(logged.mock.calls[0]?.[1])).toContain('ECONNREFUSED');
-    logged.mockRestore();
+    expect(String(errorLog.mock.calls[0]?.[1])).toContain('ECONNREFUSED');
+    errorLog.mockRestore();
   });
 });
 
@@ -85,31 +85,34 @@ test('the prompts of the guide return their messages', async () => {
   });
 });
 
-test('the context of the guide reports progress, logs, and knows its client', async () => {
+test('the context of the guide reports progress, logs, identifies the client, and reads a resource', async () => {
   const server = http.mount().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const page = `http://127.0.0.1:${(server.address() as AddressInfo).port}/nothing-here`;
-  const heard: string[] = [];
-  const crawled = await inProcess(context, { logLevel: 'info' })(
+  const methodNames: string[] = [];
+  const crawlResult = await inProcess(context, { logLevel: 'info' })(
     'tools/call',
     { name: 'crawl', arguments: { urls: [page] }, _meta: { progressToken: 1 } },
-    { onNotification: (method) => heard.push(method) },
+    { onNotification: (method) => methodNames.push(method) },
   );
   server.close();
-  expect(crawled).toMatchObject({ structuredContent: { [page]: 0 } });
-  expect(heard).toEqual(['notifications/progress', 'notifications/message']);
+  expect(crawlResult).toMatchObject({ structuredContent: { [page]: 0 } });
+  expect(methodNames).toEqual(['notifications/progress', 'notifications/message']);
   expect(await call(context, 'summary')).toMatchObject({
     structuredContent: { me: { client: 'unknown', revision: '2026-07-28' }, about: { text: 'The guide' } },
   });
 });
 
 test('the server of the guide announces changes of its lists and resources', async () => {
-  const heard: unknown[] = [];
+  const methodNames: unknown[] = [];
   const leave = new AbortController();
   const listening = inProcess(changes)(
     'subscriptions/listen',
     { notifications: { toolsListChanged: true, resourceSubscriptions: ['room://temperature'] } },
-    { signal: leave.signal, onNotification: (method) => heard.push(method.replace('notifications/', '')) },
+    {
+      signal: leave.signal,
+      onNotification: (method) => methodNames.push(method.replace('notifications/', '')),
+    },
   );
   await call(changes, 'heat', { degrees: 1 });
   onSensor(25);
@@ -119,7 +122,7 @@ test('the server of the guide announces changes of its lists and resources', asy
   await expect(call(changes, 'party')).rejects.toThrow('Unknown tool: party');
   leave.abort();
   await listening;
-  expect(heard).toEqual([
+  expect(methodNames).toEqual([
     'subscriptions/acknowledged',
     'resources/updated',
     'resources/updated',
@@ -139,8 +142,8 @@ test('definitions that the guide adds one by one are served', async () => {
 test('the middleware of the guide measures and rejects calls', async () => {
   await call(middleware, 'ping');
   expect(lines.at(-1)).toMatch(/^tools\/call took \d+ ms$/);
-  const refuse = closedAtNight(() => 3);
-  await expect(refuse({ method: 'tools/call' } as never, fail)).rejects.toThrow('Come back after 6');
+  const atThree = closedAtNight(() => 3);
+  await expect(atThree({ method: 'tools/call' } as never, fail)).rejects.toThrow('Come back after 6');
 });
 
 test('the custom method of the guide can be called', async () => {
@@ -162,7 +165,7 @@ test('the node:http handler of the guide serves both eras', async () => {
   server.close();
 });
 
-test('the guide serves a WebSocket that the runtime has accepted', async () => {
+test('the WebSocket function of the guide serves a socket that the runtime has accepted', async () => {
   const pair = socketPair();
   const closed = accept(pair.server);
   pair.receive(JSON.stringify(modern('tools/call', { name: 'add', arguments: { a: 1, b: 2 } }).body));
@@ -174,7 +177,7 @@ test('the guide serves a WebSocket that the runtime has accepted', async () => {
 describe('the stdio server of the guide', () => {
   beforeAll(build, 120_000);
 
-  test('ends its lifespan with the input, and keeps console.log out of the protocol', async () => {
+  test('ends its lifespan when its input ends, and keeps console.log out of the protocol', async () => {
     await using program = run('guide/stdio.js');
     program.send(modern('tools/call', { name: 'ping' }).body);
     expect(JSON.parse((await program.line()) ?? '')).toMatchObject({

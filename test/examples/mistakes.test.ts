@@ -4,11 +4,11 @@ import { z } from 'zod';
 
 // Mistakes of newcomers who have no compiler to report them.
 
-const named = { name: 'new', version: '1.0.0' };
+const identity = { name: 'new', version: '1.0.0' };
 
 test.each([
   [
-    'a list',
+    'an array',
     { tools: [tool({ run: () => 1 })] },
     '"tools" must be an object with the names as keys, not an array',
   ],
@@ -19,5 +19,5 @@ test.each([
   // @ts-expect-error An object of schemas is not a schema; in JavaScript the sentence has to say so.
   ['no z.object', { tools: { add: tool({ input: { a: z.number() }, run: () => 1 }) } }, 'z.object({ … })'],
 ])('createServer explains a typical mistake: %s', (_, definitions, sentence) => {
-  expect(() => createServer({ ...named, ...definitions } as never)).toThrow(sentence);
+  expect(() => createServer({ ...identity, ...definitions } as never)).toThrow(sentence);
 });

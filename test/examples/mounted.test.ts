@@ -51,12 +51,12 @@ describe.each(Object.keys(examples))('the %s example', (name) => {
     expect(await statusForHost(mounted.url, 'evil.example')).toBe(403);
   });
 
-  test('accepts bodies beyond the default limits of frameworks', async () => {
+  test('accepts a body of 2 MB, beyond the default limits of frameworks', async () => {
     const result = await callTool(mounted.url, 'add', { a: 1, b: 2, padding: 'x'.repeat(2_000_000) });
     expect(result).toMatchObject({ content: [{ text: '3' }] });
   });
 
-  test('serves routes next to the endpoint', async () => {
+  test('serves the health route next to the endpoint', async () => {
     const health = await fetch(`${mounted.url}/health`);
     expect(await health.json()).toEqual({ status: 'ok' });
   });

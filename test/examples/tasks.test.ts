@@ -24,19 +24,19 @@ beforeEach(() => {
 });
 
 async function start(ask: InProcess, name: string, args: object): Promise<unknown> {
-  const made = await ask('tools/call', { name, arguments: args });
-  expect(made).toMatchObject({ resultType: 'task', status: 'working' });
-  return made['taskId'];
+  const created = await ask('tools/call', { name, arguments: args });
+  expect(created).toMatchObject({ resultType: 'task', status: 'working' });
+  return created['taskId'];
 }
 
-function nothing(key: string): never {
-  throw new Error(`Nobody should ask "${key}"`);
+function rejectQuestion(key: string): never {
+  throw new Error(`Unexpected question: "${key}"`);
 }
 
 describe('a tool with optional tasks', () => {
   test('runs as a task for a client that supports tasks', async () => {
     const taskId = await start(call, 'render', { pages: 2, msPerPage: 1 });
-    expect(await follow(call, taskId, nothing)).toMatchObject({
+    expect(await follow(call, taskId, rejectQuestion)).toMatchObject({
       status: 'completed',
       statusMessage: 'Page 2 (2/2)',
       result: { content: [{ text: '2 pages' }] },
@@ -52,10 +52,10 @@ describe('a tool with optional tasks', () => {
     });
   });
 
-  test('sees the cancellation of its task', async () => {
+  test('can be cancelled while it runs as a task', async () => {
     const taskId = await start(call, 'render', { pages: 500 });
     await call('tasks/cancel', { taskId });
-    expect(await follow(call, taskId, nothing)).toMatchObject({
+    expect(await follow(call, taskId, rejectQuestion)).toMatchObject({
       status: 'cancelled',
       statusMessage: 'The client cancelled it',
     });
@@ -63,7 +63,7 @@ describe('a tool with optional tasks', () => {
 });
 
 describe('a tool with required tasks', () => {
-  test('asks, then runs each step once', async () => {
+  test('asks before it mails, and mails each address once', async () => {
     const taskId = await start(call, 'newsletter', letter);
     expect(await follow(call, taskId, () => accept({ send: true }))).toMatchObject({
       status: 'completed',
@@ -73,21 +73,21 @@ describe('a tool with required tasks', () => {
     expect(mail.calls).toBe(2);
   });
 
-  test('reports its progress to a client that watches the task', async () => {
+  test('reports its status to a client that watches the task', async () => {
     const taskId = await start(call, 'newsletter', letter);
-    const heard: string[] = [];
+    const methods: string[] = [];
     const listening: InProcess = (method, params, options) =>
       call(method, params, {
         ...options,
-        onNotification(notified, task) {
-          heard.push(notified);
-          options?.onNotification?.(notified, task);
+        onNotification(notification, task) {
+          methods.push(notification);
+          options?.onNotification?.(notification, task);
         },
       });
     const statuses: unknown[] = [];
     const leave = new AbortController();
     const watching = watch(listening, taskId, (status) => statuses.push(status), leave.signal);
-    await vi.waitFor(() => expect(heard).toContain('notifications/subscriptions/acknowledged'));
+    await vi.waitFor(() => expect(methods).toContain('notifications/subscriptions/acknowledged'));
     await follow(call, taskId, () => accept({ send: false }));
     await vi.waitFor(() => expect(statuses.at(-1)).toBe('completed'));
     leave.abort();
@@ -109,15 +109,15 @@ describe('a tool that becomes a task on demand', () => {
   const result = { content: [{ text: 'A3, folded, wrapped, to Rome' }] };
 
   test('asks within the call, then continues as a task', async () => {
-    const made = await drive(call, 'tools/call', { name: 'order' }, (key) => answers[key]);
-    expect(made.resultType).toBe('task');
-    const asked: string[] = [];
-    const ended = await follow(call, made['taskId'], (key) => {
-      asked.push(key);
+    const created = await drive(call, 'tools/call', { name: 'order' }, (key) => answers[key]);
+    expect(created.resultType).toBe('task');
+    const questions: string[] = [];
+    const task = await follow(call, created['taskId'], (key) => {
+      questions.push(key);
       return answers[key];
     });
-    expect(ended).toMatchObject({ status: 'completed', result });
-    expect(asked).toEqual(['gift']);
+    expect(task).toMatchObject({ status: 'completed', result });
+    expect(questions).toEqual(['gift']);
   });
 
   test('is one plain call for a client that does not support tasks', async () => {
@@ -125,7 +125,7 @@ describe('a tool that becomes a task on demand', () => {
   });
 });
 
-test('a task of another user is unknown', async () => {
+test('a task cannot be read or cancelled by another user', async () => {
   const as = (subject: string): InProcess =>
     inProcess(server, { ...able, caller: { subject, scopes: [], claims: {} } });
   const taskId = await start(as('ada'), 'render', { pages: 1, msPerPage: 1 });
@@ -135,7 +135,7 @@ test('a task of another user is unknown', async () => {
   expect(await as('ada')('tasks/get', { taskId })).toMatchObject({ taskId });
 });
 
-test('a task survives a restart and resumes', async () => {
+test('a task resumes after a restart of the server, and mails each address once', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'press-'));
   try {
     const before = durable(folder);
@@ -156,7 +156,7 @@ test('a task survives a restart and resumes', async () => {
   }
 });
 
-test('a call that is sent twice with one key runs once', async () => {
+test('a call that is sent twice with one idempotency key runs once', async () => {
   const pay = (key: string): Promise<Record<string, unknown>> =>
     inProcess(bank)('tools/call', {
       name: 'pay',

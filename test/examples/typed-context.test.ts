@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import server from '../../examples/typed-context/server.js';
 import { type Fetch, listToolsIn2025, modern, post } from '../support/examples/wire.js';
 
-test('state and user reach tools in another file, and the lifespan ends with the server', async () => {
+test('the typed-context example passes state and user to tools in another file, and is closed with its server', async () => {
   const { url, close } = await serve(server, { port: 0, signals: false });
   const call = async (account: string, name: string, args: object = {}): Promise<unknown> => {
     const { body, headers } = modern('tools/call', { name, arguments: args });

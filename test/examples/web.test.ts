@@ -36,7 +36,7 @@ test('the Next.js route answers the preflight of a browser', async () => {
 test('the worker serves both eras', () =>
   expectMath('https://math.example.workers.dev/mcp', (request) => worker.fetch(request, env)));
 
-test('the worker rejects web pages of other sites', async () => {
+test('the worker rejects requests from web pages of other origins', async () => {
   const headers = { ...(list.headers as Record<string, string>), origin: 'https://evil.example' };
   const response = await worker.fetch(post('https://math.example.workers.dev/mcp', list.body, headers), env);
   expect(response.status).toBe(403);

@@ -18,7 +18,7 @@ afterAll(async () => {
   for (const close of closing.reverse()) await close();
 });
 
-async function noted(target: string, headers: Record<string, string>, fetch = globalThis.fetch) {
+async function addNote(target: string, headers: Record<string, string>, fetch = globalThis.fetch) {
   const client = await connect(target, { headers, fetch });
   closing.push(() => client.close());
   return (await client.callTool('add_note', { text: 'x' })).text;
@@ -28,32 +28,32 @@ describe('the user of a call', () => {
   test('comes from a verified token', async () => {
     const fetch: typeof globalThis.fetch = (input, init) => handle(new Request(input, init));
     const url = 'http://localhost/mcp';
-    expect(await noted(url, { authorization: 'Bearer token-of-ada' }, fetch)).toBe('Noted for ada');
-    expect(await noted(url, {}, fetch)).toBe('Noted for guest');
-    await expect(noted(url, { authorization: 'Bearer wrong' }, fetch)).rejects.toMatchObject({
+    expect(await addNote(url, { authorization: 'Bearer token-of-ada' }, fetch)).toBe('Noted for ada');
+    expect(await addNote(url, {}, fetch)).toBe('Noted for guest');
+    await expect(addNote(url, { authorization: 'Bearer wrong' }, fetch)).rejects.toMatchObject({
       code: 'unauthorized',
     });
   });
 
-  test('comes from the user of Express', async () => {
+  test('comes from the request of Express', async () => {
     const http = createHttpServer(app).listen(0, '127.0.0.1');
     closing.push(() => new Promise((resolve) => http.close(resolve)));
     await once(http, 'listening');
     const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
-    expect(await noted(url, { cookie: 'session=ada' })).toBe('Noted for ada');
-    expect(await noted(url, {})).toBe('Noted for guest');
+    expect(await addNote(url, { cookie: 'session=ada' })).toBe('Noted for ada');
+    expect(await addNote(url, {})).toBe('Noted for guest');
   });
 
   test('comes from the headers of a gateway, over HTTP and WebSocket', async () => {
     closing.push(() => running.close());
     const headers = { 'x-authenticated-user': 'ada' };
-    expect(await noted(running.url, headers)).toBe('Noted for ada');
+    expect(await addNote(running.url, headers)).toBe('Noted for ada');
     const socket = await connect(running.url.replace('http', 'ws'), { headers });
     closing.push(() => socket.close());
     expect((await socket.callTool('add_note', { text: 'x' })).text).toBe('Noted for ada');
   });
 
-  test('is known in tasks, in inner calls and in completions', async () => {
+  test('reaches a tool, the tools that it calls, and completions', async () => {
     const client = await connect(server, { caller: { subject: 'ada' } });
     closing.push(() => client.close());
     const result = await client.callTool('add_notes', { texts: ['a', 'b'] });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fixture, type HttpProcess, startHttp } from '../support/processes.js';
 import { type Answering, type Connection, connectTo, type Row, rows } from './support/connections.js';
 
-// One handler that asks the user, the model and the client's roots, with every official client over every transport.
+// One handler that asks the user, the model and the client for its roots, with every official client over every transport.
 
 let server: HttpProcess;
 
@@ -15,12 +15,12 @@ afterAll(async () => {
 });
 
 describe.each(rows)('client $who over $over', (row) => {
-  test('answers every question, and every step runs once', async () => {
-    const asked: string[] = [];
+  test('answers every question, and the step of the handler runs once', async () => {
+    const methods: string[] = [];
     const connection = await connectTo(
       server.url,
       row,
-      answers((method) => asked.push(method)),
+      answers((method) => methods.push(method)),
     );
     const key = nameOf(row);
     try {
@@ -32,8 +32,8 @@ describe.each(rows)('client $who over $over', (row) => {
         folders: [{ uri: 'file:///work', name: 'work' }],
         sure: { action: 'accept', content: { sure: true } },
       });
-      expect(asked.slice(0, 2)).toEqual(['elicitation/create', 'sampling/createMessage']);
-      expect(asked.slice(2).sort()).toEqual(['elicitation/create', 'roots/list']);
+      expect(methods.slice(0, 2)).toEqual(['elicitation/create', 'sampling/createMessage']);
+      expect(methods.slice(2).sort()).toEqual(['elicitation/create', 'roots/list']);
       expect((await effectsOf(connection, key)).length).toBe(1);
       expect(connection.errors).toEqual([]);
     } finally {
@@ -41,7 +41,7 @@ describe.each(rows)('client $who over $over', (row) => {
     }
   });
 
-  test('ends the call with a sentence for the model if it declines', async () => {
+  test('gets a result with an error for the model if it declines a question, and no step runs', async () => {
     const key = `${nameOf(row)} declined`;
     const connection = await connectTo(server.url, row, async () => ({ action: 'decline' }));
     try {
@@ -55,12 +55,12 @@ describe.each(rows)('client $who over $over', (row) => {
     }
   });
 
-  test('is told which capability is missing if it declares none', async () => {
+  test('gets an error if it declares no capability to answer questions', async () => {
     const connection = await connectTo(server.url, row);
     try {
-      const called = connection.call('commission', { key: 'nobody' });
-      if (row.modern) await expect(called).rejects.toMatchObject({ code: -32021 });
-      else expect(await called).toMatchObject({ isError: true });
+      const outcome = connection.call('commission', { key: 'nobody' });
+      if (row.modern) await expect(outcome).rejects.toMatchObject({ code: -32021 });
+      else expect(await outcome).toMatchObject({ isError: true });
     } finally {
       await connection.close();
     }

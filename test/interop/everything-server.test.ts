@@ -4,7 +4,7 @@ import type { Client } from 'fullmcp/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { soon, until } from '../support/until.js';
 import { open, rows, type Scene, script } from './support/everything.js';
-import { nothingOpen, running } from './support/observed-server.js';
+import { processesWith, untilNothingOpen } from './support/observed-server.js';
 
 // Our client against the published reference server with every feature, on its three transports.
 
@@ -104,7 +104,7 @@ describe.each(rows)('the everything server over $over', (row) => {
     });
   });
 
-  test('sees only the environment variables that it was given', async () => {
+  test('gets only the environment variables that the client passes on stdio', async () => {
     const environment = JSON.parse((await client.callTool('get-env')).text);
     expect(environment).toHaveProperty('PATH');
     if (over !== 'stdio') return;
@@ -158,14 +158,14 @@ describe.each(rows)('the everything server over $over', (row) => {
     expect((await client.complete({ template, argument: 'resourceId', value: '7' })).values).toEqual(['7']);
   });
 
-  test('reports the progress of a long call, and cancels it', async () => {
-    const heard: unknown[] = [];
+  test('reports the progress of a long call, and works on after a call is cancelled', async () => {
+    const reports: unknown[] = [];
     await client.callTool(
       'trigger-long-running-operation',
       { duration: 0.02, steps: 4 },
-      { onProgress: (progress) => heard.push(progress) },
+      { onProgress: (progress) => reports.push(progress) },
     );
-    expect(heard).toEqual([1, 2, 3, 4].map((progress) => ({ progress, total: 4 })));
+    expect(reports).toEqual([1, 2, 3, 4].map((progress) => ({ progress, total: 4 })));
     const stop = new AbortController();
     const long = client.callTool(
       'trigger-long-running-operation',
@@ -197,11 +197,11 @@ describe.each(rows)('the everything server over $over', (row) => {
     expect(scene.visits).toEqual([{ url, message: 'Please agree' }]);
   });
 
-  test('receives the roots and their changes', async () => {
+  test('gets the roots of the client and their changes', async () => {
     expect((await client.callTool('get-roots-list')).text).toContain('file:///work');
     scene.roots = [{ uri: 'file:///elsewhere', name: 'elsewhere' }];
     await client.rootsChanged();
-    await until('it knows the new roots', async () =>
+    await until('the server knows the new roots', async () =>
       (await client.callTool('get-roots-list')).text.includes('file:///elsewhere'),
     );
   });
@@ -241,12 +241,12 @@ describe.each(rows)('the everything server over $over', (row) => {
     await client.close();
     const { server } = scene;
     if (server === undefined) {
-      expect(await running(`${script} stdio`)).toEqual([]);
+      expect(await processesWith(`${script} stdio`)).toEqual([]);
       return;
     }
-    await nothingOpen(server);
-    const said = over === 'sse' ? 'Client Disconnected' : 'Transport closed for session';
-    await until('the session has ended', () => server.output().includes(said));
+    await untilNothingOpen(server);
+    const message = over === 'sse' ? 'Client Disconnected' : 'Transport closed for session';
+    await until('the session has ended', () => server.output().includes(message));
   });
 });
 

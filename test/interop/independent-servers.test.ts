@@ -3,9 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { type Client, type ConnectOptions, connect, type LogMessage } from 'fullmcp/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../support/until.js';
-import { nothingOpen, type ObservedServer, running, startObserved } from './support/observed-server.js';
+import {
+  type ObservedServer,
+  processesWith,
+  startObserved,
+  untilNothingOpen,
+} from './support/observed-server.js';
 
-// Our client against an implementation of the protocol that has nothing in common with the official SDKs.
+// Our client against a server library that shares no code with the official SDKs.
 
 interface Row {
   /** `stdio`, or a path. */
@@ -48,7 +53,7 @@ describe.each(rows)('tmcp over $over, revision $revision', ({ over, transport, r
 
   afterAll(() => client.close());
 
-  test('can be identified, listed and called', async () => {
+  test('can be identified, and its tools, resources, prompts and completions can be used', async () => {
     expect(client.info()).toMatchObject({ transport, revision });
     expect(client.server).toMatchObject({ info: { name: 'tmcp' }, instructions: 'Call the tools.' });
     const tools = (await client.tools().all()).map(({ name }) => name);
@@ -68,33 +73,33 @@ describe.each(rows)('tmcp over $over, revision $revision', ({ over, transport, r
     expect((await client.complete({ template, argument: 'id', value: 'a' })).values).toEqual(['ada', 'alan']);
   });
 
-  test('reports progress, sends log messages, and asks', async () => {
-    const heard: unknown[] = [];
-    await client.callTool('chatter', {}, { onProgress: (progress) => heard.push(progress) });
-    expect(heard).toEqual([
+  test('reports progress, sends a log message, and asks the user and the model', async () => {
+    const reports: unknown[] = [];
+    await client.callTool('chatter', {}, { onProgress: (progress) => reports.push(progress) });
+    expect(reports).toEqual([
       { progress: 1, total: 2, message: 'half' },
       { progress: 2, total: 2, message: 'done' },
     ]);
-    await until('the log is heard', () => log.length > 0);
+    await until('the log message has arrived', () => log.length > 0);
     expect(log).toEqual([{ level: 'warning', logger: 'fixture', data: { loud: true } }]);
     expect((await client.callTool('name')).text).toBe('accept: Ada');
     expect((await client.callTool('slogan')).text).toBe('small: Ada adds up');
   });
 
-  test('announces changes', async () => {
-    const heard: string[] = [];
+  test('announces changes of a resource and of the tools', async () => {
+    const changes: string[] = [];
     const subscription = await client.subscribe(
       { uris: ['text://hello'], tools: true },
-      { onChange: (change) => heard.push(change.kind) },
+      { onChange: (change) => changes.push(change.kind) },
     );
     expect(subscription.accepted).toEqual({ uris: ['text://hello'], tools: true });
     await client.callTool('touch');
-    await until('both are heard', () => heard.length >= 2);
-    expect(heard.sort()).toEqual(['resource', 'tools']);
+    await until('both changes have arrived', () => changes.length >= 2);
+    expect(changes.sort()).toEqual(['resource', 'tools']);
     await subscription.close();
   });
 
-  test('can be cancelled, and leaves nothing open', async () => {
+  test('has a call cancelled, and has nothing open after the client closes', async () => {
     const key = `${over} ${revision}`;
     const stop = new AbortController();
     const waiting = client.callTool('wait', { key }, { signal: stop.signal });
@@ -107,7 +112,7 @@ describe.each(rows)('tmcp over $over, revision $revision', ({ over, transport, r
     const { problems, reconnects, pending } = client.info();
     expect({ problems, reconnects, pending }).toEqual({ problems: [], reconnects: 0, pending: 0 });
     await client.close();
-    if (isProcess) expect(await running(`${script} stdio`)).toEqual([]);
-    else await nothingOpen(server);
+    if (isProcess) expect(await processesWith(`${script} stdio`)).toEqual([]);
+    else await untilNothingOpen(server);
   });
 });

@@ -15,7 +15,7 @@ const homes = [
   { folder: here('../../examples/migration/'), tests: here('migration.test.ts') },
 ];
 
-/** Installs the peers before the tests that need them, and skips a run that has no such test. */
+/** Installs the peers before the tests that need them. Does nothing if no test of the run needs them. */
 export default async function install(project: TestProject): Promise<void> {
   const { testFiles } = await project.globTestFiles(parseCLI(['vitest', ...process.argv.slice(2)]).filter);
   for (const { folder, tests } of homes) {
@@ -45,8 +45,8 @@ async function installIn(folder: string): Promise<void> {
 }
 
 async function isInstalled(installed: string, lock: string): Promise<boolean> {
-  const found = await readFile(join(installed, stamp), 'utf8').catch(() => undefined);
-  return found === lock;
+  const installedLock = await readFile(join(installed, stamp), 'utf8').catch(() => undefined);
+  return installedLock === lock;
 }
 
 async function npmCi(prefix: string): Promise<void> {

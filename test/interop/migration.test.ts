@@ -7,7 +7,7 @@ import { type Client, connect } from 'fullmcp/client';
 import { describe, expect, test } from 'vitest';
 import { run, startHttp } from '../support/processes.js';
 
-// The programs of the migration pages, before and after: they get the same requests and must answer alike.
+// The programs of the migration pages, before and after the migration: they get the same requests and must answer alike.
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const oldProgram = (file: string): string => `${root}examples/migration/${file}.js`;
@@ -27,48 +27,48 @@ describe('the servers before and after a migration', { timeout: 60_000 }, () => 
 
   test.each(servers)('identify the caller by a token over HTTP, and reject others: %s', async (name) => {
     const old = await startHttp(oldProgram(`${name}/http`), String(await freePort()));
-    const mine = await startHttp(newProgram('http'));
+    const ours = await startHttp(newProgram('http'));
     try {
       expect(await callers(old.url)).toEqual(['ada', 'unauthorized']);
-      expect(await callers(mine.url)).toEqual(['ada', 'unauthorized']);
+      expect(await callers(ours.url)).toEqual(['ada', 'unauthorized']);
     } finally {
-      await Promise.all([old.stop(), mine.stop()]);
+      await Promise.all([old.stop(), ours.stop()]);
     }
   });
 });
 
 describe('the clients before and after a migration', { timeout: 60_000 }, () => {
   test.each(['sdk-v1', 'sdk-v2'])('print the same lines: %s', async (name) => {
-    const old = await printed(oldProgram(`${name}/client`));
-    expect(old).toEqual(await printed(newProgram('client')));
+    const old = await linesOf(oldProgram(`${name}/client`));
+    expect(old).toEqual(await linesOf(newProgram('client')));
     expect(old).toContain('Booked 2 seats');
   });
 });
 
 /** Everything that a client sees of a server, in a comparable form. */
 async function interview(script: string, revision: '2025-11-25' | '2026-07-28'): Promise<unknown> {
-  const heard: unknown[] = [];
+  const events: unknown[] = [];
   await using client = await connect(
     { command: process.execPath, args: [script] },
     {
       revision,
       elicit: ({ message, schema }) => {
-        heard.push(message, Object.keys(schema['properties'] as object));
+        events.push(message, Object.keys(schema['properties'] as object));
         return { action: 'accept', content: { seats: 2 } };
       },
       sample: ({ messages, maxTokens }) => {
-        heard.push(messages, maxTokens);
+        events.push(messages, maxTokens);
         return { role: 'assistant', model: 'small-1', content: { type: 'text', text: 'Short.' } };
       },
       // FastMCP wraps the text of a log message in an object.
-      onLog: ({ level, data }) => heard.push(level, (data as { message?: string }).message ?? data),
-      progress: ({ progress, total }) => heard.push(`${progress}/${total}`),
+      onLog: ({ level, data }) => events.push(level, (data as { message?: string }).message ?? data),
+      progress: ({ progress, total }) => events.push(`${progress}/${total}`),
     },
   );
-  return { ...(await listed(client)), ...(await called(client)), heard };
+  return { ...(await readLists(client)), ...(await useAll(client)), events };
 }
 
-async function listed(client: Client): Promise<object> {
+async function readLists(client: Client): Promise<object> {
   const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
   const tools = await client.tools().all();
   const resources = await client.resources().all();
@@ -94,21 +94,21 @@ async function listed(client: Client): Promise<object> {
   };
 }
 
-async function called(client: Client): Promise<object> {
+async function useAll(client: Client): Promise<object> {
   const call = async (name: string, args?: object): Promise<object> => {
     const { content, data, isError } = await client.callTool(name, args);
     // The client reads a number from the text of a fullmcp server, which declares it.
     return { content, data: typeof data === 'object' ? data : undefined, isError };
   };
-  const refused = await client.callTool('add', { a: 1, b: 'x' }).then(
+  const isRejected = await client.callTool('add', { a: 1, b: 'x' }).then(
     ({ isError }) => isError,
-    () => true, // an error of the protocol, in FastMCP
+    () => true, // FastMCP answers with a protocol error.
   );
   return {
     add: await call('add', { a: 2, b: 40 }),
     found: await call('find_order', { id: 1 }),
     missing: await call('find_order', { id: 9 }),
-    refused,
+    isRejected,
     imported: await call('import_orders', { count: 3 }),
     booked: await call('book'),
     summarized: await call('summarize', { text: 'Long.' }),
@@ -124,15 +124,15 @@ async function called(client: Client): Promise<object> {
 async function callers(url: string): Promise<unknown[]> {
   await using client = await connect(url, { auth: 'secret-of-ada' });
   const { text } = await client.callTool('who_am_i');
-  const refused = await connect(url, { auth: 'made-up' }).then(
+  const error = await connect(url, { auth: 'made-up' }).then(
     () => 'connected',
-    (error: { code?: unknown }) => error.code,
+    (reason: { code?: unknown }) => reason.code,
   );
-  return [text, refused];
+  return [text, error];
 }
 
-/** The lines that a client prints about the server after the migration; tools are listed in any order. */
-async function printed(script: string): Promise<string[]> {
+/** The lines that a client prints about the server after the migration. */
+async function linesOf(script: string): Promise<string[]> {
   const { code, stdout, stderr } = await run(process.execPath, [script, newProgram('stdio')], process.env);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return stdout.split('\n');

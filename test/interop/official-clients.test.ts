@@ -1,9 +1,9 @@
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fixture, type HttpProcess, startHttp } from '../support/processes.js';
-import { type Connection, connectTo, type Row, rows, toldOf } from './support/connections.js';
+import { type Connection, connectTo, type Row, rows, untilNotified } from './support/connections.js';
 
-// Every scenario with every official client over every transport it has, against the built package in a process.
+// Every scenario with every official client over each of its transports, against the built package in its own process.
 
 type Scenario = (connection: Connection, row: Row) => Promise<void>;
 
@@ -30,7 +30,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     });
   },
 
-  async 'walks the pages of tools'({ client }, { who }) {
+  async 'reads all pages of tools'({ client }, { who }) {
     const names: string[] = [];
     let cursor: string | undefined;
     let pages = 0;
@@ -64,13 +64,13 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     expect((await call('add', { a: 2, b: 40 })).content).toEqual([{ type: 'text', text: '42' }]);
   },
 
-  async 'checks structured output against the schema it listed'({ client, call }) {
+  async 'accepts structured output of a tool that it has listed'({ client, call }) {
     await client.listTools();
     const { structuredContent } = await call('weather', { city: 'Oslo' });
     expect(structuredContent).toEqual({ city: 'Oslo', degrees: 21.5 });
   },
 
-  async 'sees a failed tool and wrong arguments as results'({ call }) {
+  async 'gets a failed tool and wrong arguments as results'({ call }) {
     const failed = await call('fail');
     expect(failed).toMatchObject({ isError: true, content: [{ text: 'Order 7 does not exist' }] });
     const wrong = await call('add', { a: 'two', b: 40 });
@@ -82,7 +82,10 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     await expect(call('nothing')).rejects.toMatchObject({ code: -32602 });
   },
 
-  async 'repeats a parameter in a header where the revision has that'({ client, call }, { modern, over }) {
+  async 'mirrors a parameter in a header if the revision has such headers'(
+    { client, call },
+    { modern, over },
+  ) {
     await client.listTools();
     const { structuredContent } = await call('region', { region: 'Zürich' });
     expect(structuredContent).toEqual({ region: 'Zürich', header: modern && over === 'http' });
@@ -121,17 +124,17 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   // distance no attempt succeeds.
   async 'gets every progress notification'({ call }) {
     const expected = [1, 2, 3, 4, 5];
-    let got: number[] = [];
-    for (let attempt = 0; attempt < 5 && got.length < expected.length; attempt++) {
-      got = [];
-      const onprogress = ({ progress }: { progress: number }): void => void got.push(progress);
+    let steps: number[] = [];
+    for (let attempt = 0; attempt < 5 && steps.length < expected.length; attempt++) {
+      steps = [];
+      const onprogress = ({ progress }: { progress: number }): void => void steps.push(progress);
       const { content } = await call('count', { to: 5 }, { onprogress });
       expect(content).toEqual([{ type: 'text', text: 'counted to 5' }]);
     }
-    expect(got).toEqual(expected);
+    expect(steps).toEqual(expected);
   },
 
-  async 'cancels a call, and goes on'({ call }, row) {
+  async 'cancels a call, and its handler sees that'({ call }, row) {
     const key = `cancel ${row.who} ${row.over}`;
     const controller = new AbortController();
     const onprogress = (): void => controller.abort('enough');
@@ -150,35 +153,41 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     expect(order).toEqual(['fast', 'slow']);
   },
 
-  async 'is told of changes'(connection, row) {
-    const { call, told } = connection;
+  async 'is notified of changes until it unsubscribes'(connection, row) {
+    const { call, notifications } = connection;
     const uri = `text://hello?${row.who} ${row.over}`;
     const watching = await connection.watch(uri);
     await call('touch', { uri: 'text://other' });
     await call('touch', { uri });
-    await toldOf(connection, 'notifications/resources/updated', (params) => params['uri'] === uri);
+    await untilNotified(connection, 'notifications/resources/updated', (params) => params['uri'] === uri);
     await call('grow', { name: 'grown' });
     for (const kind of ['tools', 'resources', 'prompts']) {
-      await toldOf(connection, `notifications/${kind}/list_changed`);
+      await untilNotified(connection, `notifications/${kind}/list_changed`);
     }
     await watching.end();
     const next = await connection.watch(`${uri} again`);
     await call('touch', { uri });
     await call('touch', { uri: `${uri} again` });
-    await toldOf(connection, 'notifications/resources/updated', (params) => params['uri'] === `${uri} again`);
+    await untilNotified(
+      connection,
+      'notifications/resources/updated',
+      (params) => params['uri'] === `${uri} again`,
+    );
     await next.end();
-    const updates = told.filter(({ method }) => method === 'notifications/resources/updated');
+    const updates = notifications.filter(({ method }) => method === 'notifications/resources/updated');
     expect(updates.map(({ params }) => params?.['uri'])).toEqual([uri, `${uri} again`]);
   },
 
-  async 'gets the log from the level it asks for'(connection) {
-    const before = connection.told.length;
+  async 'gets log messages from the requested level upwards'(connection) {
+    const before = connection.notifications.length;
     await connection.callWithLog('warning', 'chatter');
-    await toldOf(connection, 'notifications/message');
+    await untilNotified(connection, 'notifications/message');
     await connection.callWithLog('debug', 'chatter');
-    await toldOf(connection, 'notifications/message', ({ level }) => level === 'debug');
-    const said = connection.told.slice(before).filter(({ method }) => method === 'notifications/message');
-    expect(said.map(({ params }) => params)).toMatchObject([
+    await untilNotified(connection, 'notifications/message', ({ level }) => level === 'debug');
+    const messages = connection.notifications
+      .slice(before)
+      .filter(({ method }) => method === 'notifications/message');
+    expect(messages.map(({ params }) => params)).toMatchObject([
       { level: 'warning', data: { loud: true }, logger: 'fixture' },
       { level: 'debug', data: 'quiet', logger: 'fixture' },
       { level: 'warning', data: { loud: true }, logger: 'fixture' },
@@ -225,7 +234,7 @@ describe.each(rows)('client $who over $over', (row) => {
   }
 
   if (row.over === 'http' && !row.modern) {
-    test('ends its session when it closes', async () => {
+    test('ends its session with terminateSession', async () => {
       const { sessionId } = connection.transport;
       expect(sessionId).toEqual(expect.any(String));
       await connection.transport.terminateSession?.();
@@ -240,7 +249,7 @@ describe.each(rows)('client $who over $over', (row) => {
 });
 
 function isExpected({ message }: Error, { over, modern }: Row): boolean {
-  // A client that could not read in time drops progress, and reports that.
+  // A client that did not read in time drops progress notifications and reports that.
   if (message.includes('unknown token')) return true;
   // A cancelled call of a session is answered: a stream that ends without an answer makes these clients reconnect for it.
   return (

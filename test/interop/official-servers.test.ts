@@ -5,11 +5,11 @@ import { type Client, type ConnectOptions, connect, type LogMessage, type Target
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { soon, until } from '../support/until.js';
 import {
-  keptAliveBy,
-  nothingOpen,
+  activeHandles,
   type ObservedServer,
-  running,
+  processesWith,
   startObserved,
+  untilNothingOpen,
 } from './support/observed-server.js';
 
 // Our client against servers made with both official SDKs, over every transport that they serve.
@@ -33,7 +33,7 @@ const forOneRequest = ['questions', 'changes', 'log'] as const;
 const rows: readonly Row[] = [
   { sdk: 'v1', over: 'stdio', transport: 'stdio', revision: session },
   { sdk: 'v1', over: '/sessions', transport: 'http', revision: session },
-  // Progress comes on another stream than the answer, and may come after it.
+  // Progress comes on another stream than the response, and may come after it.
   { sdk: 'v1', over: '/json', transport: 'http', revision: session, lacks: ['progress'] },
   { sdk: 'v1', over: '/stateless', transport: 'http', revision: session, lacks: forOneRequest },
   { sdk: 'v1', over: '/sse', transport: 'http+sse', revision: session },
@@ -71,7 +71,7 @@ let before: readonly string[];
 
 beforeAll(async () => {
   for (const sdk of ['v1', 'v2'] as const) servers[sdk] = await startObserved(script(sdk), 'http');
-  before = keptAliveBy();
+  before = activeHandles();
 });
 
 afterAll(async () => {
@@ -88,7 +88,7 @@ interface Scene {
 type Scenario = (scene: Scene, row: Row) => Promise<void>;
 
 const scenarios: Readonly<Record<string, Scenario>> = {
-  async 'finds out what the server is'({ client }, { sdk, transport, revision }) {
+  async 'tells the client its name, revision and capabilities'({ client }, { sdk, transport, revision }) {
     expect(client.info()).toMatchObject({ status: 'ready', transport, revision, reconnects: 0 });
     expect(client.server).toMatchObject({
       revision,
@@ -99,10 +99,10 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     expect(await client.ping()).toBeGreaterThanOrEqual(0);
   },
 
-  async 'lists everything'({ client }, { sdk }) {
-    const listed = await client.tools().all();
-    expect(listed.map(({ name }) => name)).toEqual(sdk === 'v2' ? [...tools, 'region'] : tools);
-    expect(listed[1]).toMatchObject({
+  async 'lists its tools, resources, templates and prompts'({ client }, { sdk }) {
+    const allTools = await client.tools().all();
+    expect(allTools.map(({ name }) => name)).toEqual(sdk === 'v2' ? [...tools, 'region'] : tools);
+    expect(allTools[1]).toMatchObject({
       inputSchema: { properties: { city: { type: 'string' } } },
       outputSchema: { properties: { degrees: { type: 'number' } } },
       annotations: { readOnlyHint: true },
@@ -114,7 +114,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     ]);
   },
 
-  async 'calls tools, and tells their failures from errors'({ client }) {
+  async 'runs tools, and reports their failures as results and other errors as errors'({ client }) {
     expect((await client.callTool('add', { a: 2, b: 40 })).text).toBe('42');
     const weather = await client.callTool('weather', { city: 'Oslo' });
     expect(weather.data).toEqual({ city: 'Oslo', degrees: 21.5 });
@@ -129,14 +129,14 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     });
   },
 
-  async 'repeats a parameter in a header where the revision has that'({ client }, row) {
+  async 'gets a parameter mirrored in a header if the revision has such headers'({ client }, row) {
     if (row.sdk === 'v1') return;
-    const repeated = row.transport === 'http' && row.revision === newest;
+    const isMirrored = row.transport === 'http' && row.revision === newest;
     const { text } = await client.callTool('region', { region: 'Zürich' });
-    expect(text).toBe(`Zürich, header: ${repeated}`);
+    expect(text).toBe(`Zürich, header: ${isMirrored}`);
   },
 
-  async 'reads a resource and a template'({ client }) {
+  async 'serves a resource and a template, and rejects an unknown URI'({ client }) {
     expect(await client.readResource('text://hello')).toMatchObject({
       text: 'Hello, world',
       contents: [{ mimeType: 'text/plain' }],
@@ -148,7 +148,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     });
   },
 
-  async 'gets a prompt and completes arguments'({ client }) {
+  async 'renders a prompt and completes arguments'({ client }) {
     const { messages } = await client.getPrompt('review', { code: '1 + 1', language: 'tcl' });
     expect(messages).toEqual([{ role: 'user', content: { type: 'text', text: 'Review this tcl:\n1 + 1' } }]);
     const language = await client.complete({ prompt: 'review', argument: 'language', value: 't' });
@@ -157,43 +157,43 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     expect(id.values).toEqual(['ada', 'alan']);
   },
 
-  async 'hears of progress'({ client }, { lacks = [] }) {
-    const heard: unknown[] = [];
+  async 'reports progress, where it can'({ client }, { lacks = [] }) {
+    const events: unknown[] = [];
     const { text } = await client.callTool(
       'count',
       { to: 5 },
-      { onProgress: (progress) => heard.push(progress) },
+      { onProgress: (progress) => events.push(progress) },
     );
     expect(text).toBe('counted to 5');
     if (lacks.includes('progress')) return;
-    expect(heard).toEqual(
+    expect(events).toEqual(
       [1, 2, 3, 4, 5].map((progress) => ({ progress, total: 5, message: `step ${progress}` })),
     );
   },
 
-  async 'answers what the server asks'({ client }, { lacks = [] }) {
+  async 'gets answers to its questions, or a failed call where it cannot ask'({ client }, { lacks = [] }) {
     if (lacks.includes('questions')) {
       expect(await client.callTool('name')).toMatchObject({ isError: true });
       return;
     }
-    const asked = await Promise.all([
+    const results = await Promise.all([
       client.callTool('name'),
       client.callTool('slogan'),
       client.callTool('folders'),
     ]);
-    expect(asked.map(({ text }) => text)).toEqual([
+    expect(results.map(({ text }) => text)).toEqual([
       'accept: {"name":"Ada","polite":true}',
       'small: Ada adds up',
       'file:///work',
     ]);
   },
 
-  async 'sends the user to a page'({ client, key }, { lacks = [] }) {
+  async 'sends the user to a URL, where it can ask'({ client, key }, { lacks = [] }) {
     if (lacks.includes('questions')) return;
     expect((await client.callTool('consent', { id: key })).text).toBe('agreed');
   },
 
-  async 'cancels a call, and goes on'({ client, key }) {
+  async 'sees the cancellation of a call'({ client, key }) {
     const stop = new AbortController();
     const waiting = client.callTool('wait', { key }, { signal: stop.signal });
     await client.callTool('gate', { key: `${key} came` });
@@ -203,39 +203,39 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     expect((await client.callTool('gate', { key })).text).toBe(`${key} is open`);
   },
 
-  async 'hears of changes'({ client, key }, { lacks = [] }) {
+  async 'announces changes until the client unsubscribes, where it can'({ client, key }, { lacks = [] }) {
     const uri = `text://${key.replaceAll(/\W/g, '-')}`;
-    const heard: string[] = [];
+    const events: string[] = [];
     const subscription = await client.subscribe(
       { uris: [uri], tools: true, resources: true, prompts: true },
-      { onChange: (change) => heard.push(change.kind === 'resource' ? change.uri : change.kind) },
+      { onChange: (change) => events.push(change.kind === 'resource' ? change.uri : change.kind) },
     );
     expect(subscription.accepted).toEqual({ uris: [uri], tools: true, resources: true, prompts: true });
     if (lacks.includes('changes')) return subscription.close();
     await client.callTool('touch', { uri: 'text://other' });
     await client.callTool('touch', { uri });
-    await until('the change is heard', () => heard.length > 0);
+    await until('a change has arrived', () => events.length > 0);
     await client.callTool('grow');
-    await until('everything is heard', () => new Set(heard).size >= 4);
-    expect([...new Set(heard)].sort()).toEqual(['prompts', 'resources', uri, 'tools']);
+    await until('all changes have arrived', () => new Set(events).size >= 4);
+    expect([...new Set(events)].sort()).toEqual(['prompts', 'resources', uri, 'tools']);
     await subscription.close();
     const again = await client.subscribe(`${uri}-again`);
     const changes = again[Symbol.asyncIterator]();
-    heard.length = 0;
+    events.length = 0;
     await client.callTool('touch', { uri });
     await client.callTool('touch', { uri: `${uri}-again` });
     const change = { kind: 'resource', uri: `${uri}-again` };
     expect(await soon('The change', changes.next())).toEqual({ done: false, value: change });
     await again.close();
-    expect(heard).toEqual([]);
+    expect(events).toEqual([]);
   },
 
-  async 'hears the log from the level it asks for'({ client, log }, { lacks = [] }) {
+  async 'sends log messages from the requested level upwards, where it can'({ client, log }, { lacks = [] }) {
     expect((await client.callTool('chatter', {}, { logLevel: 'warning' })).text).toBe('logged');
     if (lacks.includes('log')) return;
-    await until('something is heard', () => log.length > 0);
+    await until('a message has arrived', () => log.length > 0);
     await client.callTool('chatter', {}, { logLevel: 'debug' });
-    await until('everything is heard', () => log.length >= 3);
+    await until('all messages have arrived', () => log.length >= 3);
     const warning = { level: 'warning', logger: 'fixture', data: { loud: true } };
     expect(log).toEqual([warning, { level: 'debug', logger: 'fixture', data: 'quiet' }, warning]);
   },
@@ -272,7 +272,7 @@ describe.each(rows)('a server of $sdk over $over, revision $revision', (row) => 
     await scenario({ client, log, key: `${name} ${sdk} ${over} ${pinned}` }, row);
   });
 
-  test('causes no reported problems, and leaves nothing open', async () => {
+  test('causes no problems, and has nothing open after the client closes', async () => {
     const { problems, reconnects, pending } = client.info();
     expect({ problems, reconnects, pending }).toEqual({ problems: [], reconnects: 0, pending: 0 });
     const key = `left ${sdk} ${over} ${pinned}`;
@@ -282,15 +282,15 @@ describe.each(rows)('a server of $sdk over $over, revision $revision', (row) => 
     await Promise.all([client.close(), expect(waiting).rejects.toMatchObject({ code: 'connection_closed' })]);
     expect(client.status).toBe('closed');
     await until('nothing more than before keeps this process alive', () =>
-      isDeepStrictEqual(keptAliveBy(), before),
+      isDeepStrictEqual(activeHandles(), before),
     );
     if (isProcess) {
       expect(() => process.kill(pid, 0)).toThrow('ESRCH');
-      expect(await running(`${script(sdk)} ${over}`)).toEqual([]);
+      expect(await processesWith(`${script(sdk)} ${over}`)).toEqual([]);
       return;
     }
     const server = servers[sdk] as ObservedServer;
-    await nothingOpen(server);
+    await untilNothingOpen(server);
     expect(await (await fetch(`${server.origin}/open-sessions`)).text()).toBe('0');
   });
 });

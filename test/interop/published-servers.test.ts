@@ -7,18 +7,18 @@ import { type Client, connect } from 'fullmcp/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { soon, until } from '../support/until.js';
 import {
-  installed,
-  nothingOpen,
   type ObservedServer,
-  running,
+  pathInPackage,
+  processesWith,
   startObserved,
+  untilNothingOpen,
 } from './support/observed-server.js';
 
 // Our client against servers as users install them. None of them needs a network or a credential.
 
-const filesystem = installed('@modelcontextprotocol/server-filesystem/dist/index.js');
-const everything = installed('@modelcontextprotocol/server-everything/dist/index.js');
-const playwright = installed('@playwright/mcp/cli.js');
+const filesystem = pathInPackage('@modelcontextprotocol/server-filesystem/dist/index.js');
+const everything = pathInPackage('@modelcontextprotocol/server-everything/dist/index.js');
+const playwright = pathInPackage('@playwright/mcp/cli.js');
 const withoutBrowser = ['--headless', '--isolated', '--executable-path', '/there/is/no/browser'];
 
 let folder: string;
@@ -26,8 +26,8 @@ let browser: ObservedServer;
 
 beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'published-servers-')));
-  const where = ['--host', '127.0.0.1', '--port', '0', '--allowed-hosts', '*'];
-  browser = await startObserved(playwright, ...where, ...withoutBrowser);
+  const address = ['--host', '127.0.0.1', '--port', '0', '--allowed-hosts', '*'];
+  browser = await startObserved(playwright, ...address, ...withoutBrowser);
 }, 20_000);
 
 afterAll(async () => {
@@ -59,7 +59,7 @@ describe('the filesystem server', () => {
     'list_allowed_directories',
   ];
 
-  test('works on the given folder, and ends with the package runner that started it', async () => {
+  test('works only in its folder, and ends together with the package runner that started it', async () => {
     const own = await newFolder('own');
     await using client = await connect({
       command: 'npx',
@@ -67,8 +67,8 @@ describe('the filesystem server', () => {
       cwd: fileURLToPath(new URL('.', import.meta.url)),
     });
     expect(client.info()).toMatchObject({ transport: 'stdio', revision: '2025-11-25' });
-    const listed = await client.tools().all();
-    expect(listed.map(({ name }) => name)).toEqual(tools);
+    const allTools = await client.tools().all();
+    expect(allTools.map(({ name }) => name)).toEqual(tools);
 
     const path = join(own, 'poem.txt');
     const call = async (name: string, args: object): Promise<string> =>
@@ -92,10 +92,10 @@ describe('the filesystem server', () => {
     expect(outside).toMatchObject({ isError: true, text: expect.stringContaining('Access denied') });
     expect(() => outside.unwrap()).toThrow('Access denied');
 
-    if (process.platform !== 'win32') expect((await running(own)).length).toBeGreaterThan(1);
+    if (process.platform !== 'win32') expect((await processesWith(own)).length).toBeGreaterThan(1);
     expect(client.info().problems).toEqual([]);
     await client.close();
-    expect(await running(own)).toEqual([]);
+    expect(await processesWith(own)).toEqual([]);
   });
 
   test("works on the client's roots, and follows their changes", async () => {
@@ -113,7 +113,7 @@ describe('the filesystem server', () => {
     expect((await client.callTool('write_file', { path, content: 'new' })).isError).toBe(false);
     expect(await readFile(path, 'utf8')).toBe('new');
     await client.close();
-    expect(await running('server-filesystem')).toEqual([]);
+    expect(await processesWith('server-filesystem')).toEqual([]);
   });
 });
 
@@ -122,26 +122,29 @@ describe('the Playwright server', () => {
     { over: 'stdio', transport: 'stdio' },
     { over: '/mcp', transport: 'http' },
     { over: '/sse', transport: 'http+sse' },
-  ])('answers calls over $over', async ({ over, transport }) => {
-    const isProcess = over === 'stdio';
-    const target = { command: process.execPath, args: [playwright, ...withoutBrowser], cwd: folder };
-    await using client: Client = await connect(isProcess ? target : `${browser.origin}${over}`);
-    expect(client.info()).toMatchObject({ transport, revision: '2025-11-25', problems: [] });
-    expect(client.server.info?.name).toBe('Playwright');
-    const tools = await client.tools().all();
-    expect(tools.length).toBeGreaterThan(20);
-    expect(tools.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['browser_navigate', 'browser_snapshot', 'browser_click', 'browser_tabs']),
-    );
-    const called = await client.callTool('browser_tabs', { action: 'list' });
-    expect(called).toMatchObject({
-      isError: true,
-      text: expect.stringContaining("executable doesn't exist"),
-    });
-    await client.close();
-    if (!isProcess) await nothingOpen(browser);
-    else expect(await running(target.args.join(' '))).toEqual([]);
-  });
+  ])(
+    'lists its tools, and reports a missing browser as a failed call, over $over',
+    async ({ over, transport }) => {
+      const isProcess = over === 'stdio';
+      const target = { command: process.execPath, args: [playwright, ...withoutBrowser], cwd: folder };
+      await using client: Client = await connect(isProcess ? target : `${browser.origin}${over}`);
+      expect(client.info()).toMatchObject({ transport, revision: '2025-11-25', problems: [] });
+      expect(client.server.info?.name).toBe('Playwright');
+      const tools = await client.tools().all();
+      expect(tools.length).toBeGreaterThan(20);
+      expect(tools.map(({ name }) => name)).toEqual(
+        expect.arrayContaining(['browser_navigate', 'browser_snapshot', 'browser_click', 'browser_tabs']),
+      );
+      const result = await client.callTool('browser_tabs', { action: 'list' });
+      expect(result).toMatchObject({
+        isError: true,
+        text: expect.stringContaining("executable doesn't exist"),
+      });
+      await client.close();
+      if (!isProcess) await untilNothingOpen(browser);
+      else expect(await processesWith(target.args.join(' '))).toEqual([]);
+    },
+  );
 });
 
 describe('the ESLint server', () => {
@@ -152,7 +155,7 @@ describe('the ESLint server', () => {
     await writeFile(path, 'var answer = 42;\n');
     await using client = await connect({
       command: process.execPath,
-      args: [installed('@eslint/mcp/src/mcp-cli.js')],
+      args: [pathInPackage('@eslint/mcp/src/mcp-cli.js')],
       cwd: project,
     });
     expect(client.server).toMatchObject({ info: { name: 'ESLint' }, revision: '2025-11-25' });
@@ -165,12 +168,12 @@ describe('the ESLint server', () => {
     });
     expect(client.info().problems).toEqual([]);
     await client.close();
-    expect(await running('@eslint/mcp')).toEqual([]);
+    expect(await processesWith('@eslint/mcp')).toEqual([]);
   });
 });
 
 describe('several servers of one config file', () => {
-  test('act as one server', async () => {
+  test('can be used as one server', async () => {
     const own = await newFolder('shared');
     const config = join(folder, 'config.json');
     const mcpServers = {
@@ -204,8 +207,8 @@ describe('several servers of one config file', () => {
     expect(await soon('The change', changes.next())).toMatchObject({ value: { kind: 'resource', uri } });
     expect(client.info()).toMatchObject({ transport: 'group', problems: [], reconnects: 0 });
     await client.close();
-    expect(await running(`${everything} stdio`)).toEqual([]);
-    expect(await running(filesystem)).toEqual([]);
-    await nothingOpen(browser);
+    expect(await processesWith(`${everything} stdio`)).toEqual([]);
+    expect(await processesWith(filesystem)).toEqual([]);
+    await untilNothingOpen(browser);
   });
 });

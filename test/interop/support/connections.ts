@@ -2,7 +2,6 @@ import process from 'node:process';
 import { vi } from 'vitest';
 import { fixture } from '../../support/processes.js';
 import {
-  type Asked,
   type CallOptions,
   type Client,
   ClientV1,
@@ -13,6 +12,7 @@ import {
   HttpV2,
   ListRootsRequestSchema,
   type Notification,
+  type Question,
   SseV1,
   SseV2,
   StdioV1,
@@ -22,12 +22,12 @@ import {
   WebSocketV1,
 } from './peers.js';
 
-/** A real client with a connection, and the few points in which clients and eras differ. */
+/** A real client with a connection. It hides the few differences between clients and eras. */
 export interface Connection {
   readonly client: Client;
   readonly transport: Transport;
   /** Every notification of the server, except progress. */
-  readonly told: readonly Notification[];
+  readonly notifications: readonly Notification[];
   readonly errors: readonly Error[];
   readonly call: (name: string, args?: Record<string, unknown>, options?: CallOptions) => Promise<ToolResult>;
   /** Resolves when later changes will be announced. */
@@ -62,7 +62,7 @@ const NEWEST = '2026-07-28';
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 
 /** Answers the server's questions. */
-export type Answering = (asked: Asked) => Promise<object>;
+export type Answering = (question: Question) => Promise<object>;
 
 export async function connectTo(
   url: string,
@@ -80,11 +80,11 @@ export async function connectTo(
     for (const [method, schema] of questions)
       client.setRequestHandler(who === 'v1' ? schema : method, answering);
   }
-  const told: Notification[] = [];
+  const notifications: Notification[] = [];
   const errors: Error[] = [];
   client.onerror = (error) => errors.push(error);
   client.fallbackNotificationHandler = async (notification) => {
-    told.push(notification);
+    notifications.push(notification);
   };
   await client.connect(transport);
 
@@ -96,7 +96,7 @@ export async function connectTo(
   return {
     client,
     transport,
-    told,
+    notifications,
     errors,
     call,
     async watch(uri) {
@@ -165,12 +165,12 @@ function standingStream(): { readonly fetch: typeof fetch; readonly opened: Prom
 }
 
 /** Waits for this notification of the server, and returns it. */
-export function toldOf(
-  { told }: Pick<Connection, 'told'>,
+export function untilNotified(
+  { notifications }: Pick<Connection, 'notifications'>,
   method: string,
   matches: (params: Record<string, unknown>) => boolean = () => true,
 ): Promise<Notification> {
-  return vi.waitUntil(() => told.find((it) => it.method === method && matches(it.params ?? {})), {
+  return vi.waitUntil(() => notifications.find((it) => it.method === method && matches(it.params ?? {})), {
     timeout: 5000,
     interval: 5,
   });

@@ -9,9 +9,9 @@ import {
   type Root,
   type SamplingRequest,
 } from 'fullmcp/client';
-import { installed, type ObservedServer, startObserved } from './observed-server.js';
+import { type ObservedServer, pathInPackage, startObserved } from './observed-server.js';
 
-export const script: string = installed('@modelcontextprotocol/server-everything/dist/index.js');
+export const script: string = pathInPackage('@modelcontextprotocol/server-everything/dist/index.js');
 
 export interface Row {
   readonly over: 'stdio' | 'sse' | 'streamableHttp';
@@ -25,7 +25,7 @@ export const rows: readonly Row[] = [
   { over: 'streamableHttp', path: '/mcp', transport: 'http' },
 ];
 
-/** The server with a client, and what the client was asked. */
+/** The server with a client, and the questions to the client. */
 export interface Scene {
   readonly client: Client;
   /** Only if the server is not on stdio. */
@@ -43,7 +43,7 @@ export async function open({ over, path }: Row): Promise<Scene> {
   const forms: ElicitForm[] = [];
   const visits: ElicitUrl[] = [];
   const samplings: SamplingRequest[] = [];
-  // The server may ask for them at any time, even while the rest is still being set up.
+  // The server may ask for the roots at any time, even while the client is still connecting.
   const stage: Pick<Scene, 'roots'> = { roots: [{ uri: 'file:///work', name: 'work' }] };
   const server = over === 'stdio' ? undefined : await startObserved(script, over);
   const client = await connect(
@@ -71,7 +71,7 @@ export async function open({ over, path }: Row): Promise<Scene> {
     },
   );
   await client.tools().all();
-  // The server takes a while, so other tests go first.
+  // This call takes a while, so it starts before the other tests run.
   const research = client.callTool('simulate-research-query', { topic: 'python', ambiguous: true });
   research.catch(() => undefined);
   return Object.assign(stage, { client, server, research, log, forms, visits, samplings });

@@ -39,9 +39,9 @@ export async function startObserved(script: string, ...args: readonly string[]):
     origin: `http://127.0.0.1:${port}`,
     output: () => output,
     async openRequests() {
-      const told = next<{ open: number }>(child);
+      const report = next<{ open: number }>(child);
       child.send('open?');
-      return (await told).open;
+      return (await report).open;
     },
     stop: async () => void (await ended(child, () => child.kill('SIGKILL'))),
   };
@@ -52,26 +52,26 @@ async function next<T>(child: ChildProcess): Promise<T> {
   return message as T;
 }
 
-/** Resolves when a client that was closed has left no request open. */
-export function nothingOpen({ openRequests }: ObservedServer): Promise<void> {
+/** Resolves when the server has no open request. */
+export function untilNothingOpen({ openRequests }: ObservedServer): Promise<void> {
   return until('no request is open', async () => (await openRequests()) === 0);
 }
 
-/** The sockets, pipes and processes that keep this process alive. Connections for the next request of `fetch` do not. */
-export function keptAliveBy(): readonly string[] {
+/** The sockets, pipes and processes that keep this process alive. Idle connections that `fetch` keeps do not count. */
+export function activeHandles(): readonly string[] {
   return process
     .getActiveResourcesInfo()
     .filter((kind) => /socket|pipe|process/i.test(kind))
     .sort();
 }
 
-/** Where an installed package has a file. */
-export function installed(path: string): string {
+/** The path of a file in an installed package. */
+export function pathInPackage(path: string): string {
   return fileURLToPath(new URL(`../node_modules/${path}`, import.meta.url));
 }
 
 /** The processes below this one whose command contains these words. On Windows, which has no `ps`, none are found. */
-export async function running(words: string): Promise<readonly string[]> {
+export async function processesWith(words: string): Promise<readonly string[]> {
   if (process.platform === 'win32') return [];
   const listing = promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,args=']);
   const rows = (await listing).stdout.split('\n').flatMap((line) => {

@@ -87,11 +87,11 @@ export interface Client {
   }): Promise<{ completion: { values: string[] } }>;
   setLoggingLevel(level: string): Promise<unknown>;
   /** The first client takes a schema that contains the method, the second one takes its name. */
-  setRequestHandler(method: unknown, handler: (request: Asked) => Promise<object>): void;
+  setRequestHandler(method: unknown, handler: (request: Question) => Promise<object>): void;
 }
 
 /** A question from the server. */
-export interface Asked {
+export interface Question {
   readonly method: string;
   readonly params?: { readonly message?: string; readonly messages?: readonly object[] };
 }
