@@ -83,8 +83,8 @@ function asChoice(field: JsonObject): JsonObject {
   const options = anyOf ?? oneOf;
   if (Array.isArray(options)) {
     if (!options.every(isConstant)) return { ...rest, anyOf: options };
-    const titled = options.every(({ title }) => typeof title === 'string');
-    return titled
+    const hasTitles = options.every(({ title }) => typeof title === 'string');
+    return hasTitles
       ? {
           ...rest,
           type: 'string',
@@ -111,6 +111,6 @@ function areStrings(values: unknown): values is string[] {
   return Array.isArray(values) && values.every((value) => typeof value === 'string');
 }
 
-function unsuitableField(name: string, why: string): TypeError {
-  return new TypeError(`The field "${name}" cannot be shown in a form: ${why}`);
+function unsuitableField(name: string, reason: string): TypeError {
+  return new TypeError(`The field "${name}" cannot be shown in a form: ${reason}`);
 }

@@ -13,8 +13,8 @@ export interface InputRequired {
 }
 
 /**
- * Ends a run with questions, by key: return the result from the handler. `state` is encrypted, passes through the client, and
- * is in `ctx.resumed.state` of the next run.
+ * Ends a run with questions, by key: return the value of `inputRequired()` from the handler. `state` is encrypted, passes through
+ * the client, and is in `ctx.resumed.state` of the next run.
  */
 export function inputRequired(
   requests: Readonly<Record<string, InputRequest>>,

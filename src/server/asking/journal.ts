@@ -10,7 +10,7 @@ export interface Journal {
   readonly steps: ReadonlyMap<string, unknown>;
   /** Every key, in the order of first use, with the digest of its question; the digest of a step is empty. */
   readonly keys: ReadonlyMap<string, string>;
-  /** How often each question was answered and then asked with another content. */
+  /** How often each question has changed after it was answered. */
   readonly changes: ReadonlyMap<string, number>;
   /** Whether two questions or steps ever ran in parallel. */
   readonly parallel: boolean;

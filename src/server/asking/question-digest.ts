@@ -9,7 +9,7 @@ const encoder = new TextEncoder();
 
 /**
  * Digests everything that a client is shown: message, link, form and settings. An answer counts only for the question that was
- * shown. The run's secret id is part of the digest, so that nobody can prepare two questions with the same one.
+ * shown. The run's secret id is part of the digest, so that nobody can prepare two questions with the same digest.
  */
 export function questionDigest(run: string, request: InputRequest): string {
   return encodeBase64Url(sha256(encoder.encode(`${run} ${canonical(request)}`)).subarray(0, BYTES));
@@ -84,9 +84,9 @@ function fraction(root: number): number {
 }
 
 function firstPrimes(count: number): readonly number[] {
-  const found: number[] = [];
-  for (let candidate = 2; found.length < count; candidate++) {
-    if (found.every((prime) => candidate % prime !== 0)) found.push(candidate);
+  const primes: number[] = [];
+  for (let candidate = 2; primes.length < count; candidate++) {
+    if (primes.every((prime) => candidate % prime !== 0)) primes.push(candidate);
   }
-  return found;
+  return primes;
 }

@@ -62,7 +62,7 @@ function checkQuestion(question: unknown, example: string): void {
   if (!isObject(question)) throw new TypeError(`A question needs an object after its key: ${example}`);
 }
 
-/** Asks the user to fill in a form. */
+/** Makes the question that asks the user to fill in a form. */
 export function formQuestion<S extends Schema>(question: FormQuestion<S>): Question<ElicitResult<Infer<S>>> {
   checkQuestion(question, 'ctx.ask("size", { message, schema })');
   const { message, schema } = question;
@@ -78,15 +78,17 @@ export function formQuestion<S extends Schema>(question: FormQuestion<S>): Quest
         withDefaults(requestedSchema, (response as JsonObject)['content'] ?? {}),
       );
       if (checked instanceof Promise)
-        throw new TypeError('A form needs a schema that validates synchronously');
+        throw new TypeError(
+          'The schema of a form must validate synchronously: remove its asynchronous checks',
+        );
       return checked.ok ? { ok: true, value: { action, content: checked.value as Infer<S> } } : UNREADABLE;
     },
   };
 }
 
-/** Sends the user to a page. */
+/** Makes the question that sends the user to a page. */
 export function urlQuestion({ message, url }: UrlQuestion): Question<ElicitUrlResult> {
-  if (!URL.canParse(url)) throw new TypeError(`elicit: "${url}" is not a URL`);
+  if (!URL.canParse(url)) throw new TypeError(`ctx.elicit: "url" must be an absolute URL, not "${url}"`);
   return {
     request: { method: 'elicitation/create', params: { mode: 'url', message, url } },
     read(response) {
@@ -117,7 +119,7 @@ export interface SampleResult extends SamplingMessage {
   readonly text: string;
 }
 
-/** Asks the client's model. */
+/** Makes the question for the client's model. */
 export function sampleQuestion(question: SampleOptions): Question<SampleResult> {
   checkQuestion(question, 'ctx.sample("title", { messages, maxTokens })');
   const { messages, ...options } = question;
@@ -149,15 +151,15 @@ function textOf(content: SamplingContent | readonly SamplingContent[]): string {
   return blocks.map((block) => (block.type === 'text' ? block.text : '')).join('');
 }
 
-/** Asks for the folders that the client has open. */
+/** Makes the question for the folders that the client has open. */
 export function rootsQuestion(): Question<readonly Root[]> {
   return {
     request: { method: 'roots/list' },
     read(response) {
       const roots = isObject(response) ? response['roots'] : undefined;
-      const valid =
+      const isValid =
         Array.isArray(roots) && roots.every((root) => isObject(root) && typeof root['uri'] === 'string');
-      return valid ? { ok: true, value: roots as readonly Root[] } : UNREADABLE;
+      return isValid ? { ok: true, value: roots as readonly Root[] } : UNREADABLE;
     },
   };
 }
@@ -176,18 +178,20 @@ export function requiredCapabilities({ method, params = {} }: InputRequest): Cli
   }
 }
 
-/** Throws an error that names the capabilities that a client lacks. An elicitation capability without a mode means forms. */
-export function checkCapabilities(requires: ClientCapabilities, has: ClientCapabilities): void {
-  const { elicitation, sampling, roots } = requires;
+/** Throws if a client did not declare the required capabilities. An elicitation capability without a mode means forms. */
+export function checkCapabilities(required: ClientCapabilities, declared: ClientCapabilities): void {
+  const { elicitation, sampling, roots } = required;
   const isLacking =
-    (elicitation?.form && (!has.elicitation || (has.elicitation.url && !has.elicitation.form))) ||
-    (elicitation?.url && !has.elicitation?.url) ||
-    (sampling && (!has.sampling || (sampling.tools && !has.sampling.tools))) ||
-    (roots && !has.roots);
-  if (isLacking) throw missingCapability(requires);
+    (elicitation?.form &&
+      (!declared.elicitation || (declared.elicitation.url && !declared.elicitation.form))) ||
+    (elicitation?.url && !declared.elicitation?.url) ||
+    (sampling && (!declared.sampling || (sampling.tools && !declared.sampling.tools))) ||
+    (roots && !declared.roots);
+  if (isLacking) throw missingCapability(required);
 }
 
-const handlers: Readonly<Record<string, string>> = {
+/** The client's options that declare the capabilities. */
+const handlerOptions: Readonly<Record<string, string>> = {
   elicitation: 'elicit',
   sampling: 'sample',
   roots: 'roots',
@@ -198,7 +202,7 @@ export function missingCapability(required: ClientCapabilities): McpError {
   const names = Object.entries(required).map(([name, parts]) =>
     [name, ...Object.keys(parts as object)].join('.'),
   );
-  const options = Object.keys(required).map((name) => handlers[name] ?? name);
+  const options = Object.keys(required).map((name) => handlerOptions[name] ?? name);
   return new McpError(
     'missing_capability',
     `This call asks for something that the client did not declare: ${names.join(', ')}. Give the client a handler for it; with fullmcp: connect(target, { ${options.join(', ')} }).`,

@@ -1,4 +1,4 @@
-// One run of a handler, and the run of a handler that another handler called.
+// A run of a handler, and the nested run of a handler that another handler called.
 
 import { unref } from '../../async/unref.js';
 import { McpError } from '../../protocol/errors.js';
@@ -6,7 +6,7 @@ import type { Question } from './question.js';
 
 /** The argument of a step's function. */
 export interface Step {
-  /** A key that stays the same, however often the step has to run. Send it to services that accept an idempotency key. */
+  /** A key that is the same in every run of this step. Send it to services that accept an idempotency key. */
   readonly idempotencyKey: string;
 }
 
@@ -24,7 +24,7 @@ export interface Run {
   withdraw(prefix: string, reason: Error): void;
 }
 
-/** Throws for a missing key, which is an easy mistake. */
+/** Throws if the key of a question or step is missing. */
 export function checkKey(key: unknown): void {
   if (typeof key === 'string' && key !== '') return;
   throw new McpError(
@@ -33,7 +33,7 @@ export function checkKey(key: unknown): void {
   );
 }
 
-/** Thrown at the open questions to end a run. Code outside of this file cannot make one. */
+/** Thrown at the open questions of a run that ends to ask them. Only this file makes it. */
 class Suspension extends Error {
   constructor() {
     super(
@@ -67,17 +67,18 @@ export function markHandled<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
-const PATIENCE = 10;
-const LONGEST_PAUSE_MS = 1000;
+/** The number of rejections without a delay. */
+const UNDELAYED = 10;
+const LONGEST_DELAY_MS = 1000;
 
 /**
- * Rejects a question or step of a run that is over. A handler that catches the error and retries forever is slowed down:
- * without a turn of the event loop in between, it would block everything else.
+ * Rejects a question or step of a run that is over. A handler that catches the error and retries forever is slowed down: without
+ * a turn of the event loop in between, the handler would block everything else.
  */
 export function refuse(reason: Error, refusals: number): Promise<never> {
-  if (refusals <= PATIENCE) return markHandled(Promise.reject(reason));
-  const pauseMs = Math.min(refusals, LONGEST_PAUSE_MS);
-  return markHandled(new Promise((_, reject) => unref(setTimeout(reject, pauseMs, reason))));
+  if (refusals <= UNDELAYED) return markHandled(Promise.reject(reason));
+  const delayMs = Math.min(refusals, LONGEST_DELAY_MS);
+  return markHandled(new Promise((_, reject) => unref(setTimeout(reject, delayMs, reason))));
 }
 
 /** The run of the outer handler. It is made when it is first needed: most handlers neither ask questions nor run steps. */
@@ -112,11 +113,11 @@ export class NestedRun implements Run {
 
   #start<T>(begin: () => Promise<T>): Promise<T> {
     if (this.#reason !== undefined) return refuse(this.#reason, ++this.#refusals);
-    const done = begin().then((value) => {
+    const result = begin().then((value) => {
       if (this.#reason === undefined) return value;
       throw this.#reason;
     });
-    return markHandled(done);
+    return markHandled(result);
   }
 
   end(reason: Error = suspension()): void {

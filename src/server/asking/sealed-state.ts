@@ -9,7 +9,7 @@ import type { Store } from '../state/store.js';
 import { callerPart } from '../state/store-shares.js';
 import { checkAnswersFit } from './size.js';
 
-/** The caller and the call that a state belongs to. It cannot be used by another caller or for another call. */
+/** The caller and the call that a state belongs to. Another caller or another call cannot use the state. */
 export interface Binding {
   readonly principal: string;
   readonly method: string;
@@ -21,7 +21,7 @@ export interface Binding {
 export interface SealOptions {
   /** The server's name. Another server does not accept the state, even if it has the same secret. */
   readonly server: string;
-  /** The first one seals and all of them open. Put a new secret in front, and remove the old one when its states have expired. */
+  /** The first secret seals and all of them open. Put a new secret first, and remove the old one when its states have expired. */
   readonly secrets: readonly string[] | undefined;
   readonly maxAgeMs: number;
   readonly maxBytes: number;
@@ -39,8 +39,9 @@ export interface Seal {
   readonly maxBytes: number;
   /** Sets the secret if the options have none. States that were sealed before can still be opened. */
   readonly provide: (secret: string) => void;
+  /** Seals a state. */
   readonly close: (content: JsonObject, binding: Binding) => Promise<string>;
-  /** Returns the content. Throws if the state is changed, expired or of another caller or call, or the answers are too large. */
+  /** Returns the content. Throws if the state was changed, has expired or belongs to another call, or the answers are too large. */
   readonly open: (state: string, binding: Binding, answers?: object) => Promise<JsonObject>;
 }
 
@@ -56,8 +57,8 @@ const encoder = new TextEncoder();
 
 /** Makes the seal (AES-256-GCM). The binding is not part of the state: it is the additional authenticated data. */
 export function createSeal(options: SealOptions): Seal {
-  const { server, maxAgeMs, maxBytes, usedStates: used, onEphemeral, onUnrecorded } = options;
-  check(options);
+  const { server, maxAgeMs, maxBytes, usedStates, onEphemeral, onUnrecorded } = options;
+  checkSealOptions(options);
   let secrets = options.secrets;
   let ephemeral: string | undefined;
   let keys: Promise<readonly Key[]> | undefined;
@@ -91,26 +92,26 @@ export function createSeal(options: SealOptions): Seal {
     const ivBytes = decodeBase64Url(iv ?? '');
     const bytes = decodeExactly(sealed ?? '');
     if (version !== VERSION || rest.length > 0 || !key || ivBytes?.byteLength !== IV_BYTES || !bytes)
-      throw refusedState();
+      throw rejectedState();
     const additionalData = await bindingDigest(server, binding);
     const plain = await crypto.subtle
       .decrypt({ name: 'AES-GCM', iv: ivBytes, additionalData }, key, bytes)
       .catch(() => {
-        throw refusedState();
+        throw rejectedState();
       });
     const content: unknown = JSON.parse(new TextDecoder().decode(plain));
-    if (!isObject(content) || typeof content['e'] !== 'number') throw refusedState();
+    if (!isObject(content) || typeof content['e'] !== 'number') throw rejectedState();
     if (content['e'] <= Date.now())
       throw new McpError('invalid_params', 'params.requestState has expired: call again without it');
     // The client may retry with shorter answers, so the state does not count as used yet.
     checkAnswersFit(answers, { earlierBytes: plain.byteLength, maxBytes });
-    if (used !== undefined) {
+    if (usedStates !== undefined) {
       const name = `${USED}${await callerPart(binding.principal)}:${iv}`;
-      const isFirst = await used.add(name, {}, content['e']).catch((error: unknown) => {
+      const isFirst = await usedStates.add(name, {}, content['e']).catch((error: unknown) => {
         onUnrecorded?.(error);
-        throw unrecordedUse(error);
+        throw useNotRecorded(error);
       });
-      if (!isFirst) throw refusedState();
+      if (!isFirst) throw rejectedState();
     }
     return content;
   }
@@ -125,7 +126,7 @@ export function createSeal(options: SealOptions): Seal {
   return { maxBytes, close, open, provide };
 }
 
-function check({ secrets, maxAgeMs, maxBytes }: SealOptions): void {
+function checkSealOptions({ secrets, maxAgeMs, maxBytes }: SealOptions): void {
   if (secrets?.length === 0)
     throw new RangeError('"secret" must have at least one secret; leave it out for a random one');
   for (const secret of secrets ?? []) checkSecret(secret);
@@ -136,14 +137,14 @@ function check({ secrets, maxAgeMs, maxBytes }: SealOptions): void {
 }
 
 // The same error for every reason: an attacker learns nothing from it, and a developer learns what to compare.
-function refusedState(): McpError {
+function rejectedState(): McpError {
   return new McpError(
     'invalid_params',
     'params.requestState was rejected. It must be returned unchanged, from the same caller, with the same method, name and arguments, to a server of the same name and secret, and only once if the server requires that. Call again without it.',
   );
 }
 
-function unrecordedUse(cause: unknown): McpError {
+function useNotRecorded(cause: unknown): McpError {
   return new McpError(
     'overloaded',
     'The answers were not used, because the server could not record that params.requestState is used. Retry later with the same answers and state.',
@@ -151,7 +152,7 @@ function unrecordedUse(cause: unknown): McpError {
   );
 }
 
-// The last character has unused bits. A string that differs only in those is not the one that was written.
+// The last character has unused bits. A string that differs only in these bits is not the string that was written.
 function decodeExactly(text: string): Uint8Array<ArrayBuffer> | undefined {
   const bytes = decodeBase64Url(text);
   return bytes !== undefined && encodeBase64Url(bytes) === text ? bytes : undefined;

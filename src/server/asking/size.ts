@@ -12,16 +12,16 @@ export function sizeOf(text: string): number {
 /** Throws if answers are too large, before a handler sees them. `earlierBytes` is the size of earlier answers and results. */
 export function checkAnswersFit(
   answers: object,
-  { earlierBytes: kept = 0, maxBytes }: { earlierBytes?: number; maxBytes: number },
+  { earlierBytes = 0, maxBytes }: { earlierBytes?: number; maxBytes: number },
 ): void {
-  const bytes = sizeOf(JSON.stringify(answers)) + kept;
+  const bytes = sizeOf(JSON.stringify(answers)) + earlierBytes;
   if (bytes <= maxBytes) return;
-  const what =
-    kept === 0
+  const subject =
+    earlierBytes === 0
       ? 'The answers have'
       : 'With the answers and step results of the earlier rounds, the answers have';
   throw new McpError(
     'invalid_params',
-    `params.inputResponses is too large. ${what} ${bytes} bytes; the limit is ${maxBytes}. Send shorter answers.`,
+    `params.inputResponses is too large. ${subject} ${bytes} bytes; the limit is ${maxBytes}. Send shorter answers.`,
   );
 }

@@ -1,3 +1,5 @@
+// Calls tools: for clients, for other handlers, and for tasks.
+
 import type { Call, HttpFacts, Outcome } from '../../protocol/call.js';
 import { copyCall } from '../../protocol/direct.js';
 import { McpError } from '../../protocol/errors.js';
@@ -10,7 +12,7 @@ import type { RunOnce } from '../state/idempotency.js';
 import type { HandlerRunner } from './run-handler.js';
 import type { TaskHost, TaskWork } from './task-host.js';
 
-/** Calls to tools: by clients, by other handlers, and by tasks. */
+/** The functions that call tools. */
 export interface ToolCalls {
   /** Answers `tools/call`. */
   readonly callTool: (call: Call) => Outcome | Promise<Outcome>;
@@ -20,20 +22,22 @@ export interface ToolCalls {
   readonly restartTask: (task: { readonly tool: string; readonly args: unknown }) => Promise<TaskWork>;
 }
 
-/** The call that a task is made for. */
+/** The call that a tool runs for. */
 interface Origin {
   readonly call: Call;
   readonly runId: string | undefined;
 }
 
+/** The parts of the server that tool calls need. */
 export interface ToolCallParts {
   readonly registry: Registry;
   readonly runner: HandlerRunner;
   readonly tasks: () => TaskHost | undefined;
-  /** Runs the calls that clients may send again. */
+  /** Runs the calls that have an idempotency key. */
   readonly runOnce: RunOnce;
 }
 
+/** Makes the functions that call tools. */
 export function toolCalls({ registry, runner, tasks, runOnce }: ToolCallParts): ToolCalls {
   const { complete } = registry;
   const { runHandler, runPrepared, runNested } = runner;
@@ -41,7 +45,7 @@ export function toolCalls({ registry, runner, tasks, runOnce }: ToolCallParts): 
   function callTool(call: Call): Outcome | Promise<Outcome> {
     const tool = findTool(call.params['name']);
     const input = readArguments(tool, call);
-    if (input instanceof Promise) return input.then((read) => callWith(tool, read, call));
+    if (input instanceof Promise) return input.then((result) => callWith(tool, result, call));
     if (!input.ok || tool.idempotencyMs !== undefined || tool.task !== undefined)
       return callWith(tool, input, call);
     return runHandler(call, tool.handler, input.value);
@@ -50,18 +54,18 @@ export function toolCalls({ registry, runner, tasks, runOnce }: ToolCallParts): 
   function callWith(tool: CompiledTool, input: ToolInput, call: Call): Outcome | Promise<Outcome> {
     if (!input.ok) return complete(input.failure);
     const windowMs = tool.idempotencyMs;
-    if (windowMs === undefined) return runOrBegin(tool, input.value, { call, runId: undefined });
+    if (windowMs === undefined) return runOrStartTask(tool, input.value, { call, runId: undefined });
     return runOnce.run({
       call,
       tool: tool.name,
       windowMs,
       harmless: tool.harmless,
-      run: async (keyed, runId) => runOrBegin(tool, input.value, { call: keyed, runId }),
+      run: async (keyedCall, runId) => runOrStartTask(tool, input.value, { call: keyedCall, runId }),
     });
   }
 
-  /** Runs the tool, or begins a task where the tool can be one. */
-  function runOrBegin(tool: CompiledTool, input: unknown, origin: Origin): Outcome | Promise<Outcome> {
+  /** Runs the tool, or starts a task if the tool can run as one. */
+  function runOrStartTask(tool: CompiledTool, input: unknown, origin: Origin): Outcome | Promise<Outcome> {
     const { call, runId } = origin;
     const host = tool.task && tasks();
     if (host !== undefined) return host.serve(call, workOf(tool, input, origin));
@@ -95,12 +99,15 @@ export function toolCalls({ registry, runner, tasks, runOnce }: ToolCallParts): 
           inputs,
         );
         if (isInputRequired(result))
-          throw new TypeError(`${tool.name} returns inputRequired and cannot run as a task`);
+          throw new TypeError(
+            `The tool "${tool.name}" returned inputRequired, which tasks do not support. Ask with ctx.elicit or ctx.ask instead.`,
+          );
         if (!result.isError) replay.checkResult();
         return handler.finish(result);
       },
       inline: async (background) => {
-        if (origin === undefined) throw new TypeError('A task that is resumed has no call to answer');
+        if (origin === undefined)
+          throw new TypeError('A task that was resumed has no call that it could answer');
         const { call, runId } = origin;
         return background === undefined && runId === undefined
           ? runHandler(call, handler, input)
@@ -118,7 +125,11 @@ export function toolCalls({ registry, runner, tasks, runOnce }: ToolCallParts): 
   }): Promise<TaskWork> {
     const tool = findTool(name);
     const checked = await tool.input.validate(args);
-    if (!checked.ok) throw new McpError('invalid_params', `The arguments of this task no longer fit ${name}`);
+    if (!checked.ok)
+      throw new McpError(
+        'invalid_params',
+        `The arguments of this task are no longer valid for the tool "${name}"`,
+      );
     return workOf(tool, checked.value);
   }
 
@@ -128,13 +139,18 @@ export function toolCalls({ registry, runner, tasks, runOnce }: ToolCallParts): 
     args: object,
   ): Promise<ToolResult> {
     const tool = findTool(name);
-    const nested = copyCall(call, { params: { name, arguments: args }, http: withoutMirror(call.http) });
+    const nested = copyCall(call, {
+      params: { name, arguments: args },
+      http: withoutParamHeaders(call.http),
+    });
     const input = await readArguments(tool, nested);
     if (!input.ok) return input.failure;
     const { value } = input;
     const result = await runNested(nested, run, async (ctx) => tool.handler.run(value, ctx, nested), inputs);
     if (isInputRequired(result))
-      throw new TypeError(`${name} returns inputRequired and cannot be called from a handler`);
+      throw new TypeError(
+        `The tool "${name}" returned inputRequired, which ctx.call does not support. Ask with ctx.elicit or ctx.ask in that tool.`,
+      );
     return result;
   }
 
@@ -148,7 +164,7 @@ export function toolCalls({ registry, runner, tasks, runOnce }: ToolCallParts): 
   return { callTool, callNested, restartTask };
 }
 
-// The headers mirror the body of the outer call, not of this one.
-function withoutMirror(http: HttpFacts | undefined): HttpFacts | undefined {
+// The parameter headers belong to the body of the outer call, not to the nested one.
+function withoutParamHeaders(http: HttpFacts | undefined): HttpFacts | undefined {
   return http?.mirrored === undefined ? http : { header: http.header, remoteAddress: http.remoteAddress };
 }

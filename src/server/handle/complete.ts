@@ -8,12 +8,13 @@ import type { Complete } from '../results/results.js';
 
 const MAX_VALUES = 100;
 
+/** The completers of a server, and the functions that run them. */
 export interface CompletionSources {
   readonly prompt: (name: string) => ReadonlyMap<string, Completer> | undefined;
   readonly template: (uri: string) => ReadonlyMap<string, Completer> | undefined;
   readonly complete: Complete;
   /** Runs a completer with a context. */
-  readonly within: <T>(call: Call, look: (ctx: Context) => Promise<T>) => Promise<T>;
+  readonly withContext: <T>(call: Call, work: (ctx: Context) => Promise<T>) => Promise<T>;
 }
 
 /** Serves `completion/complete`. An argument without a completer has no suggestions, which is not an error. */
@@ -28,32 +29,32 @@ export async function completeArgument(call: Call, sources: CompletionSources): 
   }
   const completer = completersOf(ref, sources).get(name);
   const filled = isObject(context) && isObject(context['arguments']) ? context['arguments'] : {};
-  const found =
+  const suggestions =
     completer === undefined
       ? []
-      : ((await sources.within(call, async (ctx) =>
+      : ((await sources.withContext(call, async (ctx) =>
           completer(value, filled as Record<string, string>, ctx),
         )) ?? []);
-  const { values, total = values.length } = isList(found) ? { values: found } : found;
-  const shown = values.slice(0, MAX_VALUES);
-  return sources.complete({ completion: { values: shown, total, hasMore: total > shown.length } });
+  const { values, total = values.length } = isArray(suggestions) ? { values: suggestions } : suggestions;
+  const first = values.slice(0, MAX_VALUES);
+  return sources.complete({ completion: { values: first, total, hasMore: total > first.length } });
 }
 
 function completersOf(ref: JsonObject, sources: CompletionSources): ReadonlyMap<string, Completer> {
   const { type, name, uri } = ref;
   if (type === 'ref/prompt' && typeof name === 'string') {
-    return sources.prompt(name) ?? unknown(`Unknown prompt: ${shorten(name, 128)}`);
+    return sources.prompt(name) ?? reject(`Unknown prompt: ${shorten(name, 128)}`);
   }
   if (type === 'ref/resource' && typeof uri === 'string') {
-    return sources.template(uri) ?? unknown(`Unknown resource template: ${shorten(uri, 256)}`);
+    return sources.template(uri) ?? reject(`Unknown resource template: ${shorten(uri, 256)}`);
   }
-  return unknown('params.ref must be {"type":"ref/prompt","name":…} or {"type":"ref/resource","uri":…}');
+  return reject('params.ref must be {"type":"ref/prompt","name":…} or {"type":"ref/resource","uri":…}');
 }
 
-function isList(found: readonly string[] | object): found is readonly string[] {
-  return Array.isArray(found);
+function isArray(suggestions: readonly string[] | object): suggestions is readonly string[] {
+  return Array.isArray(suggestions);
 }
 
-function unknown(message: string): never {
+function reject(message: string): never {
   throw new McpError('invalid_params', message);
 }

@@ -1,3 +1,5 @@
+// The methods that a server answers.
+
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { explain } from '../../schema/explain/explain.js';
@@ -23,6 +25,7 @@ import { type ReadResourceResult, readResource } from './read-resource.js';
 import { createHandlerRunner, type HandlerRunnerParts } from './run-handler.js';
 import type { TaskHost } from './task-host.js';
 
+/** The parts of the server that its methods need. */
 export interface ServerParts extends Omit<HandlerRunnerParts, 'complete'> {
   readonly registry: Registry;
   readonly changed: ContextParts['changed'];
@@ -35,12 +38,13 @@ export interface ServerParts extends Omit<HandlerRunnerParts, 'complete'> {
 
 type Handler = (call: Call) => Outcome | Promise<Outcome>;
 
+/** The methods of a server by name, and the host of its tasks. */
 export interface MethodTable {
   readonly methods: ReadonlyMap<string, Handler>;
   readonly tasks: TaskHost | undefined;
 }
 
-/** Every method the server answers. */
+/** Makes the table of all methods that the server answers. */
 export function methodTable(parts: ServerParts): MethodTable {
   const { registry, log } = parts;
   const { complete } = registry;
@@ -56,7 +60,9 @@ export function methodTable(parts: ServerParts): MethodTable {
       const work = (ctx: CallContext<never, never>) => withToolErrors(readResource(registry, uri, ctx));
       const result = await runNested(call, run, work, inputs);
       if (isInputRequired(result))
-        throw new TypeError('A resource that returns inputRequired cannot be read from a handler');
+        throw new TypeError(
+          'The resource returned inputRequired, which ctx.read does not support. Ask with ctx.elicit or ctx.ask in its reader.',
+        );
       return result.contents;
     },
     callTool: tools.callNested,
@@ -96,73 +102,79 @@ export function methodTable(parts: ServerParts): MethodTable {
     finish: complete,
   };
 
-  async function callOwn(own: CompiledMethod, call: Call): Promise<Outcome> {
-    const checked = own.params && (await own.params.validate(withoutMeta(call.params)));
-    if (checked?.ok === false && own.params) {
-      throw new McpError(
-        'invalid_params',
-        `Invalid params. ${explain(checked.issues, own.params, call.params)}`,
-      );
+  async function callCustom({ params: schema, run }: CompiledMethod, call: Call): Promise<Outcome> {
+    const checked = schema && (await schema.validate(withoutMeta(call.params)));
+    if (checked?.ok === false && schema) {
+      throw new McpError('invalid_params', `Invalid params. ${explain(checked.issues, schema, call.params)}`);
     }
     const params = checked?.ok ? checked.value : call.params;
     return complete(
-      toMethodResult(await runNested(call, cannotAsk, (ctx) => withToolErrors(own.run(params, ctx)))),
+      toMethodResult(await runNested(call, cannotAsk, (ctx) => withToolErrors(run(params, ctx)))),
     );
   }
 
   function list(call: Call): Outcome | Promise<Outcome> {
-    const own = offered('resources');
-    if (!registry.listsPerCaller()) return own.page(call.params['cursor']);
-    return withToolErrors(listResources(registry, call, (made, look) => runNested(made, cannotAsk, look)));
+    const resources = catalogOf('resources');
+    if (!registry.listsPerCaller()) return resources.page(call.params['cursor']);
+    return withToolErrors(listResources(registry, call, withContext));
   }
 
   function listTemplates(call: Call): Outcome {
-    offered('resources');
+    catalogOf('resources');
     return registry.templates.page(call.params['cursor']);
   }
 
-  function offered<K extends 'tools' | 'resources' | 'prompts'>(kind: K): Registry[K] {
+  function catalogOf<K extends 'tools' | 'resources' | 'prompts'>(kind: K): Registry[K] {
     if (!registry.offers(kind)) throw new McpError('method_not_found', `This server has no ${kind}`);
     return registry[kind];
+  }
+
+  function withContext<T>(call: Call, work: (ctx: Context) => Promise<T>): Promise<T> {
+    return runNested(call, cannotAsk, work);
   }
 
   const completionSources = {
     prompt: (name: string) => registry.prompts.get(name)?.complete,
     template: (uri: string) => registry.templates.get(uri)?.complete,
     complete,
-    within: <T>(call: Call, look: (ctx: Context) => Promise<T>) => runNested(call, cannotAsk, look),
+    withContext,
   };
   const publishes = (kind: Parameters<Registry['announces']>[0]): boolean => registry.announces(kind);
 
   const methods = new Map<string, Handler>([
     ['server/discover', () => registry.discover()],
-    ['tools/list', ({ params }) => offered('tools').page(params['cursor'])],
+    ['tools/list', ({ params }) => catalogOf('tools').page(params['cursor'])],
     ['resources/list', list],
-    ['prompts/list', ({ params }) => offered('prompts').page(params['cursor'])],
+    ['prompts/list', ({ params }) => catalogOf('prompts').page(params['cursor'])],
     ['resources/templates/list', listTemplates],
     ['tools/call', tools.callTool],
     ['resources/read', async (call) => read(call)],
     ['prompts/get', async (call) => getPrompt(call)],
     ['completion/complete', (call) => withToolErrors(completeArgument(call, completionSources))],
     ['subscriptions/listen', listen({ bus: registry.bus, complete, publishes, tasks, log })],
-    ...[...parts.methods].map(([name, own]): [string, Handler] => [name, (call) => callOwn(own, call)]),
+    ...[...parts.methods].map(([name, method]): [string, Handler] => [
+      name,
+      (call) => callCustom(method, call),
+    ]),
     ...(tasks === undefined
       ? []
-      : [...tasks.methods].map(([name, serve]): [string, Handler] => [name, offeredTask(serve)])),
+      : [...tasks.methods].map(([name, serve]): [string, Handler] => [name, taskMethod(serve)])),
   ]);
   return { methods, tasks };
 
-  function offeredTask(serve: Handler): Handler {
-    return async function task(call) {
+  function taskMethod(serve: Handler): Handler {
+    return async function serveTask(call) {
       if (registry.offersTasks()) return serve(call);
       throw new McpError('method_not_found', 'This server has no tools that run as tasks');
     };
   }
 }
 
-// Spec, Multi Round-Trip Requests: only tools, prompts and resources may ask.
+// Spec, Multi Round-Trip Requests: only tools, prompts and resources may ask questions.
 const refuse = (): never => {
-  throw new TypeError('Only tools, prompts and resources can ask; completers and methods of your own cannot');
+  throw new TypeError(
+    'Only tools, prompts and resources can ask questions and run steps; completers, "list" of templates and custom methods cannot',
+  );
 };
 const nothing = (): void => undefined;
 const cannotAsk: Run = {
@@ -174,7 +186,7 @@ const cannotAsk: Run = {
   withdraw: nothing,
 };
 
-// A ToolError is meant to be read, wherever it is thrown.
+// The message of a ToolError is for the client, wherever the error is thrown.
 async function withToolErrors<T>(value: T | Promise<T>): Promise<T> {
   try {
     return await value;

@@ -9,6 +9,7 @@ import type { CallContext } from '../context/call-context.js';
 import type { TemplateValues } from '../define/template-values.js';
 import { toContents } from '../results/contents.js';
 
+/** The result of `resources/read`. */
 export interface ReadResourceResult {
   readonly contents: readonly ResourceContents[];
   readonly ttlMs: number;
@@ -21,9 +22,9 @@ export async function readResource(
   uri: string,
   ctx: CallContext<never, never>,
 ): Promise<ReadResourceResult | InputRequired> {
-  const found = findResource(registry, uri);
-  if (found === undefined) throw notFound(uri);
-  const { source, values } = found;
+  const match = findResource(registry, uri);
+  if (match === undefined) throw notFound(uri);
+  const { source, values } = match;
   const value = await source.read(values, Object.assign(ctx, { uri }));
   if (isInputRequired(value)) return value;
   const contents = toContents(value, { uri, mimeType: source.mimeType });

@@ -89,7 +89,7 @@ export function askingRounds(parts: {
     readonly requests: Readonly<Record<string, InputRequest>>;
     readonly replay: Replay;
     readonly ctx: CallContext<never, never>;
-    /** The state that the handler gave to `inputRequired`. */
+    /** The state that the handler passed to `inputRequired`. */
     readonly state: unknown;
   }
 
@@ -98,7 +98,7 @@ export function askingRounds(parts: {
     target: CallTarget,
     { requests, replay, ctx, state }: OpenRound,
   ): Promise<Outcome> {
-    // A step that ends after the journal is sealed would run again in the next round.
+    // A step that ended after the journal is sealed would run again in the next round.
     await replay.idle();
     parts.warnOfUnknownCaller(call);
     const content = {
@@ -115,8 +115,8 @@ export function askingRounds(parts: {
   return { resume, finishRound };
 }
 
-// A handler that failed on its own, before it was suspended, does not ask the questions that it had begun. In the background, the
-// task keeps the questions.
+// The open questions of a handler that failed before it was suspended are not asked. In the background, the task has the
+// questions.
 function mustAsk(replay: Replay, run: FinishedRun): boolean {
   if (replay.hasSuspender || replay.open.size === 0) return false;
   return replay.isSuspended || (replay.refusal === undefined && !hasFailed(run));
@@ -126,7 +126,7 @@ function hasFailed({ value, error }: FinishedRun): boolean {
   return error !== undefined || (isObject(value) && value['isError'] === true);
 }
 
-/** Whether a call continues an earlier round, or has answers with it. */
+/** Whether a call continues an earlier round, or has answers. */
 export function isContinued({ params }: Call): boolean {
   return params['inputResponses'] !== undefined || params['requestState'] !== undefined;
 }
@@ -138,17 +138,17 @@ function bindingOf(call: Call, { name, args }: CallTarget): Binding {
 function warnOfCatch(name: string, replay: Replay, log: Logger): void {
   log(
     'warning',
-    `${name} returned a value although it had asked ${quoted(replay.open.keys())} and had no answer yet. The value is lost, and the client is asked. Await the answer, and rethrow what the question throws.`,
+    `${name} returned a value although it had asked ${quoteAll(replay.open.keys())} and had no answer yet. The value is discarded, and the client is asked. Await the answer, and rethrow the error that the question throws.`,
   );
 }
 
 function warnOfChange(name: string, replay: Replay, log: Logger): void {
   log(
     'warning',
-    `${name} asks ${quoted(replay.changedQuestions)} in other words than in the round before, so the answer is not used and the client is asked again. If that is not meant, take what the question says from the input, from answers and from steps.`,
+    `${name} has changed ${quoteAll(replay.changedQuestions)} since the client answered, so the answer is discarded and the client is asked again. If that is not intended, build the question only from the input, from answers and from the results of steps.`,
   );
 }
 
-function quoted(keys: Iterable<string>): string {
+function quoteAll(keys: Iterable<string>): string {
   return [...keys].map((key) => `"${key}"`).join(', ');
 }

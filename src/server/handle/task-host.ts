@@ -8,22 +8,22 @@ import type { BusMessage } from '../state/bus.js';
 import type { Logger } from '../state/log.js';
 import type { Store } from '../state/store.js';
 
-/** A tool's handler and how to run it, as a task sees it. */
+/** A call to a tool, as a task runs it. */
 export interface TaskWork {
   readonly name: string;
   readonly args: unknown;
   readonly options: TaskOptions;
-  /** Names the run, where a later one should have the same keys for its steps. */
+  /** The id of the run, if its steps must have the same idempotency keys in a later run. */
   readonly runId?: string | undefined;
-  /** Makes the user of the call while the request is open; the first run uses it. */
+  /** Makes the state and the user of the call while its request is open, for the first run. */
   readonly prepare?: (() => Promise<void>) | undefined;
-  /** Runs the handler with these questions and steps. An error before `onRunning` is called is not the handler's. */
+  /** Runs the handler with these questions and steps. An error before `onRunning` is called does not come from the handler. */
   readonly run: (call: Call, replay: Replay, onRunning: () => void) => Promise<Outcome>;
   /** Runs the handler as an ordinary call. With `background`, `ctx.background()` turns it into a task. */
   readonly inline: (background?: Background) => Promise<Outcome>;
 }
 
-/** Called when a handler continues in the background; makes the outcome of the call that it leaves. */
+/** Called when a handler continues in the background. Makes the outcome of its call, which ends now. */
 export type Background = (running: RunningCall) => Promise<Outcome>;
 
 /** A handler that has been running as an ordinary call. */
@@ -34,18 +34,18 @@ export interface RunningCall {
   readonly outcome: Promise<Outcome>;
 }
 
-/** Runs tools as tasks. The server knows only that there is one. */
+/** Runs tools as tasks. The server knows only this interface. */
 export interface TaskHost {
   readonly methods: ReadonlyMap<string, (call: Call) => Promise<Outcome>>;
   /** Answers a call to a tool that can run as a task. */
   readonly serve: (call: Call, work: TaskWork) => Promise<Outcome>;
   /** Which of these tasks the caller may watch. Throws if the caller does not support tasks. */
   readonly watchable: (call: Call, ids: readonly string[]) => Promise<readonly string[]>;
-  /** The task as `tasks/get` shows it. */
+  /** The task as `tasks/get` returns it. */
   readonly show: (id: string) => Promise<JsonObject | undefined>;
   /** Resumes the tasks that an earlier process left unfinished. */
   readonly resume: () => Promise<void>;
-  /** Starts nothing more. Running steps may finish within `drainMs` and are recorded. */
+  /** Pauses all tasks. Running steps may finish within `drainMs` and are saved. */
   readonly close: (options?: { readonly drainMs?: number }) => Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export interface TaskPluginParts {
   readonly complete: Complete;
   readonly publish: (change: BusMessage) => void;
   readonly log: Logger;
-  /** Finds the tool of a task that an earlier process left. */
+  /** Finds the tool of a task that an earlier process left unfinished. */
   readonly workOf: (task: { readonly tool: string; readonly args: unknown }) => Promise<TaskWork>;
   readonly limits: TasksOptions;
 }
