@@ -41,7 +41,7 @@ describe('an answer counts only for the question that was shown', () => {
     expect(second.messages).toEqual(['Delete 3000 files?']);
     expect(deleted).toEqual([]);
     expect(log.mock.calls).toEqual([
-      ['warning', expect.stringMatching(/t asks "sure" in other words.*asked again/)],
+      ['warning', expect.stringMatching(/t has changed "sure" since the client answered.*asked again/)],
     ]);
     await round(call, second.outcome, { sure: yes });
     expect(deleted).toEqual([3000]);

@@ -282,7 +282,7 @@ describe('an accepted answer', () => {
 
   test('needs a synchronous schema', () => {
     const later = z.object({ a: z.string().refine(async () => true) });
-    expect(() => accept(later, { a: 'x' })).toThrow('validates synchronously');
+    expect(() => accept(later, { a: 'x' })).toThrow('must validate synchronously');
   });
 });
 
