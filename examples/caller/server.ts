@@ -39,6 +39,5 @@ export const server = createServer({
           (state.notes.get(user.name) ?? []).filter((text) => text.startsWith(typed)),
       },
     }),
-    'notes://about': resource({ read: () => 'Everybody has notes of their own here.' }),
   },
 });
