@@ -124,12 +124,12 @@ describe.each(wires)('a test client over $name', ({ over, revision }) => {
     expect((await client.callTool('order')).text).toBe('Ada decline');
   });
 
-  test.runIf(revision === '2026-07-28' || revision === '2025-11-25')('visits URLs', async () => {
+  test.runIf(revision === '2026-07-28' || revision === '2025-11-25')('accepts to visit a URL', async () => {
     await using client = await testClient(server(), { over, revision, answers: { login: true } });
     expect((await client.callTool('login')).text).toBe('accept');
   });
 
-  test('answers as a model, and has roots', async () => {
+  test('answers sampling by key, and has roots', async () => {
     await using client = await testClient(server(), {
       over,
       revision,
@@ -152,7 +152,7 @@ describe.each(wires)('a test client over $name', ({ over, revision }) => {
     });
   });
 
-  test('receives a change', async () => {
+  test('receives a change of a resource, and reads the new version', async () => {
     const tested = server();
     await using client = await testClient(tested, { over, revision });
     const events: unknown[] = [];

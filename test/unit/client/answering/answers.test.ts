@@ -169,7 +169,7 @@ describe('a server that keeps asking', () => {
     ]);
   });
 
-  test('but asks for nothing is a bad response', async () => {
+  test('without a question fails the call', async () => {
     await using client = await inProcessClient({ dispatch: asking({}) });
     await expect(client.callTool('x')).rejects.toMatchObject({ code: 'bad_response' });
   });

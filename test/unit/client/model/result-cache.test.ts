@@ -1,9 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ResultCache } from '../../../../src/client/model/result-cache.js';
 import { createServer, type Server } from '../../../../src/index.js';
 import type { Call, Dispatch } from '../../../../src/protocol/call.js';
 import { inProcessClient } from '../../../support/in-process-client.js';
 import { until } from '../../../support/until.js';
+
+afterEach(() => void vi.useRealTimers());
 
 function countRequests(
   server: Server,
@@ -43,6 +45,19 @@ describe('the result cache', () => {
     await client.ping();
     // One of the calls opened the connection.
     expect(server.requests('server/discover')).toBe(3);
+  });
+
+  test('keeps a result for its ttlMs, and no longer', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'Date'] });
+    const server = countRequests(books(), () => fresh);
+    await using client = await inProcessClient(server);
+    await client.tools().all();
+    vi.advanceTimersByTime(fresh.ttlMs - 1);
+    await client.tools().all();
+    expect(server.requests('tools/list')).toBe(1);
+    vi.advanceTimersByTime(1);
+    await client.tools().all();
+    expect(server.requests('tools/list')).toBe(2);
   });
 
   test('keeps no result whose ttlMs is missing or not positive, and none if it is disabled', async () => {

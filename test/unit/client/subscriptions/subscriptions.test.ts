@@ -129,7 +129,7 @@ describe('a subscription', () => {
     expect(client.info().problems).toEqual(['The onChange of a subscription threw']);
   });
 
-  test('shares one stream with the others, which is reopened only when more is needed', async () => {
+  test('shares one stream with the others, which is reopened only when their filter grows or shrinks', async () => {
     const spied = watched(library());
     await using client = await inProcessClient(spied);
     const one = await client.subscribe('book://1');

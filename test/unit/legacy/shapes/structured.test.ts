@@ -15,8 +15,8 @@ describe('structured content', () => {
       { structuredContent: null, _meta: { own: 1 } },
       { structuredContent: { result: null }, _meta: { own: 1, 'fullmcp/structured': 'wrapped' } },
     ],
-    ['none', {}, {}],
-  ])('that is %s is an object in older revisions, if there is any', (_, newer, older) => {
+    ['absent', {}, {}],
+  ])('that is %s is an object or absent in older revisions', (_, newer, older) => {
     const content = [{ type: 'text', text: 'a' }];
     expect(withObject({ content, ...newer })).toEqual({ content, ...older });
   });

@@ -224,7 +224,7 @@ describe('a call that is sent again with the same key', () => {
     );
   });
 
-  it('runs after an error whose key could not be freed only if the tool is annotated as idempotent', async () => {
+  it('runs after an error of the first whose key could not be freed only if the tool is annotated as idempotent', async () => {
     const inner = memoryStore();
     let away = true;
     const store = {

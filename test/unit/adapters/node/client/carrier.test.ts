@@ -244,7 +244,7 @@ describe('WebSockets over Node', () => {
     await client.close();
   });
 
-  test('reject these options together with a custom `WebSocket`, since they would do nothing', async () => {
+  test('reject `ca` together with a custom `WebSocket`, since it would do nothing', async () => {
     const error = await failureOf('wss://127.0.0.1:1/', { WebSocket: class {} as never, ca: pem('ca') });
     expect(error.message).toContain('`ca`: this needs the WebSocket that fullmcp opens on Node');
   });

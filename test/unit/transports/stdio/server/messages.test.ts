@@ -27,7 +27,7 @@ describe('the output of a stdio server', () => {
     expect(server.stderr()).toContain('"forged"');
   });
 
-  test('contains the responses to requests that received right before the end of the input', async () => {
+  test('contains the responses to requests that arrived right before the end of the input', async () => {
     const server = startStdio();
     const slow = modernMessage('tools/call', { name: 'slow' }, { id: 'slow' });
     server.process.stdin.end([echo(1, 'one'), slow, echo(2, 'two')].map((m) => JSON.stringify(m)).join('\n'));
@@ -277,7 +277,7 @@ test('two calls on stdio whose ids differ only in their type, string and number,
   expect(await server.next()).toMatchObject({ id: '5', ...withText('slow') });
 });
 
-describe('batches on stdio in a session of 2025-03-26', () => {
+describe('batches on stdio', () => {
   const request = (id: unknown, name: string, args = {}): object => ({
     jsonrpc: '2.0',
     id,
@@ -292,7 +292,7 @@ describe('batches on stdio in a session of 2025-03-26', () => {
     return server;
   }
 
-  test('get one array with a response to each request', async () => {
+  test('in a session of 2025-03-26 get one array with a response to each request', async () => {
     const server = await session();
     server.send([
       request(1, 'slow'),
@@ -313,7 +313,7 @@ describe('batches on stdio in a session of 2025-03-26', () => {
     await stillServes(server);
   });
 
-  test('get no response to a cancelled call, and the responses to the others', async () => {
+  test('with a cancelled call get the responses to the other calls', async () => {
     const server = await session();
     server.send([request(1, 'hang'), request(2, 'echo', { text: 'b' })]);
     await until('the call hangs', () => server.notes().includes('hanging'));
@@ -329,7 +329,7 @@ describe('batches on stdio in a session of 2025-03-26', () => {
       'larger than 100 messages',
       Array.from({ length: 101 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' })),
     ],
-  ])('that are %s are rejected', async (_what, batch) => {
+  ])('that are %s are rejected in 2025-03-26', async (_what, batch) => {
     const server = await session();
     server.send(batch);
     expect(await server.next()).toMatchObject({ error: { code: -32600 } });
