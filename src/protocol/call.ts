@@ -43,7 +43,7 @@ export interface Peer {
   readonly client: Implementation | undefined;
   /** The features that the client declares; the server must not use others. */
   readonly capabilities: ClientCapabilities;
-  /** Log messages below this level are not wanted; without a level, none are. */
+  /** The lowest level of log messages that the client wants; undefined if it wants none. */
   readonly logLevel: LogLevel | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface Auth {
 export interface HttpFacts {
   /** Reads a header by its lower-case name. */
   readonly header: (name: string) => string | undefined;
-  /** The IP address at the other end of the connection, which may be a proxy; undefined when the runtime does not tell. */
+  /** The IP address at the other end of the connection, which may be a proxy's; undefined if the runtime does not know it. */
   readonly remoteAddress: string | undefined;
   /** Reads the headers that must agree with the body; absent if the revision has no such headers. */
   readonly mirrored?: ((name: string) => string | undefined) | undefined;

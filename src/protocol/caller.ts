@@ -10,8 +10,8 @@ export interface AuthInit extends Partial<Auth> {
 }
 
 /**
- * Finds out the caller from the request that carries the call; undefined or null for an anonymous one. Throw an `McpError` to
- * reject the request.
+ * Identifies the caller from the request that carries the call. Return undefined or null for an anonymous caller; throw an
+ * `McpError` to reject the request.
  */
 export type Authenticate<Request> = (
   request: Request,
@@ -29,7 +29,7 @@ export function toAuth(init: AuthInit | undefined, option = 'auth'): Auth | unde
   if (init === undefined) return undefined;
   if (!isObject(init)) throw new TypeError(`${option} must be an object with a "subject", or undefined.`);
   const { subject, scopes = [], claims = {} } = init as AuthInit;
-  // An anonymous caller is undefined. An empty name would share tasks and sessions with everybody who is anonymous.
+  // An anonymous caller is undefined. A caller with an empty name would share the tasks and sessions of all anonymous callers.
   if (typeof subject !== 'string' || subject === '' || subject.length > MAX_SUBJECT)
     throw new TypeError(`${option}.subject must be a string of 1 to ${MAX_SUBJECT} characters.`);
   if (!Array.isArray(scopes) || scopes.some((scope) => typeof scope !== 'string'))

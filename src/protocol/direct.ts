@@ -12,7 +12,7 @@ export type DirectDispatch = (call: Call) => Outcome | Promise<Outcome>;
 
 const direct: unique symbol = Symbol('fullmcp.direct');
 
-/** Turns a direct dispatch into a `Dispatch`; `directly` gets it back. A function that wraps the `Dispatch` is not direct. */
+/** Turns a direct dispatch into a `Dispatch`; `toDirect` gets it back. A function that wraps the `Dispatch` is not direct. */
 export function fromDirect(answer: DirectDispatch): Dispatch {
   async function dispatch(call: Call): Promise<Outcome> {
     return answer(call);
@@ -21,7 +21,7 @@ export function fromDirect(answer: DirectDispatch): Dispatch {
 }
 
 /** The direct dispatch that this one was made from; undefined if it was not made by `fromDirect`. */
-export function directly(
+export function toDirect(
   dispatch: Dispatch & { readonly [direct]?: DirectDispatch },
 ): DirectDispatch | undefined {
   return dispatch[direct];

@@ -22,7 +22,7 @@ export interface CompileOptions {
 
 /**
  * Compiles a schema once, at definition. Throws `SchemaError` for anything that would otherwise fail only in a call. An input
- * that is not valid is coerced and validated again (see coerce.ts); an output comes from our own handler and is never coerced.
+ * that is not valid is coerced and validated again (see coerce.ts); an output comes from the server's own handler and is never coerced.
  */
 export function compileSchema<S extends Schema>(
   schema: S,
@@ -30,32 +30,31 @@ export function compileSchema<S extends Schema>(
 ): CompiledSchema<Infer<S>> {
   const { io, requireObject = false } = options;
   const standard = isStandard(schema) ? schema : undefined;
-  let json = standard === undefined ? plain(schema) : toJsonSchema(standard, io);
+  let json = standard === undefined ? assertPlain(schema) : toJsonSchema(standard, io);
   // A library matches its own patterns. A slow pattern is not matched a second time to explain the failure.
-  const reading = { withoutSlowPatterns: standard !== undefined };
-  let document = readDocument(json, reading);
+  const readOptions = { withoutSlowPatterns: standard !== undefined };
+  let document = readDocument(json, readOptions);
   if (requireObject) {
     const original = json;
     json = withObjectRoot(original, document);
-    if (json !== original) document = readDocument(json, reading);
+    if (json !== original) document = readDocument(json, readOptions);
   }
   const check = standard === undefined ? checkJson(document) : checkStandard(standard);
   const validate = io === 'input' ? withCoercion(document, check) : check;
-  const plainSchema = standard === undefined;
-  return { json, io, document, plain: plainSchema, validate: validate as Check<Infer<S>> };
+  return { json, io, document, plain: standard === undefined, validate: validate as Check<Infer<S>> };
 }
 
 type Check<T = unknown> = (value: unknown) => ValidationResult<T> | Promise<ValidationResult<T>>;
 
-function plain(schema: Schema): JsonSchema {
+function assertPlain(schema: Schema): JsonSchema {
   assertPlainJson(schema);
   return schema;
 }
 
 /** A Standard Schema is an object or, in arktype, a function. */
 function isStandard(schema: unknown): schema is StandardSchema {
-  const holds = (typeof schema === 'object' && schema !== null) || typeof schema === 'function';
-  return holds && '~standard' in schema;
+  const mayHaveIt = (typeof schema === 'object' && schema !== null) || typeof schema === 'function';
+  return mayHaveIt && '~standard' in schema;
 }
 
 function checkStandard(schema: StandardSchema): Check {

@@ -16,7 +16,7 @@ import type {
   ZodTyped,
 } from './standard.js';
 
-/** A schema of any library that speaks Standard Schema (zod, valibot, arktype and others), or a plain JSON Schema. */
+/** A schema of any library that implements Standard Schema (zod, valibot, arktype and others), or a plain JSON Schema. */
 export type Schema = StandardSchema | JsonSchema;
 
 /** The constraint of type parameters for schemas: as wide as `Schema`, and much cheaper for the compiler to check. */
@@ -54,10 +54,10 @@ export type Sent<S> = S extends ZodTyped
         ? T
         : Record<string, unknown>;
 
-/** An object of schemas in the place of a schema: the fields of an object without the `z.object` around them. */
+/** An object of schemas in place of a schema: the fields of an object, without `z.object` around them. */
 export type RawShape = Readonly<Record<string, HasStandard>>;
 
-/** Gives a plain JSON Schema a TypeScript type. Values are validated against the schema; the type itself is taken on trust. */
+/** Gives a plain JSON Schema a TypeScript type. Values are validated against the schema; the type itself is not checked. */
 export function jsonSchema<T = Record<string, unknown>>(schema: JsonSchema): StandardJsonSchema<T> {
   const document = readDocument(schema);
   function validate(value: unknown): StandardResult<T> {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Middleware, Outcome } from '../../protocol/call.js';
-import { isCacheable, madeStaleBy } from '../../protocol/tables/methods.js';
+import { isCacheable, staleMethods } from '../../protocol/tables/methods.js';
 import type { ResultCache, Stale } from '../model/result-cache.js';
 
 // Middleware that caches results, as the server allows it. Spec 2026-07-28, Caching.
@@ -53,5 +53,5 @@ function fingerprint({ method, params }: Call): string {
 export function staleBy(method: string, params: JsonObject | undefined): readonly Stale[] {
   if (method === 'notifications/resources/updated')
     return typeof params?.['uri'] === 'string' ? [{ uri: params['uri'] }] : [];
-  return madeStaleBy(method).map((stale) => ({ method: stale }));
+  return staleMethods(method).map((stale) => ({ method: stale }));
 }

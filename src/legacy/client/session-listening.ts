@@ -16,6 +16,8 @@ import {
 import { type HandshakeResult, isErrorResponse } from './handshake.js';
 import type { Send } from './renewed-session.js';
 
+// Subscriptions over a session.
+
 type OnNotification = (method: string, params: JsonObject | undefined) => void;
 
 interface Listener {
@@ -23,67 +25,68 @@ interface Listener {
   readonly granted: SubscriptionFilter;
 }
 
-/** A URI that is listened to. */
+/** A resource that at least one listener subscribes to. */
 interface WatchedUri {
-  listens: number;
-  /** Whether the server announces its changes, after all requests about it so far. */
+  listeners: number;
+  /** Whether the server announces changes of the resource. Resolves after all requests about it so far. */
   announced: Promise<boolean>;
 }
 
-/** How many changes may wait for an acknowledgement. */
+/** The number of changes that may wait for the acknowledgement. */
 const MAX_EARLY = 1000;
 
-/** `subscriptions/listen` in the session era, which has one stream of changes for all, and `resources/subscribe`. */
+/** Implements `subscriptions/listen` in the session era, which has one stream for all changes, and `resources/subscribe`. */
 export class SessionListening {
   readonly #send: Send;
   readonly #problem: LinkEvents['problem'];
   readonly #open = new Map<AbortController, Listener>();
   readonly #uris = new Map<string, WatchedUri>();
-  #closed: McpError | undefined;
+  #closeReason: McpError | undefined;
 
   constructor(send: Send, problem: LinkEvents['problem']) {
     this.#send = send;
     this.#problem = problem;
   }
 
-  /** Acknowledges when the server has agreed, so that later changes are announced; ends with the call. */
+  /** Acknowledges the subscription when the server has accepted it. Listens until the call ends. */
   async listen(call: Call, handshake: HandshakeResult): Promise<Outcome> {
-    if (this.#closed !== undefined) throw this.#closed;
+    if (this.#closeReason !== undefined) throw this.#closeReason;
     const { signal, notify } = call;
-    const wanted = readFilter(call.params);
-    // Not tasks: their changes are passed on, but a server of 2025-11-25 promises to announce none.
-    const granted = grant(wanted, offersOf(handshake.discovered.capabilities));
+    const filter = readFilter(call.params);
+    // Tasks are not granted: their changes are passed on, but a server of 2025-11-25 need not announce any.
+    const granted = grant(filter, offersOf(handshake.discovered.capabilities));
     const uris = [...new Set(granted.resourceSubscriptions)];
-    const taskIds = handshake.tasks ? (wanted.taskIds ?? []) : [];
+    const taskIds = handshake.tasks ? (filter.taskIds ?? []) : [];
     const isNothing = (): boolean => isEmpty(granted) && taskIds.length === 0;
     const _meta = { [SUBSCRIPTION_ID]: call.id };
-    // Nothing is delivered before the acknowledgement: the last notification of each kind waits.
+    // Notifications wait for the acknowledgement; only the last of each kind is kept.
     let early: Map<string, () => void> | undefined = new Map();
-    const over = new AbortController();
-    const end = (): void => over.abort(signal.reason);
+    const ending = new AbortController();
+    const end = (): void => ending.abort(signal.reason);
     signal.addEventListener('abort', end, { once: true });
     if (signal.aborted) end();
     const onNotification: OnNotification = (method, params) => {
       if (!includes({ ...granted, taskIds }, method, params)) return;
-      const tell = (): void => notify(method, { ...params, _meta });
-      if (early === undefined) tell();
-      else if (early.size < MAX_EARLY) early.set(`${method} ${params?.['uri'] ?? params?.['taskId']}`, tell);
+      const deliver = (): void => notify(method, { ...params, _meta });
+      if (early === undefined) deliver();
+      else if (early.size < MAX_EARLY)
+        early.set(`${method} ${params?.['uri'] ?? params?.['taskId']}`, deliver);
     };
-    this.#open.set(over, { onNotification, granted });
+    this.#open.set(ending, { onNotification, granted });
     for (const uri of uris) this.#hold(uri);
     try {
-      const announced = isNothing() ? [] : await unlessAborted(this.#announced(uris), over.signal);
+      const announced = isNothing() ? [] : await unlessAborted(this.#announced(uris), ending.signal);
       if (announced.length > 0) granted.resourceSubscriptions = announced;
       else delete granted.resourceSubscriptions;
       notify(ACKNOWLEDGED, { notifications: { ...granted }, _meta });
-      for (const tell of early.values()) tell();
+      for (const deliver of early.values()) deliver();
       early = undefined;
-      if (!isNothing()) await unlessAborted(forever(), over.signal);
+      if (!isNothing()) await unlessAborted(forever(), ending.signal);
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
       signal.removeEventListener('abort', end);
-      this.#open.delete(over);
+      this.#open.delete(ending);
       for (const uri of uris) this.#release(uri);
     }
     return { resultType: 'complete', _meta };
@@ -100,22 +103,22 @@ export class SessionListening {
       reportAllChanged(granted, (method, params) => onNotification(method, params));
   }
 
-  /** A new session knows nothing of the subscriptions of the one before. */
+  /** Subscribes again on a new session, which does not have the subscriptions of the old one. */
   async restore(send: Send): Promise<void> {
     await Promise.all([...this.#uris.keys()].map((uri) => this.#subscribe(uri, send).catch(() => false)));
   }
 
   /** Rejects every listener with `reason`. */
   close(reason: McpError): void {
-    this.#closed = reason;
-    for (const over of this.#open.keys()) over.abort(reason);
+    this.#closeReason = reason;
+    for (const ending of this.#open.keys()) ending.abort(reason);
   }
 
   // Requests about one URI are sent in order: over HTTP they may overtake each other.
   #hold(uri: string): void {
-    const watched = this.#uris.get(uri) ?? { listens: 0, announced: Promise.resolve(false) };
+    const watched = this.#uris.get(uri) ?? { listeners: 0, announced: Promise.resolve(false) };
     this.#uris.set(uri, watched);
-    watched.listens += 1;
+    watched.listeners += 1;
     watched.announced = watched.announced
       .catch(() => false)
       .then((announced) => announced || this.#subscribe(uri, this.#send));
@@ -124,23 +127,23 @@ export class SessionListening {
 
   #release(uri: string): void {
     const watched = this.#uris.get(uri) as WatchedUri;
-    watched.listens -= 1;
-    if (watched.listens > 0) return;
+    watched.listeners -= 1;
+    if (watched.listeners > 0) return;
     watched.announced = watched.announced
       .then(async (announced) => {
-        if (!announced || watched.listens > 0) return announced;
+        if (!announced || watched.listeners > 0) return announced;
         await this.#send('resources/unsubscribe', { uri });
         return false;
       })
-      // Whether it heard or not: its announcements are not passed on any more.
+      // If the request fails, that does no harm: the announcements are no longer passed on.
       .catch(() => false)
       .finally(() => {
-        if (watched.listens === 0) this.#uris.delete(uri);
+        if (watched.listeners === 0) this.#uris.delete(uri);
       });
   }
 
   async #announced(uris: readonly string[]): Promise<readonly string[]> {
-    // Over HTTP the stream of changes is opened beside the first request: once one is answered it is there.
+    // Over HTTP the stream of changes is opened beside the first request. When a request has its response, the stream is open.
     if (uris.length === 0) await this.#send('ping', {}).catch(() => undefined);
     const announced = await Promise.all(uris.map((uri) => this.#uris.get(uri)?.announced));
     return uris.filter((_, at) => announced[at]);

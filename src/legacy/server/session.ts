@@ -2,6 +2,7 @@ import { Lifetime, withSignal } from '../../async/lifetime.js';
 import { isObject, type JsonObject, type RequestMessage } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome, Peer } from '../../protocol/call.js';
 import type { Caller } from '../../protocol/caller.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { SERVER_INFO } from '../../protocol/meta.js';
 import type {
@@ -21,6 +22,8 @@ import { ClientRequests } from './client-requests.js';
 import { forwardRequest, type SessionRequest } from './forward.js';
 import { taskCapabilities } from './tasks.js';
 
+// A session as the server keeps it, on any transport.
+
 /** The client's part of the handshake. */
 export interface Handshake {
   readonly revision: Revision;
@@ -28,20 +31,20 @@ export interface Handshake {
   readonly capabilities: ClientCapabilities;
 }
 
-/** Where a session's changes go: a connection, or the stream of its GET. */
+/** The stream that carries changes to the client: the connection itself, or the stream of the session's GET. */
 export interface SessionStream {
   readonly notify: (method: string, params?: JsonObject) => void;
   /** The caller that opened the stream; changes are subscribed to as this caller. */
   readonly caller: Caller;
-  /** Whether changes were missed since the last stream, so that everything has to be called changed once. */
+  /** Whether changes may have been missed since the last stream, so that everything is reported as changed once. */
   readonly afterGap?: boolean;
 }
 
-/** Reads `initialize`. An unknown version is answered with the newest that a session can have. */
+/** Reads the parameters of `initialize`. For an unknown version, the session gets the newest revision that has sessions. */
 export function readHandshake(params: JsonObject | undefined): Handshake {
   const { protocolVersion, capabilities, clientInfo } = params ?? {};
   if (typeof protocolVersion !== 'string') {
-    throw new McpError('invalid_params', 'initialize needs a string "protocolVersion"');
+    throw new McpError('invalid_params', 'params.protocolVersion must be a string');
   }
   return {
     revision: sessionRevisions.find((revision) => revision === protocolVersion) ?? newestSession,
@@ -58,7 +61,7 @@ const lists: SubscriptionFilter = {
 const allLists: JsonObject = { notifications: { ...lists } };
 
 /**
- * A session of 2025-11-25 or older in front of a Dispatch without sessions: it remembers the handshake and puts it on every
+ * A session of 2025-11-25 or older, in front of a Dispatch without sessions: the session stores the handshake and adds it to every
  * call.
  */
 export class Session {
@@ -90,17 +93,17 @@ export class Session {
     return { revision, client, capabilities, logLevel: this.#logLevel };
   }
 
-  /** The result of `initialize`: what the server can do, in the terms of the session's revision. */
+  /** The JSON of the result of `initialize`, with the server's capabilities as the session's revision names them. */
   async initialize(forward: SessionRequest['forward']): Promise<string> {
     const { capabilities, instructions, _meta } = await this.#discover(forward);
     const serverInfo = isObject(_meta) ? _meta[SERVER_INFO] : undefined;
-    const known = has(this.revision, 'coreTasks')
+    const withTasks = has(this.revision, 'coreTasks')
       ? taskCapabilities(capabilities as JsonObject)
       : (capabilities as JsonObject);
-    const { completions, ...older } = known;
+    const { completions, ...older } = withTasks;
     return JSON.stringify({
       protocolVersion: this.revision,
-      capabilities: has(this.revision, 'completionsCapability') ? known : older,
+      capabilities: has(this.revision, 'completionsCapability') ? withTasks : older,
       serverInfo,
       ...(instructions !== undefined && { instructions }),
     });
@@ -110,7 +113,7 @@ export class Session {
   async respond(message: RequestMessage, request: SessionRequest): Promise<string> {
     const { method, params = {} } = message;
     if (!knows(this.revision, method))
-      throw new McpError('method_not_found', `Method not found: ${method.slice(0, 128)}`);
+      throw new McpError('method_not_found', `Method not found: ${shorten(method, 128)}`);
     switch (method) {
       case 'ping':
         return '{}';
@@ -147,9 +150,9 @@ export class Session {
   }
 
   #forget(uri: string): boolean {
-    const known = this.#uris?.delete(uri) === true;
-    if (known) this.#uriCharacters -= uri.length;
-    return known;
+    const wasSubscribed = this.#uris?.delete(uri) === true;
+    if (wasSubscribed) this.#uriCharacters -= uri.length;
+    return wasSubscribed;
   }
 
   /** Sets the stream for changes. */
@@ -158,7 +161,7 @@ export class Session {
     this.#listen({ afterGap: stream.afterGap === true });
   }
 
-  /** There is no stream any more, or the session is over. */
+  /** Removes the stream: it has ended, or the session has. */
   detach(): void {
     this.#stream = undefined;
     this.#listening?.end(new McpError('connection_closed', 'The session has no stream'));
@@ -191,7 +194,7 @@ export class Session {
         else if (afterGap) reportAllChanged(params?.['notifications'] as SubscriptionFilter, stream.notify);
       },
     };
-    // A server without anything to announce answers at once; one that fails has told its log why.
+    // A server that has nothing to announce responds at once. A server that fails has logged the reason.
     this.#dispatch(withSignal(call, lifetime)).catch(() => undefined);
   }
 

@@ -1,6 +1,7 @@
 // A short secret can be guessed from a value that it signed or sealed.
 const MIN_LENGTH = 32;
 
+/** Throws a RangeError if a secret is too short. */
 export function checkSecret(secret: string): void {
   if (secret.length >= MIN_LENGTH) return;
   throw new RangeError(

@@ -13,7 +13,7 @@ export function encodeBase64(bytes: Uint8Array): string {
 
 /** Decodes strict base64; `undefined` if the padding is wrong or a character is not in the alphabet. */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
-  if (text.length % 4 !== 0 || !onlyAlphabet(text)) return undefined;
+  if (text.length % 4 !== 0 || !isInAlphabet(text)) return undefined;
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
   for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
@@ -31,6 +31,6 @@ export function decodeBase64Url(text: string): Uint8Array<ArrayBuffer> | undefin
   return decodeBase64(text.replaceAll('-', '+').replaceAll('_', '/') + padding);
 }
 
-function onlyAlphabet(text: string): boolean {
+function isInAlphabet(text: string): boolean {
   return /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 }

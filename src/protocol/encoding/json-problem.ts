@@ -1,7 +1,7 @@
 import { shorten } from './shorten.js';
 
-// Finds the value that JSON cannot carry, and says where it is and what to write instead. Runs only if something looks wrong, so
-// that it need not be fast.
+// Finds the value that JSON cannot carry, and says where it is and what to return instead. This runs only if something looks wrong,
+// so it need not be fast.
 
 export interface JsonProblem {
   readonly sentence: string;
@@ -24,8 +24,8 @@ function emptyProblem(value: unknown): JsonProblem | undefined {
 }
 
 function search(value: unknown, path: string, ancestors: Map<object, string>): JsonProblem | undefined {
-  const found = advice(value);
-  if (found !== undefined) return problem(path, found, value);
+  const sentence = advice(value);
+  if (sentence !== undefined) return problem(path, sentence, value);
   if (typeof value !== 'object' || value === null) return undefined;
   const ancestorPath = ancestors.get(value);
   if (ancestorPath !== undefined)
@@ -46,21 +46,21 @@ function searchInside(value: object, path: string, ancestors: Map<object, string
   if (typeof own.toJSON === 'function') return search(own.toJSON(), path, ancestors);
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
-      const found = search(item, `${path}[${index}]`, ancestors);
-      if (found !== undefined) return found;
+      const inner = search(item, `${path}[${index}]`, ancestors);
+      if (inner !== undefined) return inner;
     }
     return undefined;
   }
   for (const key of Object.keys(value)) {
-    const found = search(own[key], pathTo(path, key), ancestors);
-    if (found !== undefined) return found;
+    const inner = search(own[key], pathTo(path, key), ancestors);
+    if (inner !== undefined) return inner;
   }
   return undefined;
 }
 
 function problem(path: string, sentence: string, value?: unknown): JsonProblem {
   const cause = value instanceof Error ? value : undefined;
-  return { sentence: `${path === '' ? 'it' : shortened(path)} ${sentence}`, cause };
+  return { sentence: `${path === '' ? 'it' : shortenPath(path)} ${sentence}`, cause };
 }
 
 function pathTo(path: string, key: string): string {
@@ -68,7 +68,7 @@ function pathTo(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
 }
 
-function shortened(path: string): string {
+function shortenPath(path: string): string {
   return path.length > 200 ? `${path.slice(0, 80)} … ${path.slice(-80)}` : path;
 }
 

@@ -90,7 +90,7 @@ export function findParamHeaders(inputSchema: object): ParamHeaders {
 
   function annotate(schema: JsonObject, path: readonly string[], { reachable, at }: HeaderPosition): void {
     const name = schema[ANNOTATION];
-    const type = primitive(ownValue(schema, 'type'));
+    const type = primitiveOf(ownValue(schema, 'type'));
     const problem =
       !reachable || path.length === 0
         ? 'must be on a property that is reached from the root through "properties" alone'
@@ -132,15 +132,15 @@ function nameProblem(name: unknown): string | undefined {
 }
 
 function typeProblem(type: unknown): string | undefined {
-  if (primitive(type) !== undefined) return undefined;
+  if (primitiveOf(type) !== undefined) return undefined;
   if (type === 'number') return 'is not permitted on type "number": use "integer" or "string"';
   return 'needs a property whose "type" is "string", "integer" or "boolean"';
 }
 
 /** The type, also when null is allowed beside it: null is not copied into a header. */
-function primitive(type: unknown): ParamHeader['type'] | undefined {
+function primitiveOf(type: unknown): ParamHeader['type'] | undefined {
   if (Array.isArray(type) && type.length === 2 && type.includes('null')) {
-    return primitive(type.find((item) => item !== 'null'));
+    return primitiveOf(type.find((item) => item !== 'null'));
   }
   return type === 'string' || type === 'integer' || type === 'boolean' ? type : undefined;
 }

@@ -11,32 +11,32 @@ const CHECKED_LENGTH = 4096;
 
 /** The data as base64. Throws a TypeError that names the function and says what to pass instead. */
 export function toBase64(data: Binary, functionName: string): string {
-  if (typeof data === 'string') return checkedBase64(data, functionName);
+  if (typeof data === 'string') return checkBase64(data, functionName);
   if (ArrayBuffer.isView(data))
     return encodeBase64(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
   if (isBuffer(data)) return encodeBase64(new Uint8Array(data));
-  throw new TypeError(`${functionName} needs bytes or a base64 string, not ${nameOf(data)}`);
+  throw new TypeError(`${functionName} needs bytes or a base64 string, not ${nameOf(data)}.`);
 }
 
-function checkedBase64(text: string, functionName: string): string {
-  if (/^data:/i.test(text)) return ofDataUrl(text, functionName);
+function checkBase64(text: string, functionName: string): string {
+  if (/^data:/i.test(text)) return readDataUrl(text, functionName);
   const ends =
     text.length <= 2 * CHECKED_LENGTH ? text : text.slice(0, CHECKED_LENGTH) + text.slice(-CHECKED_LENGTH);
   if (/^[A-Za-z0-9+/]*={0,2}$/.test(ends) && text.length % 4 === 0) return text;
   // Base64 in lines, as commands print it. The first line break is within the first hundred characters.
   if (/\s/.test(ends) && /^[A-Za-z0-9+/\s]*[=\s]*$/.test(ends))
-    return checkedBase64(text.replaceAll(/\s+/g, ''), functionName);
+    return checkBase64(text.replaceAll(/\s+/g, ''), functionName);
   const start = quote(text, 40);
   throw new TypeError(
     `${functionName} needs bytes or a base64 string, and ${start} is not base64. For a file: ${functionName.replace('()', '')}(await readFile(path), …).`,
   );
 }
 
-function ofDataUrl(url: string, functionName: string): string {
+function readDataUrl(url: string, functionName: string): string {
   const comma = url.indexOf(',');
   if (comma !== -1 && /;base64$/i.test(url.slice(0, comma)))
-    return checkedBase64(url.slice(comma + 1), functionName);
-  throw new TypeError(`${functionName} needs bytes or a base64 string, and this data: URL is not base64`);
+    return checkBase64(url.slice(comma + 1), functionName);
+  throw new TypeError(`${functionName} needs bytes or a base64 string, and this data: URL is not base64.`);
 }
 
 // Also recognizes a buffer of another realm, such as a test runner's.

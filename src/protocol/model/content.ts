@@ -127,7 +127,7 @@ export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceL
 export function text(value: string, options: Block = {}): TextContent {
   if (typeof value !== 'string')
     throw new TypeError(
-      `text() needs a string, not ${value === null ? 'null' : `a value of type ${typeof value}`}`,
+      `text() needs a string, not ${value === null ? 'null' : `a value of type ${typeof value}`}.`,
     );
   return { type: 'text', text: value, ...options };
 }
@@ -145,7 +145,7 @@ export function image(data: Binary, mimeType: string, options: Block = {}): Imag
   return {
     type: 'image',
     data: toBase64(data, 'image()'),
-    mimeType: checkedType(mimeType, 'image'),
+    mimeType: checkMimeType(mimeType, 'image'),
     ...options,
   };
 }
@@ -155,7 +155,7 @@ export function audio(data: Binary, mimeType: string, options: Block = {}): Audi
   return {
     type: 'audio',
     data: toBase64(data, 'audio()'),
-    mimeType: checkedType(mimeType, 'audio'),
+    mimeType: checkMimeType(mimeType, 'audio'),
     ...options,
   };
 }
@@ -193,10 +193,10 @@ export function assistant(content: string | ContentBlock): { role: 'assistant'; 
   return { role: 'assistant', content: typeof content === 'string' ? text(content) : content };
 }
 
-function checkedType(mimeType: string, kind: 'image' | 'audio'): string {
+function checkMimeType(mimeType: string, kind: 'image' | 'audio'): string {
   if (typeof mimeType === 'string' && mimeType.includes('/')) return mimeType;
   const example = kind === 'image' ? 'image/png' : 'audio/wav';
-  throw new TypeError(`${kind}() needs a MIME type as its second argument, such as '${example}'`);
+  throw new TypeError(`${kind}() needs a MIME type as its second argument, such as '${example}'.`);
 }
 
 /** Tells a content block from any other value that a handler may return. */

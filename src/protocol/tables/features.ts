@@ -34,10 +34,12 @@ const features: Readonly<Record<Feature, RevisionSpan>> = {
   requestMetadata: { since: '2026-07-28' },
 };
 
+/** Whether `revision` has the feature. */
 export function has(revision: Revision, feature: Feature): boolean {
   return within(revision, features[feature]);
 }
 
+/** Whether `revision` lies in the span. */
 export function within(revision: Revision, span: RevisionSpan): boolean {
   const at = revisions.indexOf(revision);
   return (

@@ -54,7 +54,7 @@ export function isProtocolMethod(method: string): boolean {
   return methods.has(method);
 }
 
-/** Whether `revision` knows the method. A method that the protocol does not define is a server's own: any may call it. */
+/** Whether `revision` knows the method. A method that the protocol does not define is a server's own: all may call it. */
 export function knows(revision: Revision, method: string): boolean {
   const row = methods.get(method);
   return row === undefined || within(revision, row);
@@ -76,17 +76,18 @@ export function isCacheable(method: string): boolean {
 }
 
 /** The methods whose cached results a notification makes stale. */
-export function madeStaleBy(notification: string): readonly string[] {
+export function staleMethods(notification: string): readonly string[] {
   return staleOn.get(notification) ?? [];
 }
 
-// Made once: every notification that a client hears is looked up here.
+// Made once, because every notification that a client receives is looked up here.
 const staleOn: ReadonlyMap<string, readonly string[]> = methodsByStaleOn();
 
 function methodsByStaleOn(): Map<string, string[]> {
-  const found = new Map<string, string[]>();
+  const byNotification = new Map<string, string[]>();
   for (const [method, row] of methods) {
-    if (row.staleOn !== undefined) found.set(row.staleOn, [...(found.get(row.staleOn) ?? []), method]);
+    if (row.staleOn !== undefined)
+      byNotification.set(row.staleOn, [...(byNotification.get(row.staleOn) ?? []), method]);
   }
-  return found;
+  return byNotification;
 }

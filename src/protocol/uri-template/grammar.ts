@@ -61,7 +61,7 @@ export function readParts(text: string): readonly Part[] {
     if (literalEnd > at) parts.push(readLiteral(text, at, literalEnd));
     if (brace === -1) break;
     const end = text.indexOf('}', brace);
-    if (end === -1) throw wrong(text, brace, 'this brace is never closed');
+    if (end === -1) throw invalidAt(text, brace, 'this brace is never closed');
     parts.push(readExpression(text, brace + 1, end));
     at = end + 1;
   }
@@ -71,16 +71,16 @@ export function readParts(text: string): readonly Part[] {
 function readLiteral(text: string, from: number, to: number): Literal {
   for (let at = from; at < to; at++) {
     const character = text.charAt(at);
-    if (character === '}') throw wrong(text, at, 'this brace was never opened');
+    if (character === '}') throw invalidAt(text, at, 'this brace was never opened');
     if (character === '%' && tripletAt(text, at) < 0) {
-      throw wrong(
+      throw invalidAt(
         text,
         at,
         'a percent sign must be followed by two hexadecimal digits; write %25 for a percent sign itself',
       );
     }
     if (character <= ' ' || character === '\x7f' || '"<>\\^`|'.includes(character)) {
-      throw wrong(text, at, `${JSON.stringify(character)} is not allowed in a URI; percent-encode it`);
+      throw invalidAt(text, at, `${JSON.stringify(character)} is not allowed in a URI; percent-encode it`);
     }
   }
   return { kind: 'literal', text: text.slice(from, to) };
@@ -89,7 +89,7 @@ function readLiteral(text: string, from: number, to: number): Literal {
 function readExpression(text: string, from: number, to: number): Expression {
   const sign = text.charAt(from);
   if (from < to && '=,!@|'.includes(sign)) {
-    throw wrong(text, from, `RFC 6570 reserves the operator "${sign}" for later use`);
+    throw invalidAt(text, from, `RFC 6570 reserves the operator "${sign}" for later use`);
   }
   const operator = operators.get(sign);
   const variables: Variable[] = [];
@@ -109,8 +109,8 @@ function readVariable(text: string, from: number, to: number): Variable {
   if (modifier === '') return { name, explode: false, prefix: undefined };
   if (modifier === '*') return { name, explode: true, prefix: undefined };
   if (/^:[1-9][0-9]{0,3}$/.test(modifier)) return { name, explode: false, prefix: Number(modifier.slice(1)) };
-  if (modifier.startsWith(':')) throw wrong(text, end, 'a prefix is a colon and a number from 1 to 9999');
-  throw wrong(text, end, `${JSON.stringify(text.charAt(end))} is not allowed in a variable's name`);
+  if (modifier.startsWith(':')) throw invalidAt(text, end, 'a prefix is a colon and a number from 1 to 9999');
+  throw invalidAt(text, end, `${JSON.stringify(text.charAt(end))} is not allowed in a variable's name`);
 }
 
 function nameEnd(text: string, from: number, to: number): number {
@@ -128,8 +128,8 @@ function nameEnd(text: string, from: number, to: number): number {
       at += length;
     }
   }
-  if (at === from) throw wrong(text, from, "a variable's name is missing");
-  if (afterDot) throw wrong(text, at - 1, "a dot in a variable's name must be between other characters");
+  if (at === from) throw invalidAt(text, from, "a variable's name is missing");
+  if (afterDot) throw invalidAt(text, at - 1, "a dot in a variable's name must be between other characters");
   return at;
 }
 
@@ -138,6 +138,6 @@ function isWordCharacter(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || (lower >= 0x61 && lower <= 0x7a) || code === 0x5f;
 }
 
-function wrong(text: string, at: number, problem: string): RangeError {
+function invalidAt(text: string, at: number, problem: string): RangeError {
   return new RangeError(`The URI template ${JSON.stringify(text)} is invalid at position ${at}: ${problem}.`);
 }

@@ -12,7 +12,7 @@ export type TemplateMatch = Readonly<Record<string, string | readonly string[]>>
 /** Prepares the parts once, for many URIs. */
 export function createMatcher(parts: readonly Part[]): (uri: string) => TemplateMatch | undefined {
   const matchers = parts.map(partMatcher);
-  const fromTheRight = matchers.toReversed();
+  const rightToLeft = matchers.toReversed();
   const heads = parts[0]?.kind === 'literal' ? literalForms(parts[0].text) : undefined;
 
   return function match(uri) {
@@ -24,7 +24,7 @@ export function createMatcher(parts: readonly Part[]): (uri: string) => Template
     const tables: Table[] = [];
     let after: Uint8Array = new Uint8Array(uri.length + 1);
     after[uri.length] = 1;
-    for (const matcher of fromTheRight) {
+    for (const matcher of rightToLeft) {
       const rows = matcher.reachable(target, after);
       tables.push({ rows, after });
       after = rows[0];
@@ -52,7 +52,7 @@ function readValues(uri: string, spans: readonly CharSpan[]): TemplateMatch | un
   const byVariable = new Map<Variable, string | string[]>();
   for (const { variable, reserved, from, to } of spans) {
     const value = decode(uri.slice(from, to));
-    if (!(reserved ? staysBelow(value) : isPlain(value))) return undefined;
+    if (!(reserved ? hasNoDotSegment(value) : isPlain(value))) return undefined;
     const earlier = byVariable.get(variable);
     if (Array.isArray(earlier)) earlier.push(value);
     else if (earlier !== undefined) return undefined;
@@ -80,7 +80,7 @@ function hasControl(value: string): boolean {
   return false;
 }
 
-function staysBelow(value: string): boolean {
+function hasNoDotSegment(value: string): boolean {
   if (hasControl(value)) return false;
   return value
     .replaceAll('\\', '/')

@@ -52,8 +52,8 @@ export function coerce(document: SchemaDocument, value: unknown): Coercion {
     for (const part of node.allOf ?? []) next = at(part, next, depth);
     for (const branches of [node.anyOf, node.oneOf]) {
       if (branches === undefined) continue;
-      const chosen = onlyCandidate(document, branches, { allowed, value: next });
-      if (chosen !== undefined) next = at(branches[chosen] ?? true, next, depth);
+      const candidate = onlyCandidate(document, branches, { allowed, value: next });
+      if (candidate !== undefined) next = at(branches[candidate] ?? true, next, depth);
     }
     if (Array.isArray(next)) return items(node, next, depth);
     return isPlainObject(next) ? fields(node, next, depth) : next;
@@ -107,8 +107,8 @@ function parseText(text: string, types: number): unknown {
   if ((types & (INTEGER | FRACTION)) !== 0 && JSON_NUMBER.test(text)) {
     const number = Number(text);
     // An identifier with more digits than a double can hold must not silently become another identifier.
-    const exact = Number.isInteger(number) ? Number.isSafeInteger(number) : Number.isFinite(number);
-    return exact && (types & bitOf(number)) !== 0 ? number : undefined;
+    const isExact = Number.isInteger(number) ? Number.isSafeInteger(number) : Number.isFinite(number);
+    return isExact && (types & bitOf(number)) !== 0 ? number : undefined;
   }
   return (types & (ARRAY | OBJECT)) !== 0 ? parseStructure(text, types) : undefined;
 }

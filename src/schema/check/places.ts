@@ -25,20 +25,20 @@ export function placesAt(
   return places;
 
   function expand(schemas: readonly (SchemaNode | boolean)[]): readonly SchemaNode[] {
-    const found = new Set<SchemaNode>();
+    const nodes = new Set<SchemaNode>();
     const queue = [...schemas];
-    for (let next = queue.shift(); next !== undefined && found.size < MAX_PLACES; next = queue.shift()) {
-      if (typeof next === 'boolean' || found.has(next)) continue;
-      found.add(next);
+    for (let next = queue.shift(); next !== undefined && nodes.size < MAX_PLACES; next = queue.shift()) {
+      if (typeof next === 'boolean' || nodes.has(next)) continue;
+      nodes.add(next);
       if (next.$ref !== undefined) queue.push(document.target(next.$ref));
       queue.push(...(next.allOf ?? []));
       for (const branches of [next.anyOf, next.oneOf]) {
         if (branches === undefined) continue;
-        const chosen = onlyCandidate(document, branches, { allowed, value: current });
-        queue.push(...(chosen === undefined ? branches : [branches[chosen] ?? true]));
+        const candidate = onlyCandidate(document, branches, { allowed, value: current });
+        queue.push(...(candidate === undefined ? branches : [branches[candidate] ?? true]));
       }
     }
-    return [...found];
+    return [...nodes];
   }
 }
 

@@ -46,7 +46,7 @@ interface SchemaPosition {
 interface Pending extends SchemaPosition {
   readonly node: Draft;
   readonly ref: string;
-  readonly dynamic: boolean;
+  readonly isDynamic: boolean;
 }
 
 type Draft = Record<string, unknown>;
@@ -93,8 +93,8 @@ function createReader(json: JsonSchema, { withoutSlowPatterns = false }: ReadOpt
       throw new SchemaError(`"$schema" at #${pointer} differs from the root's; use one dialect.`);
     }
     // In draft-07 the keywords beside a `$ref` have no effect. They are still read, because they may contain definitions.
-    const alone = dialect === '7' && typeof raw['$ref'] === 'string';
-    const base = alone ? position.base : references.declare(raw, pointer, position.base);
+    const isRefAlone = dialect === '7' && typeof raw['$ref'] === 'string';
+    const base = isRefAlone ? position.base : references.declare(raw, pointer, position.base);
     const here: SchemaPosition = { pointer, depth, base };
     const node: Draft = {};
     nodes[pointer] = node;
@@ -106,7 +106,7 @@ function createReader(json: JsonSchema, { withoutSlowPatterns = false }: ReadOpt
     }
     normalize(node);
     addReference(node, raw, '$ref', here);
-    if (alone) keepOnly(node, '$ref');
+    if (isRefAlone) keepOnly(node, '$ref');
     if (dialect === '2020-12') addReference(node, raw, '$dynamicRef', here);
     return node;
   }
@@ -120,14 +120,14 @@ function createReader(json: JsonSchema, { withoutSlowPatterns = false }: ReadOpt
     const ref = raw[keyword];
     if (ref === undefined) return;
     if (typeof ref !== 'string') throw new SchemaError(`"${keyword}" at #${here.pointer} must be a string.`);
-    const dynamic = keyword === '$dynamicRef';
+    const isDynamic = keyword === '$dynamicRef';
     let holder = node;
     if (node['$ref'] !== undefined) {
       holder = {};
       node['allOf'] = [...((node['allOf'] as readonly unknown[] | undefined) ?? []), holder];
     }
     holder['$ref'] = ref;
-    pending.push({ ...here, node: holder, ref, dynamic });
+    pending.push({ ...here, node: holder, ref, isDynamic });
   }
 
   function readKeyword(shape: Shape, keyword: string, value: unknown, here: SchemaPosition): unknown {
@@ -190,7 +190,7 @@ function createReader(json: JsonSchema, { withoutSlowPatterns = false }: ReadOpt
   function resolveReferences(): void {
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       const where = `#${next.pointer}`;
-      const resolve = next.dynamic ? references.resolveDynamic : references.resolve;
+      const resolve = next.isDynamic ? references.resolveDynamic : references.resolve;
       const { pointer, base } = resolve(next.ref, next.base, where);
       if (nodes[pointer] === undefined) {
         const raw = followPointer(json, pointer);

@@ -35,8 +35,8 @@ function withoutNeedlessEscapes(pattern: string): string {
     const next = pattern.charAt(i + 1);
     if (char === '\\') {
       i++;
-      const needless = !SYNTAX.includes(next) && !isWordCharacter(next) && !(inClass && next === '-');
-      text += needless || next === '_' ? next : char + next;
+      const isNeedless = !SYNTAX.includes(next) && !isWordCharacter(next) && !(inClass && next === '-');
+      text += isNeedless || next === '_' ? next : char + next;
       continue;
     }
     // `[\w-.]`: the dash cannot mean a range, because there is a class escape on one side of it.

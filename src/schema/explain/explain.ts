@@ -33,7 +33,7 @@ export function explain(issues: readonly Issue[], compiled: CompiledSchema, valu
     (issue) => !schemaIssues.some((problem) => isRelated(problem.path, issue.path)),
   );
   const problems = inFieldOrder(
-    [...schemaIssues, ...libraryIssues, ...misspelledFields(document, coercedValue, schemaIssues)],
+    [...schemaIssues, ...libraryIssues, ...findMisspelledFields(document, coercedValue, schemaIssues)],
     fieldNames(placesAt(document, [], coercedValue)),
   );
   if (problems.length === 0) return 'The value does not match the schema.';
@@ -46,14 +46,14 @@ export function explain(issues: readonly Issue[], compiled: CompiledSchema, valu
  * Finds fields that the schema accepts, although their names are close to those of missing required fields. Libraries that drop
  * unknown fields would otherwise report a field as missing that is there, but misspelled.
  */
-function misspelledFields(
+function findMisspelledFields(
   document: SchemaDocument,
   value: unknown,
-  found: readonly Issue[],
+  schemaIssues: readonly Issue[],
 ): readonly Issue[] {
-  const reported = new Set(found.map(({ path }) => JSON.stringify(path)));
+  const reportedPaths = new Set(schemaIssues.map(({ path }) => JSON.stringify(path)));
   const issues: Issue[] = [];
-  for (const { path, message } of found) {
+  for (const { path, message } of schemaIssues) {
     const name = path.at(-1);
     if (typeof name !== 'string' || !message.startsWith('required')) continue;
     const parent = path.slice(0, -1);
@@ -65,8 +65,8 @@ function misspelledFields(
       .slice(0, MAX_UNKNOWN);
     for (const other of others) {
       const at = [...parent, other];
-      if (reported.has(JSON.stringify(at)) || closestName(other, [name]) === undefined) continue;
-      reported.add(JSON.stringify(at));
+      if (reportedPaths.has(JSON.stringify(at)) || closestName(other, [name]) === undefined) continue;
+      reportedPaths.add(JSON.stringify(at));
       issues.push({ path: at, message: `unknown field, did you mean ${JSON.stringify(name)}?` });
     }
   }
@@ -85,8 +85,8 @@ function listProblems(problems: readonly Issue[]): string {
   const rest = problems.length - texts.length;
   const atLeast = problems.length >= MAX_ISSUES ? 'at least ' : '';
   if (rest > 0) texts.push(`and ${atLeast}${rest} more problem${rest === 1 ? '' : 's'}`);
-  const joined = texts.join('; ');
-  return /[.?!]$/.test(joined) ? joined : `${joined}.`;
+  const text = texts.join('; ');
+  return /[.?!]$/.test(text) ? text : `${text}.`;
 }
 
 function listFields(parent: Path, names: readonly string[]): string {

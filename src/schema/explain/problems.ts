@@ -16,7 +16,7 @@ export const MAX_ISSUES = 25;
 export function findProblems(
   document: SchemaDocument,
   value: unknown,
-  found: readonly Finding[] = findings(document, value),
+  all: readonly Finding[] = findings(document, value),
 ): readonly Issue[] {
   const problems = new Map<string, Issue>();
 
@@ -36,11 +36,11 @@ export function findProblems(
       const path = typedPath(value, finding.path);
       const { node } = locate(document, finding);
       const branches = (node[finding.keyword] ?? []) as readonly (SchemaNode | boolean)[];
-      const failed = failedBranches(finding, inside);
+      const failures = failedBranches(finding, inside);
       const union = unionProblems(document, {
         branches,
-        matches: finding.keyword === 'anyOf' ? 0 : branches.length - failed.size,
-        failed,
+        matches: finding.keyword === 'anyOf' ? 0 : branches.length - failures.size,
+        failures,
         value: valueAt(value, path),
       });
       if (typeof union === 'number') collect(inside.filter((one) => branchOf(finding, one) === union));
@@ -58,30 +58,30 @@ export function findProblems(
       const words = sentence(document, node, { keyword: finding.keyword, value: name });
       if (words !== undefined) add(path, `the field's name ${words}`);
     } else if (finding.keyword === 'required') {
-      const names = missing(node.required, current).slice(0, MAX_ISSUES);
-      for (const name of names) add([...path, name], required([...path, name]));
+      const names = missingNames(node.required, current).slice(0, MAX_ISSUES);
+      for (const name of names) add([...path, name], requiredMessage([...path, name]));
     } else if (finding.keyword === 'dependentRequired' || finding.keyword === 'dependencies') {
       for (const [name, dependents] of Object.entries(node[finding.keyword] ?? {})) {
-        if (!Array.isArray(dependents) || missing([name], current).length > 0) continue;
-        for (const other of missing(dependents, current)) {
+        if (!Array.isArray(dependents) || missingNames([name], current).length > 0) continue;
+        for (const other of missingNames(dependents, current)) {
           add([...path, other], `required when ${JSON.stringify(name)} is given, missing`);
         }
       }
     } else if (finding.keyword === 'not' && isNever(node)) {
-      add(path, unexpected(path));
+      add(path, unexpectedMessage(path));
     } else {
       const words = sentence(document, node, { keyword: finding.keyword, value: current });
       if (words !== undefined) add(path, words);
     }
   }
 
-  function required(path: readonly (string | number)[]): string {
+  function requiredMessage(path: readonly (string | number)[]): string {
     const words = placesAt(document, path, value).map((place) => expectation(document, place));
     const expected = words.find((word) => word !== undefined);
     return expected === undefined ? 'required, missing' : `required (${expected}), missing`;
   }
 
-  function unexpected(path: readonly (string | number)[]): string {
+  function unexpectedMessage(path: readonly (string | number)[]): string {
     const name = path.at(-1);
     if (typeof name !== 'string') return name === undefined ? 'no value is allowed' : 'one item too many';
     const names = fieldNames(placesAt(document, path.slice(0, -1), value));
@@ -90,11 +90,11 @@ export function findProblems(
     return close === undefined ? 'unknown field' : `unknown field, did you mean ${JSON.stringify(close)}?`;
   }
 
-  collect(found);
+  collect(all);
   return [...problems.values()];
 }
 
-function missing(names: readonly string[] | undefined, value: unknown): readonly string[] {
+function missingNames(names: readonly string[] | undefined, value: unknown): readonly string[] {
   if (typeof value !== 'object' || value === null) return [];
   return (names ?? []).filter((name) => !Object.hasOwn(value, name));
 }
@@ -136,13 +136,13 @@ const MAPS: ReadonlySet<string> = new Set([
 function locate(document: SchemaDocument, finding: Finding): { node: SchemaNode; via: string } {
   let node: unknown = document.root;
   let via = '';
-  const way = finding.schemaPath.slice(0, -1);
-  for (let i = 0; i < way.length; i++) {
-    const keyword = way[i] ?? '';
+  const steps = finding.schemaPath.slice(0, -1);
+  for (let i = 0; i < steps.length; i++) {
+    const keyword = steps[i] ?? '';
     const next: unknown = (node as SchemaNode)[keyword];
     if (keyword === '$ref') node = document.target(String(next));
     else if (Array.isArray(next) || MAPS.has(keyword))
-      node = (next as Record<string, unknown>)[way[++i] ?? ''];
+      node = (next as Record<string, unknown>)[steps[++i] ?? ''];
     else node = next;
     if (keyword === 'contains' || keyword === 'propertyNames') via = keyword;
   }

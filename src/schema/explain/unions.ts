@@ -13,7 +13,8 @@ interface FailedUnion {
   readonly branches: readonly Branch[];
   /** The number of branches that accepted the value: none, or more than one for a `oneOf`. */
   readonly matches: number;
-  readonly failed: ReadonlySet<number>;
+  /** The indexes of the branches that rejected the value. */
+  readonly failures: ReadonlySet<number>;
   readonly value: unknown;
 }
 
@@ -22,13 +23,13 @@ interface FailedUnion {
  * clear, so that the caller reports the problems of that branch; otherwise one issue, with a path relative to the union.
  */
 export function unionProblems(document: SchemaDocument, union: FailedUnion): number | Issue {
-  const { branches, matches, failed, value } = union;
+  const { branches, matches, failures, value } = union;
   if (matches > 1) {
     return { path: [], message: `fits ${matches} of ${branches.length} alternatives, must fit exactly one` };
   }
   const allowed = allowedTypesOf(document);
-  const intended = onlyCandidate(document, branches, { allowed, value });
-  if (intended !== undefined && failed.has(intended)) return intended;
+  const candidate = onlyCandidate(document, branches, { allowed, value });
+  if (candidate !== undefined && failures.has(candidate)) return candidate;
   const simple = alternatives(branches.map((branch) => expectation(document, branch)));
   if (!isPlainObject(value)) {
     const expected = simple ?? `one of ${branches.length} alternatives`;

@@ -1,7 +1,7 @@
 import { type Message, printResult, type RequestMessage, readMessage } from '../../../jsonrpc/message.js';
 import { MAX_DEPTH } from '../../../jsonrpc/parse.js';
 import { type Auth, type Dispatch, type Outcome, printOutcome } from '../../../protocol/call.js';
-import { copyCall, type DirectDispatch, directly } from '../../../protocol/direct.js';
+import { copyCall, type DirectDispatch, toDirect } from '../../../protocol/direct.js';
 import { isModern } from '../../../protocol/era.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
 import { readPeer } from '../../../protocol/meta.js';
@@ -73,7 +73,7 @@ export function httpEndpoint(
   const limits: BodyLimits = { maxBytes: maxBodyBytes, silenceMs: bodyTimeoutMs };
   const { keepAliveMs = 15_000, maxAgeMs = 3_600_000, maxBufferedBytes = 4 * 1024 * 1024 } = options;
   const { authenticate } = options;
-  const direct: DirectDispatch = directly(dispatch) ?? (async (call) => dispatch(copyCall(call)));
+  const direct: DirectDispatch = toDirect(dispatch) ?? (async (call) => dispatch(copyCall(call)));
   const guard = createGuard(options, options.warn);
   const streams = new Streams({ keepAliveMs, maxAgeMs, maxBufferedBytes });
   const inFlight = new InFlight(requestTimeoutMs);

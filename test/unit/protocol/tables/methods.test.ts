@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isCacheable, isSafe, madeStaleBy } from '../../../../src/protocol/tables/methods.js';
+import { isCacheable, isSafe, staleMethods } from '../../../../src/protocol/tables/methods.js';
 
 const lists = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'];
 
@@ -25,13 +25,13 @@ describe('the table of methods', () => {
   });
 
   test('a changed list makes its own cached pages stale, and resources also those of templates', () => {
-    expect(madeStaleBy('notifications/tools/list_changed')).toEqual(['tools/list']);
-    expect(madeStaleBy('notifications/prompts/list_changed')).toEqual(['prompts/list']);
-    expect(madeStaleBy('notifications/resources/list_changed')).toEqual([
+    expect(staleMethods('notifications/tools/list_changed')).toEqual(['tools/list']);
+    expect(staleMethods('notifications/prompts/list_changed')).toEqual(['prompts/list']);
+    expect(staleMethods('notifications/resources/list_changed')).toEqual([
       'resources/list',
       'resources/templates/list',
     ]);
     for (const other of ['notifications/progress', 'notifications/resources/updated', 'tools/list'])
-      expect(madeStaleBy(other), other).toEqual([]);
+      expect(staleMethods(other), other).toEqual([]);
   });
 });
