@@ -206,7 +206,7 @@ async function checkTargets(target: Target | undefined): Promise<void> {
 
 function fromEnvironment({ environment }: Runtime): ResolvedTarget {
   const url = environment?.()?.['MCP_SERVER_URL'];
-  if (!url) throw new McpError('invalid_request', 'There is no target, and MCP_SERVER_URL is not set.');
+  if (!url) throw new McpError('invalid_request', 'There is no target. Pass one, or set MCP_SERVER_URL.');
   const resolved = resolveTarget(url);
   if (resolved.kind === 'http' || resolved.kind === 'websocket') return resolved;
   throw new McpError('invalid_request', 'MCP_SERVER_URL must be a URL: http://, https://, ws:// or wss://.');

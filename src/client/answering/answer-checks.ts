@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { quote, shorten } from '../../protocol/encoding/shorten.js';
 import { type Root, withDefaults } from '../../protocol/model/input.js';
 
-// Checks the values that handlers return before they are sent: the server could only ask again, without knowing why.
+// Checks the values that handlers return before they are sent: the server could only ask again, and the program would not know why.
 
 /** The error for a handler that returned something that is not an answer. The message is for the program, not for the server. */
 export class HandlerMistake extends TypeError {}

@@ -53,7 +53,7 @@ async function nextRound(call: Call, next: Dispatch, { outcome, round, answer }:
   // A state without questions asks for a retry. The first retry is immediate; the delays before further retries grow.
   if (answers === undefined && round > 1)
     await delay(Math.min(100 * 2 ** round, 5000), { signal: call.signal }).catch(throwCancelled);
-  // Spec: only the state of the latest round is sent, and none if that round had none.
+  // Spec: only the state of the latest round is sent, and no state if that round had none.
   const { inputResponses: _, requestState: __, ...params } = call.params;
   return next({
     ...call,
@@ -74,7 +74,7 @@ export async function answerAll(
   if (!isObject(requests)) return undefined;
   const entries = Object.entries(requests).map(async ([key, request]) => {
     if (!isObject(request))
-      throw new McpError('bad_response', `The question "${shorten(key, 100)}" is not a request`);
+      throw new McpError('bad_response', `The server's question "${shorten(key, 100)}" is not an object`);
     return [key, await answer(request as unknown as InputRequest, { key, signal })] as const;
   });
   return Object.fromEntries(await Promise.all(entries));

@@ -3,7 +3,7 @@ import type { Call, Dispatch, Middleware, Outcome } from '../../protocol/call.js
 import { isCacheable, staleMethods } from '../../protocol/tables/methods.js';
 import type { ResultCache, Stale } from '../model/result-cache.js';
 
-// Middleware that caches results, as the server allows it. Spec 2026-07-28, Caching.
+// Middleware that caches results for as long as the server allows. Spec 2026-07-28, Caching.
 
 export interface CachingParts {
   readonly cache: ResultCache;
@@ -13,7 +13,7 @@ export interface CachingParts {
   readonly clientKey: string;
 }
 
-/** Answers from the cache while a result is fresh there. With `renew`, it asks the server and replaces the cached result. */
+/** Returns a cached result while it is fresh. With `renew`, asks the server and replaces the cached result. */
 export function caching(
   { cache, serverKey, clientKey }: CachingParts,
   { renew }: { readonly renew: boolean },
@@ -26,7 +26,7 @@ export function caching(
     const { generation } = cache;
     const outcome = await next(call);
     if (cache.generation !== generation || outcome.resultType !== 'complete') return outcome;
-    // A result that depends on the user's answers is not for the next caller.
+    // A result that depends on the user's answers must not be returned to another caller.
     if ('inputResponses' in call.params || 'requestState' in call.params) return outcome;
     cache.set(outcome['cacheScope'] === 'public' ? shared : personal, call, outcome);
     return outcome;

@@ -47,7 +47,7 @@ export interface CallSenderParts {
 }
 
 export interface SendOptions extends CallOptions {
-  /** Skips the client's own middleware: the call is not answered, cached or retried. The program's middleware still runs. */
+  /** Skips the client's own middleware, which answers questions, caches and retries. The program's middleware still runs. */
   readonly skipMiddleware?: boolean;
   /** Gives the call no timeout. */
   readonly noTimeout?: boolean;
@@ -137,8 +137,8 @@ export class CallSender {
   }
 
   /**
-   * Sends a call whose `params` are not copied, and may get a `_meta`: pass a new object without one. A copy would double the
-   * cost of a call.
+   * Sends a call. `params` is not copied, and a `_meta` may be added to it: pass a new object without a `_meta`. A copy would
+   * double the cost of a call.
    */
   async sendFresh(method: string, params: JsonObject, options: SendOptions = noOptions): Promise<Outcome> {
     const { timeoutMs = this.#timeoutMs, maxTimeoutMs = this.#maxTimeoutMs } = options;

@@ -3,11 +3,11 @@ import type { Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Listing } from '../model/client.js';
 
-// Lists that a server sends in pages.
+// Lists that a server sends page by page.
 
 /** The client stops fetching after this many pages: a server's list might never end. */
 const MAX_PAGES = 10_000;
-/** The limit for all pages after the first together, in characters of JSON: `all()` keeps them in memory. */
+/** The size limit for all pages but the first, in characters of JSON: `all()` keeps them in memory. */
 const MAX_LENGTH = 128 * 1024 * 1024;
 
 export interface ListingParts {
@@ -19,7 +19,7 @@ export interface ListingParts {
 export function listing<T>(field: string, { fetchPage, problem }: ListingParts): Listing<T> {
   async function* items(): AsyncGenerator<T, void, undefined> {
     let cursor: unknown;
-    const seen = new Set<unknown>();
+    const cursors = new Set<unknown>();
     let length = 0;
     for (let page = 0; page < MAX_PAGES; page++) {
       const outcome = await fetchPage(cursor === undefined ? {} : { cursor });
@@ -39,9 +39,9 @@ export function listing<T>(field: string, { fetchPage, problem }: ListingParts):
       yield* entries as T[];
       cursor = outcome['nextCursor'];
       if (typeof cursor !== 'string') return;
-      if (seen.has(cursor))
+      if (cursors.has(cursor))
         throw new McpError('bad_response', `The server's list of ${field} repeats a page`);
-      seen.add(cursor);
+      cursors.add(cursor);
     }
     throw new McpError('bad_response', `The server's list of ${field} has more than ${MAX_PAGES} pages`);
   }

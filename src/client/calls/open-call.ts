@@ -17,7 +17,7 @@ export interface OpenCallParts {
   /** Undefined for a call that may take forever, such as a subscription. */
   readonly limits: TimeLimits | undefined;
   readonly clock: Clock;
-  /** Knows the problems that were reported during the call. */
+  /** Has the problems that were reported during the call. */
   readonly hub: Pick<EventHub, 'reported' | 'problemSince'>;
 }
 

@@ -7,7 +7,7 @@ import { isSafe } from '../../protocol/tables/methods.js';
 
 // Middleware that retries calls.
 
-/** The longest wait that a server may ask for. Beyond it, the call fails, and its caller decides. */
+/** The longest wait that a server may ask for. If it asks for more, the call fails, and the caller decides. */
 const MAX_WAIT_MS = 30_000;
 
 export interface RetryingParts {
@@ -20,7 +20,7 @@ export interface RetryingParts {
   readonly problem: (message: string, cause: McpError) => void;
 }
 
-/** Retries a call that failed on the way, if a retry can do no harm. */
+/** Retries a call if the connection failed or the server was busy, and if a retry can do no harm. */
 export function retrying({ maxRetries, isRepeatable, keepsKeys, problem }: RetryingParts): Middleware {
   function isRepeatableCall({ method, params }: Call): boolean {
     if (isSafe(method)) return true;

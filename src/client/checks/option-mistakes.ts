@@ -6,7 +6,7 @@ import { callKeys, isLimit, type Keys, limits } from './option-keys.js';
 
 // Describes mistakes in options, in sentences. Loaded only if something looks wrong.
 
-/** Names for options in other libraries, or by habit. */
+/** Names that options have in other libraries, or by habit. */
 const foreignNames: ForeignNames = {
   timeout: 'timeoutMs',
   requestTimeoutMs: 'timeoutMs',

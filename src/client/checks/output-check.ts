@@ -10,7 +10,7 @@ export function outputCheck(schema: JsonObject): OutputCheck {
   return function check(value) {
     if (value === undefined) return 'It has no structured content.';
     const result = compiled.validate(value);
-    // A plain JSON Schema is always result synchronously.
+    // A plain JSON Schema is always checked synchronously.
     if (result instanceof Promise || result.ok) return undefined;
     return explain(result.issues, compiled, value);
   };
@@ -35,7 +35,7 @@ const mapKeywords = new Set(['properties', '$defs', 'definitions', 'dependentSch
 
 /**
  * The schema without regular expressions. A server that chooses both the expression and the text could keep the client busy
- * forever. Without `patternProperties`, additional properties cannot be recognized, so they are not result.
+ * forever. Without `patternProperties`, additional properties cannot be recognized, so they are not checked.
  */
 function withoutPatterns(schema: unknown, depth = 0): unknown {
   if (depth > 200) throw new RangeError('The schema is nested too deeply');

@@ -40,7 +40,7 @@ export class Connection {
   readonly #parts: ConnectionParts;
   readonly #closing = new AbortController();
   readonly #waiting = new Set<WaitingCall>();
-  /** Resolve when links that are lost or abandoned have ended. */
+  /** Promises that resolve when links that are lost or abandoned have ended. */
   readonly #endings = new Set<Promise<void>>();
   #link: Link | undefined;
   #previous: Link | undefined;
@@ -109,12 +109,12 @@ export class Connection {
       const waitUntil = (ending: Promise<void>): void => this.#track(ending);
       const opening = open({ ...events, lost }, { signal: giveUp, client, waitUntil });
       this.#track(opening.then(() => undefined));
-      const opened = await waitForLink(opening, giveUp);
+      const newLink = await waitForLink(opening, giveUp);
       if (earlyLoss !== undefined) {
-        await opened.close();
+        await newLink.close();
         throw earlyLoss;
       }
-      link = opened;
+      link = newLink;
       this.#link = link;
       this.#openedAt = performance.now();
     } catch (error) {

@@ -29,7 +29,7 @@ export type { TaskHandle, TaskState } from './tasks.js';
  * A client of one server, or of several as if they were one. It is ready when `connect` returns it; `await using` closes it.
  */
 export interface Client<S = unknown> extends AsyncDisposable {
-  /** The state of the connection now. */
+  /** The current state of the connection. */
   readonly status: Status;
   /** The server's description of itself: name, capabilities, instructions and revision. */
   readonly server: ServerFacts;

@@ -21,7 +21,10 @@ export function listenRequest({ sender, link, timeoutMs }: ListenRequestParts): 
     const filter = await availablePart(wanted, stop);
     if (isEmpty(filter)) return onNotification(ACKNOWLEDGED, { notifications: {} });
     const reason = (): McpError =>
-      new McpError('timeout', `The server did not acknowledge the subscription within ${timeoutMs} ms`);
+      new McpError(
+        'timeout',
+        `The server did not acknowledge the subscription within ${timeoutMs} ms (timeoutMs)`,
+      );
     await withDeadline({ ms: timeoutMs, signal: stop, reason }, (signal, met) =>
       sender.sendFresh(
         'subscriptions/listen',
@@ -53,7 +56,7 @@ export function listenRequest({ sender, link, timeoutMs }: ListenRequestParts): 
   }
 }
 
-/** The part of a subscription that a server declares. Some servers reject the whole if they are asked for more. */
+/** The part of a subscription that a server declares. Some servers reject the whole subscription if they are asked for more. */
 function declaredPart(wanted: SubscriptionFilter, capabilities: ServerCapabilities): SubscriptionFilter {
   const { taskIds } = wanted;
   return { ...grant(wanted, offersOf(capabilities)), ...(taskIds && { taskIds }) };

@@ -49,7 +49,7 @@ const subscribeToKeys: KeysOf<SubscribeTo> = {
 };
 
 /**
- * All subscriptions of a client on one stream, since browsers and proxies allow only a few. The stream is reopened when a
+ * All subscriptions of a client on one stream, since browsers and proxies allow only a few streams. It is reopened when a
  * subscription is added or closed, and when it breaks.
  */
 export class Listening {
@@ -132,7 +132,7 @@ export class Listening {
     });
   }
 
-  /** Reopens the stream until it is stopped, even if the server no longer grants it: it may do so again later. */
+  /** Reopens the stream until it is stopped, even if the server no longer grants it: the server may grant it again later. */
   async #keep(stream: Stream, signal: AbortSignal): Promise<void> {
     const isGranted = (): boolean => !isEmpty(stream.granted ?? {});
     if (!isGranted()) return;

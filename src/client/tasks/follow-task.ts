@@ -8,7 +8,7 @@ import type { CallOptions, Progress } from '../model/options.js';
 import { TaskAnswering } from './task-answering.js';
 import { TaskPoller } from './task-poller.js';
 
-// Waits for tasks. Loaded with the first task whose result a program wants.
+// Waits for tasks. Loaded with the first task whose result is requested.
 
 export interface FollowedTask {
   readonly id: string;

@@ -19,9 +19,9 @@ import { askThrough } from './questions.js';
  * left out of lists and reported as a `problem`.
  */
 export interface GroupClient extends Client {
-  /** The state of each server now, by name. */
+  /** The current state of each server, by name. */
   readonly servers: ReadonlyMap<string, ServerState>;
-  /** The client of one server; connects it first if needed. Fails with `invalid_params` for an unknown name. */
+  /** Returns the client of one server, and connects it first if needed. Fails with `invalid_params` for an unknown name. */
   readonly member: (name: string) => Promise<Client>;
   /** Adds a server, which is connected when it is first needed. Subscribers are notified that the lists changed. */
   readonly add: (name: string, entry: ServerEntry) => void;

@@ -64,14 +64,14 @@ export class Membership {
 
   add(name: string, entry: ServerEntry): void {
     if (this.ended.aborted) throw this.ended.reason;
-    const checked = checkServer(name, entry);
+    const server = checkServer(name, entry);
     if (this.members.has(name))
       throw new McpError('invalid_params', `There is already a server "${name}". Remove it first.`);
-    if (checked.disabled === true) return;
+    if (server.disabled === true) return;
     this.members.set(
       name,
       new Member(name, {
-        open: (signal) => this.#parts.open(checked, signal),
+        open: (signal) => this.#parts.open(server, signal),
         problem: this.#parts.events.problem,
         onReady: (member, client) => this.#onReady(member, client),
         onGone: (client) => {

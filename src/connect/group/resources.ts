@@ -8,7 +8,7 @@ import type { ListedKeys, Member } from './member.js';
 import type { Membership } from './members.js';
 import { forward } from './routing.js';
 
-// Resources keep their URIs, so the lists of the members decide which member owns one.
+// Resources keep their URIs, so the lists of the members decide which member owns a resource.
 
 const GRACE_MS = 1000;
 

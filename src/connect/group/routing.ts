@@ -59,7 +59,7 @@ export async function forward(member: Member, call: Call, changes: object = {}):
       { ...params, ...changes },
       {
         signal: call.signal,
-        // The caller's client has the timeout.
+        // The caller's client enforces the timeout.
         ...noLimit,
         meta,
         ...(logLevel !== undefined && {
@@ -78,7 +78,7 @@ export async function forward(member: Member, call: Call, changes: object = {}):
   }
 }
 
-// The id of a task names its server, so that it is known even after a restart of this program.
+// The id of a task begins with the name of its server, so that the server is known even after a restart of this program.
 
 function withServer(member: Member, method: string, outcome: Outcome): Outcome {
   const isTask = outcome.resultType === 'task' || method.startsWith('tasks/');

@@ -23,7 +23,8 @@ export function recalledLink(first: Link, { reopen, timeoutMs }: RecalledLinkPar
   let reopening: Promise<Link> | undefined;
 
   async function rediscover(): Promise<Link> {
-    const reason = (): McpError => new McpError('timeout', `The server was not ready within ${timeoutMs} ms`);
+    const reason = (): McpError =>
+      new McpError('timeout', `The server was not ready within ${timeoutMs} ms (connectTimeoutMs)`);
     try {
       link = await withDeadline({ ms: timeoutMs, signal: closing.signal, reason }, reopen);
       closeFirst();
@@ -86,5 +87,5 @@ function showsOlderEra(error: McpError): boolean {
   return error.code === 'unsupported_version' || (isRefused(error) && codesOfAnyEra.includes(error.code));
 }
 
-/** The codes of errors that do not come from a modern server's own JSON-RPC error. */
+/** The codes of rejections that a modern server would not choose itself. */
 const codesOfAnyEra: readonly string[] = ['bad_response', 'remote_error', 'invalid_request'];

@@ -58,7 +58,7 @@ export function overWire(makeWire: () => Wire | Promise<Wire>, over: OverWire): 
   };
 }
 
-/** Adds the server's last lines on standard error to a timeout: they may explain it. */
+/** Adds the server's last lines on standard error to a timeout error: they may explain it. */
 function withLastWords(error: unknown, lines: readonly string[]): unknown {
   if (!McpError.is(error) || error.code !== 'timeout' || lines.length === 0) return error;
   return new McpError('timeout', `${error.message}. It wrote to standard error:\n${lines.join('\n')}`, {

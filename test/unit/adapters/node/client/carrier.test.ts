@@ -134,7 +134,7 @@ describe('certificates', () => {
   test('are an error together with a custom `fetch`, since they would do nothing', async () => {
     const error = await failureOf('https://127.0.0.1:1/mcp', { fetch, ca: pem('ca'), proxy: false });
     expect(error.code).toBe('invalid_request');
-    expect(error.message).toContain('`ca`, `proxy`: this has no effect on the option `fetch`');
+    expect(error.message).toContain('`ca`, `proxy`: this has no effect with the option `fetch`');
   });
 });
 
