@@ -188,12 +188,12 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     ]),
     serve,
     resume,
-    async watchable(call, ids) {
+    async filterWatchable(call, ids) {
       if (!supportsTasks(call.peer)) throw tasksNotSupported();
       const tasks = await Promise.all(ids.map(find));
       return ids.filter((_, index) => tasks[index]?.principal === principalOf(call));
     },
-    async show(id) {
+    async details(id) {
       const task = await find(id);
       return task && toDetails(task);
     },

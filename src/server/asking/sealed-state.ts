@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { checkSecret } from '../../protocol/checks/secret.js';
 import { decodeBase64Url, encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { McpError } from '../../protocol/errors.js';
-import { canonical } from '../state/canonical.js';
+import { canonical, digestOf } from '../state/canonical.js';
 import type { Store } from '../state/store.js';
 import { callerPart } from '../state/store-shares.js';
 import { checkAnswersFit } from './size.js';
@@ -158,12 +158,12 @@ function decodeExactly(text: string): Uint8Array<ArrayBuffer> | undefined {
   return bytes !== undefined && encodeBase64Url(bytes) === text ? bytes : undefined;
 }
 
-async function bindingDigest(
+function bindingDigest(
   server: string,
   { principal, method, name, args }: Binding,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const text = JSON.stringify([VERSION, server, principal, method, name, canonical(args)]);
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text)));
+  return digestOf(text);
 }
 
 async function deriveKey(secret: string): Promise<Key> {

@@ -1,4 +1,4 @@
-// Lists of definitions, printed once and served page by page.
+// Lists of definitions, printed once and returned page by page.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { type Outcome, withPrint } from '../../protocol/call.js';
@@ -62,6 +62,7 @@ export class Catalog<T> {
     return this.#entries.delete(name);
   }
 
+  /** The page of the list at a cursor; the first page without one. */
   page(cursor: unknown): Outcome {
     if (cursor !== undefined && typeof cursor !== 'string') {
       throw new McpError('invalid_params', 'params.cursor must be a string');
@@ -87,7 +88,7 @@ export class Catalog<T> {
   // A cursor from before a change still works if the entry that it names still exists.
   #pageAfter(cursor: string): Outcome {
     const names = [...this.#entries.keys()];
-    const at = names.indexOf(nameIn(cursor) ?? '');
+    const at = names.indexOf(readCursor(cursor) ?? '');
     if (at === -1) {
       throw new McpError(
         'invalid_params',
@@ -110,7 +111,7 @@ function cursorAfter(name: string | undefined): string | undefined {
   return name === undefined ? undefined : encodeBase64Url(new TextEncoder().encode(name));
 }
 
-function nameIn(cursor: string): string | undefined {
+function readCursor(cursor: string): string | undefined {
   const bytes = decodeBase64Url(cursor);
   return bytes && new TextDecoder().decode(bytes);
 }

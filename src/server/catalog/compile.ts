@@ -57,7 +57,7 @@ export interface CompiledDefinitions {
   readonly methods: ReadonlyMap<string, CompiledMethod>;
 }
 
-/** The server's settings that apply to its definitions. */
+/** The server's settings for definitions without their own. */
 export type Defaults = ToolDefaults;
 
 /** Compiles all definitions. Throws one `DefinitionError` with all mistakes. */
@@ -131,7 +131,11 @@ function compileOne<K extends Kind>(
   const report = (problem: string): void => void problems.push(`${kind} "${name}": ${problem}`);
   const isOfKind = kind === 'method' || (definition as { kind?: unknown } | null)?.kind === kind;
   if (typeof definition !== 'object' || definition === null || !isOfKind) {
-    report(`it is not a definition; make one with ${kind}({ … })`);
+    report(
+      kind === 'method'
+        ? 'it is not a definition; write { run: (params, ctx) => … }'
+        : `it is not a definition; make one with ${kind}({ … })`,
+    );
     return undefined;
   }
   const { problems: unknown, definition: corrected } =
@@ -178,11 +182,11 @@ function compileCheckedTool(name: string, tool: Tool, defaults: Defaults): Compi
   return compiled;
 }
 
-function warnOfPatterns(what: string, { document }: CompiledSchema, log: Logger): void {
+function warnOfPatterns(definition: string, { document }: CompiledSchema, log: Logger): void {
   for (const pattern of document.slowPatterns) {
     log(
       'warning',
-      `${what}: the pattern ${pattern} can take exponential time on a string that a client chooses. Rewrite it so that a repeated group can match a string in only one way.`,
+      `${definition}: the pattern ${pattern} can take exponential time on a string that a client chooses. Rewrite it so that a repeated group can match a string in only one way.`,
     );
   }
 }
@@ -194,8 +198,9 @@ function compileCheckedPrompt(name: string, prompt: Prompt, { log }: Defaults): 
 }
 
 function compileMethod(name: string, method: MethodDefinition, { log }: Defaults): CompiledMethod {
-  if (isProtocolMethod(name)) throw new TypeError('the protocol itself defines this method');
-  if (!name.includes('/')) throw new TypeError('name it with a prefix, such as "acme/search"');
+  if (isProtocolMethod(name))
+    throw new TypeError('the protocol already defines this method; choose another name');
+  if (!name.includes('/')) throw new TypeError('its name needs a prefix, such as "acme/search"');
   if (typeof method.run !== 'function') throw new TypeError('it has no "run"');
   const params = method.params && compileSchema(method.params, { io: 'input', requireObject: true });
   if (params !== undefined) warnOfPatterns(`method "${name}"`, params, log);

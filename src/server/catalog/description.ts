@@ -14,7 +14,7 @@ export interface ListedDescription {
   _meta?: JsonObject;
 }
 
-/** Converts the description of a definition for its list. Throws an error that says what is wrong with it. */
+/** Converts the description of a definition to its listed form. Throws an error that describes the mistake in it. */
 export function listDescription({ title, description, icons, tags, meta }: Described): ListedDescription {
   for (const key of Object.keys(meta ?? {})) {
     const problem = metaKeyProblem(key);

@@ -1,4 +1,5 @@
-// Lists resources where templates list theirs: for each request, because the list may differ from caller to caller.
+// Lists the resources of a server whose templates have `list`: for each request, because the list may differ from caller to
+// caller.
 
 import { isObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
@@ -14,7 +15,7 @@ import type { Registry } from './registry.js';
 import type { CompiledTemplate } from './resources.js';
 
 /** Runs a function with the context that `list` needs. */
-type WithContext = <T>(call: Call, look: (ctx: Context) => Promise<T>) => Promise<T>;
+type WithContext = <T>(call: Call, work: (ctx: Context) => Promise<T>) => Promise<T>;
 
 /** Serves `resources/list` if a template has `list`: first the server's own resources, then those of the templates. */
 export async function listResources(
@@ -23,15 +24,17 @@ export async function listResources(
   withContext: WithContext,
 ): Promise<Outcome> {
   const start = readCursor(call.params['cursor']);
-  const listing = [...registry.templates.values()].filter(({ list }) => list !== undefined);
+  const templates = [...registry.templates.values()].filter(({ list }) => list !== undefined);
   const lists = await withContext(call, (ctx) =>
-    Promise.all(listing.map(async (template) => entriesOf(template, ctx))),
+    Promise.all(templates.map(async (template) => entriesOf(template, ctx))),
   );
-  const own = [...registry.resources.values()].map(({ uri, listed }): Entry => ({ uri, show: () => listed }));
-  const entries = withoutTwins([...own, ...lists.flat()]);
+  const own = [...registry.resources.values()].map(
+    ({ uri, listed }): Entry => ({ uri, toListed: () => listed }),
+  );
+  const entries = withoutDuplicates([...own, ...lists.flat()]);
   const from = start === undefined ? 0 : positionAfter(entries, start);
   const to = from + registry.pageSize;
-  const page = entries.slice(from, to).map(({ show }) => show());
+  const page = entries.slice(from, to).map(({ toListed }) => toListed());
   return registry.complete({
     resources: page,
     ...(to < entries.length && { nextCursor: cursorAt(to, entries[to - 1]?.uri) }),
@@ -44,7 +47,7 @@ export async function listResources(
 interface Entry {
   readonly uri: string;
   /** Checks and converts the entry. Only the entries of the requested page need this. */
-  readonly show: () => ListedResource;
+  readonly toListed: () => ListedResource;
 }
 
 async function entriesOf(template: CompiledTemplate, ctx: Context): Promise<readonly Entry[]> {
@@ -55,7 +58,7 @@ async function entriesOf(template: CompiledTemplate, ctx: Context): Promise<read
     if (!isObject(entry) || typeof entry['uri'] !== 'string')
       throw listError(template, `returned an entry without a string "uri", at [${index}]`);
     const { uri } = entry;
-    return { uri: uri as string, show: () => toListed(template, entry as unknown as ResourceEntry) };
+    return { uri: uri as string, toListed: () => listEntry(template, entry as unknown as ResourceEntry) };
   });
 }
 
@@ -72,7 +75,7 @@ const entryKeys = {
   size: true,
 } satisfies KeysOf<ResourceEntry>;
 
-function toListed(template: CompiledTemplate, entry: ResourceEntry): ListedResource {
+function listEntry(template: CompiledTemplate, entry: ResourceEntry): ListedResource {
   const { uri, name = uri, mimeType = template.mimeType, annotations, size } = entry;
   const [unknown] = unknownKeys(entry, entryKeys, { _meta: 'meta' });
   if (unknown !== undefined)
@@ -90,9 +93,9 @@ function toListed(template: CompiledTemplate, entry: ResourceEntry): ListedResou
 }
 
 // A resource with a fixed URI comes before a template that lists the same URI, as in `resources/read`.
-function withoutTwins(entries: readonly Entry[]): readonly Entry[] {
-  const seen = new Set<string>();
-  return entries.filter(({ uri }) => !seen.has(uri) && seen.add(uri));
+function withoutDuplicates(entries: readonly Entry[]): readonly Entry[] {
+  const uris = new Set<string>();
+  return entries.filter(({ uri }) => !uris.has(uri) && uris.add(uri));
 }
 
 interface ListPosition {
@@ -121,6 +124,6 @@ function readCursor(cursor: unknown): ListPosition | undefined {
   return { index, uri: text.slice(space + 1) };
 }
 
-function listError({ uri }: CompiledTemplate, what: string): TypeError {
-  return new TypeError(`"list" of the resource "${uri}" ${what}`);
+function listError({ uri }: CompiledTemplate, problem: string): TypeError {
+  return new TypeError(`"list" of the resource "${uri}" ${problem}`);
 }

@@ -24,7 +24,7 @@ export interface CompiledPrompt {
 
 const noArguments = { type: 'object' } as const;
 
-/** Compiles a prompt. Throws an error that says what is wrong with the definition. */
+/** Compiles a prompt. Throws an error that describes the mistake in the definition. */
 export function compilePrompt(name: string, prompt: Prompt): CompiledPrompt {
   if (name === '') throw new TypeError('a prompt needs a name');
   if (typeof prompt.run !== 'function') throw new TypeError('it has no "run"');
@@ -71,8 +71,8 @@ export function toPromptResult(value: unknown, description: string | undefined):
   const base = description === undefined ? {} : { description };
   if (isObject(value) && 'messages' in value) {
     if (!Array.isArray(value['messages'])) throw new TypeError(`${UNSENDABLE}: "messages" must be an array.`);
-    const { description: own, messages, _meta } = value;
-    if (own !== undefined && typeof own !== 'string')
+    const { description: ownDescription, messages, _meta } = value;
+    if (ownDescription !== undefined && typeof ownDescription !== 'string')
       throw new TypeError(`${UNSENDABLE}: "description" must be a string.`);
     if (_meta !== undefined) checkMeta(_meta);
     return {

@@ -24,7 +24,7 @@ type AnyOptions = Omit<
 
 const allKinds: readonly BusMessage['kind'][] = ['tools', 'prompts', 'resources', 'resource'];
 
-/** The definitions of a server, their lists, and the kinds of changes that the server announces. */
+/** The definitions of a server with their lists, and the kinds of changes that the server announces. */
 export class Registry {
   readonly tools: Catalog<CompiledTool>;
   readonly resources: Catalog<CompiledResource>;
@@ -33,7 +33,7 @@ export class Registry {
   readonly bus: Bus;
   readonly complete: Complete;
   readonly pageSize: number;
-  /** Whether the server has got its first call. A definition that is added after that is announced as a change. */
+  /** Whether the server has received its first call. A definition that is added after that is announced as a change. */
   inUse = false;
   readonly #info: Implementation;
   readonly #options: AnyOptions;
@@ -74,10 +74,10 @@ export class Registry {
       ]);
     this.#checkShape(name, entry);
     catalog.add(name, entry);
-    this.#onEdit(kind);
+    this.#onChange(kind);
     return {
       remove: () => {
-        if (catalog.remove(name, entry)) this.#onEdit(kind);
+        if (catalog.remove(name, entry)) this.#onChange(kind);
       },
     };
   }
@@ -92,13 +92,13 @@ export class Registry {
     }
   }
 
-  #onEdit(kind: 'tools' | 'resources' | 'prompts'): void {
+  #onChange(kind: 'tools' | 'resources' | 'prompts'): void {
     this.#discoverOutcome = undefined;
     if (this.inUse) this.publish({ kind });
   }
 
   publish(change: BusMessage): void {
-    // A server that announces a change of a kind that it did not declare has declared that kind from then on.
+    // From its first announcement on, a kind of changes counts as declared.
     if (!this.#announcedKinds.has(change.kind)) {
       this.#announcedKinds.add(change.kind);
       this.#discoverOutcome = undefined;
@@ -127,9 +127,9 @@ export class Registry {
   }
 
   offersCompletions(): boolean {
-    const completable = (entry: { complete: ReadonlyMap<string, unknown> }): boolean =>
+    const hasCompleters = (entry: { complete: ReadonlyMap<string, unknown> }): boolean =>
       entry.complete.size > 0;
-    return [...this.prompts.values(), ...this.templates.values()].some(completable);
+    return [...this.prompts.values(), ...this.templates.values()].some(hasCompleters);
   }
 
   discover(): Outcome {

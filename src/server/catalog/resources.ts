@@ -34,7 +34,7 @@ export interface CompiledTemplate extends CompiledReader {
   readonly list: ((ctx: Context) => unknown) | undefined;
 }
 
-/** Compiles a resource or a template. Throws an error that says what is wrong with the definition. */
+/** Compiles a resource or a template. Throws an error that describes the mistake in the definition. */
 export function compileResource(
   uri: string,
   { options, read }: Resource,
@@ -48,7 +48,7 @@ export function compileResource(
     ...(mimeType !== undefined && { mimeType }),
     ...(annotations && { annotations }),
   };
-  const compiled = { uri, read: read as Read, mimeType, ttlMs: wholeMs(ttlMs), cacheScope, complete };
+  const compiled = { uri, read: read as Read, mimeType, ttlMs: checkTtl(ttlMs), cacheScope, complete };
   // A URI with a single brace is a template with a mistake.
   if (!/[{}]/.test(uri)) {
     if (!URL.canParse(uri)) throw new TypeError('a resource needs an absolute URI, such as "config://app"');
@@ -83,7 +83,7 @@ function shapeOf(template: string): string {
   );
 }
 
-function wholeMs(ttlMs: number): number {
+function checkTtl(ttlMs: number): number {
   if (!Number.isSafeInteger(ttlMs) || ttlMs < 0)
     throw new TypeError('"ttlMs" must be a whole number, 0 or more');
   return ttlMs;

@@ -46,7 +46,7 @@ export function toolRunner(tool: RunnableTool, errors: ToolErrors): RunTool {
   return function runTool(input, ctx, call) {
     try {
       const value = tool.run(input, ctx);
-      // Not only promises: query builders are thenables, too.
+      // A thenable need not be a promise: query builders are thenables, too.
       if (isThenable(value)) return awaitTool(value, ctx, call);
       const result = toResult(tool, value);
       return result instanceof Promise ? result.catch((error) => failTool(error, ctx, call)) : result;
@@ -68,11 +68,11 @@ export function toolRunner(tool: RunnableTool, errors: ToolErrors): RunTool {
   }
 
   async function failTool(error: unknown, ctx: CallContext<never, never>, call: Call): Promise<ToolResult> {
-    // The run was ended from outside, so the handler's error does not matter.
+    // The run was ended from outside, so the reason of that counts and not the handler's error.
     if (ctx.endReason !== undefined) throw ctx.endReason;
     if (McpError.is(error)) throw error;
     // The call was cancelled, so the handler's error is not reported.
-    if (ctx.signal.aborted) throw new McpError('cancelled', 'The call was ended', { cause: error });
+    if (ctx.signal.aborted) throw new McpError('cancelled', 'The call was cancelled', { cause: error });
     if (ToolError.is(error)) return toolFailure(error.message);
     const replacement = await errors.mapError(error, call);
     if (McpError.is(replacement)) throw replacement;
@@ -108,23 +108,26 @@ function toResult({ output }: RunnableTool, value: unknown): ToolRunResult | Pro
 
 // With an output schema, every success needs structured content that fits it; a failure does not.
 function checkOutput(output: CompiledSchema, value: unknown): ToolResult | Promise<ToolResult> {
-  const full = readResultWith(output, value);
-  if (full?.isError) return full;
-  const checked = output.validate(full ? full.structuredContent : value);
+  const toolResult = readResultWith(output, value);
+  if (toolResult?.isError) return toolResult;
+  const checked = output.validate(toolResult ? toolResult.structuredContent : value);
   return checked instanceof Promise
-    ? checked.then((result) => toCheckedResult(output, value, { full, checked: result }))
-    : toCheckedResult(output, value, { full, checked });
+    ? checked.then((result) => toCheckedResult(output, value, { toolResult, checked: result }))
+    : toCheckedResult(output, value, { toolResult, checked });
 }
 
 function toCheckedResult(
   output: CompiledSchema,
   value: unknown,
-  { full, checked }: { readonly full: ToolResult | undefined; readonly checked: ValidationResult<unknown> },
+  {
+    toolResult,
+    checked,
+  }: { readonly toolResult: ToolResult | undefined; readonly checked: ValidationResult<unknown> },
 ): ToolResult {
   if (!checked.ok) {
     throw new TypeError(
       `The handler's value does not fit its output schema. ${explain(checked.issues, output, value)}`,
     );
   }
-  return full ? { ...full, structuredContent: checked.value } : structuredResult(checked.value);
+  return toolResult ? { ...toolResult, structuredContent: checked.value } : structuredResult(checked.value);
 }

@@ -43,10 +43,10 @@ export interface CompiledTool {
   /** The time for which outcomes are kept for repeated calls; undefined if they are not kept. */
   readonly idempotencyMs: number | undefined;
   /** Whether calling the tool twice has the same effect as calling it once. */
-  readonly harmless: boolean;
+  readonly isHarmless: boolean;
 }
 
-/** The server's settings for tools without their own, and the function that makes outcomes. */
+/** The server's settings for tools without their own, and the functions that make outcomes. */
 export interface ToolDefaults extends ToolErrors {
   readonly timeoutMs: number | undefined;
   readonly idempotency: boolean | IdempotencyOptions | undefined;
@@ -70,7 +70,7 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
     (tool.run as AnyToolHandler | undefined) ?? (tool.load && loadOnce(tool.load as () => Promise<object>));
   if (run === undefined) throw new TypeError('it has neither "run" nor "load"');
   const task = typeof options.task === 'string' ? { support: options.task } : options.task;
-  // Tasks are meant to take long, so the server's limit does not apply to them.
+  // Tasks are meant to take long, so the server's time limit does not apply to them.
   const timeoutMs = options.timeoutMs ?? (task === undefined ? defaults.timeoutMs : undefined);
   checkCounts('task', { ttlMs: task?.ttlMs, pollIntervalMs: task?.pollIntervalMs });
   const idempotencyMs = windowOf(options.idempotency, defaults.idempotency);
@@ -88,7 +88,7 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
     },
     task,
     idempotencyMs,
-    harmless: options.annotations?.idempotent === true || options.annotations?.readOnly === true,
+    isHarmless: options.annotations?.idempotent === true || options.annotations?.readOnly === true,
   };
 }
 

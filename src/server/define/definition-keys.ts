@@ -211,11 +211,11 @@ export interface KeyCheck<T> {
 export function checkKeys<T extends object>(kind: DefinitionKind, definition: T): KeyCheck<T> {
   const { keys, foreign, inner } = kinds[kind];
   const unknown = unknownKeys(definition, keys, foreign);
-  const problems = unknown.map((found) => problem(found, ''));
+  const problems = unknown.map((entry) => problem(entry, ''));
   for (const [key, table] of Object.entries(inner)) {
     const value = (definition as Readonly<Record<string, unknown>>)[key];
     if (typeof value !== 'object' || value === null) continue;
-    problems.push(...unknownKeys(value, table.keys, table.foreign).map((found) => problem(found, `${key}.`)));
+    problems.push(...unknownKeys(value, table.keys, table.foreign).map((entry) => problem(entry, `${key}.`)));
   }
   return { problems, definition: unknown.length === 0 ? definition : correct(definition, unknown) };
 }
@@ -225,10 +225,10 @@ function problem({ key, hint }: UnknownKey, path: string): string {
 }
 
 function correct<T extends object>(definition: T, unknown: readonly UnknownKey[]): T {
-  const meant = { ...definition } as Record<string, unknown>;
+  const corrected = { ...definition } as Record<string, unknown>;
   for (const { key, suggestion: name } of unknown) {
-    if (name !== undefined && meant[name] === undefined) meant[name] = meant[key];
-    delete meant[key];
+    if (name !== undefined && corrected[name] === undefined) corrected[name] = corrected[key];
+    delete corrected[key];
   }
-  return meant as T;
+  return corrected as T;
 }

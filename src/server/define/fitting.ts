@@ -55,7 +55,7 @@ type Needs<State, User> = (state: State, user: User) => void;
 export interface ResourceSlot<State, User, Values, NeededTypes, Inferred> {
   readonly kind: 'resource';
   readonly options: object;
-  /** From a context of `never`, unlike from one with a state of `never`, the compiler infers nothing. */
+  /** The compiler infers nothing from a context of `never`, but does from a context whose state is `never`. */
   readonly read: (
     values: Values,
     ctx: Inferred extends true ? ResourceContext<State, User> : never,
@@ -78,7 +78,7 @@ type NotOfKind<Kind extends string> = `This is not a ${Kind}. Make one with ${Ki
 
 /**
  * Infers `Sources`, an object with those of `lifespan` and `user` that the options of a server have. The compiler looks at
- * tools before it looks at a `user` with parameters, and until then only its key tells it from one that is missing.
+ * tools before it looks at a `user` with parameters. Until then only its key tells that the option is not missing.
  */
 export type Present<Sources> = { readonly [Key in keyof Sources & keyof AllSources]?: unknown };
 
@@ -86,8 +86,8 @@ export type Present<Sources> = { readonly [Key in keyof Sources & keyof AllSourc
 export type AllSources = Record<'lifespan' | 'user', unknown>;
 
 /**
- * Requires a `lifespan` or `user` that may be missing, such as one of a conditional spread, where a definition needs what it
- * gives. `Sources` does not show that it may.
+ * Requires a `lifespan` or `user` that may be missing, such as one in a conditional spread, if a definition needs its value.
+ * `Sources` does not show that the option may be missing.
  */
 export type Certain<T, R, P, Sources> = ('lifespan' extends keyof Sources
   ? NeededBy<[T, R, P], Accepting<undefined, never>, NeedsState>
@@ -115,13 +115,13 @@ export interface NeedsUser {
   readonly user: unknown;
 }
 
-/** The type of `ctx.state` or `ctx.user` if the option that gives it is present, and undefined if it is not. */
+/** The type of `ctx.state` or `ctx.user`: the type that its option gives, or undefined if the option is missing. */
 export type SourceType<Option, T, Sources> = Has<Option, Sources> extends true ? NotInferred<T> : undefined;
 
 /** `never` stands for sources that are not inferred yet. */
 type Has<Option, Sources> = [Sources] extends [never] ? true : Option extends keyof Sources ? true : false;
 
-/** Whether state and user are inferred. To report a misfit sooner would make the compiler report others that are not there. */
+/** Whether state and user are inferred. If a misfit were reported sooner, the compiler would report others that do not exist. */
 export type AllInferred<State, User> = [State] extends [never]
   ? false
   : [User] extends [never]

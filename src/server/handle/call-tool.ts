@@ -59,7 +59,7 @@ export function toolCalls({ registry, runner, tasks, runOnce }: ToolCallParts): 
       call,
       tool: tool.name,
       windowMs,
-      harmless: tool.harmless,
+      isHarmless: tool.isHarmless,
       run: async (keyedCall, runId) => runOrStartTask(tool, input.value, { call: keyedCall, runId }),
     });
   }

@@ -1,3 +1,5 @@
+// Serves `subscriptions/listen`.
+
 import { hasEnded, onEnd } from '../../async/lifetime.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
@@ -11,35 +13,36 @@ import type { Bus, BusMessage } from '../state/bus.js';
 import type { Logger } from '../state/log.js';
 import type { TaskHost } from './task-host.js';
 
+/** The parts of the server that subscriptions need. */
 export interface ListenOptions {
   readonly bus: Bus;
   readonly complete: Complete;
-  /** Which changes this server publishes at all. */
+  /** Whether this server announces changes of a kind. */
   readonly publishes: (kind: BusMessage['kind']) => boolean;
   readonly tasks: TaskHost | undefined;
   readonly log: Logger;
 }
 
-/** Serves `subscriptions/listen`: acknowledges, then forwards changes until the call's signal aborts. */
+/** Makes the handler of `subscriptions/listen`. It acknowledges the subscription, then forwards changes until the call ends. */
 export function listen(options: ListenOptions): (call: Call) => Outcome | Promise<Outcome> {
   const { tasks, publishes } = options;
   return function listen(call) {
-    const wanted = readFilter(call.params);
-    const granted = grant(wanted, publishes);
-    if (!wanted.taskIds?.length || !tasks) return follow(call, granted, options);
-    return tasks.watchable(call, wanted.taskIds).then((taskIds) => {
+    const requested = readFilter(call.params);
+    const granted = grant(requested, publishes);
+    if (!requested.taskIds?.length || !tasks) return follow(call, granted, options);
+    return tasks.filterWatchable(call, requested.taskIds).then((taskIds) => {
       if (taskIds.length > 0) granted.taskIds = taskIds;
       return follow(call, granted, options);
     });
   };
 }
 
-// Not an async function: thousands of subscriptions are open for hours, and what an async function keeps while it waits is a
-// tenth of what a subscription takes.
+// Not an async function: thousands of subscriptions may be open for hours, and the state of a waiting async function would be a
+// tenth of the memory of each.
 function follow(call: Call, granted: SubscriptionFilter, options: ListenOptions): Outcome | Promise<Outcome> {
   const { bus, complete } = options;
   const tag = { [SUBSCRIPTION_ID]: call.id };
-  // Nothing may come before the acknowledgement, so it goes out before the bus is listened to.
+  // The acknowledgement must be the first notification, so it is sent before the subscription to the bus.
   call.notify(ACKNOWLEDGED, { notifications: { ...granted }, _meta: tag });
   if (isEmpty(granted) || hasEnded(call)) return complete({}, tag);
   const unsubscribe = bus.subscribe(forwarder(call, granted, tag, options));
@@ -64,7 +67,7 @@ function forwarder(
       if (uris?.has(change.uri)) call.notify('notifications/resources/updated', { uri: change.uri, _meta });
     } else if (change.kind === 'task') {
       if (!taskIds?.has(change.id)) return;
-      tasks?.show(change.id).then(
+      tasks?.details(change.id).then(
         (task) => task && call.notify('notifications/tasks', withTag(task, _meta)),
         // No call waits for this, and the client polls the task anyway.
         (error) => log('error', `Task ${change.id} could not be read for a client that watches it`, error),

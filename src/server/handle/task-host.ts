@@ -39,10 +39,10 @@ export interface TaskHost {
   readonly methods: ReadonlyMap<string, (call: Call) => Promise<Outcome>>;
   /** Answers a call to a tool that can run as a task. */
   readonly serve: (call: Call, work: TaskWork) => Promise<Outcome>;
-  /** Which of these tasks the caller may watch. Throws if the caller does not support tasks. */
-  readonly watchable: (call: Call, ids: readonly string[]) => Promise<readonly string[]>;
+  /** Returns those of these tasks that the caller may watch. Throws if the client does not support tasks. */
+  readonly filterWatchable: (call: Call, ids: readonly string[]) => Promise<readonly string[]>;
   /** The task as `tasks/get` returns it. */
-  readonly show: (id: string) => Promise<JsonObject | undefined>;
+  readonly details: (id: string) => Promise<JsonObject | undefined>;
   /** Resumes the tasks that an earlier process left unfinished. */
   readonly resume: () => Promise<void>;
   /** Pauses all tasks. Running steps may finish within `drainMs` and are saved. */

@@ -6,11 +6,11 @@ import { McpError } from '../../protocol/errors.js';
 import type { Logger } from '../state/log.js';
 import { ToolError } from './tool-error.js';
 
-/** The result of `onError`: an error for the client, or nothing, which masks the unexpected error. */
+/** The result of `onError`: an error for the client, or nothing, so that the unexpected error is masked. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that only looks at errors returns nothing.
 export type ErrorAnswer = ToolError | McpError | undefined | void;
 
-/** Sees every error that is neither a `ToolError` nor an `McpError`, and may return or throw one of them instead. */
+/** Called with every error that is neither a `ToolError` nor an `McpError`. It may return or throw one of those instead. */
 export type OnError = (error: unknown, call: Call) => ErrorAnswer | Promise<ErrorAnswer>;
 
 /** Returns the error that `onError` gave for an unexpected error, or undefined if the error must be masked. */
@@ -21,12 +21,12 @@ export function mapErrors(onError: OnError | undefined, log: Logger): MapError {
   if (onError === undefined) return async () => undefined;
   return async function mapError(error, call) {
     try {
-      // The program may spread the call.
+      // A copy, because the program may spread the call.
       const replacement = await onError(error, copyCall(call));
       return isForPeer(replacement) ? replacement : undefined;
     } catch (thrown) {
       if (isForPeer(thrown)) return thrown;
-      // To throw the same error again is the same as to return nothing.
+      // Throwing the same error again means the same as returning nothing.
       if (thrown !== error) log('error', 'onError failed', thrown);
       return undefined;
     }

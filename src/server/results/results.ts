@@ -47,8 +47,8 @@ export function structuredResult(value: unknown): ToolResult {
 
 /**
  * The result for a value that is not an object. If the tool has no output schema, only the text is sent: the current revision
- * allows any structured content, but a bridge to a client of the session era would make the whole result invalid. Our own client
- * reads the value from the text. A class, to tell it from a result that a handler wrote itself.
+ * allows any structured content, but through a bridge to a client of the session era the whole result would be invalid. Our own
+ * client reads the value from the text. It is a class, to distinguish it from a result that a handler wrote itself.
  */
 export class BareValue implements ToolResult {
   readonly content: readonly ContentBlock[];

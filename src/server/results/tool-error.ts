@@ -1,6 +1,6 @@
 // Errors for the model, and the masking of all others.
 
-import type { Logger as ServerLog } from '../state/log.js';
+import type { Logger } from '../state/log.js';
 
 const brand = Symbol.for('fullmcp.ToolError');
 
@@ -16,14 +16,14 @@ export class ToolError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
-  /** True for a ToolError of any copy of this package. */
+  /** Whether a value is a `ToolError`, of any copy of this package. */
   static is(value: unknown): value is ToolError {
     return typeof value === 'object' && value !== null && brand in value;
   }
 }
 
 /** Logs an unexpected error in full. Returns the message that a peer may see. */
-export function mask(error: unknown, where: string, log: ServerLog): string {
+export function mask(error: unknown, where: string, log: Logger): string {
   const ref = Array.from(crypto.getRandomValues(new Uint8Array(4)), (byte) =>
     byte.toString(16).padStart(2, '0'),
   ).join('');

@@ -1,10 +1,12 @@
+// Makes the outcomes of tool calls.
+
 import type { Outcome } from '../../protocol/call.js';
 import { PRINTED } from '../../protocol/encoding/printed-value.js';
 import type { InputRequired } from '../asking/input-required.js';
 import { BareValue, type Complete } from './results.js';
 import type { ToolResult } from './tool-result.js';
 
-/** Makes the outcome of a tool's result. A tool chooses its function when it is defined. */
+/** Functions that make the outcome from the result of a tool. A tool's function is chosen when the tool is compiled. */
 export interface ToolOutcomes {
   /** For tools with an output schema. */
   readonly withSchema: (result: ToolResult | InputRequired) => Outcome;
@@ -12,6 +14,7 @@ export interface ToolOutcomes {
   readonly withoutSchema: (result: ToolResult | InputRequired) => Outcome;
 }
 
+/** Makes the functions that make outcomes. */
 export function toolOutcomes(complete: Complete): ToolOutcomes {
   const { _meta: printedMeta } = complete({}, PRINTED);
   const { _meta } = complete({});
@@ -31,7 +34,7 @@ export function toolOutcomes(complete: Complete): ToolOutcomes {
   return { withSchema, withoutSchema };
 }
 
-// Most results. A spread would be slow to make and slow to print.
+// True for most results. A spread would be slow to make and slow to print.
 function isContentAlone(result: ToolResult | InputRequired): result is ToolResult {
   for (const key in result) if (key !== 'content') return false;
   return true;

@@ -11,6 +11,6 @@ export interface ToolResult {
   readonly structuredContent?: unknown;
   /** Whether the call failed in a way that the model should read about. Default: false. */
   readonly isError?: boolean;
-  /** Sent as `_meta` with the result. */
+  /** The `_meta` of the result. */
   readonly _meta?: JsonObject;
 }

@@ -8,7 +8,7 @@ import { contentProblem } from '../../protocol/model/content-problem.js';
 import type { CompiledSchema } from '../../schema/check/compiled-schema.js';
 import type { ToolResult } from './tool-result.js';
 
-/** The beginning of every error about a handler's value. */
+/** The start of every error about a handler's value. */
 export const UNSENDABLE = 'The returned value cannot be sent';
 
 const resultKeys = {
@@ -78,10 +78,10 @@ export function checkMeta(meta: unknown): void {
 // Strings among blocks are captions. Anything else is a mistake.
 function repairContent(value: object, content: unknown): ToolResult {
   if (!Array.isArray(content)) {
-    const instead =
+    const advice =
       typeof content === 'string' ? 'Return the string itself' : 'Return the value itself, without "content"';
     throw new TypeError(
-      `${UNSENDABLE}: it looks like a result, but "content" is not an array of content blocks. ${instead}, or { content: [text('…')] }. For data that has only a field "content", declare "output".`,
+      `${UNSENDABLE}: it looks like a result, but "content" is not an array of content blocks. ${advice}, or { content: [text('…')] }. For data that has only a field "content", declare "output".`,
     );
   }
   const isMixed = content.some(isContentBlock);
@@ -117,14 +117,14 @@ function readWithoutContent(value: object): ToolResult | undefined {
   return undefined;
 }
 
-/** The path to an image or sound inside data, if there is one. With `isSample`, only the first item of each array is searched. */
+/** The path to an image or audio block inside data, if there is one. With `isSample`, only the first item of each array is searched. */
 export function buriedBlock(value: unknown, isSample: boolean, path = ''): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (Array.isArray(value)) {
     const end = isSample ? Math.min(value.length, 1) : value.length;
     for (let index = 0; index < end; index++) {
-      const found = buriedBlock(value[index], isSample, `${path}[${index}]`);
-      if (found !== undefined) return found;
+      const blockPath = buriedBlock(value[index], isSample, `${path}[${index}]`);
+      if (blockPath !== undefined) return blockPath;
     }
     return undefined;
   }
@@ -132,8 +132,8 @@ export function buriedBlock(value: unknown, isSample: boolean, path = ''): strin
   for (const key in value) {
     const item = (value as Readonly<Record<string, unknown>>)[key];
     if (typeof item !== 'object' || item === null) continue;
-    const found = buriedBlock(item, isSample, path === '' ? key : `${path}.${key}`);
-    if (found !== undefined) return found;
+    const blockPath = buriedBlock(item, isSample, path === '' ? key : `${path}.${key}`);
+    if (blockPath !== undefined) return blockPath;
   }
   return undefined;
 }

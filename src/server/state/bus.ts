@@ -1,4 +1,4 @@
-// Carries announcements of changes to subscribers, in this process or in all.
+// Carries announcements of changes to subscribers, in this process or in all processes.
 
 /** A change that clients may subscribe to. */
 export type BusMessage =
@@ -19,7 +19,7 @@ export type BusMessage =
       readonly id: string;
     };
 
-/** Carries changes to subscribers. Implement it over Redis or another broker where several processes serve the same clients. */
+/** Carries changes to subscribers. If several processes serve the same clients, implement it with Redis or another broker. */
 export interface Bus {
   /** Sends a change to all subscribers, in this process and in others. */
   publish(change: BusMessage): void;

@@ -1,4 +1,4 @@
-// Canonical JSON, to compare and digest values.
+// Canonical JSON and digests, to compare values.
 
 import { McpError } from '../../protocol/errors.js';
 
@@ -8,6 +8,11 @@ const LEVELS = 1000;
 /** Writes JSON that is the same for equal values, regardless of the order of their fields, and different for all others. */
 export function canonical(value: unknown): string {
   return write(value, LEVELS);
+}
+
+/** Computes the SHA-256 digest of a string. */
+export async function digestOf(text: string): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
 }
 
 function write(value: unknown, levels: number): string {

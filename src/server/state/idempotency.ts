@@ -7,7 +7,7 @@ import { principalOf } from '../../protocol/caller.js';
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { McpError } from '../../protocol/errors.js';
 import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
-import { canonical } from './canonical.js';
+import { canonical, digestOf } from './canonical.js';
 import { KeyedCalls } from './keyed-calls.js';
 import type { Logger } from './log.js';
 import type { Store } from './store.js';
@@ -22,15 +22,15 @@ export interface IdempotencyOptions {
 
 const MAX_KEY_LENGTH = 256;
 const PREFIX = 'outcome:';
-/** The time beyond its window that a call may take before another process treats its key as free. */
+/** The time that a call may take, besides its window, before another process treats its key as free. */
 const LONG_CALL_MS = 600_000;
 
 /** The window of a tool: its own setting, or else the server's; undefined if neither enables keys. */
 export function windowOf(
   own: boolean | IdempotencyOptions | undefined,
-  servers: boolean | IdempotencyOptions | undefined,
+  fallback: boolean | IdempotencyOptions | undefined,
 ): number | undefined {
-  const setting = own ?? servers ?? false;
+  const setting = own ?? fallback ?? false;
   if (setting === false) return undefined;
   const windowMs = (setting === true ? undefined : setting.windowMs) ?? 600_000;
   if (!Number.isSafeInteger(windowMs) || windowMs < 1)
@@ -38,12 +38,13 @@ export function windowOf(
   return windowMs;
 }
 
+/** A call that a client may repeat. */
 interface Repeatable {
   readonly call: Call;
   readonly tool: string;
   readonly windowMs: number;
   /** Whether running the call twice has the same effect as once, so that it may run again if its outcome is unknown. */
-  readonly harmless: boolean;
+  readonly isHarmless: boolean;
   /** Runs the call. Runs with the same id give their steps the same keys. */
   readonly run: (call: Call, runId?: string) => Promise<Outcome>;
 }
@@ -68,12 +69,13 @@ export interface RunOnceParts {
   readonly name: string;
   readonly store: Store;
   readonly log: Logger;
-  /** Whether the server distinguishes callers by something other than `auth`. */
+  /** Whether the server has the option `user`, which may identify callers by something other than `auth`. */
   readonly hasUser: boolean;
 }
 
-/** Runs a call, or returns the outcome that it already has. */
+/** Runs calls with an idempotency key once. */
 export interface RunOnce {
+  /** Runs a call, or returns the outcome of an earlier call with the same key. */
   readonly run: (repeatable: Repeatable) => Promise<Outcome>;
   /** Aborts the running keyed calls, and waits briefly for them to end. */
   readonly close: () => Promise<void>;
@@ -89,7 +91,7 @@ export function runOnce({ name, store, log, hasUser }: RunOnceParts): RunOnce {
     const { call, tool } = repeatable;
     const key = keyOf(call);
     if (key === undefined) return repeatable.run(call);
-    if (isUnknownCaller(call, hasUser)) throw callersUnknown();
+    if (isUnknownCaller(call, hasUser)) throw unknownCallerError();
     const leave = calls.enter(call);
     try {
       const scope = await scopeOf(call, tool, key);
@@ -98,7 +100,7 @@ export function runOnce({ name, store, log, hasUser }: RunOnceParts): RunOnce {
         if (other === undefined) return await begin(scope, repeatable);
         const entry = await other;
         if (entry !== undefined) return sameOutcome(entry, scope);
-        // The other call ended without an outcome to share, so the next one runs.
+        // The other call ended without an outcome to share, so this call runs.
       }
     } finally {
       leave();
@@ -119,11 +121,11 @@ export function runOnce({ name, store, log, hasUser }: RunOnceParts): RunOnce {
 
   // The call is in the map before anything is awaited, so that two simultaneous calls cannot both start.
   async function begin(scope: KeyScope, repeatable: Repeatable): Promise<Outcome> {
-    let share!: (entry: Entry | undefined) => void;
+    let shareEntry!: (entry: Entry | undefined) => void;
     running.set(
       scope.key,
       new Promise((resolve) => {
-        share = resolve;
+        shareEntry = resolve;
       }),
     );
     let entry: Entry | undefined;
@@ -132,7 +134,7 @@ export function runOnce({ name, store, log, hasUser }: RunOnceParts): RunOnce {
         entry = await claim(scope, repeatable);
         if (entry !== undefined) return sameOutcome(entry, scope);
         const outcome = await repeatable.run(call, scope.runId).catch(async (error: unknown) => {
-          // An error means that the call did not take place. After an abort it is unknown how far the call came.
+          // An error means that the call had no effect. After an abort that is unknown, so the key stays taken.
           if (!lifetime.ended) await forget(scope);
           throw error;
         });
@@ -141,14 +143,14 @@ export function runOnce({ name, store, log, hasUser }: RunOnceParts): RunOnce {
       });
     } finally {
       running.delete(scope.key);
-      share(entry);
+      shareEntry(entry);
     }
   }
 
   /** Records the start of the call before it runs. Returns the entry of an earlier call with the same key. */
   async function claim(
     scope: KeyScope,
-    { call, windowMs, harmless }: Repeatable,
+    { call, windowMs, isHarmless }: Repeatable,
   ): Promise<Entry | undefined> {
     if (hasEnded(call)) throw new McpError('cancelled', 'The call was cancelled before it started');
     const marker: JsonObject = { args: scope.args, begun: instance };
@@ -160,7 +162,7 @@ export function runOnce({ name, store, log, hasUser }: RunOnceParts): RunOnce {
         // The entry expired between the two operations.
         if (entry === undefined) continue;
         if (entry.args !== scope.args || entry.outcome !== undefined) return entry;
-        if (!harmless) throw unknownOutcome(entry.begun === instance);
+        if (!isHarmless) throw unknownOutcomeError(entry.begun === instance);
         await store.set(scope.key, marker, until);
         return undefined;
       }
@@ -211,19 +213,19 @@ function sameOutcome({ args, outcome }: Entry, scope: KeyScope): Outcome {
       'invalid_params',
       `params._meta["${IDEMPOTENCY_KEY}"] was already used with other arguments`,
     );
-  if (outcome === undefined) throw unknownOutcome(true);
+  if (outcome === undefined) throw unknownOutcomeError(true);
   return outcome;
 }
 
-function unknownOutcome(here: boolean): McpError {
+function unknownOutcomeError(isOurs: boolean): McpError {
   return new McpError(
     'internal_error',
-    `A call with this idempotency key was started ${here ? 'and interrupted' : 'by another process, and is still running there or was lost'}. Its outcome is unknown. Find out whether it took place before you call again with a new key.`,
+    `A call with this idempotency key was started ${isOurs ? 'and interrupted' : 'by another process, and is still running there or was lost'}. Its outcome is unknown. Find out whether it took place before you call again with a new key.`,
     { data: { reason: 'unknown_outcome' } },
   );
 }
 
-function callersUnknown(): McpError {
+function unknownCallerError(): McpError {
   return new McpError(
     'invalid_request',
     'This server does not accept idempotency keys from unknown callers, because one caller could get the outcome of another. Identify callers: pass the option "auth" to serve, createHandler or createNodeHandler.',
@@ -242,6 +244,5 @@ function keyOf({ params }: Call): string | undefined {
 }
 
 async function digest(value: unknown): Promise<string> {
-  const bytes = new TextEncoder().encode(canonical(value));
-  return encodeBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
+  return encodeBase64Url(await digestOf(canonical(value)));
 }

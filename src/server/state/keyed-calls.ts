@@ -7,7 +7,7 @@ import { principalOf } from '../../protocol/caller.js';
 import { copyCall } from '../../protocol/direct.js';
 import { McpError } from '../../protocol/errors.js';
 
-/** The number of such calls for one caller. They outlive their connections, so the limits of a connection do not apply. */
+/** The limit for one caller. These calls outlive their connections, so the limits of a connection do not apply. */
 const MAX_RUNNING = 1000;
 /** The time that handlers have to end when the server closes. */
 const CLOSE_MS = 2000;
@@ -42,7 +42,7 @@ export class KeyedCalls {
     }
   }
 
-  /** Counts a call of a caller, whether it runs or waits for another with its key. Returns a function that ends the count. */
+  /** Counts a call, whether it runs or waits for another call with its key. Returns a function that ends the count. */
   enter(call: Call): () => void {
     const principal = principalOf(call);
     const count = this.#running.get(principal) ?? 0;
@@ -59,12 +59,12 @@ export class KeyedCalls {
     };
   }
 
-  /** Aborts the running calls. If a handler ends in time, its outcome is still saved. */
+  /** Aborts the running calls, and waits briefly. The outcome of a handler that ends in that time is still saved. */
   readonly close = async (): Promise<void> => {
     if (this.#open.size === 0) return;
-    const why = new McpError('connection_closed', 'The server is shutting down');
+    const reason = new McpError('connection_closed', 'The server is shutting down');
     const open = [...this.#open];
-    for (const [lifetime] of open) lifetime.end(why);
-    await settlesWithin(Promise.all(open.map(([, ended]) => ended)), CLOSE_MS);
+    for (const [lifetime] of open) lifetime.end(reason);
+    await settlesWithin(Promise.all(open.map(([, settled]) => settled)), CLOSE_MS);
   };
 }

@@ -17,7 +17,7 @@ export class LifespanRun<State> {
   readonly #lifespan: Lifespan<State> | undefined;
   #generator: AsyncGenerator<State, void, void> | undefined;
   #starting: Promise<State> | undefined;
-  #closed = false;
+  #isClosed = false;
 
   constructor(lifespan: Lifespan<State> | undefined) {
     this.#lifespan = lifespan;
@@ -29,7 +29,7 @@ export class LifespanRun<State> {
   }
 
   start(): Promise<State> {
-    if (this.#closed) return Promise.reject(new McpError('connection_closed', 'This server is closed'));
+    if (this.#isClosed) return Promise.reject(new McpError('connection_closed', 'This server is closed'));
     this.#starting ??= this.#open().catch((error) => {
       // The next call retries: a database that was briefly unavailable must not break the server for good.
       this.#starting = undefined;
@@ -50,8 +50,8 @@ export class LifespanRun<State> {
   }
 
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     await this.#starting?.catch(() => undefined);
     // Resumes after the `yield`, so that the code that follows it runs.
     await this.#generator?.next();

@@ -1,6 +1,7 @@
-// Limits how much of a store each kind of entries and each caller may use.
+// Limits the part of a store that each kind of entries and each caller may use.
 
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
+import { digestOf } from './canonical.js';
 
 /** The total of a group of entries. */
 interface Amount {
@@ -18,13 +19,13 @@ export interface StoreLimits {
    */
   readonly maxBytes?: number;
   /**
-   * The part of both limits that one kind of entries (tasks, outcomes, used answers) may take, above 0 and at most 1. Default:
-   * 0.5.
+   * The share of both limits that one kind of entries (tasks, outcomes, used answers) may take, above 0 and at most 1.
+   * Default: 0.5.
    */
   readonly kindShare?: number;
   /**
-   * The part of both limits that the entries of one kind and one caller may take. Callers without `auth` count as one.
-   * Default: 0.1.
+   * The share of both limits that the entries of one kind and one caller may take. All callers without `auth` count as one
+   * caller. Default: 0.1.
    */
   readonly callerShare?: number;
 }
@@ -52,33 +53,33 @@ export class StoreShares {
    */
   replace(key: string, bytes: number, before: () => number | undefined, makeRoom: () => void): () => void {
     const problem = (): string | undefined => {
-      const had = before();
-      return this.#problem(key, had === undefined ? 1 : 0, bytes - (had ?? 0));
+      const oldBytes = before();
+      return this.#problem(key, oldBytes === undefined ? 1 : 0, bytes - (oldBytes ?? 0));
     };
     if (problem() !== undefined) makeRoom();
-    const refusal = problem();
+    const rejection = problem();
     const { maxBytes, kindShare } = this.#limits;
     const most = key.includes(':') ? maxBytes * kindShare : maxBytes;
-    if (refusal !== undefined) throw bytes > most ? new RangeError(refusal) : new Error(refusal);
-    const had = before();
-    return this.add(key, had === undefined ? 1 : 0, bytes - (had ?? 0));
+    if (rejection !== undefined) throw bytes > most ? new RangeError(rejection) : new Error(rejection);
+    const oldBytes = before();
+    return this.add(key, oldBytes === undefined ? 1 : 0, bytes - (oldBytes ?? 0));
   }
 
   /** The reason why the entry may not grow by this much; undefined if it may. */
   #problem(key: string, entries: number, bytes: number): string | undefined {
     const { maxEntries, maxBytes, kindShare, callerShare } = this.#limits;
     const [kind, caller] = groupsOf(key);
-    const fits = (amount: Amount | undefined, share: number): 'entries' | 'bytes' | undefined => {
-      const { entries: had, bytes: weighed } = amount ?? { entries: 0, bytes: 0 };
-      if (entries > 0 && had + entries > atLeastOne(maxEntries, share)) return 'entries';
-      return bytes > 0 && weighed + bytes > Math.floor(maxBytes * share) ? 'bytes' : undefined;
+    const exceeded = (amount: Amount | undefined, share: number): 'entries' | 'bytes' | undefined => {
+      const used = amount ?? { entries: 0, bytes: 0 };
+      if (entries > 0 && used.entries + entries > atLeastOne(maxEntries, share)) return 'entries';
+      return bytes > 0 && used.bytes + bytes > Math.floor(maxBytes * share) ? 'bytes' : undefined;
     };
-    const all = fits(this.#all, 1);
+    const all = exceeded(this.#all, 1);
     if (all === 'entries') return `The store is full: it has ${maxEntries} entries. Raise its maxEntries.`;
     if (all === 'bytes') return `The store is full: it may have ${maxBytes} bytes. Raise its maxBytes.`;
-    if (kind !== undefined && fits(this.#groups.get(kind), kindShare) !== undefined)
+    if (kind !== undefined && exceeded(this.#groups.get(kind), kindShare) !== undefined)
       return `The store is full for "${kind}": a kind of entries may have ${percent(kindShare)} of maxEntries and maxBytes. Raise one of these, or kindShare.`;
-    if (caller !== undefined && fits(this.#groups.get(caller), callerShare) !== undefined)
+    if (caller !== undefined && exceeded(this.#groups.get(caller), callerShare) !== undefined)
       return `The store is full for one caller: a caller's entries of a kind may have ${percent(callerShare)} of maxEntries and maxBytes. Raise one of these, or callerShare.`;
     return undefined;
   }
@@ -130,6 +131,5 @@ export function bytesOf(text: string): number {
 
 /** The part of a key that identifies a caller: a digest of fixed length, without colons, which hides the name. */
 export async function callerPart(principal: string): Promise<string> {
-  const bytes = new TextEncoder().encode(principal);
-  return encodeBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)).subarray(0, 16));
+  return encodeBase64Url((await digestOf(principal)).subarray(0, 16));
 }

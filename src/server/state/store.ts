@@ -12,15 +12,15 @@ import { bytesOf, type StoreLimits, StoreShares } from './store-shares.js';
 export interface Store {
   /** Reads an entry; undefined if there is none or it has expired. */
   get(key: string): Promise<JsonObject | undefined>;
-  /** Writes an entry, replacing the one that is there. `expiresAt` is in milliseconds since 1970. Default: it never expires. */
+  /** Writes or replaces an entry. `expiresAt` is in milliseconds since 1970. Default: it never expires. */
   set(key: string, value: JsonObject, expiresAt?: number): Promise<void>;
-  /** Writes an entry unless there is one, atomically. Returns whether it was written. */
+  /** Writes an entry unless the key has one, atomically. Returns whether the entry was written. */
   add(key: string, value: JsonObject, expiresAt?: number): Promise<boolean>;
   /** Removes an entry. Does nothing if there is none. */
   delete(key: string): Promise<void>;
   /** Iterates over the entries whose key begins with `prefix` and that have not expired. */
   entries(prefix: string): AsyncIterable<readonly [string, JsonObject]>;
-  /** Releases the store. The server calls it when it closes. */
+  /** Closes the store. The server calls it when the server closes. */
   close(): Promise<void>;
 }
 
@@ -99,7 +99,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     if (at >= nextSweep) return;
     clearTimeout(timer);
     nextSweep = at;
-    // A timer cannot wait longer than this. It then finds nothing and waits again.
+    // A timer cannot wait longer than this. A sweep that finds nothing sets the timer again.
     timer = setTimeout(sweep, Math.min(at - Date.now(), 0x7fffffff));
     unref(timer);
   }
