@@ -1,6 +1,6 @@
 // @ts-check
-// The client that the official suite watches: ordinary use of `connect`. It detects the server's revision itself, and
-// exits because nothing keeps it alive, not because it is told to.
+// The client that the official suite tests: ordinary use of `connect`. It detects the server's revision itself, and
+// exits because nothing keeps it alive, without a call of process.exit.
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import { connect } from 'fullmcp/client';
 
@@ -86,7 +86,7 @@ const scenarios = {
 };
 
 const run = scenarios[scenario];
-if (run === undefined) throw new Error(`There is nothing here for the scenario "${scenario}".`);
+if (run === undefined) throw new Error(`client.js has no function for the scenario "${scenario}".`);
 
 const client = await connect(process.argv[2], {
   client: { name: 'fullmcp-conformance', version: '1.0.0' },

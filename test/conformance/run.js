@@ -11,7 +11,7 @@ const REVISIONS = ['2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
 const AT_A_TIME = { server: 1, client: 2 };
 
 prepare();
-const known = { server: await scenariosOf('server'), client: await scenariosOf('client') };
+const scenariosByRole = { server: await scenariosOf('server'), client: await scenariosOf('client') };
 const server = await startServer();
 const under = { server: ['--url', server.url], client: ['--command', CLIENT_COMMAND] };
 let failed = false;
@@ -25,7 +25,7 @@ try {
 
 if (failed) {
   process.exitCode = 1;
-  if (server.said() !== '') console.log(`\nThe server said:\n${server.said()}`);
+  if (server.errors() !== '') console.log(`\nThe server wrote to stderr:\n${server.errors()}`);
 }
 console.log(`conformance: ${scores}; warnings ${warnings}`);
 
@@ -57,12 +57,14 @@ async function runRevision(role, revision) {
       report(`${role} ${revision} ${batch[index]}`, result);
     }
   }
-  for (const { name } of known[role].filter(({ revisions }) => revisions.includes(revision))) {
+  for (const { name } of scenariosByRole[role].filter(({ revisions }) => revisions.includes(revision))) {
     if (claimed.includes(name)) continue;
-    if (isNotYet(role, name)) console.log(`-     ${role} ${revision} ${name}: not yet`);
+    if (isNotYet(role, name)) console.log(`-     ${role} ${revision} ${name}: not supported yet`);
     else {
       failed = true;
-      console.log(`FAIL  ${role} ${revision} ${name}: neither claimed nor listed as not yet`);
+      console.log(
+        `FAIL  ${role} ${revision} ${name}: neither claimed nor listed as unsupported. Add it to claims.js.`,
+      );
     }
   }
   return `${held}/${claimed.length}`;
@@ -78,7 +80,7 @@ function run(scenario, role, revision) {
     role,
     revision,
     under: under[role],
-    extension: known[role].some(({ name, extension }) => name === scenario && extension),
+    extension: scenariosByRole[role].some(({ name, extension }) => name === scenario && extension),
     maySkip: alwaysSkipped.includes(scenario),
   });
 }

@@ -48,7 +48,7 @@ const contentTools = {
 
 const notifyingTools = {
   test_tool_with_progress: tool({
-    description: 'Tells how far it is',
+    description: 'Reports its progress',
     async run(_, { progress }) {
       for (const done of [0, 50, 100]) {
         progress(done, 100, `${done} of 100`);
@@ -68,7 +68,7 @@ const notifyingTools = {
     },
   }),
   test_logging_tool: tool({
-    description: 'Logs to whoever asked for it',
+    description: 'Logs to a client that asked for logs',
     run(_, { log }) {
       log.info('A message for clients that asked for this level');
       log.error('Another');
@@ -86,7 +86,7 @@ const notifyingTools = {
     },
   }),
   test_reconnection: tool({
-    description: 'Lets the connection go and finishes later',
+    description: 'Releases the connection and finishes later',
     async run(_, { release }) {
       release();
       await sleep(100);
@@ -118,7 +118,7 @@ const demandingTools = {
     },
   }),
   test_x_mcp_header: tool({
-    description: 'Takes an argument that clients repeat as a header',
+    description: 'Takes an argument that clients mirror in a header',
     input: {
       type: 'object',
       properties: { region: { type: 'string', 'x-mcp-header': 'Region' }, level: { type: 'integer' } },
@@ -261,14 +261,14 @@ const askingTools = {
     },
   }),
   test_input_required_result_tampered_state: tool({
-    description: 'Asks for a confirmation whose state nobody can change',
+    description: 'Asks for a confirmation whose state cannot be changed',
     async run(_, { ask }) {
       const { ok } = await ask('confirm', form('Please confirm', { ok: { type: 'boolean' } }));
       return `Confirmed: ${ok}`;
     },
   }),
   test_input_required_result_capabilities: tool({
-    description: 'Asks whoever the client lets it ask',
+    description: 'Asks in every way that the client supports',
     async run(_, { ask, sample, client }) {
       const question = { messages: 'Say something', maxTokens: 100 };
       const said = client.capabilities.sampling && (await sample('say', question)).text;
@@ -287,7 +287,7 @@ const taskTools = {
     run: ({ name }) => `Hello, ${name}!`,
   }),
   slow_compute: tool({
-    description: 'Takes its time',
+    description: 'Takes a while',
     task: 'optional',
     input: { type: 'object', properties: { seconds: { type: 'number' }, label: { type: 'string' } } },
     async run({ seconds = 1, label = '' }, { signal }) {
@@ -304,7 +304,7 @@ const taskTools = {
     },
   }),
   protocol_error_job: tool({
-    description: 'Ends in an error of the protocol',
+    description: 'Ends with a protocol error',
     task: 'optional',
     async run() {
       throw new McpError('internal_error', 'The job broke');
@@ -331,7 +331,7 @@ const taskTools = {
     },
   }),
   test_tool_with_task: tool({
-    description: 'Asks first, and then goes on as a task',
+    description: 'Asks first, and then continues as a task',
     task: { support: 'required', start: 'on-background' },
     async run(_, { ask, background }) {
       const { name } = await ask('user_name', form('What is your name?', { name: { type: 'string' } }));

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * @typedef {object} Result
- * @property {boolean} holds Something was checked, and nothing failed or warned.
+ * @property {boolean} holds Whether something was checked, and nothing failed or warned.
  * @property {number} passed
  * @property {number} failed
  * @property {number} warned
@@ -39,7 +39,7 @@ export function prepare() {
     must('npm', ['ci', '--prefix', here, '--no-audit', '--no-fund', '--no-ignore-scripts']);
   }
   if (!existsSync(node)) {
-    console.error(`npm installed no Node for the suite: ${node} is missing.`);
+    console.error(`npm did not install the Node that the suite needs: ${node} is missing.`);
     process.exit(1);
   }
   must(process.execPath, [join(root, 'scripts/build.js')]);
@@ -51,8 +51,8 @@ export function prepare() {
 function isInstalled() {
   const manifest = join(modules, SUITE, 'package.json');
   if (!existsSync(manifest) || !existsSync(node)) return false;
-  const wanted = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8')).dependencies[SUITE];
-  return JSON.parse(readFileSync(manifest, 'utf8')).version === wanted;
+  const required = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8')).dependencies[SUITE];
+  return JSON.parse(readFileSync(manifest, 'utf8')).version === required;
 }
 
 /**
@@ -66,12 +66,12 @@ function must(command, args) {
     shell: process.platform === 'win32' && command === 'npm',
   });
   if (status === 0) return;
-  console.error(`This did not work: ${command} ${args.join(' ')}${error ? `\n${error.message}` : ''}`);
+  console.error(`This command failed: ${command} ${args.join(' ')}${error ? `\n${error.message}` : ''}`);
   process.exit(1);
 }
 
 /**
- * The scenarios that the suite knows, each with the revisions it applies to. Extensions need the newest.
+ * The scenarios of the suite, each with the revisions that it applies to. Extensions need the newest.
  * @param {import('./claims.js').Role} role
  * @returns {Promise<{ name: string, revisions: string[], extension: boolean }[]>}
  */
@@ -88,7 +88,7 @@ export async function scenariosOf(role) {
 
 /**
  * Starts server.js on a free port.
- * @returns {Promise<{ url: string, said: () => string, kill: () => void }>}
+ * @returns {Promise<{ url: string, errors: () => string, kill: () => void }>}
  */
 export async function startServer() {
   const child = spawn(process.execPath, [join(here, 'server.js')], {
@@ -106,7 +106,7 @@ export async function startServer() {
     child.once('error', reject);
     child.once('close', () => reject(new Error(`The server did not start:\n${errors}`)));
   });
-  return { url, said: () => errors.trim(), kill };
+  return { url, errors: () => errors.trim(), kill };
 }
 
 /**
@@ -115,7 +115,7 @@ export async function startServer() {
  * @property {string} revision
  * @property {string[]} under The options that select the tested program.
  * @property {boolean} extension
- * @property {boolean} maySkip A scenario that only skips holds.
+ * @property {boolean} maySkip Whether the scenario holds even if all its checks are skipped.
  */
 
 /**

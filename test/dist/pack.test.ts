@@ -91,7 +91,7 @@ describe.each(compilers)('the types of the package, with %s,', (compiler) => {
     180_000,
   );
 
-  test('can all be named in declarations, and make 40 mistakes fail to compile', async () => {
+  test('can be named in the declarations of a program, and make each of 40 mistakes fail to compile', async () => {
     writeProject('strict', ['define-with.ts', 'mistakes.ts'], {
       declaration: true,
       outDir: `out-${compiler}`,
@@ -116,17 +116,17 @@ describe.each(compilers)('the types of the package, with %s,', (compiler) => {
     'of a server with 200 tools take at most %s',
     async (_, floor, declaration, most) => {
       const sources = manyTools(200);
-      const counted = { tools: 0, plain: 0, functions: 0 };
+      const counts = { tools: 0, plain: 0, functions: 0 };
       for (const name of ['tools', floor] as const) {
         writeFileSync(join(folder, `${name}.ts`), sources[name]);
         writeProject(name, [`${name}.ts`], { noEmit: true, skipLibCheck: true, ...declaration });
         const output = await compile(`tsconfig.${name}.json`, compiler, '--extendedDiagnostics');
         expect(output).not.toContain('error TS');
-        counted[name] = Number(/Instantiations:\s+(\d+)/.exec(output)?.[1]);
+        counts[name] = Number(/Instantiations:\s+(\d+)/.exec(output)?.[1]);
       }
       // The count is the same in every run.
-      expect(counted[floor]).toBeGreaterThan(50_000);
-      expect(counted.tools / counted[floor]).toBeLessThanOrEqual(most);
+      expect(counts[floor]).toBeGreaterThan(50_000);
+      expect(counts.tools / counts[floor]).toBeLessThanOrEqual(most);
     },
     180_000,
   );
@@ -150,15 +150,15 @@ describe('the portable entries of the package', () => {
     expect((await load('load-portable.mjs')).stdout).toBe('loaded\n');
   });
 
-  test('fail to load in the same process if they import a Node built-in', async () => {
+  test('are loaded under a hook that does reject Node built-ins, as it does for fullmcp/node', async () => {
     await expect(load('load-node.mjs')).rejects.toThrow(/loads node:/);
   });
 
-  test('run with code generation from strings disabled', async () => {
+  test('validate calls of tools with code generation from strings disabled', async () => {
     const args = ['--disallow-code-generation-from-strings', 'no-eval.mjs'];
     const { stdout } = await run(process.execPath, args, { cwd: folder });
-    const refused = { result: { isError: true } };
-    expect(JSON.parse(stdout)).toMatchObject([added, refused, added, refused]);
+    const rejected = { result: { isError: true } };
+    expect(JSON.parse(stdout)).toMatchObject([added, rejected, added, rejected]);
   });
 });
 

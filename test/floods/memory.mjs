@@ -1,10 +1,10 @@
-/** Reports the memory use of this process to the parent, four times a second, and the address it listens on. */
+/** Reports the memory use of this process and the given facts to the parent, four times a second. */
 export function reportMemory(facts) {
   const base = process.memoryUsage().rss;
-  const tell = () => {
+  const report = () => {
     if (process.connected) process.send({ ...facts, base, rss: process.memoryUsage().rss });
   };
-  tell();
-  setInterval(tell, 250).unref();
+  report();
+  setInterval(report, 250).unref();
   process.on('disconnect', () => process.exit(0));
 }

@@ -1,4 +1,4 @@
-// The few messages that both kinds of attacker need.
+// The messages that attackers of servers and of clients share.
 
 const meta = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -36,7 +36,7 @@ export function handshake(id) {
   return JSON.stringify({ jsonrpc: '2.0', id, result });
 }
 
-export function discovered(id) {
+export function noDiscovery(id) {
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'No such method' } });
 }
 

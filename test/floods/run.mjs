@@ -1,12 +1,12 @@
-// Peers that flood and do not read, on each transport and in both roles: `npm run flood`. Prints how much each victim grew.
-// FLOOD_SECONDS: how long each flood lasts (60). FLOOD_ONLY: a part of the names of the floods to run.
+// Peers that flood and do not read, on each transport and in both roles: `npm run flood`. Prints how much the memory of each
+// victim grew. FLOOD_SECONDS: how long each flood lasts (60). FLOOD_ONLY: a part of the names of the floods to run.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { WebSocket, WebSocketServer } from 'ws';
-import { call, discovered, handshake, pings, post } from './peer.mjs';
+import { call, handshake, noDiscovery, pings, post } from './peer.mjs';
 
 const seconds = Number(process.env.FLOOD_SECONDS ?? 60);
 const only = process.env.FLOOD_ONLY ?? '';
@@ -16,7 +16,7 @@ const MOST_MB = 700;
 const file = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /** Writes as fast as the other side accepts, and reads nothing. */
-async function pour(stream, make, counted) {
+async function pour(stream, make, counter) {
   let closed = false;
   let wake = () => undefined;
   stream.on('error', () => undefined);
@@ -25,9 +25,9 @@ async function pour(stream, make, counted) {
     closed = true;
     wake();
   });
-  while (!closed && !counted.over) {
+  while (!closed && !counter.over) {
     const text = make();
-    counted.bytes += text.length;
+    counter.bytes += text.length;
     const woken = new Promise((resolve) => {
       wake = resolve;
     });
@@ -37,24 +37,24 @@ async function pour(stream, make, counted) {
   stream.destroy();
 }
 
-/** One connection after the other, some at a time, each cut by the server or kept open. */
-async function overHttp(port, counted, make, connections = 8) {
+/** Several connections at a time. When the server cuts one, another is opened. */
+async function overHttp(port, counter, make, connections = 8) {
   const one = async () => {
-    while (!counted.over) {
+    while (!counter.over) {
       const socket = connect(port, '127.0.0.1').pause();
-      await pour(socket, make, counted);
+      await pour(socket, make, counter);
     }
   };
   await Promise.all(Array.from({ length: connections }, one));
 }
 
-async function overWebSocket(port, counted, make) {
-  while (!counted.over) {
+async function overWebSocket(port, counter, make) {
+  while (!counter.over) {
     const socket = new WebSocket(`ws://127.0.0.1:${port}/mcp`, 'mcp');
     socket.on('error', () => undefined);
     await once(socket, 'open');
     socket._socket.pause();
-    await pour(socket._socket, make, counted);
+    await pour(socket._socket, make, counter);
   }
 }
 
@@ -70,25 +70,25 @@ const many = (make) => Buffer.concat(Array.from({ length: 200 }, make));
 let id = 0;
 
 const servers = {
-  'HTTP server: plain answers unread': (port, counted) =>
-    overHttp(port, counted, () => post(call(1, 'big', { size: 8_000_000 })), 20),
-  'HTTP server: event streams unread': (port, counted) =>
-    overHttp(port, counted, () => post(call(1, 'flood', {}, { progressToken: 1 }))),
-  'HTTP server: pipelined calls that hang': (port, counted) =>
-    overHttp(port, counted, () => post(call(1, 'hang')).repeat(50), 2),
-  'WebSocket server: pings': (port, counted) => overWebSocket(port, counted, () => many(() => frame(9, ''))),
-  'WebSocket server: answers unread': (port, counted) =>
-    overWebSocket(port, counted, () => many(() => frame(1, call(id++, 'big')))),
-  'WebSocket server: calls that hang': (port, counted) =>
-    overWebSocket(port, counted, () => many(() => frame(1, call(id++, 'hang')))),
-  'WebSocket server: messages that cannot be read': (port, counted) =>
-    overWebSocket(port, counted, () => many(() => frame(1, '{'))),
+  'HTTP server: plain responses unread': (port, counter) =>
+    overHttp(port, counter, () => post(call(1, 'big', { size: 8_000_000 })), 20),
+  'HTTP server: event streams unread': (port, counter) =>
+    overHttp(port, counter, () => post(call(1, 'flood', {}, { progressToken: 1 }))),
+  'HTTP server: pipelined calls that hang': (port, counter) =>
+    overHttp(port, counter, () => post(call(1, 'hang')).repeat(50), 2),
+  'WebSocket server: pings': (port, counter) => overWebSocket(port, counter, () => many(() => frame(9, ''))),
+  'WebSocket server: responses unread': (port, counter) =>
+    overWebSocket(port, counter, () => many(() => frame(1, call(id++, 'big')))),
+  'WebSocket server: calls that hang': (port, counter) =>
+    overWebSocket(port, counter, () => many(() => frame(1, call(id++, 'hang')))),
+  'WebSocket server: invalid messages': (port, counter) =>
+    overWebSocket(port, counter, () => many(() => frame(1, '{'))),
 };
 
 const stdio = {
-  'stdio server: answers unread': () => `${call(id++, 'big')}\n`.repeat(50),
+  'stdio server: responses unread': () => `${call(id++, 'big')}\n`.repeat(50),
   'stdio server: calls that hang': () => `${call(id++, 'hang')}\n`,
-  'stdio server: messages that cannot be read': () => '{\n'.repeat(5000),
+  'stdio server: invalid messages': () => '{\n'.repeat(5000),
 };
 
 const clients = {
@@ -110,16 +110,16 @@ function unmasked(text) {
   return Buffer.concat([head, payload]);
 }
 
-async function floodingSocketServer(flood, counted) {
+async function floodingSocketServer(flood, counter) {
   const http = createServer();
   new WebSocketServer({ server: http }).on('connection', (socket) => {
     socket.on('message', (data) => {
       const message = JSON.parse(String(data));
-      if (message.method === 'server/discover') socket.send(discovered(message.id));
+      if (message.method === 'server/discover') socket.send(noDiscovery(message.id));
       if (message.method !== 'initialize') return;
       socket.send(handshake(message.id));
       socket._socket.pause();
-      void pour(socket._socket, flood(), counted);
+      void pour(socket._socket, flood(), counter);
     });
   });
   http.listen(0, '127.0.0.1');
@@ -128,11 +128,11 @@ async function floodingSocketServer(flood, counted) {
 }
 
 /** An HTTP server whose responses never end. */
-async function endlessHttp(type, make, counted) {
+async function endlessHttp(type, make, counter) {
   const http = createServer((req, res) => {
     req.resume();
     res.writeHead(200, { 'content-type': type });
-    void pour(res, make, counted);
+    void pour(res, make, counter);
   });
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
@@ -152,8 +152,8 @@ const endless = {
 };
 
 async function run(name, begin) {
-  const counted = { bytes: 0, over: false };
-  const { victim, attack, stop } = await begin(counted);
+  const counter = { bytes: 0, over: false };
+  const { victim, attack, stop } = await begin(counter);
   let base = 0;
   let peak = 0;
   let ended;
@@ -164,20 +164,20 @@ async function run(name, begin) {
   victim.once('exit', (code, signal) => (ended ??= signal ?? code));
   const attacking = Promise.resolve(attack?.()).catch((error) => console.error(name, error));
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-  counted.over = true;
-  const lived = ended === undefined ? 'lives' : `ended (${ended})`;
+  counter.over = true;
+  const state = ended === undefined ? 'alive' : `ended (${ended})`;
   ended ??= 'stopped';
   victim.kill('SIGKILL');
   stop?.();
   await Promise.race([attacking, new Promise((resolve) => setTimeout(resolve, 2000))]);
-  const grown = (peak - base) / 2 ** 20;
+  const growth = (peak - base) / 2 ** 20;
   const line = [
     name.padEnd(48),
-    `${(counted.bytes / 2 ** 20).toFixed(0)} MB`.padStart(9),
-    `${grown.toFixed(0)} MB`.padStart(8),
+    `${(counter.bytes / 2 ** 20).toFixed(0)} MB`.padStart(9),
+    `${growth.toFixed(0)} MB`.padStart(8),
   ];
-  console.log(`${line.join('  ')}  ${lived}`);
-  return grown <= MOST_MB && lived !== 'ended (1)';
+  console.log(`${line.join('  ')}  ${state}`);
+  return growth <= MOST_MB && state !== 'ended (1)';
 }
 
 function start(script, args, options = {}) {
@@ -188,32 +188,32 @@ function start(script, args, options = {}) {
 const all = [
   ...Object.entries(servers).map(([name, attack]) => [
     name,
-    async (counted) => {
+    async (counter) => {
       const { victim, port } = await start('victim-server.mjs', ['http']);
-      return { victim, attack: () => attack(port, counted) };
+      return { victim, attack: () => attack(port, counter) };
     },
   ]),
   ...Object.entries(stdio).map(([name, make]) => [
     name,
-    async (counted) => {
+    async (counter) => {
       const { victim } = await start('victim-server.mjs', ['stdio'], {
         stdio: ['pipe', 'pipe', 'ignore', 'ipc'],
       });
-      return { victim, attack: () => pour(victim.stdin, make, counted) };
+      return { victim, attack: () => pour(victim.stdin, make, counter) };
     },
   ]),
   ...Object.entries(clients).map(([name, flood]) => [
     name,
-    async (counted) => {
-      const { url, stop } = await floodingSocketServer(flood, counted);
+    async (counter) => {
+      const { url, stop } = await floodingSocketServer(flood, counter);
       const { victim } = await start('victim-client.mjs', [JSON.stringify(url)]);
       return { victim, stop };
     },
   ]),
   ...Object.entries(endless).map(([name, [type, make]]) => [
     name,
-    async (counted) => {
-      const { url, stop } = await endlessHttp(type, make, counted);
+    async (counter) => {
+      const { url, stop } = await endlessHttp(type, make, counter);
       const { victim } = await start('victim-client.mjs', [JSON.stringify(url)]);
       return { victim, stop };
     },
@@ -228,12 +228,12 @@ const all = [
   ],
 ].filter(([name]) => name.includes(only));
 
-console.log(`${'each for'.padEnd(48)}  ${'sent'.padStart(9)}  ${'grown'.padStart(8)}  (${seconds} s)`);
+console.log(`${`each for ${seconds} s`.padEnd(48)}  ${'sent'.padStart(9)}  ${'growth'.padStart(8)}`);
 const waiting = [...all];
-const good = [];
+const outcomes = [];
 await Promise.all(
   Array.from({ length: AT_ONCE }, async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) good.push(await run(...next));
+    for (let next = waiting.shift(); next; next = waiting.shift()) outcomes.push(await run(...next));
   }),
 );
-process.exit(good.every(Boolean) ? 0 : 1);
+process.exit(outcomes.every(Boolean) ? 0 : 1);

@@ -9,7 +9,7 @@ import { modernMessage } from '../support/http/modern.js';
 import { until } from '../support/until.js';
 import { corpus, FUZZ_MS, limits, nearJson, printSeed } from './fuzz.js';
 
-// Any input: no crash, no internal error, and one response to each request.
+// Any input causes neither a crash nor an internal error, and each request gets one response.
 
 const rejections: unknown[] = [];
 const note = (reason: unknown): void => void rejections.push(reason);
@@ -42,7 +42,7 @@ const both = nearJson([...texts, ...modernTexts]);
 const INTERNAL = -32603;
 
 describe('the HTTP endpoint', () => {
-  test('answers any body with one response that is not an internal error', {
+  test('answers any request once, and any body without an internal error', {
     timeout: FUZZ_MS,
   }, async () => {
     attacked = attackedServer();
@@ -79,7 +79,9 @@ describe('the HTTP endpoint', () => {
           const response = await handler(request);
           const body = await response.text();
           expect(response.status).not.toBe(500);
-          for (const answer of answersIn(body, response.headers.get('content-type'))) {
+          const answers = answersIn(body, response.headers.get('content-type'));
+          if (message.kind === 'request') expect(responses(answers), body).toHaveLength(1);
+          for (const answer of answers) {
             expect(answer['error']?.['code'], body).not.toBe(INTERNAL);
             const id = message.kind === 'request' ? message.id : undefined;
             // A message that is rejected before it is parsed has no id for a response.
@@ -94,7 +96,9 @@ describe('the HTTP endpoint', () => {
 });
 
 describe('a shared channel', () => {
-  test('answers each request once, and still answers the next one', { timeout: FUZZ_MS }, async () => {
+  test('answers each request and each invalid message once, without an internal error, and still answers the next request', {
+    timeout: FUZZ_MS,
+  }, async () => {
     attacked = attackedServer();
     const { dispatch } = attacked.server;
     await fc.assert(
@@ -103,22 +107,22 @@ describe('a shared channel', () => {
         const send = (text: string): void => void answers.push(JSON.parse(text));
         const channel = openChannel({ dispatch, send, session: channelSession(dispatch, send) });
         const expected = new Map<unknown, number>();
-        let refused = 0;
+        let rejected = 0;
         for (const value of values) {
           const message = readMessage(value);
           // A cancelled call has no response.
           if (message.kind === 'notification' && message.method === 'notifications/cancelled') continue;
           channel.receive(JSON.stringify(value));
           if (message.kind === 'request') expected.set(message.id, (expected.get(message.id) ?? 0) + 1);
-          else if (message.kind === 'invalid') refused += 1;
+          else if (message.kind === 'invalid') rejected += 1;
         }
-        await until('all are answered', () => responses(answers).length >= sum(expected) + refused);
+        await until('all messages are answered', () => responses(answers).length >= sum(expected) + rejected);
         channel.receive(JSON.stringify(modernMessage('tools/list', {}, { id: 'last' })));
-        await until('the last is answered', () => responses(answers).some(({ id }) => id === 'last'));
+        await until('the last request is answered', () => responses(answers).some(({ id }) => id === 'last'));
         await channel.close({ deadlineMs: 0 });
-        const got = responses(answers).filter(({ id }) => id !== 'last');
-        expect(got).toHaveLength(sum(expected) + refused);
-        for (const answer of got)
+        const others = responses(answers).filter(({ id }) => id !== 'last');
+        expect(others).toHaveLength(sum(expected) + rejected);
+        for (const answer of others)
           expect(answer['error']?.['code'], JSON.stringify(values)).not.toBe(INTERNAL);
       }),
       { ...limits, numRuns: Math.ceil(limits.numRuns / 3) },

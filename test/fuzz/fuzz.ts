@@ -13,7 +13,7 @@ export const FUZZ_MS = longestMs + 30_000;
 
 export const limits = { seed, numRuns, interruptAfterTimeLimit: longestMs };
 
-/** Adds to a failure how to repeat the run. */
+/** Prints how to repeat the run. */
 export function printSeed(): void {
   console.info(`FUZZ_SEED=${seed} FUZZ_RUNS=${numRuns}`);
 }
@@ -77,11 +77,11 @@ export function nearJson(texts: readonly string[]): fc.Arbitrary<unknown> {
   return fc
     .tuple(fc.constantFrom(...values), fc.array(edit, { maxLength: 3 }))
     .map(([value, edits]) =>
-      edits.reduce((now: unknown, [at, put, how]) => changed(now, at, put, how), value),
+      edits.reduce((now: unknown, [at, put, how]) => edited(now, at, put, how), value),
     );
 }
 
-function changed(value: unknown, at: number, put: unknown, how: string): unknown {
+function edited(value: unknown, at: number, put: unknown, how: string): unknown {
   const copy = structuredClone(value);
   const places: [container: Record<string, unknown>, key: string][] = [];
   collect(copy, places);

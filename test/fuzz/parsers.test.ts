@@ -25,7 +25,7 @@ function pieces(all: Uint8Array, cuts: readonly number[]): Uint8Array[] {
 }
 
 describe('the message parser', () => {
-  test('reads any JSON or rejects it with a reason, and never throws', { timeout: FUZZ_MS }, () => {
+  test('reads any JSON value or rejects it with a reason, and never throws', { timeout: FUZZ_MS }, () => {
     fc.assert(
       fc.property(fc.oneof(nearJson(messages), fc.jsonValue()), (value) => {
         const message = readMessage(value);
@@ -117,7 +117,7 @@ describe('the event stream reader', () => {
     );
   });
 
-  test('reads back what was printed', { timeout: FUZZ_MS }, () => {
+  test('reads back any data that was printed', { timeout: FUZZ_MS }, () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (data) => {
         const sound = Buffer.from(data).toString();
@@ -133,7 +133,9 @@ describe('the event stream reader', () => {
 describe('the URI template parser', () => {
   const [templates, uris] = [corpus('templates'), corpus('uris')];
 
-  test('reads a template or throws a RangeError, and matches without an error', { timeout: FUZZ_MS }, () => {
+  test('reads a template or throws a RangeError, and never matches control characters or ".." segments', {
+    timeout: FUZZ_MS,
+  }, () => {
     fc.assert(
       fc.property(near(templates), fc.array(near(uris), { maxLength: 4 }), (text, subjects) => {
         let template: ReturnType<typeof parseTemplate>;
@@ -155,7 +157,7 @@ describe('the URI template parser', () => {
     );
   });
 
-  test('expands any values to a URI without forbidden characters', { timeout: FUZZ_MS }, () => {
+  test('expands any values to printable ASCII without spaces', { timeout: FUZZ_MS }, () => {
     const value = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 12 }),
       fc.array(fc.string({ unit: 'binary', maxLength: 4 }), { maxLength: 3 }),
@@ -186,7 +188,7 @@ describe('the header codecs', () => {
     );
   });
 
-  test('check Host and Origin without an error, and accept nothing but loopback', {
+  test('check Host and Origin without an error, and accept only loopback hosts and well-formed origins', {
     timeout: FUZZ_MS,
   }, () => {
     const guard = createGuard({});
@@ -207,7 +209,7 @@ describe('the header codecs', () => {
 });
 
 describe('the session id check', () => {
-  test('rejects ids that were changed', { timeout: FUZZ_MS }, async () => {
+  test('accepts the issued id, and rejects any other', { timeout: FUZZ_MS }, async () => {
     const ids = sessionIds({ secret: 'x'.repeat(40), maxAgeMs: 60_000 });
     const issued = await ids.issue({
       revision: '2025-11-25',
@@ -225,7 +227,9 @@ describe('the session id check', () => {
 });
 
 describe('the base64 decoder', () => {
-  test('decodes or rejects any string, and accepts one spelling per value', { timeout: FUZZ_MS }, () => {
+  test('decodes or rejects any string without an error, and restores any encoded bytes', {
+    timeout: FUZZ_MS,
+  }, () => {
     const text = fc.oneof(near(['aGk', 'AAAA', '-_-_', 'aGk=']), fc.string({ unit: 'binary' }));
     fc.assert(
       fc.property(text, fc.uint8Array({ maxLength: 40 }), (encoded, value) => {

@@ -178,7 +178,7 @@ describe('defineWith with values', () => {
     expect(structuredContent).toEqual({ by: 'nobody', rows: ['a'] });
   });
 
-  it('rejects misspelt options, and options that defineWith was given already, by name', () => {
+  it('rejects misspelt options, and options that were already passed to defineWith, by name', () => {
     expect(() => defineWith({ lifspan: () => 1 } as never)).toThrow('Did you mean "lifespan"?');
     expect(() => build({ ...quiet, user: () => 1 } as never)).toThrow(
       '"user" was already passed to defineWith; remove it from the options of createServer',

@@ -75,25 +75,25 @@ describe('a handler', () => {
       load: async () => ({ run: ({ q }: { q: string }) => q.length }),
     });
     expectTypeOf<Value<typeof lazy>>().toEqualTypeOf<number>();
-    // @ts-expect-error The module's handler wants another input.
+    // @ts-expect-error The handler of the module needs another input.
     tool({ input, load: async () => ({ run: ({ id }: { id: number }) => id }) });
   });
 
-  it('has no input parameter to read if the tool has no input schema', () => {
+  it('has no input fields to read if the tool has no input schema', () => {
     // @ts-expect-error There is no such field.
     tool({ run: ({ a }) => a });
     tool({ run: (_input, ctx) => ctx.signal.aborted });
   });
 
-  it('does not accept an object of schemas as a schema', () => {
+  it('needs a schema for its input and output: an object of schemas does not compile', () => {
     // @ts-expect-error It has to be wrapped in z.object.
     tool({ input: { a: z.number() }, run: () => 1 });
-    // @ts-expect-error The output too.
+    // @ts-expect-error So does the output.
     tool({ output: { a: z.number() }, run: () => ({ a: 1 }) });
     const remote: Record<string, unknown> = { type: 'object' };
-    tool({ input: remote, run: (given) => given['a'] });
-    tool({ input: {}, run: (given) => given['a'] });
-    tool({ input: { type: 'object', properties: { a: { type: 'number' } } }, run: (given) => given['a'] });
+    tool({ input: remote, run: (fields) => fields['a'] });
+    tool({ input: {}, run: (fields) => fields['a'] });
+    tool({ input: { type: 'object', properties: { a: { type: 'number' } } }, run: (fields) => fields['a'] });
   });
 });
 

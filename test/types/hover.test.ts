@@ -42,7 +42,7 @@ beforeAll(() => {
   hovers = readHovers(marked);
 }, 180_000);
 
-describe("The editor's hover", () => {
+describe("the editor's hover", () => {
   it.each([
     ['a tool', 'tool', { lines: 4, characters: 100 }],
     ['a resource', 'resource', { lines: 3, characters: 100 }],
@@ -58,7 +58,7 @@ describe("The editor's hover", () => {
     expect(type.length, type).toBeLessThanOrEqual(most.characters);
   });
 
-  it('shows the tool of a server as the function that a client calls', () => {
+  it('shows a tool as the function that a client calls, and no schema types in a server', () => {
     expect(hoverOf('tool').type.replaceAll(/\s+/g, ' ')).toBe(
       'const add: Tool<(args: { a: number; b: number; }) => number, unknown, unknown>',
     );
@@ -84,15 +84,15 @@ interface Hover {
 function readHovers(text: string): ReadonlyMap<string, Hover> {
   const service = openService(text);
   expect(service.getSemanticDiagnostics(file).map(({ messageText }) => messageText)).toEqual([]);
-  const found = new Map<string, Hover>();
+  const byName = new Map<string, Hover>();
   for (const { 1: name = '', index } of text.matchAll(/\/\*(\w+)\*\//g)) {
     const info = service.getQuickInfoAtPosition(file, index - 1);
-    found.set(name, {
+    byName.set(name, {
       type: ts.displayPartsToString(info?.displayParts),
       docs: ts.displayPartsToString(info?.documentation),
     });
   }
-  return found;
+  return byName;
 }
 
 function openService(text: string): ts.LanguageService {

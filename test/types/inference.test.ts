@@ -39,7 +39,7 @@ describe('the inferred types', () => {
     tool({ output, run: async (): Promise<ToolResult> => ({ content: [] }) });
     // Plain JSON Schema has no type for the compiler, so an array is accepted like an object.
     tool({ output: { type: 'array' }, run: () => [1, 2] });
-    // @ts-expect-error the sum is a number
+    // @ts-expect-error The sum must be a number.
     tool({ output, run: () => ({ sum: 'one' }) });
   });
 
@@ -60,7 +60,7 @@ describe('the inferred types', () => {
     });
     const { tool: typed } = defineWith<{ state: { db: string }; user: { id: number } }>();
     const a = typed({ run: (_, { state, user }) => state.db + user.id });
-    // @ts-expect-error this server has no lifespan that yields what the tool needs
+    // @ts-expect-error The server has no lifespan that yields the state of the tool.
     createServer({ name: 't', version: '1', tools: { a } });
   });
 

@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'fullmcp-misfits-'));
 
 const noLifespan = (kind: string): string =>
   `This ${kind} needs ctx.state, but the server has no lifespan. Add lifespan: async function* () { yield … } to the options of createServer or defineWith.`;
-const noContext = (kind: string): string =>
+const noUser = (kind: string): string =>
   `This ${kind} needs ctx.user, but the server has no user option. Add user: (facts) => … to the options of createServer or defineWith.`;
 const otherState = (kind: string): string =>
   `This ${kind} needs another ctx.state than the lifespan of this server yields. Yield what the ${kind} needs, or define the ${kind} with the functions that defineWith returns for this server.`;
@@ -22,7 +22,7 @@ const otherUser = (kind: string): string =>
 const header = `
 import { createServer, defineWith, prompt, resource, tool } from 'fullmcp';
 
-const named = { name: 'misfits', version: '1.0.0' };
+const identity = { name: 'misfits', version: '1.0.0' };
 const mine = defineWith<{ state: { db: string }; user: { account: string } }>();
 const find = mine.tool({ run: (_input, { state, user }) => state.db + user.account });
 const lifespan = async function* () { yield { db: 'x' }; };
@@ -34,7 +34,7 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
   [
     'a tool in a server without lifespan and user',
     `createServer({
-      ...named,
+      ...identity,
       tools: {
         fits: tool({ run: () => 1 }),
         find, // here
@@ -45,7 +45,7 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
   [
     'a tool in a server without a lifespan, whose user option has parameters',
     `createServer({
-      ...named,
+      ...identity,
       user: ({ request }) => ({ account: String(request?.header('x-account')) }),
       tools: {
         find, // here
@@ -54,21 +54,21 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
     noLifespan('tool'),
   ],
   [
-    'a tool in a server without a context, whose lifespan is written in place',
+    'a tool in a server without a user option, whose lifespan is written in place',
     `createServer({
-      ...named,
+      ...identity,
       lifespan: async function* () { yield { db: 'x' }; },
       tools: {
         find, // here
         fits: tool({ run: () => 1 }),
       },
     });`,
-    noContext('tool'),
+    noUser('tool'),
   ],
   [
     'a tool in a server with another state, whose user option has parameters',
     `createServer({
-      ...named,
+      ...identity,
       lifespan: async function* () { yield { other: 1 }; },
       user: ({ request }) => ({ account: String(request?.header('x-account')) }),
       tools: {
@@ -80,7 +80,7 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
   [
     'a tool in a server with another user',
     `createServer({
-      ...named,
+      ...identity,
       lifespan,
       user: ({ state }) => ({ id: state.db.length }),
       tools: {
@@ -92,17 +92,17 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
   [
     'a tool in the server of defineWith without a user',
     `defineWith({ lifespan }).createServer({
-      ...named,
+      ...identity,
       tools: {
         find, // here
       },
     });`,
-    noContext('tool'),
+    noUser('tool'),
   ],
   [
     'a resource in a server without lifespan and user',
     `createServer({
-      ...named,
+      ...identity,
       resources: {
         'fits://{id}': resource({ read: ({ id }) => id.length }),
         'mine://{id}': mine.resource({ read: ({ id }, { state }) => [id, state.db] }), // here
@@ -111,20 +111,20 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
     noLifespan('resource'),
   ],
   [
-    'a resource in a server without a context, whose lifespan is written in place',
+    'a resource in a server without a user option, whose lifespan is written in place',
     `createServer({
-      ...named,
+      ...identity,
       lifespan: async function* () { yield { db: 'x' }; },
       resources: {
         'mine://{id}': mine.resource({ read: ({ id }, { user }) => [id, user.account] }), // here
       },
     });`,
-    noContext('resource'),
+    noUser('resource'),
   ],
   [
     'a resource in a server with another state, whose user option has parameters',
     `createServer({
-      ...named,
+      ...identity,
       lifespan: async function* () { yield { other: 1 }; },
       user: ({ request }) => ({ account: String(request?.header('x-account')) }),
       resources: {
@@ -136,7 +136,7 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
   [
     'a resource in the server of defineWith with another user',
     `defineWith({ lifespan, user: () => ({ id: 1 }) }).createServer({
-      ...named,
+      ...identity,
       resources: {
         'mine://account': mine.resource({ read: (_values, { user }) => user.account }), // here
       },
@@ -146,7 +146,7 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
   [
     'a prompt in a server without lifespan and user',
     `createServer({
-      ...named,
+      ...identity,
       prompts: {
         fits: prompt({ run: () => 'x' }),
         mine: mine.prompt({ run: (_args, { user }) => user.account }), // here
@@ -157,7 +157,7 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
   [
     'a prompt in a server with another user',
     `createServer({
-      ...named,
+      ...identity,
       lifespan,
       user: ({ state }) => ({ id: state.db.length }),
       prompts: {
@@ -169,7 +169,7 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
   [
     'a prompt among the tools',
     `createServer({
-      ...named,
+      ...identity,
       tools: {
         fits: tool({ run: () => 1 }),
         greet: prompt({ run: () => 'x' }), // here
@@ -180,7 +180,7 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
   [
     'a tool in a server whose lifespan may be missing',
     `createServer({ // here
-      ...named,
+      ...identity,
       ...(Math.random() > 1 ? { lifespan } : {}),
       user: () => ({ account: 'x' }),
       tools: { find },
@@ -190,7 +190,7 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
   [
     'a tool in a server whose lifespan is misspelt',
     `createServer({
-      ...named,
+      ...identity,
       lifspan: lifespan,
       user: () => ({ account: 'x' }),
       tools: {
@@ -202,9 +202,9 @@ const misfits: readonly (readonly [title: string, source: string, sentence: stri
 ];
 
 const fits = `
-createServer({ ...named, lifespan, user, tools: { find } });
+createServer({ ...identity, lifespan, user, tools: { find } });
 createServer({
-  ...named,
+  ...identity,
   lifespan: async function* () { yield { db: 'x', more: 1 }; },
   user: async ({ state, request }) => ({ account: state.db, more: request }),
   tools: { find, free: tool({ run: () => 1 }) },
@@ -212,7 +212,7 @@ createServer({
   prompts: { mine: mine.prompt({ run: (_args, { user }) => user.account }) },
   methods: { 'a/b': { run: (_params, { state, user }) => ({ a: state.db + user.account }) } },
 });
-defineWith({ lifespan, user }).createServer({ ...named, tools: { find } });
+defineWith({ lifespan, user }).createServer({ ...identity, tools: { find } });
 `;
 
 const program = [header, fits, ...misfits.map(([, source]) => source)].join('\n');
@@ -223,17 +223,20 @@ describe.each(['typescript', 'typescript-5.9'])('the compiler errors of %s', (co
     errors = compile(compiler);
   }, 180_000);
 
-  it.each(misfits)('for %s are at the line of the mistake and say what to write', (_, source, sentence) => {
-    const first = program.slice(0, program.indexOf(source)).split('\n').length;
-    const lines = source.split('\n');
-    const found = errors.filter(({ line }) => line >= first && line < first + lines.length);
-    expect(found.map(({ line }) => line)).toEqual([
-      first + lines.findIndex((line) => line.includes('// here')),
-    ]);
-    expect(found[0]?.text.split('\n').at(-1)).toContain(sentence);
-  });
+  it.each(misfits)(
+    'for %s are one error, on the line of the mistake, that says what to write',
+    (_, source, sentence) => {
+      const first = program.slice(0, program.indexOf(source)).split('\n').length;
+      const lines = source.split('\n');
+      const matches = errors.filter(({ line }) => line >= first && line < first + lines.length);
+      expect(matches.map(({ line }) => line)).toEqual([
+        first + lines.findIndex((line) => line.includes('// here')),
+      ]);
+      expect(matches[0]?.text.split('\n').at(-1)).toContain(sentence);
+    },
+  );
 
-  it('do not appear in programs that fit, whether user has parameters or not', () => {
+  it('do not appear where the definitions fit, whether or not the user option has parameters', () => {
     expect(errors.length, errors.map(({ text }) => text).join('\n')).toBe(misfits.length);
   });
 });

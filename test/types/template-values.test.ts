@@ -8,7 +8,7 @@ function match<const Uri extends string>(template: Uri, uri: string): VariablesO
 }
 
 describe('the types of a URI template', () => {
-  it('always contain the variable of a simple or a reserved expression', () => {
+  it('always contain the variable of a simple or a reserved expression, which never matches an empty value', () => {
     const found = match('users://{id}/{+path}', 'users://7/a/b');
     expectTypeOf(found?.id).toEqualTypeOf<string | undefined>();
     expectTypeOf<VariablesOf<'users://{id}/{+path}'>['id']>().toEqualTypeOf<string>();
@@ -25,13 +25,13 @@ describe('the types of a URI template', () => {
     ['x://a{.q}', 'x://a.1'],
     ['x://a{;q}', 'x://a;q=1'],
     ['x://a{#q}', 'x://a#1'],
-  ])('allow the variable of %s to be missing', (template, uri) => {
+  ])('are right to make the variable of %s optional: the matcher leaves it out', (template, uri) => {
     const missing = template.slice(0, template.indexOf('{'));
     expect(parseTemplate(template).match(uri)).toEqual({ q: '1' });
     expect(parseTemplate(template).match(missing)).toEqual({});
   });
 
-  it('have an optional property for a variable that may be missing', () => {
+  it('have an optional property for the variable of every other expression', () => {
     interface Missing {
       readonly q?: string;
     }
@@ -57,7 +57,7 @@ describe('the types of a URI template', () => {
     expect(match('x://{a:3}/{b,c}{?d,e}', 'x://abc/1,2?e=4')).toEqual({ a: 'abc', b: '1', c: '2', e: '4' });
   });
 
-  it('are empty for a URI without variables, and open for a template that is not known', () => {
+  it('are empty for a URI without variables, and open for a template that the compiler does not know', () => {
     expectTypeOf<keyof VariablesOf<'config://app'>>().toBeNever();
     expectTypeOf<VariablesOf<string>>().toEqualTypeOf<TemplateValues>();
   });

@@ -47,7 +47,7 @@ describe('a client that knows the type of its server', () => {
     expect(await client.tool.loaded({ q: 'abc' })).toBe(3);
   });
 
-  it('does not compile with a misspelt tool name', () => {
+  it('does not compile with a wrong tool name or wrong arguments', () => {
     const never = (client: Client<typeof server>): void => {
       // @ts-expect-error There is no such tool.
       void client.tool.addd({ a: 1 });
@@ -57,13 +57,13 @@ describe('a client that knows the type of its server', () => {
       void client.tool.add({ b: 1 });
       // @ts-expect-error A number is not a string.
       void client.tool.greet({ name: 1 });
-      // @ts-expect-error It cannot do without arguments.
+      // @ts-expect-error The arguments are missing.
       void client.tool.greet();
     };
     expect(never).toBeTypeOf('function');
   });
 
-  it('accepts any tool name if the server is unknown', () => {
+  it('has any tool name if the type of its server is unknown', () => {
     expectTypeOf<Client['tool']['whatever']>().not.toBeNever();
   });
 });

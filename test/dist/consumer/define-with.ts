@@ -42,7 +42,7 @@ export const server = values.createServer({
 export const client = connect<typeof server>(server);
 export const found = client.then(({ tool: { find: call } }) => call({ id: 'x' }));
 
-/** A server whose state is not known yet, so that its type is printed as it is written. */
+/** A server whose state is a type parameter, so that its type is printed as it is written. */
 export function serverWith<State>(lifespan: Lifespan<State>) {
   return createServer({ name: 'define-with', version: '1.0.0', lifespan });
 }

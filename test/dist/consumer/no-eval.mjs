@@ -1,11 +1,11 @@
-// Runs under --disallow-code-generation-from-strings and prints what the tools answer.
+// Runs under --disallow-code-generation-from-strings and prints the responses of the tools.
 import { createServer, tool } from 'fullmcp';
 import { createHandler } from 'fullmcp/http';
 import { z } from 'zod';
 
 try {
   new Function('return 1');
-  throw new Error('This runtime makes code from strings: the test proves nothing.');
+  throw new Error('This runtime compiles code from strings, so the test proves nothing.');
 } catch (error) {
   if (!(error instanceof EvalError)) throw error;
 }
