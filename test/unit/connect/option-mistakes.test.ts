@@ -36,7 +36,7 @@ describe('connect', () => {
     [{ connectTimeoutMs: Number.NaN }, /`connectTimeoutMs` must be a number/],
     [{ use: () => {} }, /`use` must be an array/],
     ['fast', /options must be an object/],
-  ])('rejects the options %j', async (options, message) => {
+  ])('rejects the options %o', async (options, message) => {
     expect(await mistake(connect(server, options))).toMatch(message);
   });
 

@@ -37,7 +37,7 @@ describe('readMessage', () => {
     });
   });
 
-  it.each([null, 1, 'text', [], [{ jsonrpc: '2.0', id: 1, method: 'ping' }], undefined])(
+  it.each([[null], [1], ['text'], [[]], [[{ jsonrpc: '2.0', id: 1, method: 'ping' }]], [undefined]])(
     'does not accept %j as a message',
     (value) => {
       expect(readMessage(value)).toEqual(invalid(undefined, /JSON object/));
@@ -51,7 +51,7 @@ describe('readMessage', () => {
     },
   );
 
-  it.each([null, 1.5, true, {}, [], 2 ** 53])('rejects the id %j', (id) => {
+  it.each([[null], [1.5], [true], [{}], [[]], [2 ** 53]])('rejects the id %j', (id) => {
     expect(read({ id, method: 'ping' })).toEqual(invalid(undefined, /"id"/));
     expect(read({ id, result: {} })).toEqual(invalid(undefined, /"id"/));
   });
@@ -64,7 +64,7 @@ describe('readMessage', () => {
     expect(read({ id: 1, method })).toEqual(invalid(1, /"method"/));
   });
 
-  it.each([null, [], 'x', 1])('rejects params %j', (params) => {
+  it.each([[null], [[]], ['x'], [1]])('rejects params %j', (params) => {
     expect(read({ id: 1, method: 'ping', params })).toEqual(invalid(1, /"params"/));
   });
 
@@ -88,12 +88,17 @@ describe('readMessage', () => {
     expect(read({ id: null, error })).toEqual({ kind: 'error', id: undefined, error });
   });
 
-  it.each([null, 'x', [], {}, { code: 1.5, message: 'm' }, { code: '1', message: 'm' }, { code: 1 }])(
-    'rejects the error %j',
-    (error) => {
-      expect(read({ id: 1, error })).toMatchObject({ kind: 'invalid', id: 1 });
-    },
-  );
+  it.each([
+    [null],
+    ['x'],
+    [[]],
+    [{}],
+    [{ code: 1.5, message: 'm' }],
+    [{ code: '1', message: 'm' }],
+    [{ code: 1 }],
+  ])('rejects the error %j', (error) => {
+    expect(read({ id: 1, error })).toMatchObject({ kind: 'invalid', id: 1 });
+  });
 
   it('keeps only the specified fields of an error', () => {
     expect(read({ id: 1, error: { code: 1, message: 'm', stack: 'secret' } })).toEqual({

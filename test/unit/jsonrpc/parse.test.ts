@@ -73,23 +73,26 @@ describe('isDeeperThan', () => {
 describe('findFault', () => {
   const hasInfinite = (text: string): boolean => findFault(JSON.parse(text), 128) === 'infinite';
 
-  it.each([
-    '1e400',
-    '-1E+400',
-    '[1,{"a":{"b":[1e0309]}}]',
-    '1'.repeat(310),
-    `[${'9'.repeat(250)}e99]`,
-    `{"a":"${'x'.repeat(500)}","b":${'7'.repeat(400)}.5}`,
-  ])('finds a number that is too large in %s', (text) => {
+  it.each(
+    [
+      '1e400',
+      '-1E+400',
+      '[1,{"a":{"b":[1e0309]}}]',
+      '1'.repeat(310),
+      `[${'9'.repeat(250)}e99]`,
+      `{"a":"${'x'.repeat(500)}","b":${'7'.repeat(400)}.5}`,
+    ].map((text) => [text.slice(0, 30), text]),
+  )('finds a number that is too large in %s', (_start, text) => {
     expect(hasInfinite(text)).toBe(true);
   });
 
-  it.each(['1e308', '1e-400', '"1e400"', `"${'1'.repeat(400)}"`, '1'.repeat(300), `0.${'1'.repeat(500)}`])(
-    'accepts %s',
-    (text) => {
-      expect(hasInfinite(text)).toBe(false);
-    },
-  );
+  it.each(
+    ['1e308', '1e-400', '"1e400"', `"${'1'.repeat(400)}"`, '1'.repeat(300), `0.${'1'.repeat(500)}`].map(
+      (text) => [text.slice(0, 30), text],
+    ),
+  )('accepts %s', (_start, text) => {
+    expect(hasInfinite(text)).toBe(false);
+  });
 
   it('finds an infinite number wherever it stands among others', () => {
     for (let before = 0; before < 450; before += 7) {

@@ -252,14 +252,14 @@ describe('checkParamHeaders', () => {
   });
 
   it.each([
-    {},
-    { region: null, deep: null },
-    { deep: { flag: null } },
-    undefined,
-    null,
-    [],
-    'text',
-    { deep: 'x' },
+    [{}],
+    [{ region: null, deep: null }],
+    [{ deep: { flag: null } }],
+    [undefined],
+    [null],
+    [[]],
+    ['text'],
+    [{ deep: 'x' }],
   ])('accepts a missing value on both sides: %j', (args) => {
     expect(check(args, {})).toBeUndefined();
   });

@@ -36,7 +36,7 @@ describe('coercion converts a string where the schema forbids strings', () => {
 });
 
 describe('coercion leaves a string unchanged', () => {
-  it.each([
+  const examples: [schema: unknown, text: string][] = [
     [{}, '5'],
     [true, '5'],
     [false, '5'],
@@ -67,7 +67,9 @@ describe('coercion leaves a string unchanged', () => {
     [{ type: 'array' }, `["${'x'.repeat(100_000)}"]`],
     [{ type: 'array' }, '['.repeat(70) + ']'.repeat(70)],
     [{ type: 'array' }, '['.repeat(40_000) + ']'.repeat(40_000)],
-  ])('under the schema %j: %.30j', (schema, text) => {
+  ];
+  const cases = examples.map(([schema, text]) => [schema, text.slice(0, 30), text] as const);
+  it.each(cases)('under the schema %j: %j', (schema, _start, text) => {
     expect(field(schema, text)).toBe(text);
   });
 });

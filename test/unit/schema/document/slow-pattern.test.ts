@@ -28,26 +28,28 @@ describe('a pattern that can take exponential time', () => {
     expect(isSlowPattern(pattern)).toBe(true);
   });
 
-  it.each([
-    '^[a-z0-9]+(?:-[a-z0-9]+)*$',
-    '^(\\d+\\.)+\\d+$',
-    '^(?:[a-z]+\\s)*$',
-    '^(.|\\n)*$',
-    '^(?:\\d{1,3}\\.){3}\\d{1,3}$',
-    '^a+b+c+$',
-    '^(a+)?$',
-    '^(a+){1,3}$',
-    '^(ab|cd)*$',
-    '^([a-z][a-z0-9-]*\\.)+[a-z]{2,}$',
-    '^(?:[A-Z][a-z]+ ?){1,5}$',
-    '^\\(\\+\\)\\+$',
-    '^[(a+)+]+$',
-    '^(?:"[^"]*",)*$',
-    '^(\\u0041\\u{1F600}\\x41\\cA)*$',
-    '',
-    '^$',
-    `(${'a'.repeat(5000)}+)+`,
-  ])('is not found in a harmless one: %s', (pattern) => {
+  it.each(
+    [
+      '^[a-z0-9]+(?:-[a-z0-9]+)*$',
+      '^(\\d+\\.)+\\d+$',
+      '^(?:[a-z]+\\s)*$',
+      '^(.|\\n)*$',
+      '^(?:\\d{1,3}\\.){3}\\d{1,3}$',
+      '^a+b+c+$',
+      '^(a+)?$',
+      '^(a+){1,3}$',
+      '^(ab|cd)*$',
+      '^([a-z][a-z0-9-]*\\.)+[a-z]{2,}$',
+      '^(?:[A-Z][a-z]+ ?){1,5}$',
+      '^\\(\\+\\)\\+$',
+      '^[(a+)+]+$',
+      '^(?:"[^"]*",)*$',
+      '^(\\u0041\\u{1F600}\\x41\\cA)*$',
+      '',
+      '^$',
+      `(${'a'.repeat(5000)}+)+`,
+    ].map((pattern) => [pattern.slice(0, 60), pattern]),
+  )('is not found in a harmless one: %s', (_start, pattern) => {
     expect(isSlowPattern(pattern)).toBe(false);
   });
 

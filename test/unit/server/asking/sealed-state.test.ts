@@ -281,7 +281,7 @@ test.each([
   [{ asking: { maxAgeMs: Number.NaN } }, /maxAgeMs/],
   [{ asking: { maxAgeMs: -1 } }, /maxAgeMs/],
   [{ asking: { maxBytes: 0 } }, /"asking\.maxBytes" must be a whole number, 1 or more/],
-])('options for questions that make no sense are rejected when the server is created: %j', (options, why) => {
+])('options for questions that make no sense are rejected when the server is created: %o', (options, why) => {
   expect(() => createServer({ name: 'a', version: '1', ...options })).toThrow(why);
 });
 

@@ -331,7 +331,13 @@ describe('a call with an idempotency key', () => {
     expect(new Set(keys).size).toBe(4);
   });
 
-  it.each([1, '', null, {}, 'x'.repeat(257)])('is rejected if the key is %j', async (key) => {
+  it.each([
+    ['a number', 1],
+    ['an empty string', ''],
+    ['null', null],
+    ['an object', {}],
+    ['a string of 257 characters', 'x'.repeat(257)],
+  ])('is rejected if the key is %s', async (_, key) => {
     const { call, runs } = build();
     await expect(call('tools/call', keyed('pay', key, { n: 1 }))).rejects.toMatchObject({
       code: 'invalid_params',
