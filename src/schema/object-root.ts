@@ -29,11 +29,11 @@ const OBJECT_KEYWORDS = [
 ];
 
 function describesObject(document: SchemaDocument, root: SchemaNode): boolean {
-  const allowed = allowedTypesOf(document);
+  const allowedTypes = allowedTypesOf(document);
 
   function describes(schema: SchemaNode | boolean): boolean {
     if (typeof schema === 'boolean') return false;
-    const types = allowed(schema);
+    const types = allowedTypes(schema);
     if (types === OBJECT) return true;
     if ((types & OBJECT) === 0 || schema.type !== undefined) return false;
     if (OBJECT_KEYWORDS.some((keyword) => schema[keyword] !== undefined)) return true;

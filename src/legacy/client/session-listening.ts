@@ -26,7 +26,7 @@ interface Listener {
 }
 
 /** A resource that at least one listener subscribes to. */
-interface WatchedUri {
+interface UriWatch {
   listeners: number;
   /** Whether the server announces changes of the resource. Resolves after all requests about it so far. */
   announced: Promise<boolean>;
@@ -40,7 +40,7 @@ export class SessionListening {
   readonly #send: Send;
   readonly #problem: LinkEvents['problem'];
   readonly #open = new Map<AbortController, Listener>();
-  readonly #uris = new Map<string, WatchedUri>();
+  readonly #uris = new Map<string, UriWatch>();
   #closeReason: McpError | undefined;
 
   constructor(send: Send, problem: LinkEvents['problem']) {
@@ -116,29 +116,29 @@ export class SessionListening {
 
   // Requests about one URI are sent in order: over HTTP they may overtake each other.
   #hold(uri: string): void {
-    const watched = this.#uris.get(uri) ?? { listeners: 0, announced: Promise.resolve(false) };
-    this.#uris.set(uri, watched);
-    watched.listeners += 1;
-    watched.announced = watched.announced
+    const watch = this.#uris.get(uri) ?? { listeners: 0, announced: Promise.resolve(false) };
+    this.#uris.set(uri, watch);
+    watch.listeners += 1;
+    watch.announced = watch.announced
       .catch(() => false)
       .then((announced) => announced || this.#subscribe(uri, this.#send));
-    watched.announced.catch(() => undefined);
+    watch.announced.catch(() => undefined);
   }
 
   #release(uri: string): void {
-    const watched = this.#uris.get(uri) as WatchedUri;
-    watched.listeners -= 1;
-    if (watched.listeners > 0) return;
-    watched.announced = watched.announced
+    const watch = this.#uris.get(uri) as UriWatch;
+    watch.listeners -= 1;
+    if (watch.listeners > 0) return;
+    watch.announced = watch.announced
       .then(async (announced) => {
-        if (!announced || watched.listeners > 0) return announced;
+        if (!announced || watch.listeners > 0) return announced;
         await this.#send('resources/unsubscribe', { uri });
         return false;
       })
       // If the request fails, that does no harm: the announcements are no longer passed on.
       .catch(() => false)
       .finally(() => {
-        if (watched.listeners === 0) this.#uris.delete(uri);
+        if (watch.listeners === 0) this.#uris.delete(uri);
       });
   }
 

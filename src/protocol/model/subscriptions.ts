@@ -12,20 +12,21 @@ const idFields = ['resourceSubscriptions', 'taskIds'] as const;
 /** The notification with which a server says which part of a filter it grants. */
 export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
+/** Whether a filter includes no change at all. */
 export function isEmpty(filter: SubscriptionFilter): boolean {
   return Object.keys(filter).length === 0;
 }
 
 /** The part of a filter that a server offers. The kind `resource` stands for the contents of resources. Tasks are left out. */
 export function grant(
-  wanted: SubscriptionFilter,
+  filter: SubscriptionFilter,
   offers: (kind: ListKind | 'resource') => boolean | undefined,
 ): SubscriptionFilter {
   const part: SubscriptionFilter = {};
   for (const kind of listKinds)
-    if (wanted[`${kind}ListChanged`] === true && offers(kind)) part[`${kind}ListChanged`] = true;
-  if (wanted.resourceSubscriptions?.length && offers('resource'))
-    part.resourceSubscriptions = [...wanted.resourceSubscriptions];
+    if (filter[`${kind}ListChanged`] === true && offers(kind)) part[`${kind}ListChanged`] = true;
+  if (filter.resourceSubscriptions?.length && offers('resource'))
+    part.resourceSubscriptions = [...filter.resourceSubscriptions];
   return part;
 }
 
@@ -35,6 +36,7 @@ export function offersOf(capabilities: ServerCapabilities): Parameters<typeof gr
     kind === 'resource' ? capabilities.resources?.subscribe : capabilities[kind]?.listChanged;
 }
 
+/** The filter that includes the changes of all these filters. */
 export function union(filters: readonly SubscriptionFilter[]): SubscriptionFilter {
   const all: SubscriptionFilter = {};
   for (const kind of listKinds)
@@ -46,6 +48,7 @@ export function union(filters: readonly SubscriptionFilter[]): SubscriptionFilte
   return all;
 }
 
+/** The filter that includes only the changes of both filters. */
 export function intersection(one: SubscriptionFilter, other: SubscriptionFilter): SubscriptionFilter {
   const both = grant(one, (kind) => kind !== 'resource' && other[`${kind}ListChanged`] === true);
   for (const field of idFields) {

@@ -52,8 +52,8 @@ function encodedLength(text: string, at: number): number {
   if (lead < 0xc2 || lead > 0xf4 || second < lowest || second > highest) return 0;
   const bytes = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
   for (let byte = 2; byte < bytes; byte++) {
-    const continued = tripletAt(text, at + 3 * byte);
-    if (continued < 0x80 || continued > 0xbf) return 0;
+    const continuation = tripletAt(text, at + 3 * byte);
+    if (continuation < 0x80 || continuation > 0xbf) return 0;
   }
   return 3 * bytes;
 }

@@ -14,7 +14,7 @@ type Branch = SchemaNode | boolean;
 export function onlyCandidate(
   document: SchemaDocument,
   branches: readonly Branch[],
-  { allowed, value }: { readonly allowed: AllowedTypes; readonly value: unknown },
+  { allowedTypes, value }: { readonly allowedTypes: AllowedTypes; readonly value: unknown },
 ): number | undefined {
   const possible = [...branches.keys()].filter((i) => fits(branches[i] ?? true));
   if (possible.length === 1) return possible[0];
@@ -23,7 +23,7 @@ export function onlyCandidate(
 
   function fits(branch: Branch): boolean {
     if (typeof branch === 'boolean') return true;
-    if ((allowed(branch) & bitOf(value)) === 0 || branch.not === true) return false;
+    if ((allowedTypes(branch) & bitOf(value)) === 0 || branch.not === true) return false;
     if (rejectsLiteral(document, branch, value)) return false;
     if (branch.$ref !== undefined && !fits(document.target(branch.$ref))) return false;
     if (branch.allOf !== undefined && !branch.allOf.every(fits)) return false;

@@ -30,14 +30,14 @@ export interface Coercion {
  * changes. The argument is never mutated; only the path to a change is copied.
  */
 export function coerce(document: SchemaDocument, value: unknown): Coercion {
-  const allowed = allowedTypesOf(document);
+  const allowedTypes = allowedTypesOf(document);
   const result = at(document.root, value, 0);
   return { changed: result !== value, value: result };
 
   function at(schema: SchemaNode | boolean, current: unknown, depth: number): unknown {
     if (typeof schema === 'boolean' || depth > MAX_VALUE_DEPTH) return current;
     if (typeof current === 'string') {
-      const types = allowed(schema);
+      const types = allowedTypes(schema);
       if ((types & STRING) !== 0) return current;
       const parsed = parseText(current, types);
       return parsed === undefined ? current : within(schema, parsed, depth);
@@ -52,7 +52,7 @@ export function coerce(document: SchemaDocument, value: unknown): Coercion {
     for (const part of node.allOf ?? []) next = at(part, next, depth);
     for (const branches of [node.anyOf, node.oneOf]) {
       if (branches === undefined) continue;
-      const candidate = onlyCandidate(document, branches, { allowed, value: next });
+      const candidate = onlyCandidate(document, branches, { allowedTypes, value: next });
       if (candidate !== undefined) next = at(branches[candidate] ?? true, next, depth);
     }
     if (Array.isArray(next)) return items(node, next, depth);

@@ -14,7 +14,7 @@ export function placesAt(
   path: readonly (string | number)[],
   value: unknown,
 ): readonly SchemaNode[] {
-  const allowed = allowedTypesOf(document);
+  const allowedTypes = allowedTypesOf(document);
   let current: unknown = value;
   let places = expand([document.root]);
   for (const key of path) {
@@ -34,7 +34,7 @@ export function placesAt(
       queue.push(...(next.allOf ?? []));
       for (const branches of [next.anyOf, next.oneOf]) {
         if (branches === undefined) continue;
-        const candidate = onlyCandidate(document, branches, { allowed, value: current });
+        const candidate = onlyCandidate(document, branches, { allowedTypes, value: current });
         queue.push(...(candidate === undefined ? branches : [branches[candidate] ?? true]));
       }
     }

@@ -225,12 +225,12 @@ function normalize(node: Draft): void {
   if (node['uniqueItems'] === true) {
     delete node['uniqueItems'];
     const few = { maxItems: MAX_UNIQUE_ITEMS };
-    const bounded = Object.fromEntries([
+    const limitedCheck = Object.fromEntries([
       ['if', few],
       ['then', { uniqueItems: true }],
       ['else', few],
     ]);
-    node['allOf'] = [...((node['allOf'] as readonly unknown[] | undefined) ?? []), bounded];
+    node['allOf'] = [...((node['allOf'] as readonly unknown[] | undefined) ?? []), limitedCheck];
   }
 }
 

@@ -47,7 +47,7 @@ export type AllowedTypes = (schema: SchemaNode | boolean) => number;
 export function allowedTypesOf(document: SchemaDocument): AllowedTypes {
   const cache = new Map<SchemaNode, number>();
 
-  function allowed(schema: SchemaNode | boolean): number {
+  function allowedTypes(schema: SchemaNode | boolean): number {
     if (typeof schema === 'boolean') return ANYTHING;
     let bits = cache.get(schema);
     if (bits === undefined) {
@@ -62,13 +62,13 @@ export function allowedTypesOf(document: SchemaDocument): AllowedTypes {
     if (node.type !== undefined) bits &= unionOf(node.type, (type) => typeBits.get(type) ?? 0);
     if (Object.hasOwn(node, 'const')) bits &= bitOf(node.const);
     if (node.enum !== undefined) bits &= unionOf(node.enum, bitOf);
-    if (node.$ref !== undefined) bits &= allowed(document.target(node.$ref));
-    for (const part of node.allOf ?? []) bits &= allowed(part);
-    if (node.anyOf !== undefined) bits &= unionOf(node.anyOf, allowed);
-    if (node.oneOf !== undefined) bits &= unionOf(node.oneOf, allowed);
+    if (node.$ref !== undefined) bits &= allowedTypes(document.target(node.$ref));
+    for (const part of node.allOf ?? []) bits &= allowedTypes(part);
+    if (node.anyOf !== undefined) bits &= unionOf(node.anyOf, allowedTypes);
+    if (node.oneOf !== undefined) bits &= unionOf(node.oneOf, allowedTypes);
     return bits;
   }
-  return allowed;
+  return allowedTypes;
 }
 
 function unionOf<T>(items: readonly T[], bitsOf: (item: T) => number): number {

@@ -27,8 +27,8 @@ export function unionProblems(document: SchemaDocument, union: FailedUnion): num
   if (matches > 1) {
     return { path: [], message: `fits ${matches} of ${branches.length} alternatives, must fit exactly one` };
   }
-  const allowed = allowedTypesOf(document);
-  const candidate = onlyCandidate(document, branches, { allowed, value });
+  const allowedTypes = allowedTypesOf(document);
+  const candidate = onlyCandidate(document, branches, { allowedTypes, value });
   if (candidate !== undefined && failures.has(candidate)) return candidate;
   const simple = alternatives(branches.map((branch) => expectation(document, branch)));
   if (!isPlainObject(value)) {

@@ -141,7 +141,7 @@ const JUNK = '{}[]",:\\0x\u0000\uFFFD ';
 /** The string with one to five characters replaced. It stays one line. */
 export function garble(text: string, random: () => number): string {
   const characters = [...text];
-  for (let left = 1 + Math.floor(random() * 5); left > 0 && characters.length > 0; left--) {
+  for (let count = 1 + Math.floor(random() * 5); count > 0 && characters.length > 0; count--) {
     characters[Math.floor(random() * characters.length)] = JUNK[Math.floor(random() * JUNK.length)] ?? ' ';
   }
   return characters.join('');

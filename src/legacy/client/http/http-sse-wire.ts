@@ -76,7 +76,7 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
           return undefined;
         },
       });
-      throw closed();
+      throw streamEnded();
     } finally {
       clearTimeout(timer);
     }
@@ -93,7 +93,7 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
     );
   }
 
-  function closed(cause?: unknown): McpError {
+  function streamEnded(cause?: unknown): McpError {
     return new McpError('connection_closed', `The event stream of ${target.displayUrl} has ended.`, {
       cause,
     });
@@ -125,7 +125,7 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
 
   /** A request that did not reach the server gets no response on the stream, so its response is made here. */
   function reportUndelivered(text: string, error: McpError): void {
-    if (error.status === 404 || error.status === 410) return end(closed(error));
+    if (error.status === 404 || error.status === 410) return end(streamEnded(error));
     const message = readMessage(JSON.parse(text));
     if (message.kind === 'request') events?.message(printError(message.id, error.toWire(newestSession)));
     else events?.problem('A message did not reach the server.', error);
@@ -138,7 +138,7 @@ export function httpSseWire(url: URL, http: HttpLinkOptions, carrier?: HttpCarri
     start(listener) {
       events = listener;
       requests.run({ signal: never }, listen).catch((error: unknown) => {
-        if (!isClosing) end(McpError.is(error) ? error : closed(error));
+        if (!isClosing) end(McpError.is(error) ? error : streamEnded(error));
       });
     },
     async close() {
