@@ -226,5 +226,5 @@ export class Connection {
 function toFailure(error: unknown): McpError {
   if (McpError.is(error)) return error;
   const message = error instanceof Error ? error.message : String(error);
-  return new McpError('connect_failed', `The connection could not be opened: ${message}`, { cause: error });
+  return new McpError('connect_failed', `Could not connect: ${message}`, { cause: error });
 }
