@@ -6,7 +6,7 @@ import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/model/model.js';
 import type { LogLevel } from '../../protocol/tables/log-level.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
-import { detached } from './detached.js';
+import { detach } from './detach.js';
 
 /** The options of `inProcess`. */
 export interface InProcessOptions {
@@ -51,7 +51,7 @@ export function inProcess(
   return async function request(method, params = {}, { signal, onNotification } = {}) {
     const lifetime = signal === undefined ? new Lifetime() : { signal };
     const notify = onNotification ?? ignore;
-    return detached(await dispatch(withSignal({ id: ++last, method, params, peer, auth, notify }, lifetime)));
+    return detach(await dispatch(withSignal({ id: ++last, method, params, peer, auth, notify }, lifetime)));
   };
 }
 

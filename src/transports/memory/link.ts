@@ -4,7 +4,7 @@ import { type AuthInit, toAuth } from '../../protocol/caller.js';
 import type { Link, OpenOptions, TransportName } from '../../protocol/link.js';
 import type { Discovered } from '../../protocol/model/model.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
-import { detached } from './detached.js';
+import { detach } from './detach.js';
 
 export interface DispatchLinkOptions {
   readonly open: OpenOptions;
@@ -28,7 +28,7 @@ export async function dispatchLink(
     );
     const discovered = (await dispatch(call)) as unknown as Discovered;
     return {
-      dispatch: async (inner) => detached(await dispatch(inner)),
+      dispatch: async (inner) => detach(await dispatch(inner)),
       revision: newestRevision,
       transport,
       discovered,
