@@ -1,8 +1,8 @@
-// Waiting for an AbortSignal, many waiters to one listener.
+// Waits for an AbortSignal. All waiters share one listener.
 
 type Listener = () => void;
 
-/** The waiters of each signal. Node warns of a leak if more than ten listen to one, and a group of servers is more than ten. */
+/** The waiters of each signal. Node warns of a leak if a signal has more than ten listeners, and groups may need more. */
 const waiting = new WeakMap<AbortSignal, Waiting>();
 
 interface Waiting {
@@ -13,7 +13,7 @@ interface Waiting {
 /** Calls `listener` when a signal aborts, unless the returned function was called before. All waiters share one listener. */
 export function onAbort(signal: AbortSignal, listener: Listener): () => void {
   const { listeners, abort } = waiting.get(signal) ?? attach(signal);
-  // The same function may wait twice.
+  // The same function may be added twice.
   const own: Listener = () => listener();
   listeners.add(own);
   return () => {

@@ -1,7 +1,7 @@
 import { onAbort } from './abort.js';
 import { unref } from './unref.js';
 
-// Work and promises that must be done in time.
+// Time limits for work and promises.
 
 export interface Deadline {
   readonly ms: number;
@@ -33,7 +33,7 @@ export async function withDeadline<T>(
   }
 }
 
-/** Whether a promise settles within `ms`, in whichever way. The caller looks at the promise itself for its outcome. */
+/** Whether a promise resolves or rejects within `ms`. The caller reads the outcome from the promise itself. */
 export function settlesWithin(
   promise: Promise<unknown>,
   ms: number,

@@ -1,7 +1,7 @@
 import { onAbort } from './abort.js';
 import { unref } from './unref.js';
 
-// Pauses, and how long the next one is.
+// Delays, and the growing delays between attempts.
 
 export interface DelayOptions {
   /** Ends the delay early: it rejects with the signal's reason. */
@@ -29,14 +29,14 @@ export function delay(ms: number, { signal, unref: mayExit = false }: DelayOptio
 }
 
 export interface BackoffOptions {
-  /** The pause before attempt 0. */
+  /** The delay before attempt 0. */
   readonly baseMs: number;
   readonly maxMs: number;
-  /** The pause is multiplied by a random factor between these two, so that many peers do not retry at the same time. */
+  /** The delay is multiplied by a random factor between these two, so that many peers do not retry at the same time. */
   readonly jitter?: readonly [least: number, most: number];
 }
 
-/** The pause before a further attempt, counted from 0: it doubles each time, up to `maxMs`. */
+/** The delay before a further attempt, counted from 0: it doubles each time, up to `maxMs`. */
 export function backoff(
   attempt: number,
   { baseMs, maxMs, jitter: [least, most] = [0.5, 1] }: BackoffOptions,

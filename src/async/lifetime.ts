@@ -1,6 +1,6 @@
 /**
- * The lifetime of a call. The AbortSignal is made when it is first read: most handlers never read it, and making one costs more
- * than the rest of a small call.
+ * The lifetime of a call. The AbortSignal is created when it is first read: most handlers never read it, and creating one costs
+ * more than the rest of a small call.
  */
 export class Lifetime {
   #controller: AbortController | undefined;
@@ -27,18 +27,18 @@ export class Lifetime {
     this.#controller?.abort(reason);
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;
-    for (const tell of waiting) tell();
+    for (const listener of waiting) listener();
   }
 
-  /** Resolves when it ends. */
-  over(): Promise<void> {
+  /** Resolves when the lifetime ends. */
+  whenEnded(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#ended) resolve();
       else this.onEnd(resolve);
     });
   }
 
-  /** Calls `listener` when it ends, unless the function that is returned was called before. */
+  /** Calls `listener` when the lifetime ends, unless the returned function was called before. */
   onEnd(listener: () => void): () => void {
     if (this.#waiting === undefined) this.#waiting = [listener];
     else this.#waiting.push(listener);
@@ -53,15 +53,15 @@ export interface WithSignal {
   readonly signal: AbortSignal;
 }
 
-/** A call of a class that makes the lifetime when it is first read. A copy of the call has its signal, but not its lifetime. */
-export interface Living extends WithSignal {
+/** A call of a class that creates the lifetime when it is first read. A copy of the call has its signal, but not its lifetime. */
+export interface WithLifetime extends WithSignal {
   readonly lifetime: Lifetime;
 }
 
 const source: unique symbol = Symbol('fullmcp.signal');
 
-// One getter for all calls. An object literal with a getter in it gets a hidden class of its own each time it is evaluated,
-// and that lives, with everything the getter can see, until the whole heap is collected.
+// One getter for all calls. An object literal with a getter gets a new hidden class each time it is evaluated, which lives, with
+// everything in the getter's scope, until the whole heap is collected.
 const lazySignal: PropertyDescriptor & ThisType<{ readonly [source]: WithSignal }> = {
   enumerable: true,
   configurable: true,
@@ -81,12 +81,12 @@ export function withSignalOf<T extends object>(call: WithSignal, object: T): T &
   return withSignal(object, lazyLifetime(call) ?? call);
 }
 
-/** Whether a call has ended. Like the others below, it makes no signal where there is none yet. */
+/** Whether a call has ended. Like the functions below, this does not create a signal. */
 export function hasEnded(call: WithSignal): boolean {
   return lazyLifetime(call)?.ended ?? call.signal.aborted;
 }
 
-/** Calls `listener` when a call ends, unless the function that is returned was called before. */
+/** Calls `listener` when a call ends, unless the returned function was called before. */
 export function onEnd(call: WithSignal, listener: () => void): () => void {
   const lifetime = lazyLifetime(call);
   if (lifetime !== undefined) return lifetime.onEnd(listener);
@@ -96,19 +96,21 @@ export function onEnd(call: WithSignal, listener: () => void): () => void {
 }
 
 /**
- * Resolves when a call ends. A signal weighs a kilobyte on Node, and subscriptions are many and long, so none is made where
- * there is none yet. A copy that middleware made may have another signal than its lifetime's.
+ * Resolves when a call ends. Does not create a signal, which takes a kilobyte on Node, because subscriptions are many and long.
+ * A copy of the call that middleware made may have another signal than that of its lifetime.
  */
 export function callEnded(call: WithSignal): Promise<void> {
   const lifetime = lazyLifetime(call);
-  if (lifetime !== undefined) return lifetime.over();
+  if (lifetime !== undefined) return lifetime.whenEnded();
   return new Promise((resolve) => {
     if (call.signal.aborted) resolve();
     else onEnd(call, resolve);
   });
 }
 
-function lazyLifetime(call: Partial<Living> & { readonly [source]?: WithSignal }): Lifetime | undefined {
+function lazyLifetime(
+  call: Partial<WithLifetime> & { readonly [source]?: WithSignal },
+): Lifetime | undefined {
   if (call instanceof Lifetime) return call;
   const lifetime = call[source] ?? call.lifetime;
   if (!(lifetime instanceof Lifetime)) return undefined;

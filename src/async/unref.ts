@@ -1,8 +1,8 @@
 type Timer = ReturnType<typeof setTimeout> | ReturnType<typeof setInterval>;
 
 /**
- * Lets the process end although the timer is set: tidying up is not a reason to stay. Returns false if timers are plain numbers,
- * as in browsers and on Workers; nothing has to be done there.
+ * Lets the process exit although the timer is set. Returns false if timers are plain numbers, as in browsers and on Workers,
+ * where nothing has to be done.
  */
 export function unref(timer: Timer): boolean {
   if (typeof timer !== 'object' || !('unref' in timer)) return false;

@@ -1,16 +1,16 @@
 import { PendingBytes } from './pending-bytes.js';
 
-// Server-sent events: WHATWG HTML, "Server-sent events". Printing first, reading below.
+// Prints and reads server-sent events: WHATWG HTML, "Server-sent events".
 
 export interface EventFields {
   readonly data: string;
   readonly id?: string | undefined;
   readonly event?: string | undefined;
-  /** Milliseconds that the reader should wait before it connects again. */
+  /** The time that the reader should wait before it reconnects, in milliseconds. */
   readonly retry?: number | undefined;
 }
 
-/** Prints one event. A line break in `data`, of whatever kind, is a `\n` to the reader. */
+/** Prints one event. The reader gets every kind of line break in `data` as `\n`. */
 export function printEvent({ data, id, event, retry }: EventFields): string {
   let text = '';
   if (event !== undefined) text += `event: ${oneLine('event', event)}\n`;
@@ -43,17 +43,17 @@ function wholeNumber(retry: number): number {
 }
 
 export interface StreamEvent {
-  /** `message` where the sender named none. */
+  /** The type of the event. Default: `message`. */
   readonly event: string;
-  /** Empty in the event that only gives an id to resume from. Spec 2025-11-25, Streamable HTTP. */
+  /** Empty in an event that only carries an id to resume from. Spec 2025-11-25, Streamable HTTP. */
   readonly data: string;
-  /** The last id so far: this event's own, or that of one before it. */
+  /** The last id so far: this event's own, or an earlier one. */
   readonly id: string | undefined;
   /** The delay before a reconnect that this event asks for, in milliseconds; absent if it asks for none. */
   readonly retry?: number;
 }
 
-/** An event was larger than the reader's `maxBytes`. The reader is of no further use. */
+/** An event was larger than the reader's `maxBytes`. The reader cannot be used any more. */
 export class EventTooLarge extends RangeError {
   override readonly name = 'EventTooLarge';
   readonly maxBytes: number;
@@ -69,8 +69,8 @@ const CR = 0x0d;
 const COLON = 0x3a;
 
 /**
- * Cuts a stream of bytes into events, however it was chunked. `maxBytes` counts the lines of one event that the
- * reader must hold, without their breaks. An event that the stream's end cuts off is never reported.
+ * Splits a stream of bytes into events, however it was chunked. `maxBytes` limits the lines of one event, without their breaks.
+ * An event that is cut off by the end of the stream is not reported.
  */
 export class EventStreamReader {
   readonly #maxBytes: number;
@@ -80,12 +80,12 @@ export class EventStreamReader {
   #afterCr = false;
   #failure: EventTooLarge | undefined;
 
-  // The event under way.
+  // The event that is being read.
   #data: string[] = [];
   #dataBytes = 0;
   #event = '';
   #retry: number | undefined;
-  // An id counts from the end of its event on, and for the events after it.
+  // An id takes effect at the end of its event, and applies to later events too.
   #id: string | undefined;
   #lastEventId: string | undefined;
   #retryMs: number | undefined;
@@ -94,7 +94,7 @@ export class EventStreamReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** The id to resume after. An event without data moves it too, though it is not reported. */
+  /** The id to resume after. An event without data sets it too, although it is not reported. */
   get lastEventId(): string | undefined {
     return this.#lastEventId;
   }
@@ -105,8 +105,8 @@ export class EventStreamReader {
   }
 
   /**
-   * Reads a chunk and gives its events one by one, so that those before one that is too large are not lost when
-   * that throws `EventTooLarge`. The iteration must be carried to its end before the next `push`.
+   * Reads a chunk and yields its events one by one, so that events before one that is too large are not lost when `EventTooLarge`
+   * is thrown. The iteration must be finished before the next `push`.
    */
   *push(chunk: Uint8Array): Generator<StreamEvent, void, undefined> {
     if (this.#failure !== undefined) throw this.#failure;
@@ -120,7 +120,7 @@ export class EventStreamReader {
         lf = chunk.indexOf(LF, start);
       }
     }
-    // Each kind of break is searched for again only when passed: one that does not occur is searched for once.
+    // The position of each kind of break is updated only when it is passed, so a kind that does not occur is searched for once.
     while (lf !== -1 || cr !== -1) {
       const endsWithCr = cr !== -1 && (lf === -1 || cr < lf);
       const end = endsWithCr ? cr : lf;
@@ -128,7 +128,7 @@ export class EventStreamReader {
       if (event !== undefined) yield event;
       start = end + 1;
       if (endsWithCr) {
-        // The line ends here and now. Whether a line feed belongs to this break may be known only later.
+        // The line ends here. Whether a line feed belongs to this break may be known only with the next chunk.
         if (start === chunk.length) this.#afterCr = true;
         else if (lf === start) start += 1;
         cr = chunk.indexOf(CR, start);
@@ -175,7 +175,7 @@ export class EventStreamReader {
         this.#event = value;
         break;
       case 'id':
-        // An empty id takes the last one back: there is then nothing to resume after.
+        // An empty id resets the last one: then there is nothing to resume after.
         if (!value.includes('\0')) this.#id = value === '' ? undefined : value;
         break;
       case 'retry':
@@ -199,7 +199,7 @@ export class EventStreamReader {
     if (data.length === 0) return undefined;
     this.#data = [];
     this.#dataBytes = 0;
-    const reported = { event, data: data.length === 1 ? (data[0] ?? '') : data.join('\n'), id };
-    return retry === undefined ? reported : { ...reported, retry };
+    const streamEvent = { event, data: data.length === 1 ? (data[0] ?? '') : data.join('\n'), id };
+    return retry === undefined ? streamEvent : { ...streamEvent, retry };
   }
 }

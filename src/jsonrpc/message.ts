@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 messages, read strictly: what passes here needs no second check further in.
+// Reads and prints JSON-RPC 2.0 messages. Reading is strict, so that no other code has to check a message again.
 
 /** The id of a JSON-RPC request: a string, or an integer. */
 export type RequestId = string | number;
@@ -40,7 +40,7 @@ export interface ErrorObject {
   readonly data?: unknown;
 }
 
-/** A value that is not a message: why, and the id to answer under where one could be read. */
+/** A value that is not a message: the reason, and the id to respond under, if it could be read. */
 export interface InvalidMessage {
   readonly kind: 'invalid';
   readonly id: RequestId | undefined;
@@ -56,43 +56,43 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The longest id. It is kept while its request is open, and repeated in whatever belongs to the request. */
+/** The limit of an id, which is kept while its request is open and repeated in every message of the request. */
 const MAX_ID_LENGTH = 1024;
 const MAX_METHOD_LENGTH = 256;
 
-/** MCP narrows JSON-RPC: an id is a string or an integer, never null, never a fraction. */
+/** Whether a value is an id: a string or an integer. Unlike JSON-RPC, MCP does not allow null or fractions. */
 export function isRequestId(value: unknown): value is RequestId {
   return typeof value === 'string' ? value.length <= MAX_ID_LENGTH : Number.isSafeInteger(value);
 }
 
-/** The id to answer under, of a value that is refused before it is read as a message. */
+/** Reads the id to respond under from a value that is refused before it is read as a message. */
 export function readableId(value: unknown): RequestId | undefined {
   return isObject(value) && 'method' in value && isRequestId(value['id']) ? value['id'] : undefined;
 }
 
-/** Reads one parsed JSON value as a message. A batch is not a message: the caller decides whether it may be one. */
+/** Reads one parsed JSON value as a message. A batch is not a message: the caller handles batches. */
 export function readMessage(value: unknown): Message | InvalidMessage {
   if (!isObject(value)) return invalid(undefined, 'a message must be a JSON object');
   const { id, method, params } = value;
-  const known = isRequestId(id) ? id : undefined;
-  if (value['jsonrpc'] !== '2.0') return invalid(known, '"jsonrpc" must be "2.0"');
-  if (id !== undefined && known === undefined && !('error' in value)) {
+  const validId = isRequestId(id) ? id : undefined;
+  if (value['jsonrpc'] !== '2.0') return invalid(validId, '"jsonrpc" must be "2.0"');
+  if (id !== undefined && validId === undefined && !('error' in value)) {
     return invalid(undefined, `"id" must be an integer or a string of at most ${MAX_ID_LENGTH} characters`);
   }
   if (method !== undefined) {
-    if (typeof method !== 'string' || method === '') return invalid(known, '"method" must be a string');
+    if (typeof method !== 'string' || method === '') return invalid(validId, '"method" must be a string');
     if (method.length > MAX_METHOD_LENGTH) {
-      return invalid(known, `"method" may have at most ${MAX_METHOD_LENGTH} characters`);
+      return invalid(validId, `"method" may have at most ${MAX_METHOD_LENGTH} characters`);
     }
-    if (params !== undefined && !isObject(params)) return invalid(known, '"params" must be an object');
+    if (params !== undefined && !isObject(params)) return invalid(validId, '"params" must be an object');
     if ('result' in value || 'error' in value) {
-      return invalid(known, 'a message has either "method" or "result" or "error"');
+      return invalid(validId, 'a message has either "method" or "result" or "error"');
     }
-    return known === undefined
+    return validId === undefined
       ? { kind: 'notification', method, params }
-      : { kind: 'request', id: known, method, params };
+      : { kind: 'request', id: validId, method, params };
   }
-  return readResponse(value, known);
+  return readResponse(value, validId);
 }
 
 function readResponse(value: JsonObject, id: RequestId | undefined): Message | InvalidMessage {
@@ -120,7 +120,7 @@ function invalid(id: RequestId | undefined, reason: string): InvalidMessage {
   return { kind: 'invalid', id, reason };
 }
 
-// Printing. A result arrives as JSON text, so that one that was printed before is not printed again.
+// Printing. A result is passed as JSON, so that a result that was printed before is not printed again.
 
 export function printResult(id: RequestId, resultJson: string): string {
   return `{"jsonrpc":"2.0","id":${printId(id)},"result":${resultJson}}`;
@@ -141,7 +141,7 @@ export function printRequest(id: RequestId, method: string, params: JsonObject |
   return joinRequest(id, method, params === undefined ? undefined : JSON.stringify(params));
 }
 
-/** A request whose parameters were printed before. */
+/** Prints a request whose parameters were printed before. */
 export function joinRequest(id: RequestId, method: string, paramsJson: string | undefined): string {
   const paramsField = paramsJson === undefined ? '' : `,"params":${paramsJson}`;
   return `{"jsonrpc":"2.0","id":${printId(id)},"method":${JSON.stringify(method)}${paramsField}}`;

@@ -1,11 +1,11 @@
 import { END_BYTES, type Ends, idAtHead, idAtTail } from './long-message.js';
 import { PendingBytes } from './pending-bytes.js';
 
-// Newline framing: bytes in, lines out. The hot path of stdio.
+// Newline framing: splits bytes into lines, and prints messages as lines. The hot path of stdio.
 
 /**
- * A line without its newline, or the news that one was too long. `bytes` is how many had come when that was noticed; of the rest
- * of the line only its end is looked at, for the id of the message.
+ * A line without its newline, or a report that a line was too long. `bytes` is the number of bytes up to that point. Of the rest
+ * of the line only its end is read, for the id of the message.
  */
 export type Line =
   | { readonly tooLong: false; readonly text: string }
@@ -15,17 +15,16 @@ const LF = 0x0a;
 const CR = 0x0d;
 
 /**
- * Cuts a stream of bytes into lines, however it was chunked. Empty lines are skipped, a carriage return before
- * the newline and a byte order mark at the very start are dropped, and invalid UTF-8 becomes U+FFFD.
- * `maxBytes` counts the bytes before the newline. A chunk must not be reused by its owner before the line that
- * begins in it has ended.
+ * Splits a stream of bytes into lines, however it was chunked. Empty lines are skipped, a carriage return before the newline and
+ * a byte order mark at the very start are dropped, and invalid UTF-8 becomes U+FFFD. `maxBytes` limits the bytes before the
+ * newline. The owner of a chunk must not reuse it before the line that begins in it has ended.
  */
 export class LineReader {
   readonly #maxBytes: number;
-  // The mark is dropped by hand and only once: a line in the middle that begins with U+FEFF keeps it.
+  // Only the mark at the start of the stream is dropped, so the decoder must not drop any: a later line may begin with U+FEFF.
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   readonly #pending = new PendingBytes();
-  /** The line that is being dropped: what was seen of it, unless that was told already. */
+  /** The line that is being dropped, because it is too long. */
   #dropped: Dropped | undefined;
   #atStart = true;
 
@@ -42,13 +41,13 @@ export class LineReader {
       start = end + 1;
     }
     if (start < chunk.length) {
-      const line = this.#keep(chunk.subarray(start));
+      const line = this.#addPending(chunk.subarray(start));
       if (line !== undefined) lines.push(line);
     }
     return lines;
   }
 
-  /** The stream has ended: gives what came after the last newline. */
+  /** Ends the stream. Returns the rest after the last newline. */
   end(): Line | undefined {
     return this.#finish(new Uint8Array(0));
   }
@@ -56,7 +55,7 @@ export class LineReader {
   #finish(tail: Uint8Array): Line | undefined {
     const atStart = this.#atStart;
     this.#atStart = false;
-    if (this.#dropped !== undefined) return this.#drop(tail, this.#dropped);
+    if (this.#dropped !== undefined) return this.#endDropped(tail, this.#dropped);
     const bytes = this.#pending.length + tail.length;
     if (bytes > this.#maxBytes) {
       const line = this.#pending.take(tail);
@@ -70,7 +69,7 @@ export class LineReader {
     return { tooLong: false, text: this.#text(line.subarray(from, to)) };
   }
 
-  #keep(rest: Uint8Array): Line | undefined {
+  #addPending(rest: Uint8Array): Line | undefined {
     if (this.#dropped !== undefined) {
       this.#dropped.tail = lastOf(this.#dropped.tail, rest);
       return undefined;
@@ -83,16 +82,16 @@ export class LineReader {
     const line = this.#pending.take(rest);
     const head = this.#text(line.subarray(0, END_BYTES));
     const ends = idAtHead(head);
-    // A line that may never end is told at once where that is all there is to tell.
-    const isTold = ends !== undefined || !head.trimStart().startsWith('{');
-    this.#dropped = { head, tail: line.slice(-END_BYTES), bytes, isTold };
-    return isTold ? { tooLong: true, bytes, ends } : undefined;
+    // The line may never end, so it is reported at once, unless its end may still show the id.
+    const isReported = ends !== undefined || !head.trimStart().startsWith('{');
+    this.#dropped = { head, tail: line.slice(-END_BYTES), bytes, isReported };
+    return isReported ? { tooLong: true, bytes, ends } : undefined;
   }
 
-  /** The line that is being dropped has ended. */
-  #drop(rest: Uint8Array, { head, tail, bytes, isTold }: Dropped): Line | undefined {
+  /** Ends the line that is being dropped. */
+  #endDropped(rest: Uint8Array, { head, tail, bytes, isReported }: Dropped): Line | undefined {
     this.#dropped = undefined;
-    if (isTold) return undefined;
+    if (isReported) return undefined;
     return { tooLong: true, bytes, ends: idAtTail(head, this.#text(lastOf(tail, rest))) };
   }
 
@@ -105,7 +104,7 @@ interface Dropped {
   readonly head: string;
   tail: Uint8Array;
   readonly bytes: number;
-  readonly isTold: boolean;
+  readonly isReported: boolean;
 }
 
 function lastOf(before: Uint8Array, rest: Uint8Array): Uint8Array {
@@ -121,8 +120,8 @@ function hasMark(bytes: Uint8Array): boolean {
 }
 
 /**
- * A message as a line. The line and paragraph separators of Unicode may stand in JSON as they are, but some readers, Node's
- * own `readline` among them, take them for the end of a line.
+ * Prints a message as a line. JSON may contain the line and paragraph separators of Unicode as they are, but some readers,
+ * including Node's own `readline`, take them for the end of a line.
  */
 export function printLine(json: string): string {
   if (!json.includes('\u2028') && !json.includes('\u2029')) return `${json}\n`;

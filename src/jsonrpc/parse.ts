@@ -45,12 +45,12 @@ function parse(text: string): unknown {
   }
 }
 
-/** Levels that any stack bears. A value beyond them is too deep whatever the limit says. */
+/** The depth that fits on every stack. A deeper value is refused, whatever the limit is. */
 const MOST_LEVELS = 2000;
 
 /**
- * Whether a value that `JSON.parse` made nests deeper than `limit`. A scalar has depth 0, `[]` has 1, `[[]]` 2.
- * Runs on every message: no copies of keys or values.
+ * Whether a value of `JSON.parse` nests deeper than `limit`. A scalar has depth 0, `[]` has 1, `[[]]` has 2. Runs on every
+ * message, so it makes no copies of keys or values.
  */
 export function isDeeperThan(value: unknown, limit: number): boolean {
   return typeof value === 'object' && value !== null && exceeds(value, Math.min(limit, MOST_LEVELS));
@@ -74,8 +74,9 @@ function exceeds(container: object, levels: number): boolean {
 }
 
 /**
- * Whether a value that `JSON.parse` made nests deeper than `limit`, or has a number that no double can hold: `JSON.parse` makes
- * Infinity of `1e400`, which is not JSON, and which a range in a schema lets through. One walk for both, on every message.
+ * Finds out whether a value of `JSON.parse` nests deeper than `limit`, or has a number that is too large for a double:
+ * `JSON.parse` turns `1e400` into Infinity, which is not JSON, and which the range of a schema may accept. Both are checked in
+ * one pass, because this runs on every message.
  */
 export function findFault(value: unknown, limit: number): JsonFault | undefined {
   if (typeof value === 'object' && value !== null) return search(value, Math.min(limit, MOST_LEVELS));

@@ -1,11 +1,9 @@
-// The beginning of a line whose end has not come yet.
-
 const BLOCK = 4096;
 
 /**
- * Collects slices of chunks and joins them once. A large slice is kept as it is; a small one is copied into a
- * block, so that a line that comes byte by byte does not cost an object per byte. It keeps at most about
- * twice the bytes that were added, however they came.
+ * The beginning of a line whose end has not arrived yet. Collects slices of chunks and joins them once. A large slice is kept as
+ * it is; a small one is copied into a block, so that a line that arrives byte by byte does not cost an object per byte. The
+ * memory is at most about twice the bytes that were added, however they arrived.
  */
 export class PendingBytes {
   #pieces: Uint8Array[] = [];
@@ -25,13 +23,13 @@ export class PendingBytes {
       return;
     }
     this.#seal();
-    // A view keeps its whole buffer alive, which may hold much that was consumed already. Not `slice.slice()`:
-    // on a Node Buffer that is a view again.
+    // A view keeps its whole buffer alive, most of which may be consumed already. Not `slice.slice()`: on a Node Buffer that is a
+    // view again.
     const pins = slice.buffer.byteLength > 2 * slice.length;
     this.#pieces.push(pins ? new Uint8Array(slice) : slice);
   }
 
-  /** Gives the bytes, followed by `tail`, and forgets them. */
+  /** Returns the bytes, followed by `tail`, and clears them. */
   take(tail: Uint8Array): Uint8Array {
     const joined = new Uint8Array(this.#length + tail.length);
     this.#seal();

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, createServer as createTcp, type Socket, type Server as TcpServer } from 'node:net';
 import { brotliCompressSync, createGzip, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { CarriedRequest, HttpCarrier, HttpReply } from '../../src/transports/http/client/carrier.js';
+import type { CarrierRequest, HttpCarrier, HttpReply } from '../../src/transports/http/client/carrier.js';
 import { soon, until } from '../support/until.js';
 
 type Handle = (request: IncomingMessage & { readonly text: string }, response: ServerResponse) => void;
@@ -90,7 +90,7 @@ export function httpCarrierContract(name: string, open: (url: URL) => HttpCarrie
     );
   }
 
-  function post({ url, carrier }: Served, more: Partial<CarriedRequest> = {}): Promise<HttpReply> {
+  function post({ url, carrier }: Served, more: Partial<CarrierRequest> = {}): Promise<HttpReply> {
     return soon(
       'the reply',
       carrier.send({

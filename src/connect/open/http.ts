@@ -5,7 +5,7 @@ import { McpError } from '../../protocol/errors.js';
 import type { Link, LinkEvents } from '../../protocol/link.js';
 import type { HttpCarrier } from '../../transports/http/client/carrier.js';
 import { type HttpLinkOptions, openHttpLink } from '../../transports/http/client/link.js';
-import { needingNode } from '../../transports/http/client/options.js';
+import { listNodeOptions } from '../../transports/http/client/options.js';
 import { overFetch } from '../../transports/http/client/over-fetch.js';
 import type { Era } from '../targets/known-servers.js';
 import type { OpenCarrier } from '../targets/options.js';
@@ -98,7 +98,7 @@ function erasToTry({ known, revision }: EraOptions): readonly Era[] {
 }
 
 async function carriedByFetch(_url: URL, http: HttpLinkOptions): Promise<HttpCarrier> {
-  const unsupported = needingNode(http);
+  const unsupported = listNodeOptions(http);
   if (unsupported.length === 0) return overFetch(http.fetch);
   throw new McpError(
     'invalid_request',

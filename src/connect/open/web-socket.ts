@@ -2,8 +2,8 @@
 
 import { McpError } from '../../protocol/errors.js';
 import type { Wire } from '../../transports/client/wire.js';
-import { needingNode } from '../../transports/http/client/options.js';
-import { type HeaderRecord, ownHeaders } from '../../transports/http/client/request-headers.js';
+import { listNodeOptions } from '../../transports/http/client/options.js';
+import { type HeaderRecord, userHeaders } from '../../transports/http/client/request-headers.js';
 import { withoutCredentials } from '../../transports/http/client/target.js';
 import { type WebSocketConstructor, webSocketWire } from '../../transports/websocket/connect.js';
 import type { ConnectOptions, Runtime } from '../targets/options.js';
@@ -16,7 +16,7 @@ export interface OverWebSocket extends Omit<OverWire, 'transport'> {
 }
 
 export function overWebSocket(url: URL, { http, runtime, ...over }: OverWebSocket): OpenAnyEra {
-  const headers = ownHeaders(url, http);
+  const headers = userHeaders(url, http);
   async function open(): Promise<Wire> {
     return webSocketWire(withoutCredentials(url).href, {
       WebSocket: await chooseClass(await headers(), { http, runtime }),
@@ -35,7 +35,7 @@ async function chooseClass(
   const { ownWebSocket = runtime.webSocket === undefined } = runtime;
   const own = ownWebSocket ? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket : undefined;
   const candidate = http.WebSocket ?? own;
-  const needNode = needingNode(http);
+  const needNode = listNodeOptions(http);
   if (!hasHeaders && candidate !== undefined && needNode.length === 0) return candidate;
   if (http.WebSocket === undefined && runtime.webSocket !== undefined && !ownWebSocket)
     return runtime.webSocket(headers, http);

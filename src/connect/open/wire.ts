@@ -44,12 +44,12 @@ export function overWire(makeWire: () => Wire | Promise<Wire>, over: OverWire): 
         const opening = handshakeOnly ? negotiation.handshake(open.signal) : negotiation.run();
         return await requireRevision(await opening, revision);
       } catch (error) {
-        const lastWords = wire.lastWords?.() ?? [];
+        const lastLines = wire.lastLines?.() ?? [];
         const closed = exchange.close();
         // The caller has aborted and does not wait for a process that is slow to end.
         if (open.signal.aborted) {
           open.waitUntil?.(closed);
-          throw withLastWords(error, lastWords);
+          throw withLastLines(error, lastLines);
         }
         await closed;
         throw error;
@@ -59,7 +59,7 @@ export function overWire(makeWire: () => Wire | Promise<Wire>, over: OverWire): 
 }
 
 /** Adds the server's last lines on standard error to a timeout error: they may explain it. */
-function withLastWords(error: unknown, lines: readonly string[]): unknown {
+function withLastLines(error: unknown, lines: readonly string[]): unknown {
   if (!McpError.is(error) || error.code !== 'timeout' || lines.length === 0) return error;
   return new McpError('timeout', `${error.message}. It wrote to standard error:\n${lines.join('\n')}`, {
     data: { stderr: lines },

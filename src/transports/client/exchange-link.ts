@@ -22,7 +22,7 @@ export function exchangeLink(exchange: Exchange, parts: ExchangeLinkParts): Link
   function dispatch(call: Call): Promise<Outcome> {
     const { method, params } = call;
     self = printPeer(call.peer, revision, self);
-    // A subscription is named by its request's id, and that is another one on the wire.
+    // A subscription has the id of its request, which differs on the wire.
     const isSubscription = method === 'subscriptions/listen';
     const onNotification: Call['notify'] = isSubscription
       ? (name, values) => call.notify(name, withSubscriptionId(call, values))
@@ -36,7 +36,7 @@ export function exchangeLink(exchange: Exchange, parts: ExchangeLinkParts): Link
   return { transport, revision, discovered, dispatch, close: exchange.close };
 }
 
-/** Spec 2026-07-28, Base Protocol, Responses: a result that does not say its type is complete. */
+/** Spec 2026-07-28, Base Protocol, Responses: a result without a type is complete. */
 function readOutcome(result: JsonObject): Outcome {
   const { resultType = 'complete' } = result;
   if (typeof resultType !== 'string') {

@@ -21,8 +21,8 @@ export interface OutgoingRequest extends PrintableCall {
   /** Cancels the request: the peer is told, and the request is rejected with the signal's reason. */
   readonly signal: AbortSignal;
   /**
-   * Receives the notifications that belong to this request: its progress, its subscription's changes, and on HTTP whatever
-   * comes on its own stream. Never called after the answer.
+   * Receives the notifications that belong to this request: its progress, its subscription's changes, and over HTTP everything
+   * on its stream. Never called after the response.
    */
   readonly onNotification?: ((method: string, params: JsonObject | undefined) => void) | undefined;
 }
@@ -38,8 +38,8 @@ export interface ExchangeEvents {
   /** A notification that does not belong to a request. */
   readonly notification: (method: string, params: JsonObject | undefined) => void;
   readonly problem: (message: string, cause?: unknown) => void;
-  /** The stream of notifications broke off and was reopened: some may have been missed. */
+  /** The stream of notifications was lost and reopened: some notifications may be missing. */
   readonly missed?: () => void;
-  /** The connection is gone, not by `close`. Called once at most, after the open requests were rejected. */
+  /** The connection ended without `close`. Called at most once, after the open requests were rejected. */
   readonly closed: (reason: McpError) => void;
 }

@@ -3,14 +3,14 @@ import { McpError, toMcpError } from '../../protocol/errors.js';
 import { newestRevision } from '../../protocol/tables/revisions.js';
 import type { ExchangeEvents } from './exchange.js';
 
-const MOST_OPEN = 100;
+const MAX_OPEN = 100;
 
-/** The open requests of the other peer, by the ids that it chose. */
+/** The open requests of the other peer, by the peer's ids. */
 export interface PeerRequests {
   readonly respond: (message: RequestMessage, ask: ExchangeEvents['request']) => void;
-  /** Whether one with this id was open. It gets no response. */
+  /** Cancels a request, which gets no response. Returns whether a request with this id was open. */
   readonly cancel: (id: RequestId) => boolean;
-  /** Ends all of them, without an answer. */
+  /** Ends all requests, without a response. */
   readonly end: (reason: McpError) => void;
 }
 
@@ -19,28 +19,28 @@ export function peerRequests(send: (text: string) => void): PeerRequests {
 
   return {
     respond({ id, method, params }, ask) {
-      // A request that came twice is answered once: an error with its id would be taken for the response.
+      // A request that arrives twice gets one response: the peer would take an error with its id for the response.
       if (open.has(id)) return;
-      if (open.size >= MOST_OPEN) {
-        const full = new McpError('overloaded', `More than ${MOST_OPEN} requests are open`);
-        return send(printError(id, fail(full)));
+      if (open.size >= MAX_OPEN) {
+        const full = new McpError('overloaded', `More than ${MAX_OPEN} requests are open`);
+        return send(printError(id, toErrorObject(full)));
       }
       const controller = new AbortController();
       open.set(id, controller);
-      const reply = (text: string): void => {
+      const sendResponse = (text: string): void => {
         if (open.get(id) !== controller) return;
         open.delete(id);
         send(text);
       };
       (async () => printResult(id, JSON.stringify(await ask(method, params, controller.signal))))().then(
-        reply,
-        (error: unknown) => reply(printError(id, fail(error))),
+        sendResponse,
+        (error: unknown) => sendResponse(printError(id, toErrorObject(error))),
       );
     },
     cancel(id) {
       const controller = open.get(id);
       open.delete(id);
-      controller?.abort(new McpError('cancelled', 'The server does not want the answer any more'));
+      controller?.abort(new McpError('cancelled', 'The server cancelled the request'));
       return controller !== undefined;
     },
     end(reason) {
@@ -51,7 +51,7 @@ export function peerRequests(send: (text: string) => void): PeerRequests {
   };
 }
 
-// The numbers that a client answers with are the same in every revision.
-function fail(error: unknown): ReturnType<McpError['toWire']> {
+// The error codes of a client are the same in every revision.
+function toErrorObject(error: unknown): ReturnType<McpError['toWire']> {
   return toMcpError(error).toWire(newestRevision);
 }

@@ -9,7 +9,7 @@ export interface PrintableCall {
   readonly self?: PrintedPeer | undefined;
 }
 
-/** Prints a request whose parameters come from the user's code, where anything can be in them. */
+/** Prints a request. The parameters come from the program, so they may not be JSON. */
 export function printCall(id: RequestId, { method, params, self }: PrintableCall, token?: RequestId): string {
   try {
     if (self !== undefined) return joinRequest(id, method, printParams(params ?? {}, self, token));
@@ -20,13 +20,13 @@ export function printCall(id: RequestId, { method, params, self }: PrintableCall
   }
 }
 
-// Most requests have no metadata but their progress token. Then what was printed before is joined to the rest, which makes a
-// whole call over stdio a sixth cheaper.
-function printParams(params: JsonObject, self: PrintedPeer, other: RequestId | undefined): string {
-  const token = other ?? progressToken(params);
+// Most requests have no metadata besides their progress token. Then the client's description, which was printed before, is
+// joined to the rest, which makes a whole call over stdio a sixth cheaper.
+function printParams(params: JsonObject, self: PrintedPeer, wireToken: RequestId | undefined): string {
+  const token = wireToken ?? progressToken(params);
   if (!isPlain(params['_meta'], token)) {
     const sent = withPeer(params, self.peer, self.revision);
-    return JSON.stringify(other === undefined ? sent : withToken(sent, other));
+    return JSON.stringify(wireToken === undefined ? sent : withToken(sent, wireToken));
   }
   const tokenField = token === undefined ? '' : `,"progressToken":${JSON.stringify(token)}`;
   let text = `{"_meta":{${self.members}${tokenField}}`;

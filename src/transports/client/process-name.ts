@@ -1,13 +1,13 @@
 import { shorten } from '../../protocol/encoding/shorten.js';
 
-// The name of a process in messages. Nothing here needs Node: clients in browsers name processes too.
+// The name of a process in messages. This does not need Node: clients in browsers name processes too.
 
 interface ProcessCommand {
   readonly command: string;
   readonly args?: readonly string[];
 }
 
-/** Options that take no value, so that the next argument is the program that is started. */
+/** Options without a value: the argument after one of them may be the program to start. */
 const flags: ReadonlySet<string> = new Set([
   '-y',
   '--yes',

@@ -22,8 +22,8 @@ import { peerRequests } from './peer-requests.js';
 import { printCall } from './print-call.js';
 import type { Wire } from './wire.js';
 
-/** How many cancelled requests are remembered: their answers may be on the way. */
-const REMEMBERED = 100;
+/** The number of cancelled requests that are remembered, because their responses may be on the way. */
+const MAX_CANCELLED_IDS = 100;
 
 interface OpenRequest {
   readonly id: number;
@@ -36,19 +36,19 @@ interface OpenRequest {
   readonly unlisten: () => void;
 }
 
-/** Finds the request that each response on a shared connection belongs to. The wire starts with the first listener. */
+/** Pairs requests with responses on a connection that they share. The wire starts with the first listener. */
 export function wireExchange(wire: Wire): Exchange {
   const open = new ByNumber<OpenRequest>();
-  const cancelled = new Set<number>();
+  const cancelledIds = new Set<number>();
   const serverRequests = peerRequests(wire.send);
   let events: ExchangeEvents | undefined;
-  let ended: McpError | undefined;
+  let endReason: McpError | undefined;
   const problem = limitReports((message, cause) => events?.problem(message, cause));
 
   function request(request: OutgoingRequest): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
       const { params } = request;
-      if (ended !== undefined) return reject(ended);
+      if (endReason !== undefined) return reject(endReason);
       if (hasEnded(request)) return reject(cancelledBy(request.signal.reason));
       const id = open.next();
       const token = params === undefined ? undefined : progressToken(params);
@@ -60,7 +60,7 @@ export function wireExchange(wire: Wire): Exchange {
     });
   }
 
-  /** Takes a request out of the open ones. */
+  /** Removes a request from the open ones. */
   function settle(id: unknown): OpenRequest | undefined {
     const entry = find(id);
     if (entry === undefined) return undefined;
@@ -69,14 +69,14 @@ export function wireExchange(wire: Wire): Exchange {
     return entry;
   }
 
-  // The ids are integers. Some peers give one back as a string.
+  // The ids are integers. Some peers return one as a string.
   function find(id: unknown): OpenRequest | undefined {
     return open.get(typeof id === 'string' ? Number(id) : (id as number));
   }
 
   function cancel({ id, request, reject }: OpenRequest): void {
     settle(id);
-    forget(id);
+    rememberCancelled(id);
     const why = cancelledBy(request.signal.reason);
     // Spec 2025-11-25, Cancellation: `initialize` must not be cancelled.
     if (request.method !== 'initialize') {
@@ -85,22 +85,22 @@ export function wireExchange(wire: Wire): Exchange {
     reject(why);
   }
 
-  function forget(id: number): void {
-    cancelled.add(id);
-    for (const oldest of cancelled) {
-      if (cancelled.size <= REMEMBERED) break;
-      cancelled.delete(oldest);
+  function rememberCancelled(id: number): void {
+    cancelledIds.add(id);
+    for (const oldest of cancelledIds) {
+      if (cancelledIds.size <= MAX_CANCELLED_IDS) break;
+      cancelledIds.delete(oldest);
     }
   }
 
   function receive(text: string): void {
-    if (ended !== undefined) return;
+    if (endReason !== undefined) return;
     const value = parseJson(text, MAX_DEPTH);
     try {
       if (value instanceof RefusedJson) refuseJson(text, value);
-      // Batches came with 2025-03-26 and went with the revision after it.
-      else if (Array.isArray(value)) for (const item of value) take(item);
-      else take(value);
+      // Only 2025-03-26 has batches.
+      else if (Array.isArray(value)) for (const item of value) receiveValue(item);
+      else receiveValue(value);
     } catch (error) {
       problem('A listener for what the server sent has failed', error);
     }
@@ -111,15 +111,15 @@ export function wireExchange(wire: Wire): Exchange {
     else refuse(value, { reason: `it nests deeper than ${MAX_DEPTH} levels` });
   }
 
-  function take(value: unknown): void {
+  function receiveValue(value: unknown): void {
     const message = readMessage(value);
     if (message.kind === 'invalid') refuse(value, message);
-    else if (message.kind === 'result' || message.kind === 'error') takeResponse(message);
-    else if (message.kind === 'notification') takeNotification(message);
+    else if (message.kind === 'result' || message.kind === 'error') receiveResponse(message);
+    else if (message.kind === 'notification') receiveNotification(message);
     else if (events !== undefined) serverRequests.respond(message, events.request);
   }
 
-  function takeResponse(message: Extract<Message, { readonly kind: 'result' | 'error' }>): void {
+  function receiveResponse(message: Extract<Message, { readonly kind: 'result' | 'error' }>): void {
     const { id } = message;
     const entry = settle(id);
     if (entry !== undefined) {
@@ -127,46 +127,46 @@ export function wireExchange(wire: Wire): Exchange {
       else entry.reject(fromWire(message.error));
     } else if (message.kind === 'error' && id === undefined) {
       problem(`The server could not read a message: ${quote(message.error.message, 200)}`);
-    } else if (!cancelled.delete(Number(id))) {
+    } else if (!cancelledIds.delete(Number(id))) {
       problem(
         `The server answered a request that is not open, or answered it twice: id ${quote(String(id), 200)}`,
       );
     }
   }
 
-  function takeNotification({ method, params }: NotificationMessage): void {
-    if (method === 'notifications/progress') return takeProgress(params);
-    if (method === 'notifications/cancelled') return takeCancelled(params);
+  function receiveNotification({ method, params }: NotificationMessage): void {
+    if (method === 'notifications/progress') return receiveProgress(params);
+    if (method === 'notifications/cancelled') return receiveCancelled(params);
     const meta = params?.['_meta'];
     const subscription = isObject(meta) ? meta[SUBSCRIPTION_ID] : undefined;
     if (subscription === undefined) events?.notification(method, params);
-    // A notification that came after the end of its subscription is dropped.
+    // A notification after the end of its subscription is dropped.
     else find(subscription)?.request.onNotification?.(method, params);
   }
 
-  function takeProgress(params: JsonObject | undefined): void {
+  function receiveProgress(params: JsonObject | undefined): void {
     const entry = find(params?.['progressToken']);
     if (entry?.token === undefined) return;
     entry.request.onNotification?.('notifications/progress', { ...params, progressToken: entry.token });
   }
 
-  function takeCancelled(params: JsonObject | undefined): void {
+  function receiveCancelled(params: JsonObject | undefined): void {
     const id = params?.['requestId'] as RequestId;
     if (serverRequests.cancel(id)) return;
-    // Spec 2026-07-28, Cancellation: a server may end subscriptions so, and nothing else. In the session era the id is one
-    // of its own, and means no request of ours even where the number is the same.
+    // Spec 2026-07-28, Cancellation: a server may cancel subscriptions, and nothing else. In the session era, the id is that
+    // of a request of the server, even if a request of the client has the same number.
     if (find(id)?.request.method !== 'subscriptions/listen') return;
     const entry = settle(id) as OpenRequest;
-    forget(entry.id);
+    rememberCancelled(entry.id);
     entry.reject(new McpError('connection_closed', 'The server has ended the subscription'));
   }
 
-  /** A message that cannot be read fails the request that it answers, which would otherwise wait forever. */
+  /** Rejects the request that an unreadable message answers, which would otherwise wait forever. */
   function refuse(value: unknown, { id, reason }: Partial<InvalidMessage>): void {
-    const sender = isObject(value) && 'method' in value;
-    if (sender && id !== undefined)
+    const hasMethod = isObject(value) && 'method' in value;
+    if (hasMethod && id !== undefined)
       wire.send(printError(id, { code: INVALID_REQUEST, message: `${reason}` }));
-    const entry = sender || !isObject(value) ? undefined : settle(value['id']);
+    const entry = hasMethod || !isObject(value) ? undefined : settle(value['id']);
     if (entry === undefined) return problem(`The server sent a message that cannot be read: ${reason}`);
     entry.reject(
       new McpError('bad_response', `The answer to ${entry.request.method} cannot be read: ${reason}`),
@@ -174,7 +174,7 @@ export function wireExchange(wire: Wire): Exchange {
   }
 
   function end(reason: McpError): void {
-    ended = reason;
+    endReason = reason;
     for (const { id, reject } of open.all()) {
       settle(id);
       reject(reason);
@@ -184,9 +184,9 @@ export function wireExchange(wire: Wire): Exchange {
 
   return {
     listen(listener) {
-      const started = events !== undefined;
+      const isStarted = events !== undefined;
       events = listener;
-      if (started || ended !== undefined) return;
+      if (isStarted || endReason !== undefined) return;
       wire.start({
         message: receive,
         tooLong(reason, answers) {
@@ -197,10 +197,10 @@ export function wireExchange(wire: Wire): Exchange {
             new McpError('bad_response', `The answer to ${entry.request.method} was not read. ${why}`),
           );
         },
-        // The wire counts what it reports itself.
+        // The wire limits its own reports.
         problem: (message, cause) => events?.problem(message, cause),
         closed(reason) {
-          if (ended !== undefined) return;
+          if (endReason !== undefined) return;
           end(reason);
           events?.closed(reason);
         },
@@ -208,10 +208,10 @@ export function wireExchange(wire: Wire): Exchange {
     },
     request,
     notify(method, params) {
-      if (ended === undefined) wire.send(printNotification(method, params));
+      if (endReason === undefined) wire.send(printNotification(method, params));
     },
     close() {
-      if (ended === undefined) end(new McpError('connection_closed', 'The connection was closed'));
+      if (endReason === undefined) end(new McpError('connection_closed', 'The connection was closed'));
       return wire.close();
     },
   };

@@ -1,8 +1,8 @@
 import type { Outcome } from '../../protocol/call.js';
 
 /**
- * The outcome with structured content of its own, as JSON carries it. Without this a client in the same process would hold the
- * server's objects, could change them, and would see dates and class instances that no other transport carries.
+ * Copies the structured content of an outcome through JSON. Without this a client in the same process would have the server's
+ * own objects, could change them, and would see dates and class instances that no other transport carries.
  */
 export function detach(outcome: Outcome): Outcome {
   const { structuredContent } = outcome;

@@ -31,14 +31,14 @@ const optionKeys = {
 export interface RequestOptions {
   /** Cancels the call. */
   readonly signal?: AbortSignal;
-  /** Receives the notifications that precede the answer: progress, log messages, changes. */
+  /** Receives the notifications that precede the response: progress, log messages, changes. */
   readonly onNotification?: (method: string, params: JsonObject | undefined) => void;
 }
 
 /** Sends a request to a server in the same process and returns the outcome. */
 export type InProcess = (method: string, params?: JsonObject, options?: RequestOptions) => Promise<Outcome>;
 
-/** Makes a function that sends requests to a server in the same process, without a client and a transport. */
+/** Makes a function that sends requests to a server in the same process, without a client or a transport. */
 export function inProcess(
   { dispatch }: { readonly dispatch: Dispatch },
   options: InProcessOptions = {},
@@ -56,5 +56,5 @@ export function inProcess(
 }
 
 function ignore(): void {
-  // Nobody listens.
+  // Notifications are dropped.
 }

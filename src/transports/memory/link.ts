@@ -12,7 +12,10 @@ export interface DispatchLinkOptions {
   readonly transport?: TransportName;
 }
 
-/** A link to whatever answers calls in this process: a server, a proxy, a mock. The calls are handed over as they are, the values of tools as JSON carries them. */
+/**
+ * A link to a dispatch in this process: a server, a proxy, a mock. Calls are passed on as they are, and the values of tools as
+ * copies through JSON.
+ */
 export async function dispatchLink(
   dispatch: Dispatch,
   { open, caller, transport = 'in-process' }: DispatchLinkOptions,

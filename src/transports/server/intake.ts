@@ -19,7 +19,7 @@ export interface IntakeOptions<Message> {
 
 /** The number of messages that are handled before their effects are checked. */
 const MESSAGES_PER_TURN = 64;
-/** After this long at the limit of open calls, messages are read again: the calls may be waiting for an answer or a cancellation. */
+/** After this long at the limit of open calls, messages are read again: the calls may wait for an answer or a cancellation. */
 const MAX_FULL_MS = 1000;
 const MAX_POLL_MS = 50;
 

@@ -10,9 +10,9 @@ import { SUBPROTOCOL } from './subprotocol.js';
 export interface ClientSocket extends WatchedSocket {
   /** Sends a message. */
   send(text: string): void;
-  /** Closes with a goodbye. */
+  /** Begins the closing handshake. */
   close(code?: number, reason?: string): void;
-  /** Closes without a goodbye. Only the package `ws` has it. */
+  /** Closes the connection without a handshake. Only the package `ws` has it. */
   terminate?(): void;
   /** Listens for messages. */
   addEventListener(
@@ -22,7 +22,7 @@ export interface ClientSocket extends WatchedSocket {
       readonly data: unknown;
     }) => void,
   ): void;
-  /** Listens for the end. */
+  /** Listens for the end of the connection. */
   addEventListener(
     type: 'close',
     listener: (event: {
@@ -36,11 +36,11 @@ export interface ClientSocket extends WatchedSocket {
   addEventListener(
     type: 'error',
     listener: (event: {
-      /** The failure in words, when the runtime gives them. */
+      /** The description of the failure, if the runtime gives one. */
       readonly message?: string;
     }) => void,
   ): void;
-  /** Listens for the beginning. */
+  /** Listens for the opening. */
   addEventListener(type: 'open', listener: () => void): void;
   /** The number of bytes that are not sent yet. */
   readonly bufferedAmount: number;
@@ -56,29 +56,29 @@ export interface WebSocketWireOptions {
   readonly maxMessageBytes?: number;
   /** A server that leaves more than this unread is disconnected. */
   readonly maxBufferedBytes?: number;
-  /** How often the server is pinged; one that does not answer is disconnected. 0: never. Default: 30 s. Needs Node's `ws`. */
+  /** The interval of pings; a server that does not respond is disconnected. 0: never. Default: 30 s. Needs Node's `ws`. */
   readonly pingMs?: number;
 }
 
-const NORMAL = 1000;
-/** How long the other side may take to say goodbye too. */
-const GOODBYE_MS = 1000;
+const NORMAL_CLOSURE = 1000;
+/** The time for the server to complete the closing handshake. */
+const HANDSHAKE_MS = 1000;
 
-/** A WebSocket, a message a frame. It is opened by `start`; what is sent before it is open waits. */
+/** A wire over a WebSocket, a frame for each message. `start` opens the socket; messages that are sent before it is open wait. */
 export function webSocketWire(url: string, options: WebSocketWireOptions = {}): Wire {
   const { WebSocket = (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket } = options;
   const { protocols = SUBPROTOCOL, maxMessageBytes = 16 * 1024 * 1024 } = options;
   const { maxBufferedBytes = 16 * 1024 * 1024, pingMs = 30_000 } = options;
-  const name = shown(url);
+  const name = toDisplayUrl(url);
   let socket: ClientSocket | undefined;
   let watch: PeerWatch | undefined;
   let events: WireEvents | undefined;
-  let waiting: string[] | undefined = [];
-  let waitingLength = 0;
-  let over = false;
-  let gone!: () => void;
+  let queue: string[] | undefined = [];
+  let queueLength = 0;
+  let isOver = false;
+  let resolveEnded!: () => void;
   const ended = new Promise<void>((resolve) => {
-    gone = resolve;
+    resolveEnded = resolve;
   });
 
   function open(): void {
@@ -89,30 +89,30 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
       );
     }
     socket = new WebSocket(url, protocols);
-    socket.addEventListener('open', opened);
+    socket.addEventListener('open', onOpen);
     socket.addEventListener('message', ({ data }) => receive(data));
-    let broken = '';
-    // Before it is open, some runtimes tell a failure only so, and nothing comes after it.
+    let errorMessage = '';
+    // Some runtimes report a failure to open only by this event, without a `close` event after it.
     socket.addEventListener('error', (event) => {
-      if (waiting === undefined) {
-        broken = event.message ?? '';
+      if (queue === undefined) {
+        errorMessage = event.message ?? '';
         return;
       }
-      lose(failed(event.message));
-      gone();
+      lose(connectError(event.message));
+      resolveEnded();
     });
     socket.addEventListener('close', ({ code, reason }) => {
-      if (waiting !== undefined) lose(failed(undefined));
-      else lose(new McpError('connection_closed', closedBecause(name, code, reason || broken)));
-      gone();
+      if (queue !== undefined) lose(connectError(undefined));
+      else lose(new McpError('connection_closed', describeClose(name, code, reason || errorMessage)));
+      resolveEnded();
     });
   }
 
-  function opened(): void {
-    const texts = waiting ?? [];
-    waiting = undefined;
-    if (over || socket === undefined) return;
-    const peer = new PeerWatch(socket, { pingMs, onDead: dead });
+  function onOpen(): void {
+    const texts = queue ?? [];
+    queue = undefined;
+    if (isOver || socket === undefined) return;
+    const peer = new PeerWatch(socket, { pingMs, onDead });
     watch = peer;
     socket.on?.('ping', () => {
       peer.onPing();
@@ -121,16 +121,16 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
     for (const text of texts) socket.send(text);
   }
 
-  function dead(): void {
+  function onDead(): void {
     lose(new McpError('connection_closed', `${name} does not answer pings, and was disconnected`));
     socket?.terminate?.();
   }
 
   function receive(data: unknown): void {
-    if (over) return;
+    if (isOver) return;
     watch?.onMessage();
     if (typeof data !== 'string') events?.problem('The server sent a binary message. It was skipped.');
-    // UTF-16 units: never more than the bytes, so that what passes here is bounded either way.
+    // The length counts UTF-16 units, which are never more than the bytes.
     else if (data.length > maxMessageBytes) {
       const head = data.slice(0, END_BYTES);
       const ends = idAtHead(head) ?? idAtTail(head, data.slice(-END_BYTES));
@@ -139,61 +139,61 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
     } else events?.message(data);
   }
 
-  // A message of the runtime may repeat the URL, and with it what is secret there.
-  function failed(detail: string | undefined, cause?: unknown): McpError {
+  // The runtime's message may contain the URL, which may contain a secret.
+  function connectError(detail: string | undefined, cause?: unknown): McpError {
     const why =
       detail === undefined || detail === '' || detail.includes('://')
         ? '. No reason is known: is it running, and does it let this page in?'
-        : `: ${inWords(detail)}`;
+        : `: ${explain(detail)}`;
     return new McpError('connect_failed', `Cannot connect to ${name}${why}`, { cause });
   }
 
   function lose(reason: McpError): void {
-    if (over) return;
-    over = true;
+    if (isOver) return;
+    isOver = true;
     events?.closed(reason);
     leave();
   }
 
-  /** Begins the closing handshake, and does not wait for the other side's forever. */
+  /** Begins the closing handshake, and waits for the server's part only for a limited time. */
   function leave(): void {
-    waiting = undefined;
+    queue = undefined;
     watch?.stop();
-    if (socket === undefined) return gone();
+    if (socket === undefined) return resolveEnded();
     const timer = setTimeout(() => {
       socket?.terminate?.();
-      gone();
-    }, GOODBYE_MS);
+      resolveEnded();
+    }, HANDSHAKE_MS);
     void ended.then(() => clearTimeout(timer));
-    socket.close(NORMAL);
+    socket.close(NORMAL_CLOSURE);
   }
 
   return {
     send(text) {
-      if (over) return;
-      const buffered = waiting === undefined ? (socket?.bufferedAmount ?? 0) : waitingLength;
+      if (isOver) return;
+      const buffered = queue === undefined ? (socket?.bufferedAmount ?? 0) : queueLength;
       if (isBehind(buffered, maxBufferedBytes)) {
         const unread = `${name} does not read what is sent, and was disconnected`;
         return lose(
-          waiting === undefined ? new McpError('connection_closed', unread) : failed('it does not open'),
+          queue === undefined ? new McpError('connection_closed', unread) : connectError('it does not open'),
         );
       }
-      if (waiting === undefined) return socket?.send(text);
-      waiting.push(text);
-      waitingLength += text.length;
+      if (queue === undefined) return socket?.send(text);
+      queue.push(text);
+      queueLength += text.length;
     },
-    start(given) {
-      if (over) return;
-      events = given;
+    start(listener) {
+      if (isOver) return;
+      events = listener;
       try {
         open();
       } catch (error) {
-        queueMicrotask(() => lose(McpError.is(error) ? error : failed(undefined, error)));
+        queueMicrotask(() => lose(McpError.is(error) ? error : connectError(undefined, error)));
       }
     },
     close() {
-      if (!over) {
-        over = true;
+      if (!isOver) {
+        isOver = true;
         leave();
       }
       return ended;
@@ -201,19 +201,19 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
   };
 }
 
-function closedBecause(name: string, code: number, why: string): string {
+function describeClose(name: string, code: number, why: string): string {
   return `${name} has closed the connection (${code}${why === '' ? '' : `: ${quote(why, 200)}`})`;
 }
 
 /** Replaces OpenSSL's message with one that users understand. */
-function inWords(detail: string): string {
+function explain(detail: string): string {
   return /wrong version number|packet length too long/.test(detail)
     ? 'it does not speak TLS there. Is it ws:// instead of wss://?'
     : detail;
 }
 
-/** The URL as it may be shown: without user, password and query. */
-function shown(url: string): string {
+/** The URL for messages: without user, password and query. */
+function toDisplayUrl(url: string): string {
   if (!URL.canParse(url)) return 'the URL, which is not valid';
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname}`;

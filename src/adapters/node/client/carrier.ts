@@ -6,7 +6,7 @@ import process from 'node:process';
 import { hasEnded, onEnd } from '../../../async/lifetime.js';
 import { McpError } from '../../../protocol/errors.js';
 import type {
-  CarriedRequest,
+  CarrierRequest,
   HttpCarrier,
   HttpReply,
   Lane,
@@ -59,7 +59,7 @@ export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeH
   let closed = false;
   let lastUrl: URL | undefined;
   let lastPath = '';
-  let lastCommon: CarriedRequest['commonHeaders'] | undefined;
+  let lastCommon: CarrierRequest['commonHeaders'] | undefined;
   let lastRaw: readonly string[] = [];
 
   function pathTo(url: URL): string {
@@ -72,7 +72,7 @@ export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeH
   }
 
   /** The headers in Node's raw form: name, value, name, value. Node rejects values that would start a new line. */
-  function headersOf({ commonHeaders, headers, body }: CarriedRequest): string[] {
+  function headersOf({ commonHeaders, headers, body }: CarrierRequest): string[] {
     if (commonHeaders !== lastCommon) {
       lastCommon = commonHeaders;
       lastRaw = Object.entries({ ...always, ...commonHeaders }).flat();
@@ -89,7 +89,7 @@ export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeH
     return raw;
   }
 
-  function send(request: CarriedRequest): Promise<HttpReply> {
+  function send(request: CarrierRequest): Promise<HttpReply> {
     return new Promise((resolve, reject) => {
       const { method, url, body, until, lane } = request;
       if (closed) throw new McpError('connection_closed', 'The connection was closed.');

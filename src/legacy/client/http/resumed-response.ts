@@ -9,7 +9,7 @@ import {
   type ResponseListener,
   readResponse,
   readStream,
-  responseIn,
+  responseReader,
   resultOf,
 } from '../../../transports/http/client/read-response.js';
 import type { RequestScope } from '../../../transports/http/client/request-scopes.js';
@@ -46,7 +46,7 @@ export async function readResumable(reply: HttpReply, parts: ResumableParts): Pr
       cause = stream;
     } else {
       const reader = new EventStreamReader({ maxBytes: target.maxBytes });
-      const response = await readStream(stream, { reader, take: responseIn(listener), scope }).catch(
+      const response = await readStream(stream, { reader, take: responseReader(listener), scope }).catch(
         (error) => {
           if (McpError.is(error)) throw error;
           cause = error;

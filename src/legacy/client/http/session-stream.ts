@@ -5,7 +5,7 @@ import type { HttpReply } from '../../../transports/http/client/carrier.js';
 import {
   type ResponseListener,
   readStream,
-  responseIn,
+  responseReader,
 } from '../../../transports/http/client/read-response.js';
 import type { RequestScope } from '../../../transports/http/client/request-scopes.js';
 import type { HttpTarget } from '../../../transports/http/client/target.js';
@@ -58,7 +58,7 @@ export async function listenToSession(parts: SessionStreamParts): Promise<void> 
   /** Reads a stream to its end. True if it may be reopened at once. */
   async function read(stream: HttpReply): Promise<boolean> {
     const reader = new EventStreamReader({ maxBytes: target.maxBytes });
-    const take = responseIn({ id: undefined, onMessage, problem });
+    const take = responseReader({ id: undefined, onMessage, problem });
     const start = Date.now();
     let hasEvents = false;
     try {

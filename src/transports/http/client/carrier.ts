@@ -1,53 +1,51 @@
 import type { WithSignal } from '../../../async/lifetime.js';
 
-// The seam between the client and the HTTP of its runtime: `fetch` everywhere, `node:http` and `node:https` on Node.
-
-/** Sends requests over HTTP to one server. One contract suite holds every implementation of it. */
+/** Sends requests over HTTP to one server: with `fetch`, or on Node with `node:http`. One contract suite tests both. */
 export interface HttpCarrier {
   /**
-   * Sends a request and gives the reply as soon as its head has arrived, whatever its status. Redirections are given as they
-   * are. Rejects with what went wrong, or with the reason for which it was ended.
+   * Sends a request and returns the reply as soon as its head has arrived, whatever its status. Redirects are not followed.
+   * Rejects with the failure, or with the reason of `until`.
    */
-  readonly send: (request: CarriedRequest) => Promise<HttpReply>;
-  /** Closes every connection, also those in use. Nothing can be sent afterwards. */
+  readonly send: (request: CarrierRequest) => Promise<HttpReply>;
+  /** Closes every connection, even those in use. Nothing can be sent afterwards. */
   readonly close: () => void;
 }
 
-export interface CarriedRequest {
+export interface CarrierRequest {
   readonly method: 'POST' | 'GET' | 'DELETE';
   readonly url: URL;
-  /** The headers that request after request has: mostly the same object, of which an implementation may keep its own form. */
+  /** Headers of every request, mostly the same object: an implementation may cache its own form of it. */
   readonly commonHeaders: Readonly<Record<string, string>>;
-  /** Those of this request. They win over the others. */
+  /** Headers of this request. They override the common ones. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** Its end is that of the request, and of the reply if it is still being read. */
+  /** Ends the request, and the reply if that is still being read. */
   readonly until: WithSignal;
   readonly lane: Lane;
 }
 
 /**
- * The queue that a request waits in when too many are under way: only behind others of its kind. A call takes as long as its
- * tool does. A stream stays open. A brief request is answered immediately: an answer to a question that waited behind the call
- * that asked it would wait forever.
+ * The queue of a request when too many are open: it waits only behind others of its kind. A call takes as long as its tool. A
+ * stream stays open. A brief request is answered immediately: without a queue of its own, the answer to a question could wait
+ * forever behind the call that asked it.
  */
 export type Lane = 'call' | 'stream' | 'brief';
 
-/** A reply whose head has arrived. Its body is read in one of the ways below, or cancelled. */
+/** A reply whose head has arrived. Its body must be read with `text` or `read`, or cancelled. */
 export interface HttpReply {
   readonly status: number;
-  /** Where it came from. */
+  /** The address that the reply came from. */
   readonly url: string;
-  /** Where a redirection leads nowhere that can be seen, as in a browser. */
+  /** Whether it is a redirect whose address is hidden, as in a browser. */
   readonly opaque: boolean;
-  /** The runtime may hide headers from the program: a browser does, for other origins. */
+  /** Whether the runtime may hide headers: a browser does, for other origins. */
   readonly hidesHeaders: boolean;
-  /** A header by its name in lower case. Several of one name are joined with commas. */
+  /** Reads a header by its lower-case name. Several of one name are joined with commas. */
   readonly header: (name: string) => string | undefined;
-  /** Reads the whole body, or gives `undefined` where it is larger than `maxBytes`: the rest is then not read. */
+  /** Reads the whole body. Resolves with `undefined` if it is larger than `maxBytes`; the rest is then not read. */
   readonly text: (maxBytes: number) => Promise<string | undefined>;
-  /** Reads the next part of the body; `undefined` is its end. Rejects with whatever broke the body off. */
+  /** Reads the next part of the body; `undefined` is the end. Rejects if the body breaks off. */
   readonly read: () => Promise<Uint8Array | undefined>;
-  /** Ends the body. One that has ended, or broken, already is fine. */
+  /** Stops reading the body, which may have ended or failed already. */
   readonly cancel: () => void;
 }

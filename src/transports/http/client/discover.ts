@@ -13,8 +13,8 @@ interface DiscoverOptions extends OpenOptions {
 }
 
 /**
- * Asks a server what it is. Spec 2026-07-28, Streamable HTTP, Backward Compatibility: rejects with `unsupported_version`
- * where the answer is not one that a server of the modern revisions gives.
+ * Sends `server/discover`. Rejects with `unsupported_version` if the response is not that of a modern server. Spec 2026-07-28,
+ * Streamable HTTP, Backward Compatibility.
  */
 export async function discover(dispatch: Dispatch, options: DiscoverOptions): Promise<Discovered> {
   const { signal, client, revision, displayUrl } = options;
@@ -32,7 +32,7 @@ export async function discover(dispatch: Dispatch, options: DiscoverOptions): Pr
 
 function saysNotModern({ code, status, data, number }: McpError): boolean {
   switch (code) {
-    // Whether one may call, and whether anyone hears it, says nothing of the era.
+    // A failure of authentication or of the network does not show the era.
     case 'unauthorized':
     case 'forbidden':
     case 'overloaded':

@@ -2,7 +2,7 @@ import { type ErrorObject, readMessage } from '../../../jsonrpc/message.js';
 import { shorten } from '../../../protocol/encoding/shorten.js';
 import { fromWire, McpError } from '../../../protocol/errors.js';
 import type { HttpReply } from './carrier.js';
-import { mediaType, textInTime } from './read-body.js';
+import { mediaType, readTextSoon } from './read-body.js';
 
 // The errors for requests that failed: no reply, a reply without a success status, or one that broke off.
 
@@ -18,7 +18,7 @@ interface ReplySource {
 /** The error for a reply without a success status. Its body is read or cancelled. */
 export async function refusal(reply: HttpReply, { displayUrl, conceal }: ReplySource): Promise<McpError> {
   const { status } = reply;
-  const text = await textInTime(reply, MAX_REFUSAL_BYTES);
+  const text = await readTextSoon(reply, MAX_REFUSAL_BYTES);
   const error = readError(text);
   const detail = error === undefined ? describeBody(reply, text) : shorten(error.message, 200);
   const says = `${displayUrl} answered ${status}${detail === '' ? '' : `: ${conceal(detail)}`}`;
@@ -32,7 +32,7 @@ export async function refusal(reply: HttpReply, { displayUrl, conceal }: ReplySo
     case 403:
       return new McpError(
         'forbidden',
-        // A server that says why knows better than any guess.
+        // The server's own reason is better than a guess.
         error === undefined
           ? `${sentence(says)} The credentials in \`auth\` or \`headers\` do not permit this, or the server refuses this host or origin.`
           : sentence(says),
@@ -61,7 +61,7 @@ function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** The peer's own error, with the status that it came with. */
+/** The peer's own error, with the status of its reply. */
 export function peerError(error: ErrorObject, status: number): McpError {
   const { code, message, data } = fromWire(error);
   return new McpError(code, message, { status, data, number: error.code });
@@ -77,7 +77,7 @@ function readError(text: string): ErrorObject | undefined {
   }
 }
 
-/** Describes a body that is not a message in a few words. Markup is left out. */
+/** Describes a body that is not a message in a few words, without markup. */
 export function describeBody(reply: HttpReply, text: string): string {
   const start = text.slice(0, 4096).trim();
   if (mediaType(reply) !== 'text/html' && !start.startsWith('<')) return shorten(start, 200);
@@ -88,33 +88,35 @@ export function describeBody(reply: HttpReply, text: string): string {
   return `a web page${title === '' ? '' : ` titled "${shorten(title, 100)}"`}`;
 }
 
-/** Seconds or a date. */
+/** Reads a delay in seconds, or a date. */
 function readRetryAfter(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const ms = /^\s*\d+\s*$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), HOUR_MS);
 }
 
-/** Causes that prove that the server has seen nothing, so that the request may be sent again. */
-const unsent = ['ECONNREFUSED', 'ConnectionRefused', 'ENOTFOUND', 'EAI_AGAIN'];
+/** Codes that prove that the server did not receive the request, so that it is safe to retry. */
+const unsentCodes = ['ECONNREFUSED', 'ConnectionRefused', 'ENOTFOUND', 'EAI_AGAIN'];
 
-/** Why `fetch` failed, for a person. Its own message is left out: some runtimes put the whole address into it. */
+/** The error for a request without a reply. The runtime's own message is not used: it may contain the whole address. */
 export function unreachable(error: unknown, displayUrl: string): McpError {
   const code = codeOf(error);
-  const late = code !== undefined && /TIMEOUT|TIMEDOUT/.test(code);
+  const isTimeout = code !== undefined && /TIMEOUT|TIMEDOUT/.test(code);
   return new McpError(
     code === 'UND_ERR_HEADERS_TIMEOUT' ? 'timeout' : 'connect_failed',
-    `Cannot reach ${displayUrl}${code ? ` (${code})` : ''}: ${late ? 'it did not answer in time.' : reason(code, error)}`,
-    { cause: error, data: { code, ...(wasUnsent(error, code) && { unsent: true }) } },
+    `Cannot reach ${displayUrl}${code ? ` (${code})` : ''}: ${isTimeout ? 'it did not answer in time.' : reason(code, error)}`,
+    { cause: error, data: { code, ...(isUnsent(error, code) && { unsent: true }) } },
   );
 }
 
-/** Node's own HTTP knows whether it was ever connected. */
-function wasUnsent(error: unknown, code: string | undefined): boolean {
-  return (error as { unsent?: unknown }).unsent === true || (code !== undefined && unsent.includes(code));
+/** The carrier for Node marks an error if the request was not sent. */
+function isUnsent(error: unknown, code: string | undefined): boolean {
+  return (
+    (error as { unsent?: unknown }).unsent === true || (code !== undefined && unsentCodes.includes(code))
+  );
 }
 
-/** The stream broke off, or ended, before the answer. */
+/** The error for a reply that ended before the response. */
 export function incomplete(displayUrl: string, cause?: unknown): McpError {
   return new McpError('connection_closed', `The answer of ${displayUrl} ended before it was complete.`, {
     cause,

@@ -30,12 +30,12 @@ export interface HttpParts {
   readonly known?: { readonly revision: Revision; readonly discovered: Discovered };
 }
 
-/** Pages of a tool list that are asked for to find one tool. */
+/** The limit of pages that are requested to find one tool. */
 const MAX_PAGES = 100;
 
 /**
- * Opens a link over Streamable HTTP as the modern revisions have it: each call is a request of its own. Rejects with
- * `unsupported_version` where the server is not of these revisions.
+ * Opens a link over Streamable HTTP of the modern revisions: each call is a request of its own. Rejects with
+ * `unsupported_version` if the server does not support any of them.
  */
 export async function openHttpLink(
   url: URL,
@@ -62,11 +62,11 @@ export async function openHttpLink(
     const { method, params, peer, notify } = call;
     const id = ++lastId;
     self = printPeer(peer, revision, self);
-    const sent = { method, params, self };
+    const printable = { method, params, self };
     const result = await requests.run(call, async (scope) => {
       const response = await target.send({
         headers: mirrorHeaders(method, params),
-        body: printCall(id, sent),
+        body: printCall(id, printable),
         until: scope,
         lane: method === 'subscriptions/listen' ? 'stream' : 'call',
       });
@@ -90,11 +90,11 @@ export async function openHttpLink(
     const param = nameParam(method);
     const name = param === undefined ? undefined : params[param];
     if (typeof name === 'string') headers['Mcp-Name'] = encodeHeaderValue(name);
-    const more = method === 'tools/call' ? tools.headers(params) : undefined;
-    return more === undefined ? headers : { ...headers, ...more };
+    const toolHeaders = method === 'tools/call' ? tools.headers(params) : undefined;
+    return toolHeaders === undefined ? headers : { ...headers, ...toolHeaders };
   }
 
-  /** Whether the request would now be sent differently. */
+  /** Learns from an error. Returns whether the request would now be sent differently. */
   async function correct({ code, number, data }: McpError, call: Call): Promise<boolean> {
     if (number === undefined) return false;
     if (code === 'unsupported_version') {

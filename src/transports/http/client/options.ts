@@ -61,9 +61,9 @@ export interface HttpLinkOptions extends NodeHttpOptions {
   readonly maxMessageBytes?: number;
 }
 
-const needNode = ['ca', 'cert', 'key', 'proxy', 'lookup'] as const;
+const nodeOptionNames = ['ca', 'cert', 'key', 'proxy', 'lookup'] as const;
 
-/** The options that were given and that only Node can do, as they are shown in messages. */
-export function needingNode(options: NodeHttpOptions): string[] {
-  return needNode.filter((name) => options[name] !== undefined).map((name) => `\`${name}\``);
+/** The names of the options in use that only Node supports, for messages. */
+export function listNodeOptions(options: NodeHttpOptions): string[] {
+  return nodeOptionNames.filter((name) => options[name] !== undefined).map((name) => `\`${name}\``);
 }

@@ -1,20 +1,20 @@
 import type { HttpCarrier, HttpReply } from './carrier.js';
 
-/** Carries HTTP over a `fetch`: the runtime's, or one that the user hands in. Its connections are its own. */
+/** Carries HTTP over a `fetch`: the runtime's, or one that the user passes. It manages its own connections. */
 export function overFetch(fetch: typeof globalThis.fetch = globalThis.fetch): HttpCarrier {
   return {
-    async send({ method, url, commonHeaders, headers: own, body, until }) {
-      const headers = { ...commonHeaders, ...own };
+    async send({ method, url, commonHeaders, headers: requestHeaders, body, until }) {
+      const headers = { ...commonHeaders, ...requestHeaders };
       const init = { method, headers, signal: until.signal, redirect: 'manual' as const };
       const response = await fetch(url, body === undefined ? init : { ...init, body });
-      return fetchedReply(response, response.url || url.href);
+      return toReply(response, response.url || url.href);
     },
     // Open requests are aborted by their callers.
     close() {},
   };
 }
 
-function fetchedReply(response: Response, url: string): HttpReply {
+function toReply(response: Response, url: string): HttpReply {
   const { status, type, headers, body } = response;
   let chunks: ReadableStreamDefaultReader<Uint8Array> | undefined;
 
@@ -24,13 +24,13 @@ function fetchedReply(response: Response, url: string): HttpReply {
       cancel();
       return undefined;
     }
-    // The length is that of what was sent. Whether that was compressed is not shown across origins.
-    const plain = type !== 'cors' && !headers.has('content-encoding');
-    if (body === null || (length !== null && plain)) return response.text();
-    return counted(maxBytes);
+    // The length is that of the body as it was sent, and across origins it is not shown whether that was compressed.
+    const isPlain = type !== 'cors' && !headers.has('content-encoding');
+    if (body === null || (length !== null && isPlain)) return response.text();
+    return readLimited(maxBytes);
   }
 
-  async function counted(maxBytes: number): Promise<string | undefined> {
+  async function readLimited(maxBytes: number): Promise<string | undefined> {
     const decoder = new TextDecoder();
     let text = '';
     let bytes = 0;

@@ -1,7 +1,9 @@
 import type { HttpReply } from './carrier.js';
 
+// Small helpers for replies: status, type, and bodies that are not a response.
+
 const SHORT_BYTES = 16_384;
-/** How long the body of a refusal may take. */
+/** The time for the body of a refusal to arrive. */
 const SOON_MS = 1000;
 
 export function isOk({ status }: HttpReply): boolean {
@@ -15,21 +17,21 @@ export function mediaType(reply: HttpReply): string {
   return type.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
-/** Releases a body that nobody reads. A short one is read, so that its connection can be used again. */
+/** Discards a body. A short one is read, so that its connection can be reused. */
 export async function discard(reply: HttpReply): Promise<void> {
-  const short = Number(reply.header('content-length') ?? Number.NaN) <= SHORT_BYTES;
-  if (short) await textInTime(reply, SHORT_BYTES);
+  const isShort = Number(reply.header('content-length') ?? Number.NaN) <= SHORT_BYTES;
+  if (isShort) await readTextSoon(reply, SHORT_BYTES);
   else reply.cancel();
 }
 
-/** The body of a reply whose status says enough: what does not come soon, breaks off, or is too large is left. */
-export async function textInTime(reply: HttpReply, maxBytes: number): Promise<string> {
+/** Reads a body that is not essential: one that is slow is cut off, and one that breaks off or is too large counts as empty. */
+export async function readTextSoon(reply: HttpReply, maxBytes: number): Promise<string> {
   const timer = setTimeout(() => reply.cancel(), SOON_MS);
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
   try {
-    // Piece by piece: a body that is read as a whole cannot be cancelled everywhere.
+    // Read in parts: on some runtimes, reading a whole body cannot be cancelled.
     for (let chunk = await reply.read(); chunk !== undefined; chunk = await reply.read()) {
       bytes += chunk.length;
       if (bytes > maxBytes) {

@@ -21,7 +21,7 @@ export interface ResponseListener {
   readonly problem: Problem;
 }
 
-/** How long the end of a stream may follow its response; a connection that has ended can be used again. */
+/** The time for a stream to end after its response, so that its connection can be reused. */
 const DRAIN_MS = 250;
 
 /** Reads the response to a POST: one body, or a stream. */
@@ -33,7 +33,7 @@ export async function readResponse(
   const response = isEventStream(reply)
     ? await readStream(reply, {
         reader: new EventStreamReader({ maxBytes: target.maxBytes }),
-        take: responseIn(listener),
+        take: responseReader(listener),
         scope,
       }).catch((error: unknown) => {
         throw McpError.is(error) ? error : incomplete(target.displayUrl, error);
@@ -62,19 +62,20 @@ async function readBody(
     throw incomplete(displayUrl, error);
   });
   if (text === undefined) throw tooLarge(maxBytes);
-  const odd = (what: string, cause?: unknown): McpError =>
+  const badReply = (what: string, cause?: unknown): McpError =>
     new McpError('bad_response', `${displayUrl} answered ${what}. Is this the address of an MCP server?`, {
       status,
       cause,
       data: { status },
     });
-  if (text.trim() === '') throw odd(`${status} with nothing in it`);
+  if (text.trim() === '') throw badReply(`${status} with nothing in it`);
   const value = parseJson(text, MAX_HTTP_REPLY_DEPTH);
   if (value instanceof RefusedJson) {
     // The body is complete: an error that says otherwise would be retried.
-    if (value.fault === 'deep') throw odd(`with JSON that nests deeper than ${MAX_HTTP_REPLY_DEPTH} levels`);
+    if (value.fault === 'deep')
+      throw badReply(`with JSON that nests deeper than ${MAX_HTTP_REPLY_DEPTH} levels`);
     const what = conceal(describeBody(reply, text));
-    throw odd(
+    throw badReply(
       what.startsWith('a web page') ? `with ${what} instead of MCP` : 'with something else than JSON',
       value.cause,
     );
@@ -85,14 +86,14 @@ async function readBody(
   };
   const response = pick(value, { ...listener, problem });
   if (response === undefined)
-    throw odd(`with JSON that does not answer the request${why ? `. ${why.slice(0, -1)}` : ''}`);
+    throw badReply(`with JSON that does not answer the request${why ? `. ${why.slice(0, -1)}` : ''}`);
   if (why !== undefined) listener.problem(why);
   return response;
 }
 
-/** Finds the response among the events of a stream; other messages are delivered or reported. */
-export function responseIn(listener: ResponseListener): StreamReading<JsonRpcResponse>['take'] {
-  return function answerIn(data, event) {
+/** Makes a function that finds the response among the events of a stream; other messages are delivered or reported. */
+export function responseReader(listener: ResponseListener): StreamReading<JsonRpcResponse>['take'] {
+  return function readEvent(data, event) {
     if (event !== 'message') return undefined;
     const value = parseJson(data, MAX_HTTP_REPLY_DEPTH);
     if (!(value instanceof RefusedJson)) return pick(value, listener);
@@ -113,26 +114,26 @@ function pick(value: unknown, { id, onMessage, problem }: ResponseListener): Jso
     if (message.kind === 'invalid')
       problem(`Something that is not a message was skipped: ${message.reason}.`);
     else if (message.kind === 'request' || message.kind === 'notification') onMessage(message);
-    // An error without an id can only be about what was asked here.
+    // An error without an id can only belong to this request.
     else if (id !== undefined && isSame(message.id ?? id, id)) return message;
     else problem(`An answer with the id ${shorten(message.id, 64)} was skipped: nobody asked.`);
   }
   return undefined;
 }
 
-// The ids are integers. Some peers give one back as a string.
+// The ids are integers. Some peers return one as a string.
 function isSame(received: RequestId, id: RequestId): boolean {
   return received === id || received === String(id);
 }
 
 interface StreamReading<T> {
   readonly reader: EventStreamReader;
-  /** Takes the data of an event; anything but `undefined` ends the reading. */
+  /** Handles the data of an event. A result other than `undefined` ends the reading. */
   readonly take: (data: string, event: string) => T | undefined;
   readonly scope: RequestScope;
 }
 
-/** Reads a stream until `take` has what it wants. Rejects with whatever broke the stream, or an `McpError`. */
+/** Reads a stream until `take` returns a result. Rejects with the failure of the stream, or an `McpError`. */
 export async function readStream<T>(
   reply: HttpReply,
   { reader, take, scope }: StreamReading<T>,
@@ -141,13 +142,13 @@ export async function readStream<T>(
     for (;;) {
       const chunk = await reply.read();
       if (chunk === undefined) return undefined;
-      let found: T | undefined;
+      let match: T | undefined;
       for (const { event, data } of reader.push(chunk)) {
-        if (found === undefined && data !== '') found = take(data, event);
+        if (match === undefined && data !== '') match = take(data, event);
       }
-      if (found === undefined) continue;
+      if (match === undefined) continue;
       scope.extend(drain(reply));
-      return found;
+      return match;
     }
   } catch (error) {
     reply.cancel();
@@ -161,7 +162,7 @@ async function drain(reply: HttpReply): Promise<void> {
   try {
     while ((await reply.read()) !== undefined);
   } catch {
-    // It broke: then it has ended too.
+    // A stream that broke has ended too.
   } finally {
     clearTimeout(timer);
   }

@@ -5,37 +5,37 @@ import type { HeaderValues, HttpLinkOptions } from './options.js';
 
 export type HeaderRecord = Readonly<Record<string, string>>;
 
-/** The user's headers for every request; functions are called for each one. */
-export function ownHeaders(
+/** Makes a function that returns the user's headers for a request. Options that are functions are called each time. */
+export function userHeaders(
   url: URL,
   { headers, auth }: HttpLinkOptions,
 ): () => HeaderRecord | Promise<HeaderRecord> {
-  const changes = typeof headers === 'function' || typeof auth === 'function';
+  const isDynamic = typeof headers === 'function' || typeof auth === 'function';
   const basic = basicAuth(url);
   let cached: HeaderRecord | undefined;
 
-  return function ownHeaders() {
-    return cached ?? ask();
+  return function userHeaders() {
+    return cached ?? build();
   };
 
-  async function ask(): Promise<HeaderRecord> {
+  async function build(): Promise<HeaderRecord> {
     const own = new Headers();
     if (basic !== undefined) own.set('authorization', basic);
-    for (const [name, value] of entries(await current('headers', headers))) setHeader(own, name, value);
-    const token = await current('auth', auth);
+    for (const [name, value] of entries(await resolveOption('headers', headers))) setHeader(own, name, value);
+    const token = await resolveOption('auth', auth);
     if (token === '') {
       throw new McpError('unauthorized', 'The option `auth` gave an empty token, so nothing was sent.');
     }
     if (token !== undefined)
       setHeader(own, 'authorization', /^bearer /i.test(token) ? token : `Bearer ${token}`);
     const record = Object.fromEntries([...own].filter(([name]) => !isReserved(name)));
-    if (!changes) cached = record;
+    if (!isDynamic) cached = record;
     return record;
   }
 }
 
-/** A plain value, or what the function that stands for it gives. */
-async function current<T>(
+/** The value of an option that may be a function. */
+async function resolveOption<T>(
   option: string,
   value: T | (() => T | Promise<T>) | undefined,
 ): Promise<T | undefined> {
@@ -56,7 +56,7 @@ function entries(init: HeaderValues | undefined): Iterable<readonly [string, str
   return Array.isArray(init) ? (init as [string, string][]) : Object.entries(init as HeaderRecord);
 }
 
-// The runtime's own error shows the value, which may be a secret, so it is neither passed on nor kept as the cause.
+// The runtime's own error contains the value, which may be a secret, so it is not even the cause.
 function setHeader(headers: Headers, name: string, value: string): void {
   try {
     headers.set(name, value);
@@ -74,12 +74,12 @@ function isName(name: string): boolean {
   return /^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/.test(name);
 }
 
-/** Headers that describe the body are set by the protocol. */
+/** Whether only the protocol may set a header. */
 function isReserved(name: string): boolean {
   return name === 'content-type' || name === 'accept' || name.startsWith('mcp-');
 }
 
-/** `fetch` refuses an address with credentials in it. */
+/** The header for credentials in the URL: `fetch` rejects a URL that contains them. */
 function basicAuth({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
   return `Basic ${encodeBase64(new TextEncoder().encode(`${decode(username)}:${decode(password)}`))}`;

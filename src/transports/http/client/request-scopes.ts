@@ -2,7 +2,7 @@ import { hasEnded, Lifetime, onEnd, type WithSignal } from '../../../async/lifet
 import { ByNumber } from '../../../jsonrpc/by-number.js';
 import { cancelledBy, type McpError } from '../../../protocol/errors.js';
 
-/** The time in which a request may use the network. */
+/** The time during which a request may use the network. */
 export class RequestScope extends Lifetime {
   readonly id: number;
   rest: Promise<unknown> | undefined;
@@ -18,7 +18,7 @@ export class RequestScope extends Lifetime {
   }
 }
 
-/** The requests that are open, each with a scope of its own, so that closing ends them all. */
+/** The scopes of all open requests, so that closing ends them all. */
 export class RequestScopes {
   readonly #open = new ByNumber<RequestScope>();
   #closed: McpError | undefined;
@@ -27,7 +27,7 @@ export class RequestScopes {
     return this.#closed !== undefined;
   }
 
-  /** Runs `work` until it ends or the call does. Ends then, whatever the network makes of it. */
+  /** Runs `work` until it ends or the call does. If the call ends first, this rejects without waiting for the network. */
   run<T>(call: WithSignal, work: (scope: RequestScope) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     if (hasEnded(call)) return Promise.reject(cancelledBy(call.signal.reason));

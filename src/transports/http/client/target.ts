@@ -1,21 +1,21 @@
 import { hasEnded, type WithSignal } from '../../../async/lifetime.js';
 import { cancelledBy, McpError } from '../../../protocol/errors.js';
-import type { CarriedRequest, HttpCarrier, HttpReply, Lane } from './carrier.js';
+import type { CarrierRequest, HttpCarrier, HttpReply, Lane } from './carrier.js';
 import { unreachable } from './failures.js';
 import type { HttpLinkOptions } from './options.js';
 import { overFetch } from './over-fetch.js';
 import { discard } from './read-body.js';
-import { type HeaderRecord, ownHeaders } from './request-headers.js';
+import { type HeaderRecord, userHeaders } from './request-headers.js';
 
-/** An address that requests are sent to, with all that the user wants sent along. */
+/** An address that requests are sent to, with the user's headers. */
 export interface HttpTarget {
   readonly url: URL;
-  /** The address for people to read: without credentials and without the query, which may hold a key. */
+  /** The address for messages: without credentials and without the query, which may contain a key. */
   readonly displayUrl: string;
   readonly maxBytes: number;
-  /** Sends a request. Gives any answer but a redirection; rejects with an `McpError` where there is none. */
+  /** Sends a request and follows redirects. Rejects with an `McpError` if there is no reply. */
   readonly send: (request: HttpRequest) => Promise<HttpReply>;
-  /** Takes out of a server's text what was sent to it in confidence. */
+  /** Removes secrets that were sent to the server from its text. */
   readonly conceal: (text: string) => string;
   /** Closes its connections. */
   readonly close: () => void;
@@ -25,7 +25,7 @@ interface HttpRequest {
   readonly method?: 'GET' | 'DELETE';
   readonly headers: HeaderRecord;
   readonly body?: string;
-  /** Its end is that of the request. */
+  /** Ends the request. */
   readonly until: WithSignal;
   /** Another address of the same server. */
   readonly url?: URL;
@@ -34,7 +34,7 @@ interface HttpRequest {
 }
 
 const MAX_REDIRECTS = 3;
-const posted: HeaderRecord = {
+const postHeaders: HeaderRecord = {
   'content-type': 'application/json',
   accept: 'application/json, text/event-stream',
 };
@@ -45,24 +45,24 @@ export function httpTarget(
   carrier: HttpCarrier = overFetch(http.fetch),
 ): HttpTarget {
   const { maxMessageBytes = 32 * 1024 * 1024 } = http;
-  const own = ownHeaders(original, http);
+  const getUserHeaders = userHeaders(original, http);
   const address = withoutCredentials(original);
   const displayUrl = toDisplayUrl(address);
   let secrets: HeaderRecord = {};
-  let withPosted: HeaderRecord = posted;
+  let commonPostHeaders: HeaderRecord = postHeaders;
 
   async function send(request: HttpRequest): Promise<HttpReply> {
     const { method, headers, body, until, url = address } = request;
-    const mine = own();
-    const secret = mine instanceof Promise ? await mine : mine;
+    const headersOrPromise = getUserHeaders();
+    const secret = headersOrPromise instanceof Promise ? await headersOrPromise : headersOrPromise;
     if (secret !== secrets) {
       secrets = secret;
-      withPosted = { ...secrets, ...posted };
+      commonPostHeaders = { ...secrets, ...postHeaders };
     }
-    let carried: CarriedRequest = {
+    let outgoing: CarrierRequest = {
       method: method ?? 'POST',
       url,
-      commonHeaders: method === undefined ? withPosted : secrets,
+      commonHeaders: method === undefined ? commonPostHeaders : secrets,
       headers,
       body,
       until,
@@ -71,20 +71,20 @@ export function httpTarget(
     for (let redirects = 0; ; redirects++) {
       let reply: HttpReply;
       try {
-        reply = await carrier.send(carried);
+        reply = await carrier.send(outgoing);
       } catch (error) {
-        throw toError(error, until);
+        throw toMcpError(error, until);
       }
       if (!isRedirect(reply)) return reply;
-      // Followed by hand: a POST must stay one, and what is sent in confidence must stay with its server.
+      // Followed here and not by the runtime: a POST must stay a POST, and secrets must be sent only to their own server.
       await discard(reply);
-      carried = { ...carried, url: follow(reply, carried.url, { method, redirects }) };
+      outgoing = { ...outgoing, url: follow(reply, outgoing.url, { method, redirects }) };
     }
   }
 
-  function toError(error: unknown, until: WithSignal): McpError {
+  function toMcpError(error: unknown, until: WithSignal): McpError {
     if (hasEnded(until)) return cancelledBy(until.signal.reason);
-    // A fetch of the user's own may have said already what is wrong.
+    // A `fetch` that the user passes may throw an `McpError` itself.
     return McpError.is(error) ? error : unreachable(error, displayUrl);
   }
 

@@ -4,31 +4,31 @@ import { encodeHeaderValue } from '../../../protocol/encoding/header-value.js';
 import type { ParamHeader } from '../../../protocol/encoding/param-headers.js';
 import { shorten } from '../../../protocol/encoding/shorten.js';
 
-type Mirroring = typeof import('../../../protocol/encoding/param-headers.js');
+type ParamHeadersModule = typeof import('../../../protocol/encoding/param-headers.js');
 
 const MAX_TOOLS = 10_000;
 
-/** Which parameters of which tools go into headers, as learnt from the lists that came by. */
+/** The parameters of tools that must be sent as headers, learnt from tool lists. */
 export class ToolHeaders {
   readonly #paramHeaders = new Map<string, readonly ParamHeader[]>();
-  readonly #leftOut = new Set<string>();
+  readonly #skippedTools = new Set<string>();
   readonly #problem: (message: string) => void;
-  /** Few servers want headers, and what that takes is loaded for the first that does. */
-  #mirroring: Mirroring | undefined;
+  /** Loaded when a tool first needs headers, which is rare. */
+  #module: ParamHeadersModule | undefined;
 
   constructor(problem: (message: string) => void) {
     this.#problem = problem;
   }
 
   /**
-   * Learns from a result of `tools/list`. Spec 2026-07-28, Streamable HTTP, Custom Headers: a tool whose annotations are
-   * invalid is left out, so that nobody calls it.
+   * Learns from a result of `tools/list`, and removes tools whose annotations are invalid, so that they are not called. Spec
+   * 2026-07-28, Streamable HTTP, Custom Headers.
    */
   async learn(outcome: Outcome): Promise<Outcome> {
     const { tools } = outcome;
     if (!Array.isArray(tools)) return outcome;
-    if (tools.some(wantsHeaders))
-      this.#mirroring ??= await import('../../../protocol/encoding/param-headers.js');
+    if (tools.some(hasParamHeaders))
+      this.#module ??= await import('../../../protocol/encoding/param-headers.js');
     const usable = tools.filter((tool) => this.#learnTool(tool));
     return usable.length === tools.length ? outcome : { ...outcome, tools: usable };
   }
@@ -38,8 +38,8 @@ export class ToolHeaders {
     const { name, inputSchema } = tool;
     if (typeof name !== 'string' || !isObject(inputSchema)) return true;
     this.#paramHeaders.delete(name);
-    if (this.#mirroring === undefined || !wantsHeaders(tool)) return true;
-    const { paramHeaders, problems } = this.#mirroring.findParamHeaders(inputSchema);
+    if (this.#module === undefined || !hasParamHeaders(tool)) return true;
+    const { paramHeaders, problems } = this.#module.findParamHeaders(inputSchema);
     if (problems.length > 0) {
       this.#report(shorten(name, 128), shorten(problems.join(' '), 1000));
       return false;
@@ -50,21 +50,21 @@ export class ToolHeaders {
     return true;
   }
 
-  /** Said once of each tool, however often it is listed. */
+  /** Reports each tool once, however often it is listed. */
   #report(name: string, why: string): void {
-    if (this.#leftOut.has(name) || this.#leftOut.size >= MAX_TOOLS) return;
-    this.#leftOut.add(name);
+    if (this.#skippedTools.has(name) || this.#skippedTools.size >= MAX_TOOLS) return;
+    this.#skippedTools.add(name);
     this.#problem(`Tool ${JSON.stringify(name)} was left out: ${why}`);
   }
 
   /** The headers that a call of this tool must carry. */
   headers({ name, arguments: args }: JsonObject): Record<string, string> | undefined {
     const paramHeaders = this.#paramHeaders.get(name as string);
-    if (paramHeaders === undefined || this.#mirroring === undefined) return undefined;
+    if (paramHeaders === undefined || this.#module === undefined) return undefined;
     const headers: Record<string, string> = {};
     for (const paramHeader of paramHeaders) {
-      const value = this.#mirroring.paramHeaderValue(paramHeader, args);
-      // The server refuses a value of another type than the schema's.
+      const value = this.#module.paramHeaderValue(paramHeader, args);
+      // The server rejects a value of another type than the schema's.
       if (value !== undefined && typeof value !== 'object') {
         headers[`Mcp-Param-${paramHeader.name}`] = encodeHeaderValue(value as string | number | boolean);
       }
@@ -73,7 +73,7 @@ export class ToolHeaders {
   }
 }
 
-function wantsHeaders(tool: unknown): boolean {
+function hasParamHeaders(tool: unknown): boolean {
   return (
     isObject(tool) &&
     isObject(tool['inputSchema']) &&

@@ -1,4 +1,4 @@
-import { Lifetime, type Living } from '../../../async/lifetime.js';
+import { Lifetime, type WithLifetime } from '../../../async/lifetime.js';
 import { type JsonObject, printNotification, type RequestMessage } from '../../../jsonrpc/message.js';
 import type { Auth, Call, HttpFacts, Peer } from '../../../protocol/call.js';
 import type { McpError } from '../../../protocol/errors.js';
@@ -13,7 +13,7 @@ export interface Posted {
 }
 
 /** A call that a POST carries. Expensive members are made when they are first read. */
-export class PostedCall implements Call, Living {
+export class PostedCall implements Call, WithLifetime {
   readonly id: Call['id'];
   readonly method: string;
   readonly params: JsonObject;

@@ -3,7 +3,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface ChildEnvironmentParts {
   /** The environment of this process. */
   readonly inherited: Environment;
-  readonly given: Environment | undefined;
+  /** Variables from the program, which replace inherited ones. */
+  readonly overrides: Environment | undefined;
   readonly windows: boolean;
 }
 
@@ -37,29 +38,29 @@ const windowsNames = new Set([
   'WINDIR',
 ]);
 
-/** The environment for a server that was started by its user's wish but written by somebody else. */
+/** The environment for a server process, which may be a program of a third party: only safe variables are passed on. */
 export function childEnvironment({
   inherited,
-  given = {},
+  overrides = {},
   windows,
 }: ChildEnvironmentParts): Record<string, string> {
-  // Windows takes `Path` and `PATH` for the same: what is given must replace what is inherited.
+  // On Windows `Path` and `PATH` are the same variable, and an override must replace the inherited one.
   const fold = (name: string): string => (windows ? name.toUpperCase() : name);
-  const replaced = new Set(Object.keys(given).map(fold));
+  const replaced = new Set(Object.keys(overrides).map(fold));
   const environment: Record<string, string> = {};
   for (const [name, value] of Object.entries(inherited)) {
     const folded = fold(name);
-    const passed = windows ? windowsNames.has(folded) : posixNames.has(name) || name.startsWith('LC_');
+    const isPassedOn = windows ? windowsNames.has(folded) : posixNames.has(name) || name.startsWith('LC_');
     // A value of this form is a shell's exported function: code, not data.
-    if (passed && value !== undefined && !value.startsWith('()') && !replaced.has(folded)) {
+    if (isPassedOn && value !== undefined && !value.startsWith('()') && !replaced.has(folded)) {
       environment[name] = value;
     }
   }
-  for (const [name, value] of Object.entries(given)) if (value !== undefined) environment[name] = value;
+  for (const [name, value] of Object.entries(overrides)) if (value !== undefined) environment[name] = value;
   return environment;
 }
 
-/** Reads a variable as its platform does: on Windows whatever its case. */
+/** Reads a variable as its platform does: on Windows, names are not case-sensitive. */
 export function variable(environment: Environment, name: string, windows: boolean): string | undefined {
   if (!windows) return environment[name];
   return Object.entries(environment).find(([key]) => key.toUpperCase() === name)?.[1];

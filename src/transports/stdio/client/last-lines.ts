@@ -9,55 +9,55 @@ const MAX_BYTES = 65_536;
 
 type Secrets = Readonly<Record<string, string | undefined>>;
 
-export interface KeptLines {
-  readonly keep: (line: string) => void;
-  /** The lines, fit to be shown: no control characters in them, and none of the secrets. */
+export interface LineExcerpt {
+  readonly add: (line: string) => void;
+  /** The lines for messages: without control characters and secrets. */
   readonly lines: () => string[];
 }
 
-/** Keeps the first and the last lines of an output that may never end. Secrets are shown by their names. */
-export function keptLines(secrets: Secrets): KeptLines {
+/** Keeps the first and the last lines of an output that may never end. Secrets are replaced by their names. */
+export function lineExcerpt(secrets: Secrets): LineExcerpt {
   const first: string[] = [];
   const last: string[] = [];
-  let leftOut = 0;
+  let skipped = 0;
   return {
-    keep(line) {
+    add(line) {
       const text = line.slice(0, LINE_LENGTH);
       if (first.length < FIRST) return void first.push(text);
       last.push(text);
       if (last.length <= LAST) return;
       last.shift();
-      leftOut++;
+      skipped++;
     },
     lines() {
-      const gap = leftOut === 0 ? [] : [`… ${leftOut} line${leftOut === 1 ? '' : 's'} left out …`];
-      const shown = (line: string): string => plain(withoutSecrets(line, secrets));
-      return [...first.map(shown), ...gap, ...last.map(shown)];
+      const gap = skipped === 0 ? [] : [`… ${skipped} line${skipped === 1 ? '' : 's'} left out …`];
+      const toDisplay = (line: string): string => withoutControlCharacters(withoutSecrets(line, secrets));
+      return [...first.map(toDisplay), ...gap, ...last.map(toDisplay)];
     },
   };
 }
 
 export interface LastLines {
   readonly push: (chunk: Uint8Array) => void;
-  /** The stream has ended: what came after the last newline is a line too. */
+  /** Ends the stream: the rest after the last newline is a line too. */
   readonly end: () => void;
-  readonly lines: KeptLines['lines'];
+  readonly lines: LineExcerpt['lines'];
 }
 
 export interface LastLinesParts {
   readonly line: (line: string) => void;
-  /** Values that must not be shown, by the names that are shown in their place. */
+  /** Values that must not be shown, by the names that replace them. */
   readonly secrets: Secrets;
 }
 
 /** Reads the lines of a stream, and keeps some of them. */
 export function lastLines({ line: forward, secrets }: LastLinesParts): LastLines {
   const reader = new LineReader({ maxBytes: MAX_BYTES });
-  const kept = keptLines(secrets);
+  const excerpt = lineExcerpt(secrets);
 
   function take(line: Line): void {
     const text = line.tooLong ? `(a line of more than ${MAX_BYTES} bytes)` : line.text;
-    kept.keep(text);
+    excerpt.add(text);
     forward(text);
   }
 
@@ -67,11 +67,11 @@ export function lastLines({ line: forward, secrets }: LastLinesParts): LastLines
       const last = reader.end();
       if (last !== undefined) take(last);
     },
-    lines: kept.lines,
+    lines: excerpt.lines,
   };
 }
 
-/** Puts names in the place of values. Short values are words that could stand anywhere. */
+/** Replaces secrets by their names. Short values are kept: they may be ordinary words. */
 export function withoutSecrets(text: string, secrets: Secrets): string {
   return Object.entries(secrets).reduce(
     (line, [name, value = '']) => (value.length < 8 ? line : line.replaceAll(value, () => `[${name}]`)),
@@ -79,7 +79,7 @@ export function withoutSecrets(text: string, secrets: Secrets): string {
   );
 }
 
-function plain(line: string): string {
+function withoutControlCharacters(line: string): string {
   return stripVTControlCharacters(line)
     .replace(/\p{Cc}/gu, ' ')
     .trimEnd();

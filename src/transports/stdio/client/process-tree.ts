@@ -6,27 +6,27 @@ import { delay } from '../../../async/delay.js';
 import { systemProgram } from './windows-command.js';
 
 /**
- * A child with all that it has started. Wrappers such as `npx` start the server as a child of their own, and do not always
- * hand on a signal. On POSIX the child leads a process group; on Windows `taskkill` follows the parents.
+ * A child process with all its descendants. Wrappers such as `npx` start the server as a child of their own, and do not always
+ * pass on a signal. On POSIX the child leads a process group; on Windows `taskkill` follows the parents.
  */
 export interface ProcessTree {
   /** Ends the processes that are left: SIGTERM first, then SIGKILL. Resolves when none is left. */
   readonly end: (options: { readonly termMs: number }) => Promise<void>;
 }
 
-/** How a child must be started so that its tree can be ended. */
+/** The options that a child must be started with, so that its tree can be ended. */
 export const treeOptions: { readonly detached: boolean; readonly windowsHide: true } = {
   detached: process.platform !== 'win32',
   windowsHide: true,
 };
 
-// How long the end that nobody can refuse may take: one that hangs in the kernel is not waited for.
+// The time for processes to end after SIGKILL. A process that hangs in the kernel is not waited for.
 const KILL_MS = 1000;
 
 // One listener for all trees: a client may have many servers, and Node warns of more than ten.
 const trees = new Set<ChildProcess>();
 
-/** The tree that begins with a child. Until it has ended, the end of this process ends it. */
+/** The tree of a child. If this process exits before the tree has ended, the tree is killed. */
 export function processTree(child: ChildProcess): ProcessTree {
   if (trees.size === 0) process.on('exit', killAll);
   trees.add(child);
@@ -39,7 +39,7 @@ export function processTree(child: ChildProcess): ProcessTree {
   };
 }
 
-// There is no time to ask, and a server that does not heed the end of its input would keep running forever.
+// There is no time for SIGTERM, and a server that ignores the end of its input would run forever.
 function killAll(): void {
   for (const child of trees) {
     if (process.platform !== 'win32') signalGroup(child, 'SIGKILL');
@@ -50,43 +50,43 @@ function killAll(): void {
 async function endGroup(child: ChildProcess, termMs: number): Promise<void> {
   if (!isGroupAlive(child)) return;
   signalGroup(child, 'SIGTERM');
-  if (await goneWithin(child, termMs)) return;
+  if (await endsWithin(child, termMs)) return;
   signalGroup(child, 'SIGKILL');
-  await goneWithin(child, KILL_MS);
+  await endsWithin(child, KILL_MS);
 }
 
-/** Whether there was anything to signal; 0 only asks. */
+/** Whether there was a process to signal; the signal 0 only checks that. */
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   if (pid === undefined) return false;
   try {
     return process.kill(-pid, signal);
   } catch {
-    // ESRCH: none is left. EPERM: what is left may not be ended by us; macOS says so of zombies.
+    // ESRCH: no process is left. EPERM: the rest may not be signalled by us; on macOS this includes zombies.
     return false;
   }
 }
 
-async function goneWithin(child: ChildProcess, ms: number): Promise<boolean> {
+async function endsWithin(child: ChildProcess, ms: number): Promise<boolean> {
   const deadline = performance.now() + ms;
-  for (let pause = 5; isGroupAlive(child); pause = Math.min(2 * pause, 50)) {
+  for (let pauseMs = 5; isGroupAlive(child); pauseMs = Math.min(2 * pauseMs, 50)) {
     if (performance.now() > deadline) return false;
-    await delay(pause);
+    await delay(pauseMs);
   }
   return true;
 }
 
 function isGroupAlive(child: ChildProcess): boolean {
-  return signalGroup(child, 0) && (process.platform !== 'linux' || hasLiving(`${child.pid}`));
+  return signalGroup(child, 0) && (process.platform !== 'linux' || hasLiveProcess(`${child.pid}`));
 }
 
-// A zombie can still be signalled, and in a container often nobody reaps those that have lost their parent.
-function hasLiving(group: string): boolean {
+// A zombie can still be signalled, and in a container often nothing reaps orphaned zombies.
+function hasLiveProcess(group: string): boolean {
   const entries = readOr([], () => readdirSync('/proc'));
   return entries.some((entry) => {
     const stat = /^\d/.test(entry) ? readOr('', () => readFileSync(`/proc/${entry}/stat`, 'utf8')) : '';
-    // The name comes before, in parentheses, and may be anything.
-    const [state, , itsGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 3);
-    return itsGroup === group && state !== 'Z';
+    // The fields follow the name, which is in parentheses and may contain anything.
+    const [state, , processGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 3);
+    return processGroup === group && state !== 'Z';
   });
 }
 

@@ -8,35 +8,35 @@ import { isBehind } from '../../client/backlog.js';
 import { limitReports } from '../../client/limit-reports.js';
 import { commandName, processName } from '../../client/process-name.js';
 import type { Wire, WireEvents } from '../../client/wire.js';
-import { keptLines, lastLines, withoutSecrets } from './last-lines.js';
+import { lastLines, lineExcerpt, withoutSecrets } from './last-lines.js';
 import { processTree } from './process-tree.js';
 import { type ServerProcess, startFailure, startProcess } from './start-process.js';
 
 export type { ServerProcess } from './start-process.js';
 
 export interface SpawnOptions {
-  /** The longest message that is read. */
+  /** The largest message that is read. */
   readonly maxMessageBytes?: number;
   /** A server that leaves more than this unread is disconnected. */
   readonly maxBufferedBytes?: number;
-  /** How long the server may take to end after the end of its input. */
+  /** The time for the server to exit after the end of its input. */
   readonly exitMs?: number;
-  /** How long it may take after SIGTERM. */
+  /** The time for the server to exit after SIGTERM. */
   readonly termMs?: number;
 }
 
-// The last output of a process is still in its pipes when it has ended; its children may hold the pipes open.
+// When a process has exited, its last output is still in the pipes, and its children may keep the pipes open.
 const DRAIN_MS = 250;
-// A process that ends within this time after one of its pipes is reported by its exit code.
+// If a process exits within this time after it has closed a pipe, its exit code is reported.
 const EXIT_CODE_MS = 500;
 
-/** A server as a child process, a message a line. It is started by `start`; a failure to start is told through `closed`. */
+/** A wire to a child process, a line for each message. `start` starts it; a failure to start is reported by `closed`. */
 export function spawnWire(server: ServerProcess, options: SpawnOptions = {}): Wire {
   let running: Running | undefined;
   let closed = false;
   return {
     send: (text) => running?.send(text),
-    lastWords: () => running?.lastWords() ?? [],
+    lastLines: () => running?.lastLines() ?? [],
     start(events) {
       if (closed) return;
       let child: ChildProcess;
@@ -58,7 +58,7 @@ export function spawnWire(server: ServerProcess, options: SpawnOptions = {}): Wi
 
 interface Running {
   readonly send: (text: string) => void;
-  readonly lastWords: () => readonly string[];
+  readonly lastLines: () => readonly string[];
   readonly close: () => Promise<void>;
 }
 
@@ -71,30 +71,30 @@ interface Parts {
 function run(child: ChildProcess, { server, options, events }: Parts): Running {
   const { maxMessageBytes = 16 * 1024 * 1024, maxBufferedBytes = 64 * 1024 * 1024 } = options;
   const { exitMs = 2000, termMs = 2000 } = options;
-  // Where Node has no file descriptors left, there are not even pipes.
+  // If Node has no file descriptors left, there are no pipes.
   const { stdin, stdout, stderr } = child as Partial<ChildProcess>;
   const secrets = server.env ?? {};
   const tree = processTree(child);
   const reader = new LineReader({ maxBytes: maxMessageBytes });
-  const said = lastLines({ line: forward, secrets });
+  const stderrLines = lastLines({ line: forward, secrets });
   // A program that does not serve prints lines that are not messages: its error, or its usage.
-  const printed = keptLines(secrets);
-  const junk = limitReports(events.problem);
-  let over = false;
+  const stdoutLines = lineExcerpt(secrets);
+  const reportJunk = limitReports(events.problem);
+  let isOver = false;
   let queued = '';
 
   const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve()).on('error', (error) => failed(error, resolve));
+    child.once('exit', () => resolve()).on('error', (error) => onError(error, resolve));
   });
   const closed = new Promise((resolve) => child.once('close', resolve));
   const drained = exited.then(() => settlesWithin(closed, DRAIN_MS));
   stdout?.on('data', (chunk: Buffer) => reader.push(chunk).forEach(take));
-  stdout?.on('error', ignore).once('end', () => void broken('output'));
-  stderr?.on('data', said.push).on('error', ignore);
-  stdin?.on('error', () => void broken('input'));
+  stdout?.on('error', ignore).once('end', () => void onPipeClosed('output'));
+  stderr?.on('data', stderrLines.push).on('error', ignore);
+  stdin?.on('error', () => void onPipeClosed('input'));
   void exited.then(leave);
 
-  function failed(error: Error, resolve: () => void): void {
+  function onError(error: Error, resolve: () => void): void {
     if (child.pid !== undefined) return;
     lose(startFailure(server, error));
     resolve();
@@ -105,32 +105,32 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
     await settlesWithin(drained, 2 * DRAIN_MS);
     const last = reader.end();
     if (last !== undefined) take(last);
-    said.end();
-    lose(whyEnded(server, child, words()));
+    stderrLines.end();
+    lose(whyEnded(server, child, outputLines()));
   }
 
-  // A process that closes a pipe is mostly about to end, and its exit code says more.
-  async function broken(pipe: 'input' | 'output'): Promise<void> {
-    if (over || (await settlesWithin(exited, EXIT_CODE_MS))) return;
-    lose(whyEnded(server, child, words(), `has closed its standard ${pipe} and was therefore ended`));
+  // A process that closes a pipe is usually about to exit, and its exit code is more informative.
+  async function onPipeClosed(pipe: 'input' | 'output'): Promise<void> {
+    if (isOver || (await settlesWithin(exited, EXIT_CODE_MS))) return;
+    lose(whyEnded(server, child, outputLines(), `has closed its standard ${pipe} and was therefore ended`));
   }
 
   function take(line: Line): void {
-    if (over) return;
+    if (isOver) return;
     if (line.tooLong) {
       const { ends } = line;
       const reason = `The server wrote a message of more than ${maxMessageBytes} bytes. It was skipped.`;
       events.tooLong(reason, ends?.isRequest === false ? ends.id : undefined);
     } else if (isMessage(line.text)) events.message(line.text);
     else {
-      printed.keep(line.text);
-      const shown = quote(withoutSecrets(line.text.slice(0, 1000), secrets), 200);
-      junk(`The server wrote a line to its standard output that is not a message: ${shown}`);
+      stdoutLines.add(line.text);
+      const excerpt = quote(withoutSecrets(line.text.slice(0, 1000), secrets), 200);
+      reportJunk(`The server wrote a line to its standard output that is not a message: ${excerpt}`);
     }
   }
 
-  function words(): Words {
-    return { stderr: said.lines(), stdout: printed.lines() };
+  function outputLines(): OutputLines {
+    return { stderr: stderrLines.lines(), stdout: stdoutLines.lines() };
   }
 
   function forward(line: string): void {
@@ -138,7 +138,7 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
     try {
       server.stderr(line);
     } catch (error) {
-      if (!over) events.problem('The listener for standard error has failed', error);
+      if (!isOver) events.problem('The listener for standard error has failed', error);
     }
   }
 
@@ -149,8 +149,8 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
   }
 
   function lose(reason: McpError): void {
-    if (over) return;
-    over = true;
+    if (isOver) return;
+    isOver = true;
     events.closed(reason);
     void finish();
   }
@@ -173,44 +173,49 @@ function run(child: ChildProcess, { server, options, events }: Parts): Running {
 
   return {
     send(text) {
-      if (over) return;
+      if (isOver) return;
       if (isBehind(queued.length + (stdin?.writableLength ?? 0), maxBufferedBytes)) {
-        return lose(whyEnded(server, child, words(), 'does not read its input and was ended'));
+        return lose(whyEnded(server, child, outputLines(), 'does not read its input and was ended'));
       }
-      // The messages of one turn of the event loop leave in one write.
+      // The messages of one turn of the event loop are sent in one write.
       if (queued === '') process.nextTick(flush);
       queued += printLine(text);
     },
-    lastWords: said.lines,
+    lastLines: stderrLines.lines,
     close() {
-      over = true;
+      isOver = true;
       return finish();
     },
   };
 }
 
-/** Anything else that a program may print begins otherwise. */
+/** Whether a line may be a message. Other output rarely begins with a bracket. */
 function isMessage(text: string): boolean {
   const first = text.charCodeAt(0) === 0x7b ? '{' : text.trimStart()[0];
   return first === '{' || first === '[';
 }
 
-interface Words {
+interface OutputLines {
   readonly stderr: readonly string[];
   readonly stdout: readonly string[];
 }
 
-function whyEnded(server: ServerProcess, child: ChildProcess, words: Words, other?: string): McpError {
+function whyEnded(
+  server: ServerProcess,
+  child: ChildProcess,
+  outputLines: OutputLines,
+  other?: string,
+): McpError {
   const { exitCode, signalCode: signal } = child;
   const name = JSON.stringify(processName(server));
   const how = signal === null ? `has ended with exit code ${exitCode}` : `was ended by ${signal}`;
   const output = [
-    ...describeOutput('error', words.stderr),
-    // Junk in the output says something of the end only where there is nothing better.
-    ...(words.stderr.length === 0 ? describeOutput('output', words.stdout) : []),
+    ...describeOutput('error', outputLines.stderr),
+    // Lines that are not messages are shown only if there is nothing better.
+    ...(outputLines.stderr.length === 0 ? describeOutput('output', outputLines.stdout) : []),
   ];
   return new McpError('connection_closed', `The server ${name} ${other ?? how}.${output.join('')}`, {
-    data: { command: commandName(server.command), exitCode, signal, ...words },
+    data: { command: commandName(server.command), exitCode, signal, ...outputLines },
   });
 }
 
@@ -219,5 +224,5 @@ function describeOutput(stream: 'error' | 'output', lines: readonly string[]): r
 }
 
 function ignore(): void {
-  // The end of the process says it.
+  // The end of the process is reported.
 }

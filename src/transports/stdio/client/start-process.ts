@@ -29,7 +29,7 @@ export interface ServerProcess {
 
 const windows = process.platform === 'win32';
 
-/** Starts the process. An immediate failure is thrown, a later one is the child's `error` event: `startFailure` reads both. */
+/** Starts the process. A failure is thrown, or is the child's `error` event: `startFailure` makes an error of either. */
 export function startProcess(server: ServerProcess): ChildProcess {
   const { command, args = [], cwd } = server;
   const env = environmentOf(server);
@@ -76,10 +76,10 @@ function reason(server: ServerProcess, code: string | undefined): string {
 }
 
 function environmentOf({ env }: ServerProcess): Record<string, string> {
-  return childEnvironment({ inherited: process.env, given: env, windows });
+  return childEnvironment({ inherited: process.env, overrides: env, windows });
 }
 
-// Node puts the arguments on its error.
+// Node's error contains the arguments.
 function withoutArguments(error: unknown): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException;
   return code === undefined ? undefined : { code, syscall: syscall?.split(' ', 1)[0] };

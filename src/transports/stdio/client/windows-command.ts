@@ -6,14 +6,14 @@ import { variable } from './child-environment.js';
 
 export interface CommandSearch {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Where relative paths begin. */
+  /** The folder that relative paths start from. */
   readonly cwd: string;
   readonly isFile: (path: string) => boolean;
 }
 
 /**
- * The file that a command means: along PATH, with the endings of PATHEXT. The current folder is not searched unless the command
- * says so: a file that was put there must not take the place of a program.
+ * Finds the file of a command: along PATH, with the endings of PATHEXT. The current folder is searched only if the command is a
+ * path: a file in it must not replace a program.
  */
 export function findWindowsCommand(command: string, search: CommandSearch): string | undefined {
   const { environment, cwd, isFile } = search;
@@ -22,11 +22,11 @@ export function findWindowsCommand(command: string, search: CommandSearch): stri
     .filter(Boolean);
   const folders = /[\\/:]/.test(command)
     ? [cwd]
-    : (variable(environment, 'PATH', true) ?? '').split(';').map(unquoted).filter(Boolean);
-  const own = win32.extname(command).toLowerCase();
+    : (variable(environment, 'PATH', true) ?? '').split(';').map(stripQuotes).filter(Boolean);
+  const extension = win32.extname(command).toLowerCase();
   const names = endings.map((ending) => command + ending.toLowerCase());
   // A file without an ending is not a program: beside `npx.cmd` there is `npx`, a script for other systems.
-  if (endings.some((ending) => ending.toLowerCase() === own)) names.unshift(command);
+  if (endings.some((ending) => ending.toLowerCase() === extension)) names.unshift(command);
   for (const folder of folders) {
     for (const name of names) {
       const path = win32.resolve(cwd, folder, name);
@@ -39,18 +39,18 @@ export function findWindowsCommand(command: string, search: CommandSearch): stri
 export interface WindowsStart {
   readonly file: string;
   readonly args: readonly string[];
-  /** The arguments are quoted already. */
+  /** Whether the arguments are quoted already. */
   readonly verbatim: boolean;
 }
 
-/** How a file that was found is started: programs directly, batch files and the rest through the command interpreter. */
+/** The way to start a file: programs directly, batch files and others through the command interpreter. */
 export function windowsStart(
   file: string,
   args: readonly string[],
   environment: CommandSearch['environment'],
 ): WindowsStart {
   if (/\.(exe|com)$/i.test(file)) return { file, args, verbatim: false };
-  const line = [file, ...args].map(quoted).join(' ');
+  const line = [file, ...args].map(quoteArgument).join(' ');
   return {
     file: systemProgram('cmd.exe', environment),
     // No AutoRun, extensions on and delayed expansion off, whatever the registry says: the quoting relies on it.
@@ -59,22 +59,22 @@ export function windowsStart(
   };
 }
 
-/** A program of Windows itself, by its full path: the first of that name on PATH may be another. */
+/** The full path of a program of Windows: the first of that name on PATH may be another program. */
 export function systemProgram(name: string, environment: CommandSearch['environment']): string {
   const root = variable(environment, 'SYSTEMROOT', true);
   return root === undefined ? name : win32.join(root, 'System32', name);
 }
 
 /**
- * The interpreter reads the line, and then again in the batch file where the arguments are handed on. Within quotes only
- * quotes and percent signs mean anything to it: quotes are doubled, so that their number stays even for either reading, and
- * after each percent sign stands a substring that is empty, so that no variable's name can begin there.
+ * The interpreter reads the line, and reads it again where the batch file passes the arguments on. Within quotes only quotes and
+ * percent signs are special. Quotes are doubled, so that their number is even in both readings. After each percent sign comes
+ * an empty substring, so that no variable's name can begin there.
  */
-function quoted(argument: string): string {
+function quoteArgument(argument: string): string {
   if (/[\r\n\0]/.test(argument)) {
     throw new McpError(
       'connect_failed',
-      'An argument has a line break in it, and a batch file cannot be given one. Start the program itself.',
+      'An argument contains a line break, which cannot be passed to a batch file. Start the program itself.',
     );
   }
   let text = '';
@@ -87,6 +87,6 @@ function quoted(argument: string): string {
   return `"${text}${'\\'.repeat(backslashes)}"`;
 }
 
-function unquoted(folder: string): string {
+function stripQuotes(folder: string): string {
   return folder.trim().replaceAll('"', '');
 }

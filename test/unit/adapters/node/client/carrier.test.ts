@@ -8,7 +8,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { nodeCarrier } from '../../../../../src/adapters/node/client/carrier.js';
 import { type Client, type ConnectOptions, connect, McpError } from '../../../../../src/client.js';
-import type { CarriedRequest, HttpCarrier } from '../../../../../src/transports/http/client/carrier.js';
+import type { CarrierRequest, HttpCarrier } from '../../../../../src/transports/http/client/carrier.js';
 import { type Act, modernServer } from '../../../../support/http/faulty-http.js';
 import type { Body } from '../../../../support/http/http-server.js';
 import { proxyServer } from '../../../../support/http/proxy-server.js';
@@ -283,7 +283,7 @@ describe('the connections of the carrier', () => {
   function carry(
     port: number,
     limits: Parameters<typeof nodeCarrier>[2] = {},
-  ): (more?: Partial<CarriedRequest>) => ReturnType<HttpCarrier['send']> {
+  ): (more?: Partial<CarrierRequest>) => ReturnType<HttpCarrier['send']> {
     const url = new URL(`http://127.0.0.1:${port}/mcp`);
     const carrier = nodeCarrier(url, {}, limits);
     closers.push(() => carrier.close());
@@ -304,7 +304,7 @@ describe('the connections of the carrier', () => {
       }),
     );
     const send = carry(port);
-    const lane = (name: CarriedRequest['lane']): Partial<CarriedRequest> => ({
+    const lane = (name: CarrierRequest['lane']): Partial<CarrierRequest> => ({
       lane: name,
       headers: { 'x-lane': name },
     });

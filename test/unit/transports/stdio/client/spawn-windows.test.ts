@@ -112,7 +112,9 @@ describe('a batch file', () => {
   });
 
   test('cannot get a line break', () => {
-    expect(() => windowsStart('x.cmd', ['a\nb'], environment)).toThrow('a batch file cannot be given one');
+    expect(() => windowsStart('x.cmd', ['a\nb'], environment)).toThrow(
+      'which cannot be passed to a batch file',
+    );
   });
 });
 
@@ -163,7 +165,7 @@ describe('the environment of a process', () => {
       TEMP: 'T',
       USERNAME: '() { x',
     };
-    expect(childEnvironment({ inherited, given: { PATH: 'C:\\b' }, windows: true })).toEqual({
+    expect(childEnvironment({ inherited, overrides: { PATH: 'C:\\b' }, windows: true })).toEqual({
       SystemRoot: 'C:\\Windows',
       TEMP: 'T',
       PATH: 'C:\\b',
@@ -179,7 +181,7 @@ describe('the environment of a process', () => {
       AWS_SECRET_ACCESS_KEY: 's',
       TZ: undefined,
     };
-    expect(childEnvironment({ inherited, given: undefined, windows: false })).toEqual({
+    expect(childEnvironment({ inherited, overrides: undefined, windows: false })).toEqual({
       PATH: '/bin',
       LC_CTYPE: 'C',
       LANG: 'de',
