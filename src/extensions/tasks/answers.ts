@@ -6,9 +6,9 @@ import { isTerminal } from '../../protocol/tasks.js';
 import type { Journal } from '../../server/asking/journal.js';
 import type { AcceptedAnswer } from '../../server/asking/open-questions.js';
 import type { Replay } from '../../server/asking/replay.js';
+import { sizeOf } from '../../server/asking/size.js';
 import type { SavedTask } from './saved-task.js';
 import { savingError } from './saving-errors.js';
-import { jsonBytes } from './task.js';
 
 /** The parts of an `AnswerQueue`. */
 export interface AnswerQueueParts {
@@ -43,13 +43,13 @@ export class AnswerQueue {
     this.#parts.ensureHere();
     if (hasEnded()) return;
     const { task } = saved;
-    const before = task.open;
-    const accepted = acceptAnswers(replay, before, responses);
+    const openBefore = task.open;
+    const accepted = acceptAnswers(replay, openBefore, responses);
     if (accepted.size === 0) return;
     const undo = (): void => {
       for (const { reopen } of accepted.values()) reopen();
       if (hasEnded()) return;
-      const reopened = Object.entries(before).filter(([key]) => accepted.has(key));
+      const reopened = Object.entries(openBefore).filter(([key]) => accepted.has(key));
       saved.change({ open: { ...Object.fromEntries(reopened), ...task.open }, status: 'input_required' });
       // A store may have written the task although it reported a failure.
       saved.saveSoon();
@@ -69,7 +69,7 @@ export class AnswerQueue {
       saved.saveSoon();
     };
     await saved.trySave({ done, undo }).catch((error) => {
-      // The task has ended in the meantime and has no questions any more.
+      // The task has ended in the meantime, so it has no open questions.
       if (isTerminal(saved.visible.status)) return;
       throw savingError('The answers could not be saved, and the questions are open again', error);
     });
@@ -78,7 +78,7 @@ export class AnswerQueue {
   // Each step writes all answers of the task again.
   #checkSize(undo: () => void): void {
     const { journal, maxBytes } = this.#parts;
-    const bytes = jsonBytes([...journal().answers.values()]);
+    const bytes = sizeOf(JSON.stringify([...journal().answers.values()]));
     if (bytes <= maxBytes) return;
     undo();
     throw new McpError(

@@ -75,7 +75,8 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
   async function create(call: Call, work: TaskWork, running?: RunningCall): Promise<Outcome> {
     const principal = principalOf(call);
     if (closing !== undefined) throw shutdownError();
-    if (live.size >= maxTasks) throw new McpError('overloaded', 'Too many tasks are open. Try again later.');
+    if (live.size >= maxTasks)
+      throw new McpError('overloaded', 'Too many tasks are unfinished (tasks.maxTasks). Try again later.');
     quota.check(principal, { isNewTask: true });
     const journal = running === undefined ? newJournal(work.runId) : running.replay.journal(running.ctx.sent);
     const fresh = newTask(call, work, { ttlMs, pollIntervalMs, journal });
@@ -110,7 +111,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
 
   function forget(id: string): void {
     live.delete(id);
-    resumption.ended(id);
+    resumption.onEnd(id);
   }
 
   async function find(id: unknown): Promise<Task | undefined> {
@@ -208,7 +209,11 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
 }
 
 function tasksNotSupported(): McpError {
-  return new McpError('missing_capability', `This call needs a client that declares the extension ${TASKS}`, {
-    data: { requiredCapabilities },
-  });
+  return new McpError(
+    'missing_capability',
+    `This call needs a client that supports tasks: one that declares the extension ${TASKS}`,
+    {
+      data: { requiredCapabilities },
+    },
+  );
 }

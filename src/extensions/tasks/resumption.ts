@@ -12,6 +12,7 @@ import type { LiveTask } from './live-task.js';
 import { Unsaveable } from './saving-errors.js';
 import { readTask, type Task } from './task.js';
 
+/** The parts of a `Resumption`. */
 export interface ResumptionParts {
   /** The tasks in the store. */
   readonly entries: () => AsyncIterable<readonly [string, JsonObject]>;
@@ -33,7 +34,7 @@ export class Resumption {
   #retry: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
   /** The tasks that ended here while the entries were read, because their entries may be older than their end. */
-  #endedMeanwhile: Set<string> | undefined;
+  #endedIds: Set<string> | undefined;
 
   constructor(parts: ResumptionParts) {
     this.#parts = parts;
@@ -47,9 +48,9 @@ export class Resumption {
     return this.#resuming;
   };
 
-  /** A task has ended in this process. */
-  ended(id: string): void {
-    this.#endedMeanwhile?.add(id);
+  /** Called when a task has ended in this process. */
+  onEnd(id: string): void {
+    this.#endedIds?.add(id);
   }
 
   /** Stops resuming tasks. */
@@ -60,20 +61,20 @@ export class Resumption {
 
   async #readAll(): Promise<void> {
     const { entries, idOf, isLive, admit, workOf } = this.#parts;
-    const ended = new Set<string>();
-    this.#endedMeanwhile = ended;
+    const endedIds = new Set<string>();
+    this.#endedIds = endedIds;
     const unfinished: LiveTask[] = [];
     try {
       for await (const [key, json] of entries()) {
         if (this.#isClosed) return;
         const task = this.#read(key, idOf(key), json);
-        if (task === undefined || isLive(task.id) || ended.has(task.id)) continue;
+        if (task === undefined || isLive(task.id) || endedIds.has(task.id)) continue;
         const resumed = admit(task, json);
         if (resumed !== undefined) unfinished.push(resumed);
       }
     } finally {
-      this.#endedMeanwhile = undefined;
-      // Even if the store failed before the last entry: the tasks that were read are not read again.
+      this.#endedIds = undefined;
+      // This runs even if the store failed before the last entry, because the tasks that were read are not read again.
       void resumeTasks(unfinished, { workOf, isClosing: () => this.#isClosed });
     }
   }
@@ -100,38 +101,39 @@ export class Resumption {
 
 /** A task is not run again after this many processes ended while it ran without progress. */
 const MAX_ATTEMPTS = 5;
-/** From this many attempts on, a task may be the one that ends the process, so no other task is started beside it. */
+/** From this many attempts on, a task may be the one that crashes the process, so no other task is started beside it. */
 const SUSPECT_ATTEMPTS = 2;
 
-const AT_ONCE = 32;
+/** The number of tasks that are started at the same time. */
+const LANES = 32;
 /** The time for a task to make progress before the next one is started. */
-const PATIENCE_MS = 1000;
-const PATIENCE_WITH_SUSPECTS_MS = 5000;
+const PROGRESS_MS = 1000;
+const SUSPECT_PROGRESS_MS = 5000;
 
 interface ResumeParts extends Pick<ResumptionParts, 'workOf'> {
   readonly isClosing: () => boolean;
 }
 
 /**
- * Runs unfinished tasks of an earlier process, a few at a time. Tasks that may have ended that process come last and one by one,
- * so that a crash of this process is attributed to the right one.
+ * Runs the unfinished tasks of an earlier process, a few at a time. Tasks that may have crashed that process come last and one by
+ * one, so that a crash of this process is attributed to the right task.
  */
 async function resumeTasks(tasks: readonly LiveTask[], { workOf, isClosing }: ResumeParts): Promise<void> {
   // Divided before any of them runs, because running one changes its count.
   const suspects = tasks.filter(({ task }) => task.attempts >= SUSPECT_ATTEMPTS);
   const others = tasks.filter(({ task }) => task.attempts < SUSPECT_ATTEMPTS);
-  await inLanes(others, { lanes: AT_ONCE, patienceMs: PATIENCE_MS });
-  await inLanes(suspects, { lanes: 1, patienceMs: PATIENCE_WITH_SUSPECTS_MS });
+  await inLanes(others, { lanes: LANES, progressMs: PROGRESS_MS });
+  await inLanes(suspects, { lanes: 1, progressMs: SUSPECT_PROGRESS_MS });
 
   async function inLanes(
-    waiting: readonly LiveTask[],
-    { lanes, patienceMs }: { readonly lanes: number; readonly patienceMs: number },
+    live: readonly LiveTask[],
+    { lanes, progressMs }: { readonly lanes: number; readonly progressMs: number },
   ): Promise<void> {
-    const queue = waiting.values();
+    const queue = live.values();
     const lane = async (): Promise<void> => {
-      for (const live of queue) {
+      for (const task of queue) {
         if (isClosing()) return;
-        await settlesWithin(run(live), patienceMs, { unref: true });
+        await settlesWithin(run(task), progressMs, { unref: true });
       }
     };
     await Promise.all(Array.from({ length: lanes }, lane));
@@ -143,7 +145,7 @@ async function resumeTasks(tasks: readonly LiveTask[], { workOf, isClosing }: Re
     try {
       await live.countAttempt();
     } catch (error) {
-      // Otherwise the task was cancelled, has expired, or is left to the next process.
+      // After any other error the task was cancelled, has expired, or is left to the next process.
       if (error instanceof Unsaveable) live.failWithoutJournal(tooLarge(error));
       return;
     }

@@ -11,11 +11,11 @@ export class Unsaveable extends Error {
 }
 
 /** The error for a client whose request could not be saved. */
-export function savingError(what: string, cause: unknown): McpError {
+export function savingError(problem: string, cause: unknown): McpError {
   if (McpError.is(cause)) return cause;
   if (cause instanceof Unsaveable)
-    return new McpError('invalid_params', `${what}. ${cause.message}`, { cause });
-  return new McpError('overloaded', `${what}. Try again later.`, { cause });
+    return new McpError('invalid_params', `${problem}. ${cause.message}`, { cause });
+  return new McpError('overloaded', `${problem}. Try again later.`, { cause });
 }
 
 /** The error for a client whose request comes during the shutdown. */

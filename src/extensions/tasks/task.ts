@@ -6,6 +6,7 @@ import { principalOf, storableAuth } from '../../protocol/caller.js';
 import { TASK_PROGRESS } from '../../protocol/tables/meta-keys.js';
 import { isTaskStatus, type TaskStatus } from '../../protocol/tasks.js';
 import { type Journal, readJournal, writeJournal } from '../../server/asking/journal.js';
+import { sizeOf } from '../../server/asking/size.js';
 import type { TaskWork } from '../../server/handle/task-host.js';
 import { Unsaveable } from './saving-errors.js';
 
@@ -22,7 +23,7 @@ export interface Task {
   readonly createdAt: number;
   readonly ttlMs: number;
   readonly pollIntervalMs: number;
-  /** The number of processes that have run the task, this one included, since it last made progress. */
+  /** The number of processes that have run the task since it last made progress, this process included. */
   attempts: number;
   updatedAt: number;
   status: TaskStatus;
@@ -124,17 +125,13 @@ export function writeTask(task: Task, maxBytes: number): TaskEntry {
   const json: JsonObject = { ...task, journal: writeJournal(task.journal) };
   let bytes: number;
   try {
-    bytes = jsonBytes(json);
+    bytes = sizeOf(JSON.stringify(json));
   } catch (error) {
     throw new Unsaveable(`It is not JSON. ${error instanceof Error ? error.message : ''}`.trim(), error);
   }
   if (bytes > maxBytes)
     throw new Unsaveable(`The task has ${bytes} bytes; the limit is ${maxBytes} (tasks.maxTaskBytes).`);
   return { task, json, bytes };
-}
-
-export function jsonBytes(value: unknown): number {
-  return new TextEncoder().encode(JSON.stringify(value)).byteLength;
 }
 
 /** Reads the JSON that `writeTask` wrote. Throws if it is something else. */

@@ -196,10 +196,10 @@ export class ReplayState {
 
   journal(sentSoFar: { readonly logCount: number; readonly lastProgress: number | undefined }): Journal {
     const { run } = this.#journal;
-    const held = [...this.#heldAnswers].filter(([key]) => this.#isSameQuestion(key));
+    const heldAnswers = [...this.#heldAnswers].filter(([key]) => this.#isSameQuestion(key));
     return {
       run,
-      answers: held.length === 0 ? this.#answers : new Map([...this.#answers, ...held]),
+      answers: heldAnswers.length === 0 ? this.#answers : new Map([...this.#answers, ...heldAnswers]),
       steps: this.#steps,
       keys: this.#keys,
       changes: this.#changes,

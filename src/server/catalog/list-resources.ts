@@ -28,10 +28,10 @@ export async function listResources(
   const lists = await withContext(call, (ctx) =>
     Promise.all(templates.map(async (template) => entriesOf(template, ctx))),
   );
-  const own = [...registry.resources.values()].map(
+  const fixed = [...registry.resources.values()].map(
     ({ uri, listed }): Entry => ({ uri, toListed: () => listed }),
   );
-  const entries = withoutDuplicates([...own, ...lists.flat()]);
+  const entries = withoutDuplicates([...fixed, ...lists.flat()]);
   const from = start === undefined ? 0 : positionAfter(entries, start);
   const to = from + registry.pageSize;
   const page = entries.slice(from, to).map(({ toListed }) => toListed());

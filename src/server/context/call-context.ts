@@ -62,8 +62,7 @@ export class CallContext<State, User> implements Context<State, User> {
 
   get sent(): SentSoFar {
     const logCount = Math.max(this.#logs?.total ?? 0, this.#inputs.sent?.logCount ?? 0);
-    const hasProgress = this.#lastProgress !== Number.NEGATIVE_INFINITY;
-    return { logCount, lastProgress: hasProgress ? this.#lastProgress : undefined };
+    return { logCount, lastProgress: Number.isFinite(this.#lastProgress) ? this.#lastProgress : undefined };
   }
 
   get signal(): AbortSignal {

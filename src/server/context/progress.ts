@@ -16,10 +16,10 @@ export function readProgress({
   total,
   message,
 }: ProgressArguments): (JsonObject & { readonly progress: number }) | undefined {
-  if (typeof done !== 'number') throw mistake('the first argument must be a number', done);
-  if (total !== undefined && typeof total !== 'number') throw mistake('the total must be a number', total);
+  if (typeof done !== 'number') throw wrongType('the first argument must be a number', done);
+  if (total !== undefined && typeof total !== 'number') throw wrongType('the total must be a number', total);
   if (message !== undefined && typeof message !== 'string')
-    throw mistake('the message must be a string', message);
+    throw wrongType('the message must be a string', message);
   if (!Number.isFinite(done)) return undefined;
   return {
     progress: done,
@@ -28,8 +28,8 @@ export function readProgress({
   };
 }
 
-function mistake(what: string, value: unknown): TypeError {
+function wrongType(problem: string, value: unknown): TypeError {
   return new TypeError(
-    `ctx.progress(): ${what}, not ${value === null ? 'null' : `a value of type ${typeof value}`}.`,
+    `ctx.progress(): ${problem}, not ${value === null ? 'null' : `a value of type ${typeof value}`}.`,
   );
 }

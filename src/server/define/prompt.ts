@@ -68,6 +68,6 @@ export function prompt<Args extends SchemaLike | undefined = undefined, State = 
   definition: PromptDefinition<Args, State, User>,
 ): Prompt<Infer<Args>, State, User> {
   const { run, ...options } = definition;
-  const built: object = { kind: 'prompt', options, run };
-  return built as Prompt<Infer<Args>, State, User>;
+  const result: object = { kind: 'prompt', options, run };
+  return result as Prompt<Infer<Args>, State, User>;
 }

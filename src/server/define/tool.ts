@@ -84,6 +84,6 @@ export function tool<
   definition: ToolDefinition<In, Out, State, User, Returned>,
 ): Tool<(args: Sent<In>) => ToolValue<Out, Returned>, State, User> {
   const { run, load, ...options } = definition;
-  const built: object = { kind: 'tool', options, ...(run && { run }), ...(load && { load }) };
-  return built as ReturnType<typeof tool<In, Out, State, User, Returned>>;
+  const result: object = { kind: 'tool', options, ...(run && { run }), ...(load && { load }) };
+  return result as ReturnType<typeof tool<In, Out, State, User, Returned>>;
 }

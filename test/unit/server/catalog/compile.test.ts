@@ -70,6 +70,12 @@ describe('mistakes in definitions', () => {
     }
   });
 
+  it('say how to write a custom method, for which there is no function', () => {
+    expect(() => createServer({ ...quiet, methods: { 'acme/search': (() => ({})) as never } })).toThrow(
+      'method "acme/search": it is not a definition; write { run: (params, ctx) => … }',
+    );
+  });
+
   it('make a single sentence if there is only one', () => {
     expect(() => createServer({ ...quiet, tools: { 'a b': tool({ run: () => 1 }) } })).toThrow(
       /^A mistake in the server's definition: tool "a b": a tool name has 1 to 128 characters/,
