@@ -83,10 +83,10 @@ export function makeConnect(runtime: Runtime): Connect {
       case 'list':
         return connectFirst(flatten(resolved.targets), options);
       case 'config':
-        return group(resolved.config, options);
+        return connectToAll(resolved.config, options);
       case 'config-file': {
         const { readConfig = unsupported('read a file') } = runtime;
-        return group(await readConfig(resolved.path), options);
+        return connectToAll(await readConfig(resolved.path), options);
       }
       case 'script': {
         const { script = unsupported('start a process') } = runtime;
@@ -105,7 +105,7 @@ export function makeConnect(runtime: Runtime): Connect {
     }
   }
 
-  async function group(config: McpConfig, options: ConnectOptions): Promise<Client> {
+  async function connectToAll(config: McpConfig, options: ConnectOptions): Promise<Client> {
     const { connectGroup } = await import('./group/group.js');
     return connectGroup(config, options, connect);
   }

@@ -32,6 +32,7 @@ export async function listen(group: Membership, call: Call): Promise<Outcome> {
   return { resultType: 'complete', _meta: { [SUBSCRIPTION_ID]: call.id } };
 }
 
+/** One stream of changes, made of the subscriptions to the members. */
 class GroupStream implements Listener {
   readonly #group: Membership;
   readonly #call: Call;
