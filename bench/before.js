@@ -1,10 +1,10 @@
-// Contenders of another build, measured in the same turns: `--against <checkout>`.
+// Contenders of another build, measured in the same rounds: `--against <checkout>`.
 
-/** What is measured of both builds is called so in the other one. */
+/** The suffix of the other build's contenders. */
 export const BEFORE = '@before';
 
 /**
- * The contenders, and those of fullmcp's once more with the other build.
+ * The contenders, and those of fullmcp again with the other build.
  * @param {readonly string[]} names
  * @param {string | undefined} against The other build's `dist`.
  * @param {(name: string) => boolean} [isOurs]

@@ -1,5 +1,5 @@
-// What is promised (docs: architecture, budgets), as figures of one run. Times and counts of one machine mean nothing on
-// another; what one server needs over another, measured side by side, does.
+// The budgets, as figures of one run. Absolute times and counts of one machine mean nothing on another; the ratio of two
+// programs that are measured side by side does.
 
 import { BEFORE } from './before.js';
 
@@ -36,14 +36,14 @@ export function rows({ http, inProcess, stdio, client, coldStart, heap }, compar
       better: 'more',
     },
     {
-      what: 'HTTP tools/call with 50 tools, of the figure with one',
+      what: 'HTTP tools/call with 50 tools, of the same with one tool',
       ...figures((who) => 100 * http.ratio('perCpuSecond', who.replace(/^\w+/, '$&50'), who)),
       unit: '%',
       budget: 95,
       better: 'more',
     },
     {
-      what: 'call inside the process, of printing and reading its messages',
+      what: 'in-process call, of printing and parsing its messages',
       ...figures((who) => inProcess.ratio('microseconds', who, 'floor')),
       unit: '×',
       budget: IN_PROCESS,
@@ -57,21 +57,21 @@ export function rows({ http, inProcess, stdio, client, coldStart, heap }, compar
       better: 'less',
     },
     {
-      what: 'stdio, one at a time, over a bare echo',
+      what: 'stdio, one call at a time, over a bare echo',
       ...figures((who) => stdio.ratio('sequential', who, 'floor')),
       unit: '×',
       budget: 1.3,
       better: 'less',
     },
     {
-      what: 'stdio, 1000 under way, messages per second of a bare echo',
+      what: 'stdio, 1000 concurrent calls, messages/s of a bare echo',
       ...figures((who) => 100 * stdio.ratio('pipelined', 'floor', who)),
       unit: '%',
       budget: 60,
       better: 'more',
     },
     {
-      what: 'client, HTTP, 32 under way, calls per second of bare node:http',
+      what: 'client, HTTP, 32 concurrent calls, calls/s of bare node:http',
       ...figures((who) => 100 * client.http.ratio('busy', 'floor', who)),
       unit: '%',
       budget: 70,
@@ -91,8 +91,8 @@ export function rows({ http, inProcess, stdio, client, coldStart, heap }, compar
       better: 'more',
     },
     ...[
-      ['sequential', 'client, stdio, one at a time, calls per second of bare lines'],
-      ['busy', 'client, stdio, 32 under way, calls per second of bare lines', 60],
+      ['sequential', 'client, stdio, one call at a time, calls/s of bare lines'],
+      ['busy', 'client, stdio, 32 concurrent calls, calls/s of bare lines', 60],
       ['busyCpu', '  the same per CPU second of the client'],
     ].map(([figure, what, budget]) => ({
       what: String(what),
@@ -102,21 +102,21 @@ export function rows({ http, inProcess, stdio, client, coldStart, heap }, compar
       better: /** @type {const} */ ('more'),
     })),
     {
-      what: 'cold start to first answer, over a bare echo',
+      what: 'cold start to first response, over a bare echo',
       ...figures((who) => coldStart.ratio('milliseconds', who, 'floor'), 'plain'),
       unit: '×',
       budget: COLD_START,
       better: 'less',
     },
     {
-      what: 'the same with schemas of zod, over a bare echo that loads zod',
+      what: 'the same with zod schemas, over a bare echo that loads zod',
       ...figures((who) => coldStart.ratio('milliseconds', who, 'zod')),
       unit: '×',
       better: 'less',
     },
     ...[
       ['session', 'heap of an idle session', 2, 0.5],
-      // Its last events are kept for five minutes more, for a client that comes back.
+      // Its last events are kept for five more minutes, for a client that reconnects.
       ['standing', 'heap of a session with its GET stream', 10, 1],
       ['listen', 'heap of a subscriptions/listen stream', 10, 0.5],
     ].flatMap(([kind, what, budget, most]) => [
@@ -129,7 +129,7 @@ export function rows({ http, inProcess, stdio, client, coldStart, heap }, compar
         better: /** @type {const} */ ('less'),
       },
       {
-        what: '  left of it when the client is gone',
+        what: '  remaining after the client has disconnected',
         value: kB(Math.max(0, heap.fullmcp[kind].left)),
         official: kB(Math.max(0, heap.official[kind].left)),
         unit: 'kB',

@@ -7,7 +7,7 @@ export function serverPath(name) {
   return fileURLToPath(new URL(`./servers/${name}.js`, import.meta.url));
 }
 
-/** @typedef {{ args?: string[], execArgv?: string[], dist?: string | undefined }} ForkOptions `dist`: the build to measure, where it is another one. */
+/** @typedef {{ args?: string[], execArgv?: string[], dist?: string | undefined }} ForkOptions `dist`: the build to measure. Default: this one. */
 
 /**
  * Starts a server that answers questions over IPC, and waits until it is ready.
@@ -19,7 +19,7 @@ export function startServer(name, options) {
 }
 
 /**
- * Starts a client that makes calls when told over IPC, and waits until it is connected.
+ * Starts a client that makes calls on request over IPC, and waits until it is connected.
  * @param {string} name
  * @param {ForkOptions} [options]
  */
@@ -64,5 +64,5 @@ export function spawnStdio(name, dist) {
 
 async function diedEarly(child, path) {
   const [code] = await once(child, 'exit');
-  throw new Error(`${path} ended with ${code} before it was ready`);
+  throw new Error(`${path} exited with code ${code} before it was ready.`);
 }

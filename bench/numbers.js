@@ -6,33 +6,33 @@ function median(values) {
 }
 
 /**
- * Runs the contenders in turn, round after round, so that what disturbs the machine disturbs them alike. They are
- * compared round by round, and of those comparisons the median counts.
+ * Runs the contenders in turn, round after round, so that a disturbance of the machine affects them alike. They are
+ * compared round by round, and the median of those comparisons counts.
  * @param {Record<string, () => Promise<Record<string, number>>>} contenders
  * @param {number} rounds
  */
 export async function interleaved(contenders, rounds) {
   /** @type {Record<string, Record<string, number[]>>} */
-  const seen = {};
+  const samples = {};
   for (let round = 0; round < rounds; round++) {
     for (const [name, run] of inTurn(Object.entries(contenders), round)) {
       for (const [figure, value] of Object.entries(await run())) {
-        seen[name] ??= {};
-        seen[name][figure] ??= [];
-        seen[name][figure].push(value);
+        samples[name] ??= {};
+        samples[name][figure] ??= [];
+        samples[name][figure].push(value);
       }
     }
   }
-  const compared = (compare) => (figure, one, other) =>
-    median(seen[one][figure].map((value, round) => compare(value, seen[other][figure][round])));
+  const medianOf = (compare) => (figure, one, other) =>
+    median(samples[one][figure].map((value, round) => compare(value, samples[other][figure][round])));
   return {
-    medians: mapValues(seen, (figures) => mapValues(figures, median)),
-    ratio: compared((value, other) => value / other),
-    difference: compared((value, other) => value - other),
+    medians: mapValues(samples, (figures) => mapValues(figures, median)),
+    ratio: medianOf((value, other) => value / other),
+    difference: medianOf((value, other) => value - other),
   };
 }
 
-// Who comes after a heavy neighbour changes from round to round.
+// Each round starts with another contender, so that none always follows a heavy one.
 function inTurn(list, round) {
   const first = round % list.length;
   return [...list.slice(first), ...list.slice(0, first)];

@@ -1,4 +1,4 @@
-// The one request that everybody is sent, and the answer that the floor gives, byte for byte what fullmcp gives.
+// The request that every contender gets, and the response of the bare floor, which is byte for byte that of fullmcp.
 
 export const revision = '2026-07-28';
 export const info = { name: 'bench', version: '1.0.0' };

@@ -1,5 +1,5 @@
-// fullmcp, the official SDK and the bare floor, measured in turns in one run. --quick takes a fifth of the time;
-// --against <checkout> measures another build of fullmcp in the same turns.
+// Measures fullmcp, the official SDK and the bare floor in turn, in one run. --quick takes a fifth of the time;
+// --against <checkout> measures another build of fullmcp in the same rounds.
 import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -39,17 +39,19 @@ const table = rows(measured, against !== undefined);
 console.log(`\n${line('', 'fullmcp', 'budget', 'official', against && 'before')}`);
 for (const row of table) {
   const { what, value, before, official, budget, unit, better } = row;
-  const limit = budget === undefined ? '' : `${better === 'more' ? '≥' : '≤'} ${shown(budget)} ${unit}`;
+  const limit = budget === undefined ? '' : `${better === 'more' ? '≥' : '≤'} ${format(budget)} ${unit}`;
   const missed = isMet(row) ? '' : '  MISSED';
-  const was = before === undefined ? undefined : `${shown(before)} ${unit}`;
-  console.log(line(what, `${shown(value)} ${unit}`, limit, `${shown(official)} ${unit}`, was) + missed);
+  const previous = before === undefined ? undefined : `${format(before)} ${unit}`;
+  console.log(
+    line(what, `${format(value)} ${unit}`, limit, `${format(official)} ${unit}`, previous) + missed,
+  );
 }
 for (const name of ['floor', 'fullmcp']) {
   const { perSecond, perCpuSecond, serverBusy, clientBusy } = measured.http.medians[name];
   const [wall, cpu] = [perSecond, perCpuSecond].map((count) => Math.round(count));
   const [server, client] = [serverBusy, clientBusy].map((share) => Math.round(share * 100));
   console.log(
-    `${name}: ${wall} requests/s, ${cpu} per CPU second; server at ${server} %, client at ${client} % of a core`,
+    `${name}: ${wall} requests/s, ${cpu} requests per CPU second; the server used ${server} % of a core, the client ${client} %`,
   );
 }
 
@@ -76,7 +78,9 @@ function otherBuild() {
   if (at === -1) return undefined;
   const dist = resolve(process.env.INIT_CWD ?? process.cwd(), process.argv[at + 1] ?? '', 'dist');
   if (existsSync(`${dist}/index.js`)) return dist;
-  throw new Error(`--against wants a checkout that is built, and there is no ${dist}/index.js`);
+  throw new Error(
+    `--against needs a checkout that is built, but ${dist}/index.js does not exist. Build it first.`,
+  );
 }
 
 /**
@@ -85,7 +89,7 @@ function otherBuild() {
  */
 function run(command, args) {
   const { status } = spawnSync(command, args, { cwd: here, stdio: 'inherit' });
-  if (status !== 0) throw new Error(`\`${command} ${args.join(' ')}\` failed`);
+  if (status !== 0) throw new Error(`\`${command} ${args.join(' ')}\` failed.`);
 }
 
 /**
@@ -101,7 +105,9 @@ async function step(name, work) {
 }
 
 function mapMedians(measures) {
-  return Object.fromEntries(Object.entries(measures).map(([name, found]) => [name, found.medians ?? found]));
+  return Object.fromEntries(
+    Object.entries(measures).map(([name, figures]) => [name, figures.medians ?? figures]),
+  );
 }
 
 function line(what, value, budget, official, before = '') {
@@ -109,7 +115,7 @@ function line(what, value, budget, official, before = '') {
   return `${what.padEnd(64)}${figures.join('')}`.trimEnd();
 }
 
-function shown(value) {
+function format(value) {
   return value >= 100 ? value.toFixed(0) : value.toFixed(value >= 10 ? 1 : 2);
 }
 

@@ -1,4 +1,4 @@
-// Compiles src to build/modules, joins that to dist, and compiles examples to build/examples. Does nothing when nothing
+// Compiles src to build/modules, bundles that into dist, and compiles examples to build/examples. Does nothing if nothing has
 // changed; --force builds anyway.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -25,7 +25,7 @@ async function build() {
   rmSync('build', { recursive: true, force: true });
   compile('tsconfig.build.json');
   dropPrivateTypes();
-  await join();
+  await bundleEntries();
   const hasExamples = inputs.some((file) => /^examples\/.*\.ts$/.test(file));
   if (hasExamples && existsSync('examples/tsconfig.json')) compile('examples/tsconfig.json');
   mkdirSync('build', { recursive: true });
@@ -33,10 +33,10 @@ async function build() {
 }
 
 /**
- * Joins the modules behind each entry. Node takes most of a millisecond to find and open a module, and a server has a
- * hundred of them: as they are, they would cost more than everything else at its start. Types stay one file per module.
+ * Bundles the modules behind each entry. Node takes most of a millisecond to find and open a module, and a server has a
+ * hundred of them: separate, they would cost more than the rest of its start. Types stay one file per module.
  */
-async function join() {
+async function bundleEntries() {
   const entries = filesUnder('src').filter((file) => /^src\/[^/]+\.ts$/.test(file));
   const bundle = await rolldown({
     input: Object.fromEntries(
@@ -44,7 +44,7 @@ async function join() {
     ),
     external: (id) => !/^[./]/.test(id) && !id.startsWith('build/'),
     platform: 'neutral',
-    // Without it, a comment before each module names a file that is not in the package.
+    // Otherwise, a comment before each module would name a file that is not in the package.
     experimental: { attachDebugInfo: 'none' },
   });
   await bundle.write({
@@ -53,14 +53,14 @@ async function join() {
     chunkFileNames: 'chunks/[name]-[hash].js',
     // Doc comments are in the types, where editors look for them.
     comments: { legal: true, annotation: true, jsdoc: false },
-    // Local variables get short names, which saves an eighth of the package. Functions, classes and lines keep theirs, so that stack
+    // Local variables get short names, which saves an eighth of the package. Functions, classes and lines are kept, so that stack
     // traces read as in the source.
     minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: false } },
   });
   await bundle.close();
 }
 
-/** Deletes the types of modules that no entry's types lead to: users of the package can never reach them. */
+/** Deletes the types of modules that the types of no entry import: users of the package can never reach them. */
 function dropPrivateTypes() {
   /** @type {Set<string>} */
   const reached = new Set();
@@ -83,7 +83,7 @@ function dropPrivateTypes() {
  */
 async function alone(work) {
   const lock = 'node_modules/.fullmcp-build';
-  const givenUp = Date.now() + 120_000;
+  const deadline = Date.now() + 120_000;
   for (;;) {
     try {
       mkdirSync(lock);
@@ -91,7 +91,7 @@ async function alone(work) {
     } catch (error) {
       if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;
       // A process that has held the lock for this long has died.
-      if (Date.now() > givenUp) break;
+      if (Date.now() > deadline) break;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     }
   }
@@ -111,7 +111,9 @@ function compile(project) {
     stdio: ['ignore', process.stderr, process.stderr],
   });
   if (status === 0) return;
-  console.error(`The build stopped: ${project} does not compile. Fix the errors above and run it again.`);
+  console.error(
+    `The build stopped: ${project} does not compile. Fix the errors above and run the build again.`,
+  );
   process.exit(1);
 }
 

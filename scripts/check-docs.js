@@ -1,4 +1,4 @@
-// Every export of every entry, and every member of what they export, has a doc comment: the editor shows it on hover.
+// Checks that every export of every entry, and every member of an export, has a doc comment, which editors show on hover.
 import { relative } from 'node:path';
 import ts from 'typescript-5.9';
 import { conclude, root } from './files.js';
@@ -14,8 +14,9 @@ let exported = 0;
 
 for (const { exports } of entries) for (const symbol of exports) checkExport(symbol);
 failures.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
-if (failures.length > 0) failures.push(`${failures.length} of ${seen.size} have no doc comment.`);
-conclude(failures, `${exported} exports and ${seen.size - exported} members have a doc comment`);
+if (failures.length > 0)
+  failures.push(`${failures.length} of ${seen.size} declarations have no doc comment. Write one for each.`);
+conclude(failures, `${exported} exports and ${seen.size - exported} members have doc comments`);
 
 /** @param {ts.Symbol} symbol */
 function checkExport(symbol) {

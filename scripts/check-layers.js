@@ -1,5 +1,5 @@
-// Holds the layers and the rooms: which folder may import which, no circles, where Node and third parties may be named, where
-// revisions are compared, how many files a folder has. Also holds the table of docs/architecture.md; `--write` writes it there.
+// Enforces the layers and the rooms: which folder may import which, no circles, where Node and third parties may be named, where
+// revisions are compared, how many files a folder has. Also checks the table in docs/architecture.md; `--write` updates it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { conclude, filesUnder, root } from './files.js';
 import { layerFailures, readModule, widthFailures } from './layer-failures.js';
@@ -15,19 +15,18 @@ const modules = files
 
 conclude(
   [...layerFailures(modules), ...widthFailures(files), ...pageFailures()],
-  `${modules.length} files keep their layers and rooms; no file and no folder imports itself by a way round`,
+  `${modules.length} files keep to their layers and rooms, without a circle of imports`,
 );
 
 /** @returns {string[]} */
 function pageFailures() {
   const page = readFileSync(PAGE, 'utf8');
   const current = withTable(page);
-  if (current === undefined) return [`${PAGE} has no <!-- layers --> … <!-- /layers -->. Add the two lines.`];
+  if (current === undefined)
+    return [`${PAGE} has no <!-- layers --> … <!-- /layers -->. Add these two lines.`];
   if (current === page) return [];
   if (!process.argv.includes('--write'))
-    return [
-      `The table in ${PAGE} is not the one in scripts/layers.js. Run scripts/check-layers.js with --write.`,
-    ];
+    return [`The table in ${PAGE} differs from scripts/layers.js. Run: node scripts/check-layers.js --write`];
   writeFileSync(PAGE, current);
   return [];
 }

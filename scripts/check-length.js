@@ -1,4 +1,4 @@
-// Files aim at 50 to 250 lines: one idea each.
+// Checks the length of files: 50 to 250 lines are the aim, one idea each.
 import { readFileSync } from 'node:fs';
 import { conclude, filesUnder, root } from './files.js';
 
@@ -14,6 +14,8 @@ const tooLong = long.filter(({ lines }) => lines > FAIL_ABOVE);
 
 for (const { file, lines } of long) if (lines <= FAIL_ABOVE) console.log(`note: ${file} has ${lines} lines`);
 conclude(
-  tooLong.map(({ file, lines }) => `${file} has ${lines} lines; at most ${FAIL_ABOVE}. Split it by idea.`),
+  tooLong.map(
+    ({ file, lines }) => `${file} has ${lines} lines; at most ${FAIL_ABOVE} are allowed. Split it by idea.`,
+  ),
   `${lengths.length} files, ${long.length} of them above ${NOTE_ABOVE} lines`,
 );

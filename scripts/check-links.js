@@ -1,5 +1,5 @@
-// Every link of README and the pages leads to a file, and to a heading where it names one. A page of the package links only to
-// files of the package: a reader in node_modules has nothing else. Web addresses are not fetched.
+// Checks that every link of README and the pages leads to a file, and to a heading if it names one. A packed page links only to
+// packed files: a reader in node_modules has no others. Web addresses are not fetched.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { conclude, filesUnder, readManifest, root } from './files.js';
@@ -23,7 +23,7 @@ for (const page of pages) {
     if (problem !== undefined) failures.push(`${page}:${line} links to ${target}, ${problem}`);
   }
 }
-conclude(failures, `${count} links of ${pages.length} pages lead somewhere`);
+conclude(failures, `${count} links on ${pages.length} pages have a target`);
 
 /** @param {string} page @param {string} target @returns {string | undefined} */
 function problemOf(page, target) {
@@ -37,7 +37,7 @@ function problemOf(page, target) {
   return undefined;
 }
 
-/** Whether "files" of package.json takes a file; the last pattern that matches decides. @param {string} file */
+/** Whether "files" of package.json includes a file; the last pattern that matches decides. @param {string} file */
 function isPacked(file) {
   const last = patterns.findLast((pattern) => matches(file, pattern.replace(/^!/, '')));
   return last !== undefined && !last.startsWith('!');
@@ -53,15 +53,15 @@ function matches(file, pattern) {
 
 /** @param {string} file */
 function anchorsOf(file) {
-  const known = anchors.get(file);
-  if (known !== undefined) return known;
+  const cached = anchors.get(file);
+  if (cached !== undefined) return cached;
   const slug = slugger();
   const headings = withoutCode(readFileSync(file, 'utf8'))
     .split('\n')
     .flatMap((line) => /^#{1,6} (.+)$/.exec(line)?.[1] ?? []);
-  const found = new Set(headings.map(slug));
-  anchors.set(file, found);
-  return found;
+  const slugs = new Set(headings.map(slug));
+  anchors.set(file, slugs);
+  return slugs;
 }
 
 /** @param {string} text */

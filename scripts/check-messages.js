@@ -1,4 +1,4 @@
-// The messages that docs/troubleshooting.md explains are those of the source: `…` stands for a value, and the parts between
+// Checks that the messages which docs/troubleshooting.md explains are in the source: `…` stands for a value, and the parts between
 // must be in the strings of one file.
 import { readFileSync } from 'node:fs';
 import { conclude, filesUnder, root } from './files.js';
@@ -25,7 +25,7 @@ readFileSync(PAGE, 'utf8')
     if (message === undefined || parts.length === 0) {
       failures.push(`${PAGE}:${i + 1} has no message in its first cell. Write it in backticks.`);
     } else if (!sources.some((text) => parts.every((part) => text.includes(part)))) {
-      failures.push(`${PAGE}:${i + 1} no file of src says "${message}". Correct the row, or remove it.`);
+      failures.push(`${PAGE}:${i + 1} no file of src contains "${message}". Correct the row, or remove it.`);
     }
   });
 conclude(failures, `${count} messages of ${PAGE} are in the source`);

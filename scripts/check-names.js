@@ -1,4 +1,4 @@
-// Holds one name to one thing: no two modules of src declare and export a type of the same name. Re-exports do not count.
+// Checks that one name means one thing: no two modules of src export types of the same name. Re-exports do not count.
 import { readFileSync } from 'node:fs';
 import ts from 'typescript-5.9';
 import { conclude, filesUnder, root } from './files.js';
@@ -14,11 +14,8 @@ for (const file of filesUnder('src').filter((path) => path.endsWith('.ts'))) {
 
 const failures = [...homes]
   .filter(([, files]) => files.size > 1)
-  .map(
-    ([name, files]) =>
-      `${[...files].join(' and ')} export a type ${name} each. Give one of them another name.`,
-  );
-conclude(failures, `${homes.size} exported type names, each with one meaning.`);
+  .map(([name, files]) => `${[...files].join(' and ')} both export a type ${name}. Rename one of them.`);
+conclude(failures, `${homes.size} exported type names each have one meaning`);
 
 /** @param {ts.SourceFile} source @returns {string[]} */
 function exportedTypes(source) {

@@ -1,4 +1,4 @@
-// Checks the tarball as a user's tools will: publint for the manifest, attw for the types.
+// Checks the tarball as the tools of a user do: publint checks the manifest, attw the types.
 import { spawnSync } from 'node:child_process';
 import { conclude, root } from './files.js';
 import { withPackage } from './pack.js';
@@ -8,8 +8,8 @@ process.chdir(root);
 const failures = [];
 
 withPackage(({ tarball }) => {
-  look('publint', ['node_modules/publint/src/cli.js', 'run', tarball, '--strict']);
-  look('attw', [
+  runTool('publint', ['node_modules/publint/src/cli.js', 'run', tarball, '--strict']);
+  runTool('attw', [
     'node_modules/@arethetypeswrong/cli/dist/index.js',
     tarball,
     '--profile',
@@ -18,10 +18,10 @@ withPackage(({ tarball }) => {
     'ascii',
   ]);
 });
-conclude(failures, 'publint and attw find nothing');
+conclude(failures, 'publint and attw report no problems');
 
 /** @param {string} name @param {string[]} args */
-function look(name, args) {
+function runTool(name, args) {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   if (status !== 0)
     failures.push(`${name} rejects the package. Fix exports, files or types:\n${stdout}${stderr}`);

@@ -1,4 +1,4 @@
-// Holds the budgets of the package, and keeps Node, third parties and eval out of entries where they do not belong.
+// Enforces the size budgets of the package, and keeps Node, third parties and eval out of entries where they do not belong.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ const INSTALLED_PACKAGES = 4;
 const INSTALLED_BYTES = 3_000_000;
 /** The code that an import of the entry loads, our files and dependencies together, as shipped, and gzipped. */
 const ENTRY_GZIP_BYTES = { 'dist/index.js': 85_000, 'dist/http.js': 45_000 };
-/** These run on every runtime. */
+/** Entries that run on every runtime. */
 const PORTABLE_ENTRIES = [
   'dist/index.js',
   'dist/http.js',
@@ -21,7 +21,7 @@ const PORTABLE_ENTRIES = [
   'dist/client.js',
   'dist/client-web.js',
 ];
-/** The client for browsers, minified and gzipped: what a page loads to connect, and with all that may be loaded later. */
+/** The client for browsers, minified and gzipped: the part that a page loads to connect, and all parts together. */
 const BROWSER_ENTRY = 'dist/client-web.js';
 const BROWSER_GZIP_BYTES = { atOnce: 25_000, inAll: 72_000 };
 const NODE_ONLY_PACKAGES = ['ws'];
@@ -50,7 +50,7 @@ checkEval();
 for (const entry of PORTABLE_ENTRIES) checkPortable(entry);
 for (const [entry, budget] of Object.entries(ENTRY_GZIP_BYTES)) checkEntrySize(entry, budget);
 await checkBrowser();
-conclude(failures, 'the package keeps its budgets');
+conclude(failures, 'the package is within its budgets');
 
 /** @param {import('./pack.js').Packed} packed */
 function checkTarball({ files, unpackedSize }) {
@@ -61,7 +61,7 @@ function checkTarball({ files, unpackedSize }) {
   }
   for (const path of MUST_BE_PACKED) {
     if (!paths.includes(path))
-      failures.push(`The tarball lacks ${path}. Write it, or add it to "files" in package.json.`);
+      failures.push(`The tarball does not contain ${path}. Write it, or add it to "files" in package.json.`);
   }
   budget('The package, unpacked,', unpackedSize, UNPACKED_BYTES);
 }
@@ -74,14 +74,14 @@ function checkFootprint(ownBytes) {
   if (count > INSTALLED_PACKAGES) {
     const names = dependencies.map((folder) => relative('node_modules', folder)).join(', ');
     failures.push(
-      `An install brings ${count} packages, at most ${INSTALLED_PACKAGES}. Drop one of: ${names}.`,
+      `An install brings ${count} packages; at most ${INSTALLED_PACKAGES} are allowed. Remove one of: ${names}.`,
     );
   }
   budget(`An install (${count} packages)`, bytes, INSTALLED_BYTES);
 }
 
 /**
- * The folders of a package's dependencies and of theirs; optional peers are not installed with it.
+ * The folders of a package's dependencies, direct and indirect. Optional peers are not installed with the package.
  * @param {string} folder
  * @param {Set<string>} [seen]
  * @returns {string[]}
@@ -102,7 +102,7 @@ function checkEval() {
   for (const file of filesUnder('dist').filter((path) => path.endsWith('.js'))) {
     for (const { line } of evalsOf(tokenize(readFileSync(file, 'utf8')))) {
       failures.push(
-        `${file}:${line} makes code from a string. Edge runtimes refuse that: write it as a function.`,
+        `${file}:${line} compiles code from a string, which edge runtimes reject. Write a function instead.`,
       );
     }
   }
@@ -118,13 +118,13 @@ function checkPortable(entry) {
     for (const { specifier, line } of importsOf(tokens)) {
       if (!specifier.startsWith('node:') && !NODE_ONLY_PACKAGES.includes(specifier)) continue;
       failures.push(
-        `${file}:${line} imports ${specifier}, ${way}. That entry must run everywhere: cut the way to it.`,
+        `${file}:${line} imports ${specifier}, ${way}. That entry must run everywhere: remove an import on that path.`,
       );
     }
     const evals = file.startsWith('dist/') ? [] : evalsOf(tokens);
     for (const { text, line } of [...globalsOf(tokens, 'process', 'Buffer'), ...evals]) {
       failures.push(
-        `${file}:${line} uses ${text}, ${way}. That entry must run everywhere: cut the way to it.`,
+        `${file}:${line} uses ${text}, ${way}. That entry must run everywhere: remove an import on that path.`,
       );
     }
   }
@@ -188,11 +188,13 @@ function staticCode(output) {
 function budget(what, bytes, most) {
   console.log(`${what} is ${kilobytes(bytes)} of ${kilobytes(most)}`);
   if (bytes > most)
-    failures.push(`${what} is ${kilobytes(bytes)}, at most ${kilobytes(most)}. Load less, or load it later.`);
+    failures.push(
+      `${what} is ${kilobytes(bytes)}; at most ${kilobytes(most)} are allowed. Load less, or load it later.`,
+    );
 }
 
 /**
- * The files an entry loads by static imports, each with the way to it.
+ * The files that an entry loads by static imports, each with the path to it.
  * @param {string} entry
  * @returns {Map<string, string[]>}
  */

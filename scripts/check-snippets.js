@@ -1,5 +1,5 @@
-// Docs are code: each ```ts block in README.md and docs/ is a file, or a region of one, that compiles and runs.
-// --write puts the files' text into the pages. docs/reference is written from doc comments instead: see reference.js.
+// Checks that each ```ts block in README.md and docs/ is the text of a file, or of a region of one, that compiles and runs.
+// --write copies the text into the pages. docs/reference is generated from doc comments instead: see reference.js.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { conclude, filesUnder, root } from './files.js';
 
@@ -16,7 +16,7 @@ let count = 0;
 for (const page of ['README.md', ...filesUnder('docs')]) {
   if (page.endsWith('.md') && !page.startsWith('docs/reference/') && existsSync(page)) checkPage(page);
 }
-conclude(failures, `${count} snippets are what their files say`);
+conclude(failures, `${count} snippets match their files`);
 
 /** @param {string} page */
 function checkPage(page) {
@@ -29,7 +29,7 @@ function checkPage(page) {
     if (fence === null) continue;
     const end = lines.findIndex((text, at) => at > i && text.trim() === fence[1]);
     if (end < 0) {
-      failures.push(`${page}:${i + 1} opens a block that nothing closes. Add ${fence[1]} below it.`);
+      failures.push(`${page}:${i + 1} opens a block that is never closed. Add ${fence[1]} below it.`);
       return;
     }
     const body = lines.slice(i + 1, end);
@@ -45,7 +45,7 @@ function checkPage(page) {
 }
 
 /**
- * The lines the block should have; those it has when its file cannot be read.
+ * The lines that the block should have; its own lines if its file cannot be read.
  * @param {string} page @param {number} at @param {string} above @param {string[]} body
  */
 function checkBlock(page, at, above, body) {
@@ -66,7 +66,7 @@ function checkBlock(page, at, above, body) {
   if (!write && (drift >= 0 || body.length !== expected.length)) {
     const first = drift >= 0 ? drift : expected.length;
     failures.push(
-      `${page}:${at + 2 + first} is not what ${mark[1]} says. Run: node scripts/check-snippets.js --write`,
+      `${page}:${at + 2 + first} differs from ${mark[1]}. Run: node scripts/check-snippets.js --write`,
       `  - ${body[first] ?? '(the block ends)'}`,
       `  + ${expected[first] ?? '(the region ends)'}`,
     );
@@ -85,23 +85,23 @@ function snippet(file, region) {
   /** @type {string[]} */
   const open = [];
   /** @type {string[]} */
-  const kept = [];
+  const body = [];
   let found = region === undefined;
   for (const line of lines) {
     const start = REGION.exec(line)?.[1];
     if (start !== undefined) open.push(start);
     else if (END_REGION.test(line)) open.pop();
-    else if (region === undefined || open.includes(region)) kept.push(line);
+    else if (region === undefined || open.includes(region)) body.push(line);
     found ||= start === region;
   }
   if (!found)
     return `names ${file}#${region}, but ${file} has no line "// #region ${region}". Add it and its // #endregion.`;
   if (open.length > 0) return `uses ${file}, where the region ${open.at(-1)} never ends. Add // #endregion.`;
-  const indents = kept
+  const indents = body
     .filter((line) => line.trim() !== '')
     .map((line) => line.length - line.trimStart().length);
   const indent = Math.min(...indents);
-  return kept.map((line) => line.slice(indent));
+  return body.map((line) => line.slice(indent));
 }
 
 /** @param {string} language */

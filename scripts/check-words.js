@@ -1,5 +1,5 @@
-// Keeps phrases that make English readers stumble out of pages, comments and string literals. Arguments: the files and folders to
-// check; without any, everything.
+// Rejects phrases that make English readers stumble, in pages, comments and string literals. Arguments: the files and folders to
+// check. Default: everything.
 import { readFileSync, statSync } from 'node:fs';
 import { conclude, filesUnder, root } from './files.js';
 import { tokenize } from './scan.js';
@@ -21,10 +21,10 @@ const EVERYTHING = [
   'src',
   'test',
 ];
-/** Pages that are made from the doc comments in `src`, where they are checked. */
+/** Pages that are generated from the doc comments in `src`, which are checked there. */
 const GENERATED = /^docs\/reference\b/;
 const CODE = /\.[cm]?[jt]sx?$/;
-/** They quote the phrases. */
+/** Files that quote the phrases. */
 const QUOTING = ['scripts/check-words.js', 'test/unit/scripts/check-words.test.ts'];
 
 /** @type {{ pattern: RegExp, instead: string }[]} */
@@ -61,13 +61,13 @@ for (const file of files) {
   const source = readFileSync(file, 'utf8');
   for (const passage of CODE.test(file) ? passagesOf(source) : [pageOf(source)]) check(file, passage);
 }
-conclude(failures, `${files.length} files have none of the phrases that readers stumble over`);
+conclude(failures, `${files.length} files contain none of the phrases that readers stumble over`);
 
 /** @param {string} path */
 function filesOf(path) {
   const name = path.replace(/^\.\/|\/$/g, '');
-  const found = statSync(name).isFile() ? [name] : filesUnder(name);
-  return found.filter(
+  const files = statSync(name).isFile() ? [name] : filesUnder(name);
+  return files.filter(
     (file) => (CODE.test(file) || file.endsWith('.md')) && !GENERATED.test(file) && !QUOTING.includes(file),
   );
 }

@@ -1,4 +1,4 @@
-// Runs every check and prints a line for each; fails at the end if one failed. --verbose shows their full output.
+// Runs all checks and prints a line for each; fails at the end if one failed. --verbose shows their full output.
 import { spawn } from 'node:child_process';
 import { delimiter, join } from 'node:path';
 import { root } from './files.js';
@@ -34,7 +34,7 @@ const STEPS = [
 
 const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}${delimiter}${process.env.PATH}` };
 const verbose = process.argv.includes('--verbose');
-const started = performance.now();
+const startedAt = performance.now();
 
 /** @type {Map<string, Promise<{ name: string, command: string, ok: boolean, output: string }>>} */
 const running = new Map();
@@ -45,18 +45,18 @@ for (const { name, command, ok, output } of results) {
   if (!ok || verbose) console.log(`\n${name}: ${command}\n${output.trim()}`);
 }
 const failed = results.filter(({ ok }) => !ok);
-const took = seconds(performance.now() - started);
-if (failed.length === 0) console.log(`\nAll ${results.length} checks pass, in ${took}.`);
+const duration = seconds(performance.now() - startedAt);
+if (failed.length === 0) console.log(`\nAll ${results.length} checks passed in ${duration}.`);
 else
   console.log(
-    `\n${failed.length} of ${results.length} checks failed, in ${took}: ${failed.map(({ name }) => name).join(', ')}.`,
+    `\n${failed.length} of ${results.length} checks failed in ${duration}: ${failed.map(({ name }) => name).join(', ')}.`,
   );
 process.exitCode = failed.length === 0 ? 0 : 1;
 
 /** @param {{ name: string, command: string, after?: string }} step */
 async function run({ name, command, after }) {
   if (after !== undefined && !(await running.get(after))?.ok) {
-    console.log(`skip  ${name} (needs ${after})`);
+    console.log(`skip  ${name} (needs ${after}, which failed)`);
     return { name, command, ok: false, output: `Not run: ${after} failed.` };
   }
   const from = performance.now();

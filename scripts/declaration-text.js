@@ -1,4 +1,4 @@
-// How the declarations of the package are written in the reference.
+// Prints declarations of the package for the reference.
 import ts from 'typescript-5.9';
 
 /**
@@ -18,7 +18,7 @@ export function source(node) {
     .replace(/\breadonly (?=\w+\??:)/g, '');
 }
 
-/** A call, a method or a function type, alike: `(a: A): B`. @param {ts.Node} node */
+/** A call, a method or a function type, all in the form `(a: A): B`. @param {ts.Node} node */
 export function callText(node) {
   const { typeParameters, parameters, type } = /** @type {ts.SignatureDeclaration} */ (node);
   const generics = typeParameters?.length ? `<${typeParameters.map(source).join(', ')}>` : '';

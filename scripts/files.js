@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * Every file under a folder, with `/` between names, sorted; nothing when the folder does not exist.
+ * Every file under a folder, with `/` between names, sorted; an empty array if the folder does not exist.
  * @param {string} folder
- * @param {{ into?: (name: string) => boolean }} [options] `into` says which subfolders to enter.
+ * @param {{ into?: (name: string) => boolean }} [options] `into` decides which subfolders to enter.
  * @returns {string[]}
  */
 export function filesUnder(folder, { into = (name) => name !== 'node_modules' } = {}) {
@@ -21,7 +21,7 @@ export function filesUnder(folder, { into = (name) => name !== 'node_modules' } 
     .sort();
 }
 
-/** @param {string} folder The bytes of all files below it, packages inside packages left out. */
+/** The bytes of all files below a folder, without nested packages. @param {string} folder */
 export function bytesUnder(folder) {
   return filesUnder(folder).reduce((sum, file) => sum + statSync(file).size, 0);
 }
@@ -37,12 +37,12 @@ export function kilobytes(bytes) {
 }
 
 /**
- * Prints the failures, or the sentence that says all is well, and sets the exit code.
+ * Prints the failures, or a sentence if there are none, and sets the exit code.
  * @param {string[]} failures
- * @param {string} well
+ * @param {string} success
  */
-export function conclude(failures, well) {
+export function conclude(failures, success) {
   for (const failure of failures) console.error(failure);
   if (failures.length > 0) process.exitCode = 1;
-  else console.log(well);
+  else console.log(success);
 }

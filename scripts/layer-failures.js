@@ -1,4 +1,4 @@
-// Finds what breaks the layers and rooms of scripts/layers.js: imports, circles, Node and third parties, revisions, wide folders.
+// Finds violations of the layers and rooms in scripts/layers.js: imports, circles, Node and third parties, revisions, wide folders.
 import { posix } from 'node:path';
 import ts from 'typescript-5.9';
 import { circlesOf } from './circles.js';
@@ -136,7 +136,7 @@ function layerFailure(file, target) {
   if (target.startsWith('..')) return `imports ${target}, outside src. Nothing there is part of the package.`;
   const from = layerOf(file);
   const to = layerOf(target);
-  // Entries compose; that they do not import each other in a circle is seen below.
+  // Entries compose. Circles between them are found below.
   if (from === '') return undefined;
   const layer = LAYERS[from];
   if (layer === undefined) return `is in ${from}/, which has no row in scripts/layers.js. Add one.`;
@@ -162,7 +162,7 @@ function roleFailure(file, target) {
 /** @param {string} file @param {string} target @param {boolean} loads @returns {string | undefined} */
 function loadFailure(file, target, loads) {
   if (!loads || !startsWithAny(target, NODE_ROOMS) || startsWithAny(file, MAY_LOAD_NODE)) return undefined;
-  return `loads ${target}, which needs Node. Import only its types, and let an entry file hand in the rest.`;
+  return `loads ${target}, which needs Node. Import only its types, and let an entry file pass in the rest.`;
 }
 
 /** @param {string} file @param {string} target @param {readonly string[]} names @returns {string | undefined} */

@@ -1,4 +1,4 @@
-// The layers of src and their rooms, and the lists that scripts/check-layers.js holds them to.
+// The layers of src and their rooms, and the lists that scripts/check-layers.js enforces.
 
 /**
  * @typedef {object} Layer
@@ -84,7 +84,7 @@ export const LAYERS = {
   },
 };
 
-/** Files that are of one role though no folder of theirs says so. Those of the two roles never import each other. */
+/** Files that belong to one role although no folder in their path says so. Files of the two roles never import each other. */
 export const ROLES = {
   'transports/websocket/accept.ts': 'server',
   'transports/websocket/connect.ts': 'client',
@@ -104,7 +104,7 @@ export const NODE_GLOBALS = [
   '__dirname',
   '__filename',
 ];
-/** These look at `globalThis` for what only Node has, and do without it elsewhere. */
+/** Files that look at `globalThis` for globals of Node, and work without them elsewhere. */
 export const MAY_LOOK_FOR_NODE = ['client.ts', 'client-web.ts', 'node.ts', 'stdio.ts', 'async/next-turn.ts'];
 export const MAY_NAME_ANY_PACKAGE = ['adapters/'];
 /** @type {Readonly<Record<string, string>>} */
@@ -113,14 +113,14 @@ export const PACKAGE_HOMES = { '@cfworker/json-schema': 'schema/' };
 export const COMPARES_ORDER = 'protocol/tables/features.ts';
 export const NAMES_REVISIONS = 'protocol/';
 export const REVISION = /^20\d\d-\d\d-\d\d$/;
-/** Functions that tell one era from another. The two roles speak the newest revision and never ask. */
+/** Functions that distinguish eras. The two roles speak only the newest revision and never call them. */
 export const ERA_QUESTIONS = ['has', 'within', 'mutual', 'sessionRevisions', 'newestSession'];
 export const NEVER_ASK_FOR_ERA = ['server/', 'client/'];
 
 export const MAX_ENTRIES = 14;
 
 /**
- * The page with the table of the layers between its two marks; undefined when it lacks them.
+ * The page with the table of the layers between its two marks; undefined if the page does not have the marks.
  * @param {string} page
  */
 export function withTable(page) {

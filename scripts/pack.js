@@ -12,14 +12,14 @@ import { root } from './files.js';
  */
 
 /**
- * Builds what changed, packs the package into a temporary folder, and removes that folder after `use`.
+ * Builds if something has changed, packs the package into a temporary folder, and removes that folder after `use`.
  * @param {(packed: Packed) => void} use
  */
 export function withPackage(use) {
   const folder = mkdtempSync(join(tmpdir(), 'fullmcp-pack-'));
   try {
     run(process.execPath, ['scripts/build.js']);
-    // The build above is enough; the package's own prepack would start from nothing under everyone who reads dist.
+    // The build above is enough. The package's own prepack would delete dist first, while other processes may read it.
     const output = run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]);
     const [packed] = /** @type {any[]} */ (Object.values(JSON.parse(output)));
     use({ ...packed, tarball: join(folder, packed.filename) });

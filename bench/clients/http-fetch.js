@@ -1,4 +1,4 @@
-// What any client that speaks JSON through fetch has to do.
+// The least that any client of JSON over fetch has to do.
 
 import { callMessage, revision } from '../request.js';
 import { answerParent } from '../servers/report.js';

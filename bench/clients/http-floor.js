@@ -1,4 +1,4 @@
-// What any client that speaks JSON through node:http has to do.
+// The least that any client of JSON over node:http has to do.
 import http from 'node:http';
 import { callMessage, revision } from '../request.js';
 import { answerParent } from '../servers/report.js';

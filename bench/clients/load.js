@@ -1,13 +1,13 @@
-// How a measured client works: so many calls, so many of them under way at once.
+// The work of a measured client: a number of calls, some of them open at the same time.
 
 /**
- * @param {() => Promise<unknown>} once Makes a call and gives the text of its answer.
+ * @param {() => Promise<unknown>} once Makes a call and returns the text of its result.
  * @returns {(question: { calls: number, window: number }) => Promise<{ wall: number, cpu: number }>} Microseconds a call takes.
  */
 export function load(once) {
   return async function run({ calls, window }) {
     const text = await once();
-    if (typeof text !== 'string' || text === '') throw new Error('The call was not answered');
+    if (typeof text !== 'string' || text === '') throw new Error('The call has no text in its result.');
     let left = calls;
     const cpuBefore = process.cpuUsage();
     const from = performance.now();

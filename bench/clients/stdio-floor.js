@@ -1,4 +1,4 @@
-// What any client has to do that writes lines of JSON to a process and reads its lines.
+// The least that any client has to do that exchanges lines of JSON with a process.
 
 import { spawnStdio } from '../child.js';
 import { callMessage } from '../request.js';
@@ -21,8 +21,8 @@ let last = 0;
 answerParent(0, {
   run: load(async () => {
     const id = ++last;
-    const answered = new Promise((resolve) => waiting.set(id, resolve));
+    const response = new Promise((resolve) => waiting.set(id, resolve));
     child.stdin.write(`${callMessage(id)}\n`);
-    return (await answered).content[0].text;
+    return (await response).content[0].text;
   }),
 });

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-// HTTP/1.1 keep-alive clients with as little of their own work as possible: the bytes of the request are made once,
-// and once the length of an answer is known, an answer is that many bytes.
+// HTTP/1.1 keep-alive clients that do as little work as possible: the bytes of the request are made once, and once the
+// length of a reply is known, a reply is that many bytes.
 
 /**
- * Keeps `connections` busy for `ms`, one request at a time on each. `around` is told when the timed part begins and ends.
+ * Keeps `connections` busy for `ms`, one request at a time on each. `around` is called when the timed part begins and ends.
  * @param {{ port: number, request: string, connections: number, ms: number }} options
  * @param {() => Promise<unknown>} around
  */
 export async function runLoad({ port, request, connections, ms }, around = async () => undefined) {
   const bytes = Buffer.from(request);
-  // Opened for each run: a server lets go of connections that were idle between two rounds.
+  // Opened for each run, because a server closes connections that were idle between two rounds.
   const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)));
   const expected = await answerLength(sockets[0], request);
   const before = await around();
@@ -39,7 +39,7 @@ function keepBusy(socket, { bytes, expected, until }) {
       else resolve(answers);
     });
     socket.on('error', reject);
-    socket.on('close', () => reject(new Error('The server closed a busy connection')));
+    socket.on('close', () => reject(new Error('The server closed a busy connection.')));
     socket.write(bytes);
   });
 }
@@ -53,12 +53,12 @@ export async function open(port) {
 
 async function answerLength(socket, request) {
   const text = await ask(socket, request);
-  if (!text.startsWith('HTTP/1.1 200')) throw new Error(`The server refuses the request:\n${text}`);
+  if (!text.startsWith('HTTP/1.1 200')) throw new Error(`The server rejected the request:\n${text}`);
   return Buffer.byteLength(text);
 }
 
 /**
- * Sends a request and reads its answer: all of it, or of an event stream what comes first.
+ * Sends a request and reads the reply: the whole reply, or the beginning of an event stream.
  * @param {import('node:net').Socket} socket
  * @param {string} request
  * @returns {Promise<string>}

@@ -3,7 +3,7 @@ import { callMessage } from '../request.js';
 const LF = 0x0a;
 
 /**
- * Asks over the pipes of a child process. Answers are counted by their newlines.
+ * Sends requests over the pipes of a child process. Responses are counted by their newlines.
  * @param {import('node:child_process').ChildProcessWithoutNullStreams} child
  */
 export function lineLoad(child) {
@@ -16,7 +16,7 @@ export function lineLoad(child) {
     }
   });
 
-  /** Sends so many requests in one write and waits for as many answers. */
+  /** Sends `count` requests in one write and waits for as many responses. */
   function ask(count) {
     let text = '';
     for (let sent = 0; sent < count; sent++) text += `${callMessage(nextId++)}\n`;
@@ -27,7 +27,7 @@ export function lineLoad(child) {
     });
   }
 
-  /** Microseconds for each message. */
+  /** The microseconds that each message takes. */
   async function timed(times, count) {
     const from = performance.now();
     for (let time = 0; time < times; time++) await ask(count);

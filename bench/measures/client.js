@@ -6,10 +6,10 @@ const contenders = {
   http: ['floor', 'fetch', 'fullmcp', 'official'],
   stdio: ['floor', 'fullmcp', 'official'],
 };
-/** How many calls are under way at once: one after the other, and as many as a busy program has. */
+/** How many calls are open at the same time: one, and as many as in a busy program. */
 const windows = { sequential: 1, busy: 32 };
 
-/** Microseconds that a call takes a client, by the clock and of its processor, over HTTP and over stdio. */
+/** The microseconds of a client's call, in wall-clock and in CPU time, over HTTP and over stdio. */
 export async function measureClient({ rounds, calls, against }) {
   const server = await startServer('http-fullmcp');
   const figures = {};

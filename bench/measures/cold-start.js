@@ -4,7 +4,7 @@ import { spawnStdio } from '../child.js';
 import { lineLoad } from '../load/lines.js';
 import { interleaved } from '../numbers.js';
 
-/** Milliseconds from the start of a process to its first answer. */
+/** The milliseconds from the start of a process to its first response. */
 export function measureColdStart({ spawns, against }) {
   const names = ['floor', 'plain', 'zod', 'fullmcp', 'official'];
   const isOurs = (name) => name === 'plain' || name === 'fullmcp';

@@ -5,14 +5,15 @@ import { ask, open } from '../load/http.js';
 import { head, info, modernPost, post } from '../request.js';
 
 const AT_ONCE = 20;
-// The server hears of closed connections a little later than we close them.
+// The server notices closed connections a little later.
 const SETTLE_MS = 500;
 const legacy = '2025-11-25';
 
 const kinds = { session: openSession, standing: openStanding, listen: openListen };
 
 /**
- * Bytes of live heap for each client, while it is there and when it is gone. All at the same time: memory does not mind.
+ * The bytes of live heap for each client, while it is connected and afterwards. All are measured at the same time, because
+ * memory does not depend on the load.
  * @param {{ clients: number, idleMs: number, servers?: string[] }} options
  */
 export async function measureHeap({ clients, idleMs, servers = ['fullmcp', 'official'] }) {
@@ -35,10 +36,10 @@ async function measureKind(server, openOne, { clients, idleMs }) {
   const heap = () => server.ask({ what: 'heap' });
   async function leave(sockets) {
     for (const socket of sockets) socket?.destroy();
-    // Sessions are let go by a timer that looks twice in that time.
+    // Idle sessions are closed by a timer that runs twice in that time.
     await pause(1.8 * idleMs);
   }
-  // As many before as after: what they load and what caches they fill stays, and is no client's.
+  // A first group of clients loads code and fills caches, which must not be charged to the measured clients.
   await leave(await openMany(server.port, openOne, clients));
   const empty = await heap();
   const sockets = await openMany(server.port, openOne, clients);
@@ -57,7 +58,7 @@ async function openMany(port, openOne, count) {
   return sockets;
 }
 
-/** A session whose client has nothing open at the moment. */
+/** A session whose client has no open connection. */
 async function openSession(port) {
   const socket = await open(port);
   await startSession(socket, port);
@@ -74,8 +75,8 @@ async function openStanding(port) {
 
 async function openListen(port) {
   const socket = await open(port);
-  const wanted = { notifications: { toolsListChanged: true } };
-  expectStatus(200, await ask(socket, modernPost(port, 'subscriptions/listen', wanted)));
+  const filter = { notifications: { toolsListChanged: true } };
+  expectStatus(200, await ask(socket, modernPost(port, 'subscriptions/listen', filter)));
   return socket;
 }
 

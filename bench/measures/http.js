@@ -13,7 +13,7 @@ const servers = {
   official50: ['http-official', 50],
 };
 
-/** Requests a second, and requests for each second of processor time that the server used. */
+/** The requests per second, and per second of CPU time of the server. */
 export async function measureHttp({ rounds, roundMs, warmUpMs, against, only = Object.keys(servers) }) {
   const running = await Promise.all(
     withBefore(only, against).map(async ({ name, file, dist }) => {
@@ -40,7 +40,7 @@ async function round(server, ms) {
   return {
     perSecond: (answers / took) * 1000,
     perCpuSecond: (answers / cpuMs) * 1000,
-    // Of a core. The one that does more is the one that limits the other; it should be the server.
+    // Shares of a core. The busier side limits the other; it should be the server.
     serverBusy: cpuMs / took,
     clientBusy: spent(before.client, after.client) / took,
   };

@@ -4,7 +4,7 @@ import { interleaved } from '../numbers.js';
 
 const calls = { floor: 20_000, fullmcp: 20_000, client: 10_000, official: 500 };
 
-/** Microseconds a call takes inside one process. */
+/** The microseconds of a call inside one process. */
 export async function measureInProcess({ rounds, against }) {
   const isOurs = (name) => name === 'fullmcp' || name === 'client';
   const running = await Promise.all(

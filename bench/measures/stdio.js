@@ -5,7 +5,7 @@ import { interleaved } from '../numbers.js';
 
 const WINDOW = 1000;
 
-/** Microseconds a message takes: one at a time, and with a thousand under way. */
+/** The microseconds of a message: one at a time, and with a thousand in flight. */
 export async function measureStdio({ rounds, sequential, windows, against }) {
   const running = withBefore(['floor', 'fullmcp', 'official'], against).map(({ name, file, dist }) => {
     const child = spawnStdio(`stdio-${file}`, dist);

@@ -1,4 +1,4 @@
-// Sessions as its documentation has them: a transport and a server for each, kept by id. Modern requests beside them.
+// Sessions as in the SDK's documentation: a transport and a server for each, in a map by id. Also serves modern requests.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextprotocol/node';
@@ -11,8 +11,8 @@ const modern = toNodeHandler(createMcpHandler(createOfficial));
 
 async function handle(req, res) {
   if (req.headers['mcp-method'] !== undefined) return modern(req, res);
-  const known = transports.get(req.headers['mcp-session-id']);
-  if (known !== undefined) return known.handleRequest(req, res);
+  const existing = transports.get(req.headers['mcp-session-id']);
+  if (existing !== undefined) return existing.handleRequest(req, res);
   const transport = new NodeStreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
     onsessioninitialized: (id) => void transports.set(id, transport),

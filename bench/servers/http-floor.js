@@ -1,4 +1,4 @@
-// What any server of JSON over node:http has to do.
+// The least that any server of JSON over node:http has to do.
 import { createServer } from 'node:http';
 import { answerTo } from '../request.js';
 import { answerParent } from './report.js';

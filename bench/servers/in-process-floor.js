@@ -1,5 +1,5 @@
-// What a call of a tool costs at least over any wire, without the wire: print the request and read it, check the arguments
-// and run, print the answer and read it.
+// The least that a tool call costs over any wire, without the wire: print and parse the request, check the arguments,
+// run, print and parse the response.
 import { answerTo, callMessage } from '../request.js';
 import { answerParent } from './report.js';
 import { timed } from './timed.js';

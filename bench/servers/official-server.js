@@ -4,7 +4,7 @@ import { echoDescription, echoInput, toolNames } from './tools.js';
 
 const names = toolNames();
 
-/** Its documentation has a server made for each request; so do we. */
+/** Called for each request, as in the SDK's documentation. */
 export function createOfficial() {
   const server = new McpServer(info);
   for (const name of names) {

@@ -1,4 +1,4 @@
-// What a measured server tells its parent: how much processor time it used, how much heap is live, how long work took.
+// The reports of a measured process to its parent: the CPU time used, the size of the live heap, the duration of work.
 
 /**
  * @param {number} port

@@ -1,4 +1,4 @@
-// What any server of JSON lines has to do.
+// The least that any server of JSON lines has to do.
 import { answerTo } from '../request.js';
 
 let rest = '';
