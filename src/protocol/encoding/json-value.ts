@@ -27,26 +27,16 @@ function isScalar(value: unknown): boolean {
 }
 
 // The fast path for nearly every value: object literals and arrays of JSON values. False means that a careful search is
-// needed. The two loops are the same, written out, because a call for each scalar doubles the time.
+// needed. The two loops have the same conditions, written out, because a call for each scalar takes a third more time.
 function isPlain(value: object, levels: number): boolean {
   if (levels === 0) return false;
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
       const item: unknown = value[index];
-      switch (typeof item) {
-        case 'string':
-        case 'boolean':
-        case 'undefined':
-          continue;
-        case 'number':
-          if (Number.isFinite(item)) continue;
-          return false;
-        case 'object':
-          if (item === null || isPlain(item, levels - 1)) continue;
-          return false;
-        default:
-          return false;
-      }
+      if (typeof item === 'string') continue;
+      if (typeof item === 'number' && !Number.isFinite(item)) return false;
+      if (typeof item === 'object' && item !== null && !isPlain(item, levels - 1)) return false;
+      if (typeof item === 'function' || typeof item === 'symbol' || typeof item === 'bigint') return false;
     }
     return true;
   }
@@ -57,20 +47,10 @@ function isPlain(value: object, levels: number): boolean {
   for (const key in value) {
     empty = false;
     const item: unknown = (value as Record<string, unknown>)[key];
-    switch (typeof item) {
-      case 'string':
-      case 'boolean':
-      case 'undefined':
-        continue;
-      case 'number':
-        if (Number.isFinite(item)) continue;
-        return false;
-      case 'object':
-        if (item === null || isPlain(item, levels - 1)) continue;
-        return false;
-      default:
-        return false;
-    }
+    if (typeof item === 'string') continue;
+    if (typeof item === 'number' && !Number.isFinite(item)) return false;
+    if (typeof item === 'object' && item !== null && !isPlain(item, levels - 1)) return false;
+    if (typeof item === 'function' || typeof item === 'symbol' || typeof item === 'bigint') return false;
   }
   // An iterable written as a literal has only symbols as keys.
   return !empty || Object.getOwnPropertySymbols(value).length === 0;
