@@ -1,4 +1,4 @@
-// The entry `fullmcp/fastify`.
+// The entry `fullmcp/fastify`: serves over HTTP inside Fastify.
 
 import { type AppRequest, type Plugin, plugin } from './adapters/fastify/plugin.js';
 import { createEndpoint, type DispatchSource, type EndpointOptions } from './http.js';

@@ -43,7 +43,7 @@ export interface HandlerOptions extends EndpointOptions {
 
 /** An HTTP handler for runtimes with `Request` and `Response`. */
 export interface Handler {
-  /** Answers a request. On Workers, pass the context too: HTTP+SSE continues to work after its POST was answered. */
+  /** Replies to a request. On Workers, pass the context too: HTTP+SSE continues to work after the reply to its POST. */
   (request: Request, context?: RequestContext): Promise<Response>;
   /** Ends subscriptions, lets open calls finish until the deadline, and refuses new ones. */
   readonly close: (options?: {
@@ -76,10 +76,10 @@ export function createHandler(server: DispatchSource, options: HandlerOptions = 
 }
 
 function ignore(): void {
-  // The answer is what counts.
+  // The promise of the response is enough.
 }
 
-/** The endpoint itself, for adapters that have no `Request`. */
+/** Makes the endpoint itself, for adapters that have no `Request`. */
 export function createEndpoint<Raw>(
   server: DispatchSource,
   options: EndpointOptions & { readonly auth?: Authenticate<Raw> | undefined } = {},
@@ -95,7 +95,7 @@ export function createEndpoint<Raw>(
   );
 }
 
-/** Runs the `auth` of the options on a request. An unexpected error is masked and logged, like a handler's error. */
+/** Makes a function that runs `auth` on a request. An unexpected error is masked and logged, like a handler's error. */
 export function authenticator<Raw>(
   { logger: log = logToConsole }: Pick<DispatchSource, 'logger'>,
   auth: Authenticate<Raw> | undefined,
@@ -104,8 +104,8 @@ export function authenticator<Raw>(
   if (typeof auth !== 'function') throw new TypeError('"auth" must be a function of the request.');
   return async function authenticate({ raw }) {
     try {
-      const given = auth(raw as Raw);
-      return toAuth((given instanceof Promise ? await inTime(given) : given) ?? undefined);
+      const result = auth(raw as Raw);
+      return toAuth((result instanceof Promise ? await authenticateInTime(result) : result) ?? undefined);
     } catch (error) {
       if (McpError.is(error)) throw error;
       throw new McpError('internal_error', mask(error, '"auth"', log), { status: 500 });
@@ -116,7 +116,7 @@ export function authenticator<Raw>(
 const AUTH_MS = 30_000;
 
 // No other timeout applies yet: if the service that checks tokens is unavailable, requests would accumulate.
-async function inTime<T>(given: Promise<T>): Promise<T> {
-  if (await settlesWithin(given, AUTH_MS)) return given;
+async function authenticateInTime<T>(result: Promise<T>): Promise<T> {
+  if (await settlesWithin(result, AUTH_MS)) return result;
   throw new McpError('overloaded', 'The caller could not be authenticated in time. Try again later.');
 }

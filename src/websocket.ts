@@ -19,7 +19,7 @@ export { SUBPROTOCOL };
 
 /** The caller on a WebSocket, and the request that opened it. */
 export interface WebSocketCaller {
-  /** The caller that opened the socket. Every call on it is made in this name. Default: an anonymous one. */
+  /** The caller that opened the socket, who is the caller of every call on it. Default: an anonymous one. */
   readonly auth?: AuthInit | undefined;
   /** The headers and the address of the request that opened the socket, for `ctx.request`. Default: undefined. */
   readonly http?: HttpFacts | undefined;

@@ -1,5 +1,3 @@
-// The Fastify plugin.
-
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpEndpoint } from '../../transports/http/server/endpoint.js';
 import { NodeIncoming } from '../node/server/incoming.js';
@@ -29,7 +27,7 @@ interface AppReply {
   hijack(): unknown;
 }
 
-/** The endpoint inside Fastify, behind its hooks. */
+/** Makes a Fastify plugin that serves the endpoint, behind the app's hooks. */
 export function plugin(endpoint: HttpEndpoint): Plugin {
   return async function mcp(app) {
     // Fastify leaves the body unread: the endpoint handles its limit, type and errors. This affects only the plugin's own scope.

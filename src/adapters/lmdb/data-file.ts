@@ -1,15 +1,13 @@
-// Checks the data file of an LMDB database before it is opened.
-
 import { spawnSync } from 'node:child_process';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import process from 'node:process';
 
-// LMDB maps its file into memory and believes what is in it: a file that is not its own or was cut off ends the process with
-// SIGSEGV or SIGBUS, and an empty one becomes a new store. So the file is checked before it is opened.
+// Checks the data file of an LMDB database before it is opened. LMDB maps the file into memory and does not verify it: a file
+// that is not an LMDB database or was cut off ends the process with SIGSEGV or SIGBUS, and an empty one becomes a new store.
 
 const MAGIC = 0xbeefc0de;
 const VERSION = 2;
-// Where the fields of a meta page are, behind the page's header of 24 bytes.
+// The positions of the fields in a meta page, whose header has 24 bytes.
 const AT = { magic: 24, version: 28, pageSize: 48, freeRoot: 88, mainRoot: 136, lastPage: 144, txn: 152 };
 const META_BYTES = 160;
 const NO_ROOT = 0xffff_ffff_ffff_ffffn;
@@ -36,10 +34,10 @@ export function checkDataFile(path: string, lmdb: string): void {
     if (meta === undefined) throw damaged(path, 'its data file is not an LMDB database');
     const { pageSize, roots, lastPage } = meta;
     const isThere = (page: bigint): boolean => page === NO_ROOT || (Number(page) + 1) * pageSize <= size;
-    const wanted = (lastPage + 1) * pageSize;
+    const expectedBytes = (lastPage + 1) * pageSize;
     // Pages at the end that were never needed are not written, so a file may rightly be short.
-    if (wanted > size && !(roots.every(isThere) && canBeRead(path, lmdb)))
-      throw damaged(path, `its data file was cut off: it has ${size} of ${wanted} bytes`);
+    if (expectedBytes > size && !(roots.every(isThere) && canBeRead(path, lmdb)))
+      throw damaged(path, `its data file was cut off: it has ${size} of ${expectedBytes} bytes`);
   } finally {
     closeSync(file);
   }
@@ -61,9 +59,9 @@ function readMeta(file: number, position: number): Meta | undefined {
   const bytes = Buffer.alloc(META_BYTES);
   if (readSync(file, bytes, { position }) < META_BYTES) return undefined;
   const pageSize = bytes.readUInt32LE(AT.pageSize);
-  const known = bytes.readUInt32LE(AT.magic) === MAGIC && bytes.readUInt16LE(AT.version) === VERSION;
+  const isLmdb = bytes.readUInt32LE(AT.magic) === MAGIC && bytes.readUInt16LE(AT.version) === VERSION;
   // A power of two between 256 bytes and 64 kB.
-  if (!known || pageSize < 256 || pageSize > 65_536 || (pageSize & (pageSize - 1)) !== 0) return undefined;
+  if (!isLmdb || pageSize < 256 || pageSize > 65_536 || (pageSize & (pageSize - 1)) !== 0) return undefined;
   return {
     pageSize,
     roots: [bytes.readBigUInt64LE(AT.freeRoot), bytes.readBigUInt64LE(AT.mainRoot)],

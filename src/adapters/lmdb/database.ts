@@ -13,13 +13,13 @@ type Table<V, K extends string | [number, string]> = import('lmdb', { with: {
 }}).Database<V, K>;
 
 /** An entry as it is written: when it expires, if it does, a space, and its JSON. */
-export type Kept = `${number | ''} ${string}`;
+export type StoredEntry = `${number | ''} ${string}`;
 
 interface Tables {
   readonly root: Root;
-  /** The order of expiry. A row outlives the entry it was written for when that is set anew with another expiry. */
+  /** The entries in the order of expiry. If an entry is set again with another expiry, its old row remains. */
   readonly expiries: Table<true, [number, string]>;
-  readonly entries: Table<Kept, string>;
+  readonly entries: Table<StoredEntry, string>;
 }
 
 interface Write {
@@ -28,12 +28,11 @@ interface Write {
   readonly reject: (reason: unknown) => void;
 }
 
-const REASON_WITHIN_MS = 100;
+const REASON_MS = 100;
 
 /**
- * An open database. A commit that fails can leave LMDB's environment unusable, and then a transaction that is handed to it never
- * ends. So one transaction is under way at a time, with everything that was waiting for its turn, and after a failure the
- * environment is opened again if it needs it.
+ * An open database. A commit that fails can leave LMDB's environment unusable, and then later transactions never end. So only one
+ * transaction runs at a time, with all writes that were waiting, and after a failure the environment is reopened if necessary.
  */
 export class Database {
   readonly #path: string;
@@ -63,7 +62,7 @@ export class Database {
   async ready(): Promise<void> {
     this.#ensureOpen();
     if (!this.#isBroken) return;
-    await this.#reopened();
+    await this.#reopen();
     this.#ensureOpen();
   }
 
@@ -94,7 +93,7 @@ export class Database {
   async #commit(writes: readonly Write[]): Promise<void> {
     const ends: (() => void)[] = [];
     try {
-      if (this.#isBroken) await this.#reopened();
+      if (this.#isBroken) await this.#reopen();
       await this.#tables.root.transaction(() => {
         for (const write of writes) ends.push(attempt(write));
       });
@@ -116,7 +115,7 @@ export class Database {
     }
   }
 
-  #reopened(): Promise<void> {
+  #reopen(): Promise<void> {
     this.#reopening ??= (async () => {
       await this.#tables.root.close();
       this.#tables = openTables(this.#lmdb, this.#path);
@@ -132,7 +131,7 @@ export class Database {
   }
 }
 
-/** How the promise of a write is to be settled, once the transaction has ended. */
+/** Runs a write. Returns the function that settles its promise, to be called when the transaction has ended. */
 function attempt({ work, resolve, reject }: Write): () => void {
   try {
     const result = work();
@@ -152,26 +151,26 @@ function openTables(lmdb: Lmdb, path: string): Tables {
     eventTurnBatching: false,
   });
   const expiries = root.openDB<true, [number, string]>({ name: 'expiries', encoding: 'json' });
-  const entries = root.openDB<Kept, string>({ name: 'entries', encoding: 'string' });
+  const entries = root.openDB<StoredEntry, string>({ name: 'entries', encoding: 'string' });
   ensureAlone(root, path);
   return { root, expiries, entries };
 }
 
-/** Why a commit failed. lmdb keeps it in a promise of its own, which is unhandled unless somebody looks. */
+/** The reason why a commit failed. lmdb has it in a promise of its own, which would be an unhandled rejection. */
 async function reasonOf(error: unknown): Promise<unknown> {
   const { commitError } = error as { readonly commitError?: Promise<never> };
   if (commitError === undefined) return error;
-  if (!(await settlesWithin(commitError, REASON_WITHIN_MS))) return error;
+  if (!(await settlesWithin(commitError, REASON_MS))) return error;
   const reason = await commitError.catch((cause: unknown) => cause);
   if (reason === undefined) return error;
   const why = reason instanceof Error ? reason.message : String(reason);
   return new Error(`The store could not write to its disk: ${why}`, { cause: reason });
 }
 
-// A process is in LMDB's table of readers from its first read until it ends, however it ends: the kernel holds its place.
-// The read must come after all databases are open, since opening one gives the place up. A process that is there before that read
-// has the store open, even under our own number: this process, or another container's process that has the same number, and
-// beside that one the read would wait until it is gone.
+// A process is in LMDB's table of readers from its first read until it exits in any way: the kernel holds its place. The read
+// must come after all databases are open, because opening one releases the place. A process that is in the table before this read
+// has the store open, even if it has our own process id: it is this process, or one with the same id in another container. In
+// the latter case the read would wait until that process is gone.
 function ensureAlone(db: Root, path: string): void {
   const before = readersOf(db);
   if (before.length === 0) db.get('');
@@ -188,7 +187,7 @@ function ensureAlone(db: Root, path: string): void {
 
 function readersOf(db: Root): readonly number[] {
   db.readerCheck();
-  // A line of headings, then a line for each: process, thread, transaction.
+  // A line of headings, then a line for each reader: process, thread, transaction.
   const lines = db.readerList().split('\n').slice(1);
   return lines.map((line) => Number.parseInt(line, 10)).filter((pid) => !Number.isNaN(pid));
 }

@@ -1,10 +1,8 @@
-// A store on disk, in an LMDB database.
-
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import type { Store } from '../../server/state/store.js';
 import { bytesOf, type StoreLimits, StoreShares } from '../../server/state/store-shares.js';
-import { Database, type Kept } from './database.js';
+import { Database, type StoredEntry } from './database.js';
 
 /** The options of `lmdbStore`. */
 export interface LmdbStoreOptions extends StoreLimits {
@@ -22,9 +20,9 @@ const storeKeys = {
 
 type Undo = (() => void)[];
 
-// LMDB's own limit is 1978 bytes, and a write that it refuses for its key leaves the writes beside it in doubt.
+// LMDB's own limit is 1978 bytes, and after a write that it rejects for its key, the other writes of the transaction are in doubt.
 const MAX_KEY_BYTES = 1024;
-const SWEPT_AT_ONCE = 1000;
+const SWEEP_BATCH = 1000;
 
 /**
  * Opens a store in a folder on this machine, an LMDB database that survives a crash of the process or of the machine. Needs
@@ -38,27 +36,27 @@ export function lmdbStore(path: string, options: LmdbStoreOptions = {}): Store {
   for (const { key, value } of database.entries.getRange()) shares.add(key, 1, weightOf(key, value));
   const timer = setInterval(() => void sweep().catch(() => undefined), sweepIntervalMs).unref();
 
-  function read(key: string): Kept | undefined {
-    const kept = database.entries.get(key);
-    return kept === undefined || isExpired(kept) ? undefined : kept;
+  function read(key: string): StoredEntry | undefined {
+    const entry = database.entries.get(key);
+    return entry === undefined || isExpired(entry) ? undefined : entry;
   }
 
-  /** Undoes the counts of a transaction that failed. */
+  /** Writes in a transaction. If it fails, the counts are restored. */
   async function write<T>(work: (undo: Undo) => T): Promise<T> {
     const undo: Undo = [];
     try {
       return await database.write(() => work(undo));
     } catch (error) {
-      for (const takeBack of undo) takeBack();
+      for (const revert of undo) revert();
       throw error;
     }
   }
 
   // Nothing is awaited below: inside a transaction a write is done when the call returns.
-  function put(key: string, kept: Kept, expiresAt: number | undefined, undo: Undo): void {
+  function put(key: string, entry: StoredEntry, expiresAt: number | undefined, undo: Undo): void {
     const before = (): number | undefined => weightOf(key, database.entries.get(key));
-    undo.push(shares.replace(key, weightOf(key, kept), before, () => void sweepSome(undo)));
-    void database.entries.put(key, kept);
+    undo.push(shares.replace(key, weightOf(key, entry), before, () => void sweepSome(undo)));
+    void database.entries.put(key, entry);
     if (expiresAt !== undefined) void database.expiries.put([expiresAt, key], true);
   }
 
@@ -71,17 +69,17 @@ export function lmdbStore(path: string, options: LmdbStoreOptions = {}): Store {
 
   function sweepSome(undo: Undo): number {
     const { entries, expiries } = database;
-    const rows = [...expiries.getKeys({ end: [Date.now()], limit: SWEPT_AT_ONCE })];
+    const rows = [...expiries.getKeys({ end: [Date.now()], limit: SWEEP_BATCH })];
     for (const row of rows) {
-      const kept = entries.get(row[1]);
-      if (kept !== undefined && isExpired(kept)) remove(row[1], undo);
+      const entry = entries.get(row[1]);
+      if (entry !== undefined && isExpired(entry)) remove(row[1], undo);
       void expiries.remove(row);
     }
     return rows.length;
   }
 
   async function sweep(): Promise<void> {
-    while ((await write(sweepSome)) === SWEPT_AT_ONCE);
+    while ((await write(sweepSome)) === SWEEP_BATCH);
   }
 
   function keysFrom(prefix: string): readonly string[] {
@@ -96,20 +94,20 @@ export function lmdbStore(path: string, options: LmdbStoreOptions = {}): Store {
   return {
     async get(key) {
       await database.ready();
-      const kept = read(key);
-      return kept && readValue(kept);
+      const entry = read(key);
+      return entry && readValue(entry);
     },
     async set(key, value, expiresAt) {
       checkKey(key);
-      const kept = keep(value, expiresAt);
-      await write((undo) => put(key, kept, expiresAt, undo));
+      const entry = toEntry(value, expiresAt);
+      await write((undo) => put(key, entry, expiresAt, undo));
     },
     async add(key, value, expiresAt) {
       checkKey(key);
-      const kept = keep(value, expiresAt);
+      const entry = toEntry(value, expiresAt);
       return write((undo) => {
         if (read(key) !== undefined) return false;
-        put(key, kept, expiresAt, undo);
+        put(key, entry, expiresAt, undo);
         return true;
       });
     },
@@ -121,8 +119,8 @@ export function lmdbStore(path: string, options: LmdbStoreOptions = {}): Store {
       await database.ready();
       for (const key of keysFrom(prefix)) {
         await database.ready();
-        const kept = read(key);
-        if (kept !== undefined) yield [key, readValue(kept)];
+        const entry = read(key);
+        if (entry !== undefined) yield [key, readValue(entry)];
       }
     },
     async close() {
@@ -132,22 +130,22 @@ export function lmdbStore(path: string, options: LmdbStoreOptions = {}): Store {
   };
 }
 
-function keep(value: JsonObject, expiresAt: number | undefined): Kept {
+function toEntry(value: JsonObject, expiresAt: number | undefined): StoredEntry {
   return `${expiresAt ?? ''} ${JSON.stringify(value)}`;
 }
 
-function weightOf(key: string, kept: Kept): number;
-function weightOf(key: string, kept: Kept | undefined): number | undefined;
-function weightOf(key: string, kept: Kept | undefined): number | undefined {
-  return kept && bytesOf(key) + bytesOf(kept);
+function weightOf(key: string, entry: StoredEntry): number;
+function weightOf(key: string, entry: StoredEntry | undefined): number | undefined;
+function weightOf(key: string, entry: StoredEntry | undefined): number | undefined {
+  return entry && bytesOf(key) + bytesOf(entry);
 }
 
-function readValue(kept: Kept): JsonObject {
-  return JSON.parse(kept.slice(kept.indexOf(' '))) as JsonObject;
+function readValue(entry: StoredEntry): JsonObject {
+  return JSON.parse(entry.slice(entry.indexOf(' '))) as JsonObject;
 }
 
-function isExpired(kept: Kept): boolean {
-  const expiresAt = kept.slice(0, kept.indexOf(' '));
+function isExpired(entry: StoredEntry): boolean {
+  const expiresAt = entry.slice(0, entry.indexOf(' '));
   return expiresAt !== '' && Number(expiresAt) <= Date.now();
 }
 

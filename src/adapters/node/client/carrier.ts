@@ -1,5 +1,3 @@
-// Carries HTTP over Node's own client.
-
 import { Buffer } from 'node:buffer';
 import http from 'node:http';
 import process from 'node:process';
@@ -27,7 +25,7 @@ export interface NodeHttpLimits {
 const FIVE_MINUTES_MS = 300_000;
 
 /** Failures to connect that may be temporary. */
-const passing = new Set([
+const temporaryCodes = new Set([
   'ETIMEDOUT',
   'ECONNRESET',
   'ECONNREFUSED',
@@ -45,18 +43,18 @@ export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeH
   const proxy = proxyFor(server, options.proxy, process.env);
   const dialer = new Dialer({ secure, proxy, tls: options, lookup: options.lookup, connectMs });
   const pool = new Pool(dialer, { secure });
-  // For the connection, a proxy without a tunnel takes the place of the server.
+  // A proxy without a tunnel is connected to in place of the server.
   const relay = secure ? undefined : proxy;
-  const dialled = relay?.url ?? server;
+  const nextHop = relay?.url ?? server;
   const { protocol } = server;
-  const [host, port] = [hostOf(dialled), portOf(dialled)];
-  const always: Readonly<Record<string, string>> = {
+  const [host, port] = [hostOf(nextHop), portOf(nextHop)];
+  const baseHeaders: Readonly<Record<string, string>> = {
     host: server.host,
     'user-agent': 'fullmcp',
     'accept-encoding': secure ? 'br, gzip, deflate' : 'gzip, deflate',
     ...(relay?.authorization && { 'proxy-authorization': relay.authorization }),
   };
-  let closed = false;
+  let isClosed = false;
   let lastUrl: URL | undefined;
   let lastPath = '';
   let lastCommon: CarrierRequest['commonHeaders'] | undefined;
@@ -75,12 +73,12 @@ export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeH
   function headersOf({ commonHeaders, headers, body }: CarrierRequest): string[] {
     if (commonHeaders !== lastCommon) {
       lastCommon = commonHeaders;
-      lastRaw = Object.entries({ ...always, ...commonHeaders }).flat();
+      lastRaw = Object.entries({ ...baseHeaders, ...commonHeaders }).flat();
     }
     let raw = lastRaw.slice();
     for (const name in headers) {
       if (name in commonHeaders) {
-        raw = Object.entries({ ...always, ...commonHeaders, ...headers }).flat();
+        raw = Object.entries({ ...baseHeaders, ...commonHeaders, ...headers }).flat();
         break;
       }
       raw.push(name, headers[name] as string);
@@ -92,7 +90,7 @@ export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeH
   function send(request: CarrierRequest): Promise<HttpReply> {
     return new Promise((resolve, reject) => {
       const { method, url, body, until, lane } = request;
-      if (closed) throw new McpError('connection_closed', 'The connection was closed.');
+      if (isClosed) throw new McpError('connection_closed', 'The connection was closed.');
       if (hasEnded(until)) throw until.signal.reason;
       const args: RequestArgs = {
         agent: pool,
@@ -104,58 +102,59 @@ export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeH
         headers: headersOf(request),
         lane,
       };
-      const sent = http.request(args);
+      const req = http.request(args);
       let reply: NodeReply | undefined;
-      const late = lane === 'stream' ? setTimeout(() => sent.destroy(noHead(headMs)), headMs) : undefined;
-      late?.unref();
-      const over = (): void => {
-        clearTimeout(late);
+      const headTimer =
+        lane === 'stream' ? setTimeout(() => req.destroy(headTimeoutError(headMs)), headMs) : undefined;
+      headTimer?.unref();
+      const release = (): void => {
+        clearTimeout(headTimer);
         unlisten();
       };
       function abort(): void {
         const { reason } = until.signal;
         reply?.fail(reason);
-        sent.destroy();
-        over();
+        req.destroy();
+        release();
         reject(reason);
       }
       const unlisten = onEnd(until, abort);
-      sent.on('response', (message) => {
-        clearTimeout(late);
-        pool.heard(message.headers['keep-alive']);
-        reply = new NodeReply(message, { url, idleMs, over });
+      req.on('response', (message) => {
+        clearTimeout(headTimer);
+        pool.readKeepAlive(message.headers['keep-alive']);
+        reply = new NodeReply(message, { url, idleMs, release });
         resolve(reply);
       });
-      // The client did not request another protocol. Node closes such a connection without an error.
-      sent.on('close', () => {
+      // If the server switches to another protocol unasked, Node closes the connection without an error.
+      req.on('close', () => {
         if (reply !== undefined) return;
-        over();
-        reject(hungUp());
+        release();
+        reject(noReplyError());
       });
-      sent.on('error', (error) => {
+      req.on('error', (error) => {
         if (reply !== undefined) return;
-        over();
-        reject(explained(error, sent));
+        release();
+        reject(explain(error, req));
       });
       // Node would write such headers in the body's encoding, if the body were a string.
-      if (body !== undefined && args.headers.some(isBeyondAscii)) sent.end(Buffer.from(body));
-      else sent.end(body);
+      if (body !== undefined && args.headers.some(isBeyondAscii)) req.end(Buffer.from(body));
+      else req.end(body);
     });
   }
 
-  function explained(error: Error & { code?: string; unsent?: true }, { socket }: http.ClientRequest): Error {
+  function explain(error: Error & { code?: string; unsent?: true }, { socket }: http.ClientRequest): Error {
     if (McpError.is(error)) return error;
     const connected = dialer.isEstablished(socket);
     if (!connected && relay !== undefined) return proxyFailed(relay, error);
     const unsent = !connected || pool.isUnused(socket);
-    if (unsent && error.code !== undefined && passing.has(error.code)) error.unsent = true;
+    if (unsent && error.code !== undefined && temporaryCodes.has(error.code)) error.unsent = true;
     return error;
   }
 
   return {
     send,
     close() {
-      closed = true;
+      isClosed = true;
       dialer.close();
       pool.destroy();
     },
@@ -172,10 +171,10 @@ function isBeyondAscii(text: string): boolean {
   return false;
 }
 
-function hungUp(): Error {
+function noReplyError(): Error {
   return Object.assign(new Error('The connection ended without a reply'), { code: 'ECONNRESET' });
 }
 
-function noHead(ms: number): Error {
+function headTimeoutError(ms: number): Error {
   return Object.assign(new Error(`No reply for ${ms} ms`), { code: 'ETIMEDOUT' });
 }

@@ -1,4 +1,5 @@
-// Opens connections: directly, or in a tunnel that a proxy makes, in bounded time.
+// Opens connections: directly, or through a proxy's tunnel, within a time limit.
+
 import { Buffer } from 'node:buffer';
 import { X509Certificate } from 'node:crypto';
 import http from 'node:http';
@@ -9,7 +10,7 @@ import { McpError } from '../../../protocol/errors.js';
 import type { NodeHttpOptions } from '../../../transports/http/client/options.js';
 import { type HttpProxy, hostOf, portOf } from './proxy.js';
 
-export type Dialled = (error: Error | null, socket?: Socket) => void;
+export type DialCallback = (error: Error | null, socket?: Socket) => void;
 
 /** The options of a connection; Node's agent and `ws` add to them. */
 export interface DialOptions {
@@ -31,7 +32,7 @@ export interface DialerParts {
   readonly alwaysTunnel?: boolean;
 }
 
-/** Opens connections to one server, and knows those that are not established yet. */
+/** Opens connections to one server, and closes those that are not established yet. */
 export class Dialer {
   readonly #parts: DialerParts;
   readonly #context: SecureContext | undefined;
@@ -46,19 +47,19 @@ export class Dialer {
     this.#context = secureContext(parts.tls);
   }
 
-  /** Opens a connection, or one to the proxy if that forwards each request. Without TLS a proxy does not need a tunnel. */
-  dial(options: DialOptions, dialled: Dialled): Socket | undefined {
+  /** Opens a connection to the server, or to a proxy that forwards each request: without TLS, no tunnel is needed. */
+  dial(options: DialOptions, callback: DialCallback): Socket | undefined {
     if (this.#closed) {
-      dialled(new McpError('connection_closed', 'The connection was closed.'));
+      callback(new McpError('connection_closed', 'The connection was closed.'));
       return undefined;
     }
     const { secure, proxy, lookup, alwaysTunnel = false } = this.#parts;
-    const given = { ...options, ...(lookup && { lookup: lookup as LookupFunction }) };
+    const target = { ...options, ...(lookup && { lookup: lookup as LookupFunction }) };
     if (proxy !== undefined && (secure || alwaysTunnel)) {
-      this.#tunnel(given, proxy, dialled);
+      this.#tunnel(target, proxy, callback);
       return undefined;
     }
-    return secure ? this.#secure(given) : this.#within(net.connect(given), 'connect');
+    return secure ? this.#secure(target) : this.#limitTime(net.connect(target), 'connect');
   }
 
   /** Whether a request could have been sent on the connection. */
@@ -86,25 +87,25 @@ export class Dialer {
     socket.once('error', () => {
       this.#session = undefined;
     });
-    return this.#within(socket, 'secureConnect');
+    return this.#limitTime(socket, 'secureConnect');
   }
 
-  #within(socket: Socket, event: 'connect' | 'secureConnect'): Socket {
-    const late = setTimeout(() => socket.destroy(timedOut()), this.#parts.connectMs ?? CONNECT_MS);
+  #limitTime(socket: Socket, event: 'connect' | 'secureConnect'): Socket {
+    const timer = setTimeout(() => socket.destroy(timeoutError()), this.#parts.connectMs ?? CONNECT_MS);
     this.#opening.add(socket);
-    const settled = (): void => {
-      clearTimeout(late);
+    const settle = (): void => {
+      clearTimeout(timer);
       this.#opening.delete(socket);
     };
     socket.once(event, () => {
-      settled();
+      settle();
       this.#established.add(socket);
     });
-    socket.once('close', settled);
+    socket.once('close', settle);
     return socket;
   }
 
-  #tunnel(options: DialOptions, proxy: HttpProxy, dialled: Dialled): void {
+  #tunnel(options: DialOptions, proxy: HttpProxy, callback: DialCallback): void {
     const { host, port, lookup } = options;
     const { url, authorization } = proxy;
     const authority = net.isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
@@ -115,31 +116,31 @@ export class Dialer {
       path: authority,
       headers: { host: authority, ...(authorization && { 'proxy-authorization': authorization }) },
       createConnection: () =>
-        this.#within(
+        this.#limitTime(
           url.protocol === 'https:'
             ? tls.connect({ servername: proxyName(url), ...toProxy })
             : net.connect(toProxy),
           url.protocol === 'https:' ? 'secureConnect' : 'connect',
         ),
     });
-    const late = setTimeout(() => request.destroy(timedOut()), this.#parts.connectMs ?? CONNECT_MS);
+    const timer = setTimeout(() => request.destroy(timeoutError()), this.#parts.connectMs ?? CONNECT_MS);
     this.#opening.add(request);
-    const settled = (): void => {
-      clearTimeout(late);
+    const settle = (): void => {
+      clearTimeout(timer);
       this.#opening.delete(request);
     };
     request.once('error', (error) => {
-      settled();
-      dialled(proxyFailed(proxy, error));
+      settle();
+      callback(proxyFailed(proxy, error));
     });
     request.once('connect', (reply, socket) => {
-      settled();
+      settle();
       const { statusCode = 0 } = reply;
       if (statusCode >= 200 && statusCode < 300) {
-        return dialled(null, this.#parts.secure ? this.#secure({ ...direct, socket }) : socket);
+        return callback(null, this.#parts.secure ? this.#secure({ ...direct, socket }) : socket);
       }
       socket.destroy();
-      dialled(proxyRefused(proxy, authority, statusCode));
+      callback(proxyRefused(proxy, authority, statusCode));
     });
     request.end();
   }
@@ -150,11 +151,11 @@ function proxyName(url: URL): string {
   return net.isIP(host) === 0 ? host : '';
 }
 
-function timedOut(): Error {
+function timeoutError(): Error {
   return Object.assign(new Error('The connection took too long'), { code: 'ETIMEDOUT' });
 }
 
-/** A proxy that cannot be reached, so that nothing was sent. */
+/** The error for a proxy that cannot be reached: nothing was sent. */
 export function proxyFailed({ url, from }: HttpProxy, cause: Error & { readonly code?: unknown }): McpError {
   const code = typeof cause.code === 'string' ? cause.code : 'ERR_PROXY';
   return new McpError(
@@ -167,18 +168,18 @@ export function proxyFailed({ url, from }: HttpProxy, cause: Error & { readonly 
 function proxyRefused({ url, from }: HttpProxy, authority: string, status: number): McpError {
   const what =
     status === 407
-      ? ` wants a user name and a password. Put them into the URL that ${from} has.`
+      ? ` requires a user name and a password. Put them into the URL that ${from} has.`
       : ` refused to connect to ${authority} (${status}).`;
   return new McpError('connect_failed', `The proxy ${url.origin}${what}`, {
     data: { code: 'ERR_PROXY', status, unsent: true },
   });
 }
 
-/** Made once: it costs more than a connection, and a mistake in it is found before anything is sent. */
+/** Created once: it costs more than a connection, and a mistake in the options is found before anything is sent. */
 function secureContext({ ca, cert, key }: DialerParts['tls']): SecureContext | undefined {
   if (ca === undefined && cert === undefined && key === undefined) return undefined;
-  const list = (given: unknown): Buffer[] | undefined =>
-    given === undefined ? undefined : [given].flat().map((pem) => Buffer.from(pem as string));
+  const list = (value: unknown): Buffer[] | undefined =>
+    value === undefined ? undefined : [value].flat().map((pem) => Buffer.from(pem as string));
   try {
     // Node ignores certificate authorities that it cannot read.
     for (const authority of list(ca) ?? []) new X509Certificate(authority);

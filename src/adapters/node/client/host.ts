@@ -8,11 +8,12 @@ import type { Wire } from '../../../transports/client/wire.js';
 import type { NodeHttpOptions } from '../../../transports/http/client/options.js';
 import { type ServerProcess, type SpawnOptions, spawnWire } from '../../../transports/stdio/client/spawn.js';
 import type { WebSocketConstructor } from '../../../transports/websocket/connect.js';
-import { Dialer, type Dialled } from './dial.js';
+import { type DialCallback, Dialer } from './dial.js';
 import { hostOf, portOf, proxyFor } from './proxy.js';
 
-// The abilities that a client has on Node and not in a browser. Loaded when a target needs them.
+// The things that a client can do on Node and not in a browser. Loaded when a target needs them.
 
+/** Starts a server as a child process. */
 export function openProcess(server: ServerProcess, options: SpawnOptions): Wire {
   return spawnWire(server, options);
 }
@@ -21,10 +22,10 @@ interface Script extends ServerProcess {
   readonly hint: (failure: McpError) => string | undefined;
 }
 
-/** Finds out how to start a script, with advice for when that fails. */
-export function scriptProcess(given: string): Script {
-  const path = pathOf(given);
-  if (!existsSync(path)) throw noFile(path);
+/** Finds out how to start a script, and makes the advice for when that fails. */
+export function scriptProcess(target: string): Script {
+  const path = pathOf(target);
+  if (!existsSync(path)) throw fileMissing(path);
   if (/\.py$/i.test(path))
     return {
       command: process.platform === 'win32' ? 'python' : 'python3',
@@ -40,7 +41,7 @@ export function scriptProcess(given: string): Script {
       args: [path],
       // A script that crashed has reported the reason itself.
       hint: (failure) =>
-        endedWell(failure)
+        exitedSilently(failure)
           ? 'A script that ends at once only defines its server: it has to serve it, with serveStdio(server) of fullmcp/stdio.'
           : undefined,
     };
@@ -55,27 +56,28 @@ export function scriptProcess(given: string): Script {
 }
 
 /** Whether a process has exited with success and without output. */
-function endedWell({ code, data }: McpError): boolean {
-  const { exitCode, stderr = [], stdout = [] } = (data ?? {}) as Partial<Ended>;
+function exitedSilently({ code, data }: McpError): boolean {
+  const { exitCode, stderr = [], stdout = [] } = (data ?? {}) as Partial<ProcessEnd>;
   return code === 'connection_closed' && exitCode === 0 && stderr.length === 0 && stdout.length === 0;
 }
 
 function wrote({ data }: McpError, ...words: readonly string[]): boolean {
-  const { stderr = [] } = (data ?? {}) as Partial<Ended>;
+  const { stderr = [] } = (data ?? {}) as Partial<ProcessEnd>;
   return stderr.some((line) => words.some((word) => line.includes(word)));
 }
 
-interface Ended {
+interface ProcessEnd {
   readonly exitCode: number | null;
   readonly stderr: readonly string[];
   readonly stdout: readonly string[];
 }
 
+/** Reads a file: a path, or a `file:` URL. */
 export function readText(path: string): Promise<string> {
   return readFile(pathOf(path), 'utf8');
 }
 
-/** A WebSocket of `ws`, which sends headers when it opens and follows the options for Node. */
+/** Makes a WebSocket class of `ws`, which sends the headers when it opens and follows the options for Node. */
 export async function webSocketWith(
   headers: Readonly<Record<string, string>>,
   options: NodeHttpOptions = {},
@@ -83,16 +85,16 @@ export async function webSocketWith(
   const { WebSocket } = await import('ws');
   return class extends WebSocket {
     constructor(url: string, protocols?: string | string[]) {
-      super(url, protocols, { headers, ...dialling(new URL(url), options) });
+      super(url, protocols, { headers, ...dialOptions(new URL(url), options) });
     }
   };
 }
 
-/** Empty without such options: then `ws` opens its own connections. */
-function dialling(url: URL, options: NodeHttpOptions): Pick<ClientOptions, 'createConnection'> {
+/** The options for connections. Empty if none are needed: then `ws` opens its own connections. */
+function dialOptions(url: URL, options: NodeHttpOptions): Pick<ClientOptions, 'createConnection'> {
   const { ca, cert, key, lookup } = options;
   const proxy = proxyFor(url, options.proxy, process.env);
-  if ([ca, cert, key, lookup, proxy].every((given) => given === undefined)) return {};
+  if ([ca, cert, key, lookup, proxy].every((option) => option === undefined)) return {};
   const dialer = new Dialer({
     secure: url.protocol === 'wss:',
     proxy,
@@ -102,8 +104,8 @@ function dialling(url: URL, options: NodeHttpOptions): Pick<ClientOptions, 'crea
   });
   const to = { host: hostOf(url), port: portOf(url), path: undefined };
   return {
-    createConnection: ((given: object, dialled: Dialled) =>
-      dialer.dial({ ...given, ...to }, dialled)) as unknown as ClientOptions['createConnection'],
+    createConnection: ((target: object, callback: DialCallback) =>
+      dialer.dial({ ...target, ...to }, callback)) as unknown as ClientOptions['createConnection'],
   };
 }
 
@@ -116,14 +118,14 @@ function runsTypeScript(): boolean {
   return Boolean(features.typescript) || versions['bun'] !== undefined || versions['deno'] !== undefined;
 }
 
-function pathOf(given: string): string {
-  return given.startsWith('file:') ? fileURLToPath(given) : given;
+function pathOf(target: string): string {
+  return target.startsWith('file:') ? fileURLToPath(target) : target;
 }
 
-function noFile(path: string): McpError {
+function fileMissing(path: string): McpError {
   const [command, ...args] = path.split(' ');
   const list = args.map((arg) => `'${arg}'`).join(', ');
-  const meant =
+  const hint =
     args.length > 0 ? ` For a command line, write { command: '${command}', args: [${list}] }.` : '';
-  return new McpError('connect_failed', `There is no file ${path} (looked in ${process.cwd()}).${meant}`);
+  return new McpError('connect_failed', `There is no file ${path} (looked in ${process.cwd()}).${hint}`);
 }

@@ -1,13 +1,14 @@
-// The connections to one server that are kept open between requests.
+// Keeps connections to one server open between requests.
+
 import http from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Lane } from '../../../transports/http/client/carrier.js';
-import type { Dialer, Dialled, DialOptions } from './dial.js';
+import type { DialCallback, Dialer, DialOptions } from './dial.js';
 
 /** The limit of open connections for each kind of request. Further requests wait until one is free. */
 const MAX_SOCKETS = 256;
-/** The time that an unused connection is kept: less than servers keep it, so that a request does not meet a closing connection. */
+/** The time that an unused connection is kept: shorter than a server's, so that no request is sent on a closing connection. */
 const IDLE_MS = 4000;
 /** The margin before the server's own timeout. */
 const SOONER_MS = 1000;
@@ -19,7 +20,7 @@ const { addRequest } = http.Agent.prototype as unknown as {
 /** Node's agent, with a limit for each lane, which closes connections before the server does. */
 export class Pool extends http.Agent {
   readonly #dialer: Dialer;
-  readonly #written = new WeakMap<object, number>();
+  readonly #bytesWritten = new WeakMap<object, number>();
   #hint: string | string[] | undefined;
   #idleMs = IDLE_MS;
 
@@ -31,7 +32,7 @@ export class Pool extends http.Agent {
   }
 
   /** Reads how long the server keeps a connection, from its header `Keep-Alive`. */
-  heard(hint: string | string[] | undefined): void {
+  readKeepAlive(hint: string | string[] | undefined): void {
     if (hint === this.#hint) return;
     this.#hint = hint;
     const seconds = /timeout=(\d{1,9})/.exec(String(hint ?? ''))?.[1];
@@ -42,7 +43,7 @@ export class Pool extends http.Agent {
   addRequest(request: http.ClientRequest, options: http.ClientRequestArgs): void {
     const name = this.getName(options);
     const free = this.freeSockets[name];
-    const taken = this.sockets[name];
+    const inUse = this.sockets[name];
     let socket = free?.pop();
     // The server may have closed the connection a moment ago.
     while (socket?.writable === false) {
@@ -53,8 +54,8 @@ export class Pool extends http.Agent {
     if (free?.length === 0) Reflect.deleteProperty(this.freeSockets, name);
     if (socket === undefined) return Reflect.apply(addRequest, this, [request, options]);
     this.reuseSocket(socket, request);
-    if (taken === undefined) (this.sockets as Record<string, Socket[]>)[name] = [socket];
-    else taken.push(socket);
+    if (inUse === undefined) (this.sockets as Record<string, Socket[]>)[name] = [socket];
+    else inUse.push(socket);
     request.onSocket(socket);
   }
 
@@ -65,9 +66,9 @@ export class Pool extends http.Agent {
 
   override createConnection(
     options: http.ClientRequestArgs,
-    dialled?: (error: Error | null, socket: Duplex) => void,
+    callback?: (error: Error | null, socket: Duplex) => void,
   ): Socket | undefined {
-    return this.#dialer.dial(options as unknown as DialOptions, dialled as Dialled);
+    return this.#dialer.dial(options as unknown as DialOptions, callback as DialCallback);
   }
 
   /** Unused connections do not keep a program running. */
@@ -80,12 +81,12 @@ export class Pool extends http.Agent {
 
   /** Whether nothing was written since the connection was given to the request that has it now. */
   isUnused(socket: Socket | null): boolean {
-    return socket !== null && this.#written.get(socket) === socket.bytesWritten;
+    return socket !== null && this.#bytesWritten.get(socket) === socket.bytesWritten;
   }
 
   override reuseSocket(socket: Socket, request: http.ClientRequest): void {
     super.reuseSocket(socket, request);
     socket.setTimeout(0);
-    this.#written.set(socket, socket.bytesWritten);
+    this.#bytesWritten.set(socket, socket.bytesWritten);
   }
 }

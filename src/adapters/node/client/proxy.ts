@@ -1,4 +1,5 @@
-// Finds the proxy for an address: the option's, or the environment's.
+// Finds the proxy for an address, in the options or the environment.
+
 import { Buffer } from 'node:buffer';
 import { BlockList, isIP } from 'node:net';
 import { McpError } from '../../../protocol/errors.js';
@@ -14,7 +15,7 @@ export interface HttpProxy {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The proxy that requests to `url` go through. A server on this machine is reached directly, unless the option says so. */
+/** The proxy for requests to `url`. For a server on this machine only the option counts, not the environment. */
 export function proxyFor(
   url: URL,
   option: NodeHttpOptions['proxy'],
@@ -24,11 +25,11 @@ export function proxyFor(
   if (option !== undefined) return readProxy(String(option), 'the option `proxy`');
   const secure = /^(?:https|wss):$/.test(url.protocol);
   const name = secure ? 'HTTPS_PROXY' : 'HTTP_PROXY';
-  const given = readVariable(environment, name);
-  if (!given || isLoopback(hostOf(url)) || isExcepted(url, readVariable(environment, 'NO_PROXY') ?? '')) {
+  const setting = readVariable(environment, name);
+  if (!setting || isLoopback(hostOf(url)) || isExcepted(url, readVariable(environment, 'NO_PROXY') ?? '')) {
     return undefined;
   }
-  return readProxy(given, `the environment variable ${name}`);
+  return readProxy(setting, `the environment variable ${name}`);
 }
 
 // Lower case takes precedence, as with curl. In a CGI program, HTTP_PROXY is a header that any client can send.
@@ -38,8 +39,8 @@ function readVariable(environment: Environment, name: string): string | undefine
   return name === 'HTTP_PROXY' && environment['REQUEST_METHOD'] !== undefined ? undefined : environment[name];
 }
 
-function readProxy(given: string, from: string): HttpProxy {
-  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`;
+function readProxy(setting: string, from: string): HttpProxy {
+  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(setting) ? setting : `http://${setting}`;
   if (!URL.canParse(text)) {
     throw new McpError('invalid_request', `The proxy that ${from} names is not a valid URL.`);
   }
@@ -51,7 +52,7 @@ function readProxy(given: string, from: string): HttpProxy {
     );
   }
   const { username, password } = url;
-  const credentials = `${decoded(username)}:${decoded(password)}`;
+  const credentials = `${decode(username)}:${decode(password)}`;
   const bare = new URL(url.origin);
   return {
     url: bare,
@@ -61,7 +62,7 @@ function readProxy(given: string, from: string): HttpProxy {
   };
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,5 +1,3 @@
-// A reply of Node's HTTP client.
-
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
@@ -12,7 +10,7 @@ export interface ReplyParts {
   /** The longest silence while the body is being read. */
   readonly idleMs: number;
   /** Called once, when nothing more of the reply will be read. */
-  readonly over: () => void;
+  readonly release: () => void;
 }
 
 /** A reply of Node's HTTP client. */
@@ -25,7 +23,7 @@ export class NodeReply implements HttpReply {
   #error: Error | undefined;
   #body: AsyncIterator<Uint8Array> | undefined;
   #idle: NodeJS.Timeout | undefined;
-  #isOver = false;
+  #isReleased = false;
 
   constructor(message: IncomingMessage, parts: ReplyParts) {
     this.status = message.statusCode ?? 0;
@@ -51,25 +49,31 @@ export class NodeReply implements HttpReply {
       this.cancel();
       return undefined;
     }
-    const plain = this.header('content-encoding') === undefined;
-    // Almost every reply is complete already, so there is nothing to wait for.
-    if (plain && message.complete && message.readableLength <= maxBytes && !this.#error && !this.#isOver) {
+    const isPlain = this.header('content-encoding') === undefined;
+    // Almost every reply is complete already, and is read at once.
+    if (
+      isPlain &&
+      message.complete &&
+      message.readableLength <= maxBytes &&
+      !this.#error &&
+      !this.#isReleased
+    ) {
       const bytes: Buffer | null = message.read();
-      this.#over();
-      return bytes === null ? '' : asText(bytes);
+      this.#release();
+      return bytes === null ? '' : toText(bytes);
     }
-    return this.#counted(maxBytes);
+    return this.#readLimited(maxBytes);
   }
 
   async read(): Promise<Uint8Array | undefined> {
     if (this.#error) throw this.#error;
-    if (this.#isOver) return undefined;
+    if (this.#isReleased) return undefined;
     try {
-      this.#body ??= decoded(this.#message, this.header('content-encoding'))[Symbol.asyncIterator]();
-      this.#waitFor();
+      this.#body ??= decompress(this.#message, this.header('content-encoding'))[Symbol.asyncIterator]();
+      this.#startIdleTimer();
       const { done, value } = await this.#body.next();
       if (!done) return value;
-      this.#over();
+      this.#release();
       return undefined;
     } catch (error) {
       const cause = this.#error ?? error;
@@ -82,22 +86,22 @@ export class NodeReply implements HttpReply {
     // After a complete reply, the connection can be used again.
     if (this.#message.complete) this.#message.resume();
     else this.#message.destroy();
-    this.#over();
+    this.#release();
   }
 
   /** Ends the reading with an error for the reader. */
   fail(reason: Error): void {
     this.#error ??= reason;
     this.#message.destroy(reason);
-    this.#over();
+    this.#release();
   }
 
-  async #counted(maxBytes: number): Promise<string | undefined> {
+  async #readLimited(maxBytes: number): Promise<string | undefined> {
     const chunks: Uint8Array[] = [];
     let bytes = 0;
     for (;;) {
       const chunk = await this.read();
-      if (chunk === undefined) return asText(Buffer.concat(chunks));
+      if (chunk === undefined) return toText(Buffer.concat(chunks));
       bytes += chunk.length;
       if (bytes > maxBytes) {
         this.cancel();
@@ -107,25 +111,25 @@ export class NodeReply implements HttpReply {
     }
   }
 
-  #waitFor(): void {
+  #startIdleTimer(): void {
     const { idleMs } = this.#parts;
     if (this.#idle !== undefined) {
       this.#idle.refresh();
       return;
     }
-    this.#idle = setTimeout(() => this.fail(silent(idleMs)), idleMs);
+    this.#idle = setTimeout(() => this.fail(idleError(idleMs)), idleMs);
     this.#idle.unref();
   }
 
-  #over(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+  #release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
     clearTimeout(this.#idle);
-    this.#parts.over();
+    this.#parts.release();
   }
 }
 
-function asText(bytes: Buffer): string {
+function toText(bytes: Buffer): string {
   const text = bytes.toString('utf8');
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
@@ -137,36 +141,36 @@ const BROTLI = {
   finishFlush: constants.BROTLI_OPERATION_FLUSH,
 };
 
-function decoded(message: IncomingMessage, encoding = 'identity'): Readable {
+function decompress(message: IncomingMessage, encoding = 'identity'): Readable {
   switch (encoding.trim().toLowerCase()) {
     case 'identity':
     case '':
       return message;
     case 'gzip':
     case 'x-gzip':
-      return through(message, createGunzip(FLUSHED));
+      return pipeThrough(message, createGunzip(FLUSHED));
     case 'deflate':
-      return through(message, createInflate(FLUSHED));
+      return pipeThrough(message, createInflate(FLUSHED));
     case 'br':
-      return through(message, createBrotliDecompress(BROTLI));
+      return pipeThrough(message, createBrotliDecompress(BROTLI));
     default:
       throw new McpError(
         'bad_response',
-        `The answer is encoded as ${quote(encoding, 64)}, which was not asked for and cannot be read.`,
+        `The reply is encoded as ${quote(encoding, 64)}, which was not requested and cannot be read.`,
       );
   }
 }
 
-function through<T extends Readable & NodeJS.WritableStream>(message: IncomingMessage, decoder: T): T {
+function pipeThrough<T extends Readable & NodeJS.WritableStream>(message: IncomingMessage, decoder: T): T {
   message.on('error', (error) => decoder.destroy(error));
-  message.on('close', () => message.complete || decoder.destroy(brokenOff()));
+  message.on('close', () => message.complete || decoder.destroy(truncatedError()));
   return message.pipe(decoder);
 }
 
-function brokenOff(): Error {
+function truncatedError(): Error {
   return Object.assign(new Error('The body broke off'), { code: 'ECONNRESET' });
 }
 
-function silent(ms: number): Error {
+function idleError(ms: number): Error {
   return Object.assign(new Error(`Nothing came for ${ms} ms`), { code: 'ETIMEDOUT' });
 }

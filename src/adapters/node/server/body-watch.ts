@@ -1,5 +1,3 @@
-// Finds request bodies that stop arriving.
-
 import { BodyStalled } from '../../../transports/http/server/incoming.js';
 
 /** A body that is being read. */
@@ -8,14 +6,15 @@ export interface WatchedBody {
   bytes: number;
   readonly silenceMs: number;
   /** Whether nothing more of it is expected. */
-  readonly over: boolean;
+  readonly isOver: boolean;
   /** Called when the body was not complete at once. */
   expectMore(): void;
   /** Called when nothing has arrived for `silenceMs`. */
   readonly fail: (error: Error) => void;
-  /** The number of bytes at the last check that found more than before, and the time of that check. */
-  seen: number;
-  seenAt: number;
+  /** The number of bytes at the last check. */
+  lastBytes: number;
+  /** The time of the last check that found more bytes than before. */
+  progressAt: number;
   /** Its index among the watched bodies; `UNWATCHED` if it is not watched. */
   slot: number;
 }
@@ -30,20 +29,20 @@ export const UNWATCHED = -1;
 export class BodyWatch {
   readonly #slots: (WatchedBody | undefined)[] = [];
   readonly #free: number[] = [];
-  #begun: WatchedBody[] = [];
+  #newBodies: WatchedBody[] = [];
   #timer: ReturnType<typeof setInterval> | undefined;
   #shortestMs = Number.POSITIVE_INFINITY;
 
   /** Expects a body, which is watched if it is not complete after this turn of the event loop. */
-  begin(body: WatchedBody): void {
-    if (this.#begun.push(body) === 1) setImmediate(this.#lookAtBegun);
+  expect(body: WatchedBody): void {
+    if (this.#newBodies.push(body) === 1) setImmediate(this.#checkNew);
   }
 
-  readonly #lookAtBegun = (): void => {
-    const begun = this.#begun;
-    this.#begun = [];
-    for (const body of begun) {
-      if (body.over) continue;
+  readonly #checkNew = (): void => {
+    const bodies = this.#newBodies;
+    this.#newBodies = [];
+    for (const body of bodies) {
+      if (body.isOver) continue;
       if (body.silenceMs > 0) this.#watch(body);
       body.expectMore();
     }
@@ -52,7 +51,7 @@ export class BodyWatch {
   #watch(body: WatchedBody): void {
     body.slot = this.#free.pop() ?? this.#slots.length;
     this.#slots[body.slot] = body;
-    if (body.silenceMs < this.#shortestMs) this.#lookOften(body.silenceMs);
+    if (body.silenceMs < this.#shortestMs) this.#startTimer(body.silenceMs);
   }
 
   forget(body: WatchedBody): void {
@@ -63,20 +62,20 @@ export class BodyWatch {
     this.#free.push(slot);
   }
 
-  #lookOften(silenceMs: number): void {
+  #startTimer(silenceMs: number): void {
     clearInterval(this.#timer);
     this.#shortestMs = silenceMs;
-    this.#timer = setInterval(() => this.#look(), Math.max(5, silenceMs / 4)).unref();
+    this.#timer = setInterval(() => this.#tick(), Math.max(5, silenceMs / 4)).unref();
   }
 
-  #look(): void {
+  #tick(): void {
     const now = performance.now();
     for (const body of this.#slots) {
       if (body === undefined) continue;
-      if (body.bytes !== body.seen) {
-        body.seen = body.bytes;
-        body.seenAt = now;
-      } else if (now - body.seenAt >= body.silenceMs) {
+      if (body.bytes !== body.lastBytes) {
+        body.lastBytes = body.bytes;
+        body.progressAt = now;
+      } else if (now - body.progressAt >= body.silenceMs) {
         this.forget(body);
         body.fail(new BodyStalled(body.silenceMs));
       }

@@ -1,5 +1,3 @@
-// Reads the body of a request of `node:http`.
-
 import type { IncomingMessage } from 'node:http';
 import {
   type BodyLimits,
@@ -13,10 +11,10 @@ const bodies = new BodyWatch();
 /** The body of a request of `node:http` while it is being read. */
 export class NodeBody implements WatchedBody {
   bytes = 0;
-  seen = -1;
-  seenAt = 0;
+  lastBytes = -1;
+  progressAt = 0;
   slot: number = UNWATCHED;
-  over = false;
+  isOver = false;
   readonly silenceMs: number;
   readonly #req: IncomingMessage;
   readonly #maxBytes: number;
@@ -32,7 +30,7 @@ export class NodeBody implements WatchedBody {
     if (Number(req.headers['content-length'] ?? 0) > maxBytes) this.#refuse();
     else {
       req.on('data', this.#onData).on('end', this.onBodyEnd);
-      bodies.begin(this);
+      bodies.expect(this);
     }
   }
 
@@ -43,7 +41,7 @@ export class NodeBody implements WatchedBody {
   }
 
   readonly fail = (error: Error): void => {
-    if (this.over) return;
+    if (this.isOver) return;
     this.#finish();
     this.#receiver.fail(error);
   };
@@ -55,7 +53,7 @@ export class NodeBody implements WatchedBody {
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    if (this.over) return;
+    if (this.isOver) return;
     this.bytes += chunk.length;
     if (this.bytes > this.#maxBytes) this.#refuse();
     else if (this.#first === undefined) this.#first = chunk;
@@ -65,7 +63,7 @@ export class NodeBody implements WatchedBody {
 
   // Not private: the build shortens private names, and this one is in every stack trace.
   readonly onBodyEnd = (): void => {
-    if (this.over) return;
+    if (this.isOver) return;
     const text = (this.#rest === undefined ? this.#first : Buffer.concat(this.#rest))?.toString('utf8');
     this.#finish();
     this.#receiver.receiveBody(text ?? '');
@@ -82,14 +80,14 @@ export class NodeBody implements WatchedBody {
   }
 
   #finish(): void {
-    this.over = true;
+    this.isOver = true;
     this.#first = undefined;
     this.#rest = undefined;
     bodies.forget(this);
   }
 }
 
-const MOST_DISCARDED = 64 * 1024 * 1024;
+const MAX_DISCARDED = 64 * 1024 * 1024;
 
 // Reads and discards the rest, so that the client finishes sending and then reads the reply: closing a connection while the
 // client still sends resets it, and the reply is lost. Node's own request timeout ends bodies that never end.
@@ -97,6 +95,6 @@ function discardRest(req: IncomingMessage): void {
   let bytes = 0;
   req.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > MOST_DISCARDED) req.destroy();
+    if (bytes > MAX_DISCARDED) req.destroy();
   });
 }

@@ -1,5 +1,3 @@
-// The HTTP handler for `node:http`.
-
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SessionOptions } from '../../../legacy/server/http/sessions.js';
 import type { Authenticate } from '../../../protocol/caller.js';
@@ -24,7 +22,7 @@ export interface NodeHandlerOptions<Req extends NodeRequest = NodeRequest>
 
 /** An HTTP handler for `node:http` and frameworks that expose its `req` and `res`. */
 export interface NodeHandler<Req extends NodeRequest = NodeRequest> {
-  /** Answers a request. */
+  /** Replies to a request. */
   (
     req: Req & {
       /** The body, if a framework has parsed it already. */
@@ -39,7 +37,7 @@ export interface NodeHandler<Req extends NodeRequest = NodeRequest> {
   }) => Promise<void>;
 }
 
-/** The endpoint on Node's own `req` and `res`: alone, or inside Express, Fastify, Koa and their like. */
+/** The endpoint on Node's own `req` and `res`: alone, or inside Express, Koa and similar frameworks. */
 export function nodeHandler(endpoint: HttpEndpoint): NodeHandler {
   function handle(req: IncomingMessage & { readonly body?: unknown }, res: ServerResponse): Promise<void> {
     return new Promise((done) => endpoint.handle(new NodeIncoming(req, res, req.body), done));

@@ -1,5 +1,3 @@
-// A request of `node:http` as an `Incoming`.
-
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -17,7 +15,7 @@ import { NodeBody } from './body.js';
 import { hasPipelined, pipelinedOn, whilePipelined } from './pipelined.js';
 
 /**
- * Node's `req` and `res` as Incoming. They are used as they are: building a web `Request` and `Response` around them costs
+ * Node's `req` and `res` as an `Incoming`. They are used as they are: building a web `Request` and `Response` around them costs
  * more than all the rest of a call.
  */
 export class NodeIncoming implements Incoming {
@@ -83,7 +81,7 @@ export class NodeIncoming implements Incoming {
   read(limits: BodyLimits, receiver: BodyReceiver): void {
     if (this.#parsedBody === undefined) this.#body = new NodeBody(this.#req, limits, receiver);
     else {
-      const text = printed(this.#parsedBody);
+      const text = toText(this.#parsedBody);
       if (Buffer.byteLength(text) > limits.maxBytes) receiver.fail(new BodyTooLarge(limits.maxBytes));
       else receiver.receiveBody(text);
     }
@@ -173,8 +171,9 @@ class NodeOutlet implements Outlet {
 }
 
 const SLASH = 0x2f;
+
 // The result of a framework's body parser: a value, a string, or bytes.
-function printed(body: unknown): string {
+function toText(body: unknown): string {
   if (typeof body === 'string') return body;
   return body instanceof Uint8Array ? Buffer.from(body).toString('utf8') : JSON.stringify(body);
 }

@@ -1,27 +1,25 @@
-// Listens on a port.
-
 import type { Server as HttpServer } from 'node:http';
 
-/** Listens, or throws an error that says what to do. */
+/** Listens on a port, or throws an error that says what to do. */
 export function listen(http: HttpServer, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const failed = (error: NodeJS.ErrnoException): void => reject(listenError(error, port, host));
-    http.once('error', failed);
+    const onError = (error: NodeJS.ErrnoException): void => reject(listenError(error, port, host));
+    http.once('error', onError);
     http.listen(port, host, () => {
-      http.off('error', failed);
+      http.off('error', onError);
       resolve();
     });
   });
 }
 
 // Most programs await this at their top level, where Node prints the whole error with its cause. Only the message and the code
-// help: the stack shows Node's own functions, and the cause repeats the message.
+// are useful: the stack shows Node's own functions, and the cause repeats the message.
 function listenError(error: NodeJS.ErrnoException, port: number, host: string): Error {
   const sentence = sentences[error.code ?? '']?.(port, host);
   if (sentence === undefined) return error;
-  const told = new Error(sentence);
-  told.stack = `${told.name}: ${sentence}`;
-  return Object.defineProperty(told, 'code', { value: error.code });
+  const clear = new Error(sentence);
+  clear.stack = `${clear.name}: ${sentence}`;
+  return Object.defineProperty(clear, 'code', { value: error.code });
 }
 
 const sentences: Readonly<Record<string, (port: number, host: string) => string>> = {

@@ -1,5 +1,3 @@
-// The options of `serve`, from the program and the environment.
-
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import process from 'node:process';
@@ -13,7 +11,7 @@ import { checkPublicUrl, unsafeAnyHost } from '../../../transports/http/server/g
 import { checkPath } from '../../../transports/http/server/routes.js';
 import { type WebSocketOptions, webSocketKeys } from '../../../transports/websocket/accept.js';
 
-/** The options of `serve`. An environment variable counts only if its option is not given. */
+/** The options of `serve`. An environment variable is read only if its option is not given. */
 export interface ServeOptions extends HttpOptions, SessionOptions {
   /** Whether clients of 2025-11-25 and before are served. Default: true. */
   readonly sessions?: boolean;
@@ -69,7 +67,7 @@ export function checkServeOptions(options: ServeOptions): void {
     throw new RangeError(`serve: "port" must be an integer from 0 to 65535, not ${String(port)}.`);
 }
 
-/** The options, completed from the environment. */
+/** Completes the options from the environment. */
 export function withEnvironment(options: ServeOptions, env: NodeJS.ProcessEnv = process.env): ServeOptions {
   return {
     ...fromEnvironment('port', 'PORT', portNumber),
@@ -95,7 +93,7 @@ export function withEnvironment(options: ServeOptions, env: NodeJS.ProcessEnv = 
   }
 }
 
-/** A server that listens on a host name accepts that name. Addresses are always accepted. */
+/** Allows the host name that the server listens on. Addresses are always allowed. */
 export function withOwnHost(options: ServeOptions): ServeOptions {
   const { host, allowedHosts = [] } = options;
   if (host === undefined || isIP(host) !== 0 || allowedHosts === unsafeAnyHost) return options;

@@ -1,8 +1,9 @@
-// Requests that offer to switch to an unsupported protocol.
+// Requests that offer to switch to another protocol.
 
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
+/** Whether a request asks for a WebSocket. */
 export function isWebSocket(req: IncomingMessage): boolean {
   return req.headers.upgrade?.toLowerCase() === 'websocket';
 }

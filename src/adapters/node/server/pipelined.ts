@@ -10,30 +10,30 @@ interface Pipelining extends Socket {
   [waiting]?: Set<() => void>;
 }
 
-/** The limit of pipelined requests, each of which may be a running call. No real client has as many. */
-const MOST_WAITING = 10_000;
+/** The limit of pipelined requests on a connection, each of which may be a running call. No real client has as many. */
+const MAX_WAITING = 10_000;
 
-/** Calls `gone` when the connection closes, unless the function that is returned was called before. */
-export function whilePipelined(socket: Pipelining, gone: () => void): () => void {
+/** Calls `listener` when the connection closes, unless the returned function was called before. */
+export function whilePipelined(socket: Pipelining, listener: () => void): () => void {
   let listeners = socket[waiting];
   if (listeners === undefined) {
     const fresh = new Set<() => void>();
     listeners = fresh;
     socket[waiting] = fresh;
-    socket.once('close', () => void inSlices(fresh, (tell) => tell()));
+    socket.once('close', () => void inSlices(fresh, (listener) => listener()));
   }
-  listeners.add(gone);
-  if (listeners.size > MOST_WAITING) socket.destroy();
-  const joined = listeners;
-  return () => joined.delete(gone);
+  listeners.add(listener);
+  if (listeners.size > MAX_WAITING) socket.destroy();
+  const own = listeners;
+  return () => own.delete(listener);
 }
 
-/** Whether a request ever had to wait on this connection for the answer to another. */
+/** Whether a request ever had to wait on this connection for the reply to another. */
 export function hasPipelined(socket: Pipelining): boolean {
   return socket[waiting] !== undefined;
 }
 
-/** How many requests wait on this connection for the answer to another. */
+/** The number of requests that wait on this connection for the reply to another. */
 export function pipelinedOn(socket: Pipelining): number {
   return socket[waiting]?.size ?? 0;
 }

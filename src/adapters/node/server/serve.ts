@@ -26,20 +26,22 @@ export interface Serving extends AsyncDisposable {
 export interface ServeParts {
   readonly endpoint: HttpEndpoint;
   readonly upgrades: Upgrades | undefined;
-  /** Runs before the first request and again after the last. */
+  /** Called before the first request. */
   readonly start: () => Promise<void>;
   /** Lets work without a request come to rest, while open calls may finish. */
   readonly drain: ((options: { readonly drainMs: number }) => Promise<void>) | undefined;
+  /** Called after the last request. */
   readonly stop: () => Promise<void>;
 }
 
-/** The time for the lifespan to end after a signal, and for the program to exit when everything is closed. */
+/** The time for the lifespan to end after a signal. */
 const STOP_MS = 3000;
+/** The time for the program to exit by itself when everything is closed. */
 const EXIT_MS = 500;
 /** Signals within this time are one: a terminal, a shell and npm may each pass on the same one. */
 const ONE_SIGNAL_MS = 1000;
 
-/** Listens, and closes in order. */
+/** Listens, and at the end closes its parts in order. */
 export async function serveOnNode(
   { endpoint, upgrades, start, drain, stop }: ServeParts,
   options: ServeOptions,
@@ -50,11 +52,11 @@ export async function serveOnNode(
     path = '/mcp',
     tls,
     maxConnections,
-    drainMs: givenDrainMs = 5000,
+    drainMs: drainOption = 5000,
     signals = true,
     exit = true,
   } = options;
-  const drainMs = timerMs('drainMs', givenDrainMs);
+  const drainMs = timerMs('drainMs', drainOption);
   await start();
   const http: HttpServer = tls === undefined ? createHttpServer() : createHttpsServer(tls);
   http.on('request', (req, res) => endpoint.handle(new NodeIncoming(req, res), ignore));
@@ -63,7 +65,7 @@ export async function serveOnNode(
   http.on('upgrade', (req, socket, head) => {
     if (!isWebSocket(req)) serveAsHttp(http, req, { socket, head });
     else if (upgrades === undefined) refuse(socket, '426 Upgrade Required');
-    else upgrades.take(req, socket, head);
+    else upgrades.handle(req, socket, head);
   });
   if (maxConnections !== undefined) http.maxConnections = maxConnections;
   await listen(http, port, host).catch(async (error: unknown) => {
@@ -73,9 +75,9 @@ export async function serveOnNode(
   });
 
   const address = http.address() as AddressInfo;
-  const shownHost = ['0.0.0.0', '::', '127.0.0.1', '::1'].includes(host) ? 'localhost' : host;
+  const displayHost = ['0.0.0.0', '::', '127.0.0.1', '::1'].includes(host) ? 'localhost' : host;
   const url =
-    options.publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${shownHost}:${address.port}${path}`;
+    options.publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${displayHost}:${address.port}${path}`;
 
   let closing: Promise<void> | undefined;
   function close(): Promise<void> {
@@ -84,7 +86,7 @@ export async function serveOnNode(
   }
 
   async function shutDown(): Promise<void> {
-    const stopped = new Promise<void>((resolve) => http.close(() => resolve()));
+    const stopping = new Promise<void>((resolve) => http.close(() => resolve()));
     http.closeIdleConnections();
     await Promise.all([
       endpoint.close({ deadlineMs: drainMs }),
@@ -93,14 +95,14 @@ export async function serveOnNode(
     ]);
     // Replies that were just finished are sent before their connections are closed.
     setTimeout(() => http.closeAllConnections(), 100).unref();
-    await stopped;
+    await stopping;
     await stop();
-    finished();
+    resolveClosed();
   }
 
-  let finished!: () => void;
+  let resolveClosed!: () => void;
   const closed = new Promise<void>((resolve) => {
-    finished = resolve;
+    resolveClosed = resolve;
   });
   const names = signals ? (['SIGTERM', 'SIGINT'] as const) : [];
   for (const signal of names) process.on(signal, onSignal);
@@ -112,15 +114,15 @@ export async function serveOnNode(
   // drain time is over the process stays, because another server in it may still need it.
   let signalledAt: number | undefined;
   function onSignal(signal: NodeJS.Signals): void {
-    if (signalledAt !== undefined) return repeated(signal, signalledAt);
+    if (signalledAt !== undefined) return onRepeatedSignal(signal, signalledAt);
     signalledAt = performance.now();
-    const drained = performance.now() + drainMs;
+    const drainEnd = performance.now() + drainMs;
     if (exit) exitAfter(drainMs + STOP_MS);
-    void close().then(() => exit && exitAfter(Math.max(0, drained - performance.now()) + EXIT_MS));
+    void close().then(() => exit && exitAfter(Math.max(0, drainEnd - performance.now()) + EXIT_MS));
   }
 
   // A second signal after a while means that the user does not want to wait.
-  function repeated(signal: NodeJS.Signals, firstAt: number): void {
+  function onRepeatedSignal(signal: NodeJS.Signals, firstAt: number): void {
     if (performance.now() - firstAt < ONE_SIGNAL_MS) return;
     ignoreSignals();
     process.kill(process.pid, signal);
@@ -133,7 +135,7 @@ function ignore(): void {
   // Nothing waits for the end of a request.
 }
 
-// A process that has nothing left to do exits before.
+// A process that has nothing left to do exits earlier.
 function exitAfter(ms: number): void {
   setTimeout(() => process.exit(), timerMs('drainMs', ms)).unref();
 }

@@ -1,5 +1,3 @@
-// WebSocket upgrades on an HTTP server.
-
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
@@ -13,8 +11,9 @@ import type { Socket, WebSocketOptions, WebSocketServing } from '../../../transp
 import { SUBPROTOCOL } from '../../../transports/websocket/subprotocol.js';
 import { NodeIncoming } from './incoming.js';
 
+/** The WebSocket connections of an HTTP server. */
 export interface Upgrades {
-  readonly take: (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  readonly handle: (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
   readonly close: (options: { readonly deadlineMs: number }) => Promise<void>;
 }
 
@@ -26,7 +25,7 @@ export interface UpgradesOptions extends WebSocketOptions, GuardOptions {
   readonly warn?: ((message: string) => void) | undefined;
 }
 
-/** Accepts WebSocket connections besides HTTP. `ws` is loaded with the first of them. */
+/** Accepts WebSocket connections on an HTTP server. `ws` is loaded with the first of them. */
 export function upgrades(
   accept: (socket: Socket, caller: Caller) => WebSocketServing,
   options: UpgradesOptions,
@@ -35,7 +34,7 @@ export function upgrades(
   const guard = createGuard(options, options.warn);
   const open = new Set<WebSocketServing>();
   let loading: Promise<WebSocketServer> | undefined;
-  let closing = false;
+  let isClosing = false;
 
   async function load(): Promise<WebSocketServer> {
     const { WebSocketServer } = await import('ws');
@@ -60,7 +59,7 @@ export function upgrades(
     }
     loading ??= load();
     const server = await loading;
-    if (closing) return refuse(socket, '503 Service Unavailable');
+    if (isClosing) return refuse(socket, '503 Service Unavailable');
     server.handleUpgrade(req, socket, head, (webSocket) => {
       const serving = accept(webSocket as Socket, callerOf(incoming));
       open.add(serving);
@@ -69,17 +68,17 @@ export function upgrades(
   }
 
   return {
-    take(req, socket, head) {
+    handle(req, socket, head) {
       const incoming = new NodeIncoming(req, undefined as never);
       socket.on('error', () => socket.destroy());
-      if (closing) return refuse(socket, '503 Service Unavailable');
+      if (isClosing) return refuse(socket, '503 Service Unavailable');
       if (incoming.path !== path) return refuse(socket, '404 Not Found');
       // Any web page may open a WebSocket: browsers do not send a preflight request for it.
       if (guard.refuse(incoming) !== undefined) return refuse(socket, '403 Forbidden');
       upgrade(req, socket, { incoming, head }).catch(() => socket.destroy());
     },
     async close(deadline) {
-      closing = true;
+      isClosing = true;
       await Promise.all([...open].map((serving) => serving.close(deadline)));
     },
   };

@@ -180,7 +180,7 @@ describe('a proxy', () => {
     await using proxy = await proxyServer({ refuse: 407 });
     const secure = await failureOf('https://mcp.test/mcp', { proxy: proxy.url });
     expect(secure.message).toContain(
-      'wants a user name and a password. Put them into the URL that the option `proxy` has',
+      'requires a user name and a password. Put them into the URL that the option `proxy` has',
     );
     const plain = await failureOf('http://mcp.test/mcp', { proxy: proxy.url });
     expect(plain.message).toContain('The proxy wants a user name and a password (407)');
