@@ -209,7 +209,7 @@ function fromEnvironment({ environment }: Runtime): ResolvedTarget {
   if (!url) throw new McpError('invalid_request', 'There is no target. Pass one, or set MCP_SERVER_URL.');
   const resolved = resolveTarget(url);
   if (resolved.kind === 'http' || resolved.kind === 'websocket') return resolved;
-  throw new McpError('invalid_request', 'MCP_SERVER_URL must be a URL: http://, https://, ws:// or wss://.');
+  throw new McpError('invalid_request', 'MCP_SERVER_URL must be a URL (https://, wss://).');
 }
 
 /** Headers of the address take precedence over those of the options. */

@@ -103,7 +103,7 @@ async function carriedByFetch(_url: URL, http: HttpLinkOptions): Promise<HttpCar
   throw new McpError(
     'invalid_request',
     http.fetch === undefined
-      ? `${unsupported.join(', ')}: this needs Node's own HTTP, which this runtime does not have. Pass a \`fetch\` that supports it.`
+      ? `${unsupported.join(', ')}: this needs Node. Elsewhere, pass a \`fetch\` that supports it.`
       : `${unsupported.join(', ')}: this has no effect with the option \`fetch\`. Leave out one of them.`,
   );
 }
