@@ -6,7 +6,7 @@ import { createNodeHandler, type Serving, serve } from '../../src/node.js';
 import { type Attacked, attackedServer } from '../support/http/attacked-server.js';
 import { openEvents, send } from '../support/http/http.js';
 import { callText, modernExchange, modernMessage, modernStream } from '../support/http/modern.js';
-import { head, rawSocket, readAll } from '../support/http/raw.js';
+import { head, printPost, rawSocket, readAll } from '../support/http/raw.js';
 import { initializeMessage, jsonHeaders, openSession } from '../support/http/sessions.js';
 import { soon, until } from '../support/until.js';
 import { openWebSocket } from '../support/wires/web-socket.js';
@@ -45,9 +45,7 @@ async function post(exchange: {
   body?: string | Buffer;
 }): Promise<import('node:net').Socket> {
   const socket = await rawSocket(serving.port);
-  const headers = { host: 'localhost', ...exchange.headers, 'content-length': String(exchange.body).length };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  socket.write(head(['POST /mcp HTTP/1.1', ...lines]) + String(exchange.body));
+  socket.write(printPost(exchange));
   return socket;
 }
 
@@ -205,17 +203,12 @@ describe('a body that is too large', () => {
         );
         expect(answer).toContain('HTTP/1.1 413');
         // The same connection serves the next request.
-        const { headers, body: next } = modernExchange('tools/call', {
-          name: 'echo',
-          arguments: { text: 'again' },
-        });
-        const fields = { host: 'localhost', ...headers, 'content-length': String(next).length };
-        const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+        const next = modernExchange('tools/call', { name: 'echo', arguments: { text: 'again' } });
         const second = soon(
           'The second answer',
           readAll(socket, (text) => text.includes('"again"')),
         );
-        socket.write(head(['POST /mcp HTTP/1.1', ...lines]) + String(next));
+        socket.write(printPost(next));
         expect(await second).toContain('HTTP/1.1 200');
         socket.destroy();
       }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Serving, serve } from '../../src/node.js';
 import { modernExchange, modernMessage } from '../support/http/modern.js';
-import { head, rawSocket } from '../support/http/raw.js';
+import { printPost, rawSocket } from '../support/http/raw.js';
 import { openSession } from '../support/http/sessions.js';
 import { until } from '../support/until.js';
 import { openWebSocket } from '../support/wires/web-socket.js';
@@ -69,11 +69,9 @@ async function expectNoFurtherStep(code: string): Promise<void> {
   expect(errors).toHaveLength(2);
 }
 
-async function post({ headers, body }: { headers?: object; body?: string | Buffer }) {
+async function post(exchange: Parameters<typeof printPost>[0]) {
   const socket = await rawSocket(serving.port);
-  const all = { host: 'localhost', ...headers, 'content-length': String(body).length };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
-  socket.write(head(['POST /mcp HTTP/1.1', ...lines]) + String(body));
+  socket.write(printPost(exchange));
   return socket;
 }
 

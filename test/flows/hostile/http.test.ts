@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createNodeHandler, type ServeOptions, type Serving, serve } from '../../../src/node.js';
 import { type Attacked, attackedServer } from '../../support/http/attacked-server.js';
 import { callText, modernExchange } from '../../support/http/modern.js';
-import { head, rawSocket, readAll } from '../../support/http/raw.js';
+import { head, rawSocket, readAll, printPost as request } from '../../support/http/raw.js';
 import { openSession } from '../../support/http/sessions.js';
 import { soon, until } from '../../support/until.js';
 
@@ -35,12 +35,6 @@ afterEach(async () => {
 interface Raw {
   readonly headers?: object;
   readonly body?: string | Buffer;
-}
-
-function request({ headers, body }: Raw, target = '/mcp'): string {
-  const fields = { host: 'localhost', ...headers, 'content-length': String(body).length };
-  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
-  return head([`POST ${target} HTTP/1.1`, ...lines]) + String(body);
 }
 
 const call = (name: string, args = {}): Raw => modernExchange('tools/call', { name, arguments: args });

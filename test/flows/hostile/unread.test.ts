@@ -5,7 +5,7 @@ import { type Serving, serve } from '../../../src/node.js';
 import { type Attacked, attackedServer } from '../../support/http/attacked-server.js';
 import { openEvents, send } from '../../support/http/http.js';
 import { callText, modernExchange, modernMessage, modernStream } from '../../support/http/modern.js';
-import { head, rawSocket } from '../../support/http/raw.js';
+import { head, printPost, rawSocket } from '../../support/http/raw.js';
 import { initializeMessage, jsonHeaders, openSession } from '../../support/http/sessions.js';
 import { until } from '../../support/until.js';
 import { openWebSocket } from '../../support/wires/web-socket.js';
@@ -38,9 +38,7 @@ const flood = { name: 'flood', _meta: { progressToken: 'p' } };
 async function unreadPost(exchange: { headers?: object; body?: string | Buffer }): Promise<void> {
   const socket = await rawSocket(serving.port);
   socket.pause();
-  const headers = { host: 'localhost', ...exchange.headers, 'content-length': String(exchange.body).length };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  socket.write(head(['POST /mcp HTTP/1.1', ...lines]) + String(exchange.body));
+  socket.write(printPost(exchange));
 }
 
 describe('a client that never reads its stream', () => {

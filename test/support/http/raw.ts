@@ -28,6 +28,17 @@ export async function readAll(
   });
 }
 
+/** A POST as it is on the wire, with the length of its body. */
+export function printPost(
+  { headers, body = '' }: { readonly headers?: object; readonly body?: string | Buffer },
+  target = '/mcp',
+): string {
+  const text = String(body);
+  const fields = { host: 'localhost', ...headers, 'content-length': text.length };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+  return head([`POST ${target} HTTP/1.1`, ...lines]) + text;
+}
+
 export function head(lines: readonly string[]): string {
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
