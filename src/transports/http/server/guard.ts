@@ -107,12 +107,12 @@ export function createGuard(options: GuardOptions, warn?: (message: string) => v
       const host = allowedHost(header, incoming);
       if (host === undefined) {
         return report(
-          `Host ${shown(header)} is not allowed. If it is yours, add it to allowedHosts, or to MCP_ALLOWED_HOSTS, without the port.`,
+          `Host ${toDisplay(header)} is not allowed. If it is yours, add it to allowedHosts, or to MCP_ALLOWED_HOSTS, without the port.`,
         );
       }
       if (origin !== undefined && !isAllowedOrigin(origin, host)) {
         return report(
-          `Origin ${shown(origin)} is not allowed. If its pages may call this server, add it to allowedOrigins, or to MCP_ALLOWED_ORIGINS.`,
+          `Origin ${toDisplay(origin)} is not allowed. If its pages may call this server, add it to allowedOrigins, or to MCP_ALLOWED_ORIGINS.`,
         );
       }
       return undefined;
@@ -185,6 +185,6 @@ function toOrigin(text: string): string {
   return origin === 'null' ? text : origin;
 }
 
-function shown(value: string | undefined): string {
+function toDisplay(value: string | undefined): string {
   return value === undefined ? '(none)' : quote(value, 100);
 }
