@@ -1,7 +1,7 @@
 // The entry `fullmcp/testing`: the testing kit.
 
 export type { TestHandler, TestHandlers } from './testing/answers.js';
-export { type BuiltCall, callOf, listedTool, toolResult } from './testing/builders.js';
+export { type BuiltCall, buildCall, listedTool, toolResult } from './testing/builders.js';
 export { everyWire } from './testing/every-wire.js';
 export {
   type FaultEvent,

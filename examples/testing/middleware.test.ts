@@ -1,6 +1,6 @@
 // #region builders
 import { McpError, type Middleware } from 'fullmcp';
-import { callOf, toolResult } from 'fullmcp/testing';
+import { buildCall, toolResult } from 'fullmcp/testing';
 import { expect, test } from 'vitest';
 
 const readOnly: Middleware = async (call, next) => {
@@ -11,13 +11,13 @@ const readOnly: Middleware = async (call, next) => {
 
 test('the middleware lets a read pass, and logs the caller', async () => {
   const auth = { subject: 'ada', scopes: [], claims: {} };
-  const call = callOf('tools/call', { name: 'price' }, { auth }); // a complete call; the other fields have defaults
+  const call = buildCall('tools/call', { name: 'price' }, { auth }); // a complete call; the other fields have defaults
   expect(await readOnly(call, async () => toolResult('three'))).toEqual(toolResult('three'));
-  expect(call.notified).toMatchObject([{ params: { data: 'tools/call from ada' } }]);
+  expect(call.notifications).toMatchObject([{ params: { data: 'tools/call from ada' } }]);
 });
 
 test('the middleware rejects a wipe', async () => {
-  const wipe = readOnly(callOf('tools/call', { name: 'wipe' }), async () => toolResult('done'));
+  const wipe = readOnly(buildCall('tools/call', { name: 'wipe' }), async () => toolResult('done'));
   await expect(wipe).rejects.toThrow('Reading only');
 });
 // #endregion

@@ -10,7 +10,7 @@ import type { ToolResult } from '../server/results/tool-result.js';
 /** A call that records its notifications. */
 export interface BuiltCall extends Call {
   /** The notifications of the call so far, in order. */
-  readonly notified: readonly {
+  readonly notifications: readonly {
     /** The notification's method, such as `notifications/progress`. */
     readonly method: string;
     /** The notification's parameters. */
@@ -22,8 +22,8 @@ export interface BuiltCall extends Call {
  * Builds a call for a direct test of a `Dispatch` or a `Middleware`. Default: the newest revision, no capabilities, an anonymous
  * caller; `overrides` changes that.
  */
-export function callOf(method: string, params: JsonObject = {}, overrides: Partial<Call> = {}): BuiltCall {
-  const notified: { method: string; params: JsonObject | undefined }[] = [];
+export function buildCall(method: string, params: JsonObject = {}, overrides: Partial<Call> = {}): BuiltCall {
+  const notifications: { method: string; params: JsonObject | undefined }[] = [];
   return {
     id: 1,
     method,
@@ -35,9 +35,9 @@ export function callOf(method: string, params: JsonObject = {}, overrides: Parti
       logLevel: undefined,
     },
     signal: new AbortController().signal,
-    notify: (name, content) => void notified.push({ method: name, params: content }),
+    notify: (name, content) => void notifications.push({ method: name, params: content }),
     ...overrides,
-    notified,
+    notifications,
   };
 }
 

@@ -67,7 +67,7 @@ export interface Faults {
   /** Ends the faults: stalled messages continue, and later ones pass unchanged. */
   readonly stop: () => void;
   /** Resolves when `stop` is called. */
-  readonly calmed: Promise<void>;
+  readonly stopped: Promise<void>;
   /** Draws the fate of the next message; for transports of your own. */
   readonly next: (direction: Direction) => Fate;
 }
@@ -97,7 +97,7 @@ export function startFaults(plan: FaultPlan | Faults): Faults {
   const events: FaultEvent[] = [];
   let isStopped = false;
   let stop!: () => void;
-  const calmed = new Promise<void>((resolve) => {
+  const stopped = new Promise<void>((resolve) => {
     stop = () => {
       isStopped = true;
       resolve();
@@ -116,7 +116,7 @@ export function startFaults(plan: FaultPlan | Faults): Faults {
     return { fault, delayMs, random };
   }
 
-  return { plan, events, stop, calmed, next };
+  return { plan, events, stop, stopped, next };
 }
 
 /** Makes a plan from a seed: one to three kinds of faults, rare or frequent. For tests that try many seeds. */

@@ -51,7 +51,7 @@ async function* disturb(
         yield event;
         break;
       case 'stall':
-        await unlessAborted(faults.calmed, signal);
+        await unlessAborted(faults.stopped, signal);
         break;
       default:
         fault satisfies undefined;

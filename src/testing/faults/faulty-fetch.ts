@@ -53,7 +53,7 @@ async function sendWithFaults(
     case 'drop':
       return loseMessage(random, { faults, signal });
     case 'stall':
-      await unlessAborted(faults.calmed, signal);
+      await unlessAborted(faults.stopped, signal);
       return send();
     case 'close':
       // The request has arrived, but its reply is lost.
@@ -99,7 +99,7 @@ async function receiveWithFaults(
       const head = truncate(text, random);
       yield head;
       if (fault === 'stall') {
-        await unlessAborted(faults.calmed, bodySignal);
+        await unlessAborted(faults.stopped, bodySignal);
         yield text.slice(head.length);
       } else if (fault === 'close' || random() < 0.5) throw networkError();
     }, signal),
@@ -108,7 +108,7 @@ async function receiveWithFaults(
 
 // Some networks report a lost message; others stay silent until the client gives up.
 async function loseMessage(random: () => number, { faults, signal }: FaultContext): Promise<never> {
-  if (random() < 0.5) await unlessAborted(faults.calmed, signal);
+  if (random() < 0.5) await unlessAborted(faults.stopped, signal);
   throw networkError();
 }
 

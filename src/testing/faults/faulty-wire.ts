@@ -141,7 +141,7 @@ class FaultyDirection {
 
   #stall(resume: () => void): void {
     this.#isStalled = true;
-    void this.#faults.calmed.then(() => {
+    void this.#faults.stopped.then(() => {
       if (this.#isStopped) return;
       this.#isStalled = false;
       resume();

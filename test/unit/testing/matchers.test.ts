@@ -1,6 +1,6 @@
 import { McpError } from 'fullmcp';
 import { expect, test } from 'vitest';
-import { callOf, listedTool, toolResult } from '../../../src/testing/builders.js';
+import { buildCall, listedTool, toolResult } from '../../../src/testing/builders.js';
 import { type McpMatchers, matchers } from '../../../src/testing/matchers.js';
 
 declare module 'vitest' {
@@ -60,13 +60,13 @@ test('toBeMcpError matches an error by its code', async () => {
   failsWith('expected an McpError, but got Error: other', () => expect(new Error('other')).toBeMcpError());
 });
 
-test('callOf makes a complete call, which records its notifications', () => {
-  const call = callOf('tools/call', { name: 'add' }, { auth: { subject: 'ada', scopes: [], claims: {} } });
+test('buildCall makes a complete call, which records its notifications', () => {
+  const call = buildCall('tools/call', { name: 'add' }, { auth: { subject: 'ada', scopes: [], claims: {} } });
   call.notify('notifications/progress', { progress: 1 });
   expect(call).toMatchObject({
     method: 'tools/call',
     peer: { revision: '2026-07-28' },
     auth: { subject: 'ada' },
   });
-  expect(call.notified).toEqual([{ method: 'notifications/progress', params: { progress: 1 } }]);
+  expect(call.notifications).toEqual([{ method: 'notifications/progress', params: { progress: 1 } }]);
 });

@@ -1,6 +1,6 @@
 import { createServer, inProcess, type Middleware, tool } from 'fullmcp';
 import { describe, expect, test } from 'vitest';
-import { callOf } from '../../../../src/testing/builders.js';
+import { buildCall } from '../../../../src/testing/builders.js';
 import { recorder } from '../../../../src/testing/recording/recorder.js';
 import { replay } from '../../../../src/testing/recording/replay.js';
 import { until } from '../../../support/until.js';
@@ -110,7 +110,7 @@ describe('a replay', () => {
 
   test('lists its calls when it is asked for something else, without secrets', async () => {
     const dispatch = replay(await record());
-    const call = callOf('tools/call', { name: 'login', arguments: { token: 'tell nobody' } });
+    const call = buildCall('tools/call', { name: 'login', arguments: { token: 'tell nobody' } });
     const error = await dispatch(call).catch((reason) => reason);
     expect(error).toMatchObject({
       code: 'invalid_request',
