@@ -10,7 +10,7 @@ import { createMatcher } from '../../protocol/uri-template/match.js';
 import type { ListedKeys, Member } from './member.js';
 import type { Membership } from './members.js';
 
-export type ListKind = keyof ListedKeys;
+export type ListName = keyof ListedKeys;
 
 /** The field of each list, the key of its entries, and whether the key has the server's name as a prefix. */
 const lists = {
@@ -34,7 +34,7 @@ export const noLimit: { readonly timeoutMs: number; readonly maxTimeoutMs: numbe
 };
 
 /** The lists of all members, in order, as one page. */
-export async function listAll(group: Membership, kind: ListKind, signal: AbortSignal): Promise<Outcome> {
+export async function listAll(group: Membership, kind: ListName, signal: AbortSignal): Promise<Outcome> {
   const members = [...group.members.values()];
   const parts = await Promise.all(members.map((member) => listOf(group, member, kind, signal)));
   const { field, key, isPrefixed, one } = lists[kind];
@@ -67,7 +67,7 @@ export async function listAll(group: Membership, kind: ListKind, signal: AbortSi
 async function listOf(
   group: Membership,
   member: Member,
-  kind: ListKind,
+  kind: ListName,
   signal: AbortSignal,
 ): Promise<readonly JsonObject[] | undefined> {
   const { key, capability, field } = lists[kind];
@@ -82,7 +82,7 @@ async function listOf(
 
 async function fetchList(
   client: Client,
-  kind: ListKind,
+  kind: ListName,
   signal: AbortSignal,
 ): Promise<readonly JsonObject[]> {
   try {
@@ -111,7 +111,7 @@ function templatesOf(items: readonly JsonObject[]): NonNullable<ListedKeys['temp
 }
 
 /** The keys of a member's list, which is fetched if it was not fetched before. */
-export async function listedKeysOf<K extends ListKind>(
+export async function listedKeysOf<K extends ListName>(
   group: Membership,
   member: Member,
   kind: K,
