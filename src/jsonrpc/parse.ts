@@ -6,10 +6,10 @@ export const MAX_DEPTH = 128;
 /** The limit of nesting for messages that a client reads over HTTP. */
 export const MAX_HTTP_REPLY_DEPTH = 512;
 
-/** The reason that a text or its value is refused. `infinite`: a number in it is too large for a double. */
+/** The reason that a message or its value is refused. `infinite`: a number in it is too large for a double. */
 export type JsonFault = 'syntax' | 'deep' | 'infinite';
 
-/** A text that is refused, with its value if it is JSON, and otherwise with the error of `JSON.parse`. */
+/** A message that is refused, with its value if it is JSON, and otherwise with the error of `JSON.parse`. */
 export class RefusedJson {
   readonly fault: JsonFault;
   readonly value: unknown;
@@ -22,7 +22,7 @@ export class RefusedJson {
   }
 }
 
-/** Parses a text that a client sent. Returns the value, or a `RefusedJson`. */
+/** Parses the JSON that a client sent. Returns the value, or a `RefusedJson`. */
 export function parseStrictly(text: string, maxDepth: number): unknown {
   const value = parse(text);
   if (value instanceof RefusedJson) return value;
@@ -30,7 +30,7 @@ export function parseStrictly(text: string, maxDepth: number): unknown {
   return fault === undefined ? value : new RefusedJson(fault, value);
 }
 
-/** Parses a text that a server sent, and tolerates numbers that are too large. Returns the value, or a `RefusedJson`. */
+/** Parses the JSON that a server sent, and tolerates numbers that are too large. Returns the value, or a `RefusedJson`. */
 export function parseJson(text: string, maxDepth: number): unknown {
   const value = parse(text);
   // Each level takes at least two characters.

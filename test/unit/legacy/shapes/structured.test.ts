@@ -21,7 +21,7 @@ describe('structured content', () => {
     expect(withObject({ content, ...newer })).toEqual({ content, ...older });
   });
 
-  it('is made from a text that is JSON', () => {
+  it('is made from text content that is JSON', () => {
     const content = [{ type: 'text', text: '7' }];
     expect(withObject({ content })).toEqual({
       content,
