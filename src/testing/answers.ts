@@ -11,9 +11,10 @@ import { McpError } from '../protocol/errors.js';
 import type { ElicitUrlResult } from '../protocol/model/input.js';
 
 /**
- * The answer of a user or a model to one question. To a form: an object with the fields, or the value of the form's only
- * field, if that has the name of the key. To a URL: any value accepts. To a sampling request: a string, or a whole
- * `SamplingResult`. An object with an `action` is sent as it is. A function receives the question and returns the answer.
+ * The answer of a user or a model to one question. To a form: an object with the fields, or the value of its only field if
+ * that field and the question have the same key. To a URL: any value, which means accept. To a sampling request: a string, or a
+ * whole `SamplingResult`. An object with an `action`, such as `{ action: 'decline' }`, is sent as it is. A function receives the
+ * question and returns the answer.
  */
 export type TestHandler =
   | Readonly<JsonObject>
@@ -48,7 +49,7 @@ export function toHandlers(answers: TestHandlers, otherwise: Handlers): Handlers
     const name = key === undefined ? 'a question without a key' : JSON.stringify(key);
     throw new McpError(
       'invalid_request',
-      `The test has no answer to ${name} (${JSON.stringify(question.message)}). It has: ${Object.keys(answers).join(', ') || 'none'}.`,
+      `The test has no answer to ${name} (${JSON.stringify(question.message)}). It has: ${Object.keys(answers).join(', ') || 'none'}. Add the missing one to \`answers\`, or pass a handler.`,
     );
   }
 

@@ -31,30 +31,30 @@ type Matcher<Expected extends readonly unknown[]> = (
 
 /** The matchers that are added to `expect(…)`, for the declaration of your test runner's types. */
 export interface McpMatchers<R = unknown> {
-  /** Expects a tool's result with `isError`, whose text contains `messageIncludes`. */
+  /** Expects a tool's result with `isError`; if `messageIncludes` is passed, its text must contain that string. */
   toBeToolError(messageIncludes?: string): R;
-  /** Expects the text of a tool's, resource's or prompt's result: all of it as a string, or a part as a regular expression. */
+  /** Expects the text of a tool's, resource's or prompt's result to equal a string, or to match a regular expression. */
   toHaveText(text: string | RegExp): R;
-  /** Expects the structured content of a tool's result. */
+  /** Expects the structured content of a tool's result to equal `data`. */
   toHaveData(data: unknown): R;
   /** Expects an array of tools, or the raw result of `tools/list`, to have a tool with this name. */
   toHaveTool(name: string): R;
-  /** Expects an `McpError`, with this code if there is one. */
+  /** Expects an `McpError`; if `code` is passed, with that code. */
   toBeMcpError(code?: ErrorCode): R;
 }
 
 // A type alias, because an interface does not have an implicit index signature.
 /** The matchers by name. */
 type Matchers = {
-  /** Expects a tool's result with `isError`, whose text contains `messageIncludes`. */
+  /** Expects a tool's result with `isError`; if `messageIncludes` is passed, its text must contain that string. */
   readonly toBeToolError: Matcher<[messageIncludes?: string]>;
-  /** Expects the text of a tool's, resource's or prompt's result: all of it as a string, or a part as a regular expression. */
+  /** Expects the text of a tool's, resource's or prompt's result to equal a string, or to match a regular expression. */
   readonly toHaveText: Matcher<[text: string | RegExp]>;
-  /** Expects the structured content of a tool's result. */
+  /** Expects the structured content of a tool's result to equal `data`. */
   readonly toHaveData: Matcher<[data: unknown]>;
   /** Expects an array of tools, or the raw result of `tools/list`, to have a tool with this name. */
   readonly toHaveTool: Matcher<[name: string]>;
-  /** Expects an `McpError`, with this code if there is one. */
+  /** Expects an `McpError`; if `code` is passed, with that code. */
   readonly toBeMcpError: Matcher<[code?: ErrorCode]>;
 };
 

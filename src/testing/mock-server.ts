@@ -59,7 +59,7 @@ export interface MockDefinition {
 export interface MockCall {
   /** The protocol's method, such as `tools/call`. */
   readonly method: string;
-  /** The name of the tool or prompt, or the URI of the resource; undefined for other calls. */
+  /** The name of the tool or prompt, the URI of the resource, or the id of the task; undefined for other calls. */
   readonly name: string | undefined;
   /** The parameters of the request. */
   readonly params: JsonObject;
@@ -67,19 +67,20 @@ export interface MockCall {
   readonly args: JsonObject;
 }
 
-/** A server for tests of clients. It can be used wherever a server can. */
+/** A server for tests of clients. It can be used wherever any other server can. */
 export interface MockServer extends Server {
   /** Every call so far, in order. */
   readonly calls: readonly MockCall[];
   /** The calls of one tool, prompt or resource, in order. */
   readonly callsTo: (name: string) => readonly MockCall[];
   /**
-   * Makes a tool, resource, prompt or method fail from now on. A tool's failure is a result, unless the error is an `McpError`.
+   * Makes calls fail from now on: those of a tool or prompt by its name, of a resource by its URI, or of a method such as
+   * `tools/list`. A tool returns a result with `isError`, unless the error is an `McpError`.
    */
   readonly fail: (name: string, error: Error | string) => void;
   /** Makes only the next call fail, as `fail` does. */
   readonly failOnce: (name: string, error: Error | string) => void;
-  /** Leaves calls without an answer until they are cancelled. */
+  /** Leaves calls pending until they are cancelled. */
   readonly hang: (name: string) => void;
   /** Undoes `fail`, `failOnce` and `hang`. */
   readonly heal: (name: string) => void;
@@ -191,7 +192,7 @@ function isDescribed(mock: MockTool): mock is DescribedTool {
 
 async function hangUntilEnd(call: Call): Promise<never> {
   await callEnded(call);
-  throw new McpError('cancelled', 'The call was ended');
+  throw new McpError('cancelled', 'The call was cancelled.');
 }
 
 function failWith(method: string, error: Error | string): Outcome {

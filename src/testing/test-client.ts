@@ -16,9 +16,9 @@ import { type TestTransport, wireFor } from './wires.js';
 
 /** The subject of a test: a server, or any other object with a `dispatch`. */
 export interface TestedServer {
-  /** Answers calls. */
+  /** Handles calls. */
   readonly dispatch: Dispatch;
-  /** Receives a secret to seal state with. A server that has one ignores it. */
+  /** Receives a secret to seal state with. A server that already has a secret ignores it. */
   readonly provideSecret?: (secret: string) => void;
 }
 

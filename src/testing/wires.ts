@@ -48,9 +48,10 @@ export function wireFor(
   const wire = wires.find(fits);
   if (wire !== undefined) return wire;
   const revisions = over !== undefined && Object.hasOwn(revisionsOf, over) ? revisionsOf[over] : undefined;
+  const unknown = over === undefined ? `revision "${revision}"` : `transport "${over}"`;
   throw new TypeError(
     revisions === undefined
-      ? `There is no transport "${over}" with revision ${revision ?? 'any'}. Choose one of: ${wires.map(({ name }) => name).join(', ')}.`
+      ? `There is no ${unknown}. Choose one of: ${wires.map(({ name }) => name).join(', ')}.`
       : `The transport ${over} does not carry revision ${revision}. It carries: ${revisions.join(', ')}.`,
   );
 }

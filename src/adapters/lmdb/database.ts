@@ -58,7 +58,7 @@ export class Database {
     return this.#tables.expiries;
   }
 
-  /** Resolves when the tables can be read, until the next turn of the event loop. */
+  /** Resolves when the tables can be read. Read them before awaiting anything else, because the database may be reopened. */
   async ready(): Promise<void> {
     this.#ensureOpen();
     if (!this.#isBroken) return;
@@ -66,7 +66,10 @@ export class Database {
     this.#ensureOpen();
   }
 
-  /** Runs `work` in a transaction. Durable when it resolves: without overlapping syncs a commit ends when the disk has it. */
+  /**
+   * Runs `work` in a transaction. When the promise resolves, the write is on the disk: without overlapping syncs, a commit waits
+   * for the disk.
+   */
   write<T>(work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#ensureOpen();
@@ -99,7 +102,7 @@ export class Database {
       });
       for (const end of ends) end();
     } catch (error) {
-      const reason = await reasonOf(error);
+      const reason = await reasonOf(error, this.#path);
       this.#isBroken ||= !this.#works();
       for (const { reject } of writes) reject(reason);
     }
@@ -127,7 +130,7 @@ export class Database {
   }
 
   #ensureOpen(): void {
-    if (this.#closing !== undefined) throw new Error(`The store at ${this.#path} is closed`);
+    if (this.#closing !== undefined) throw new Error(`The store at ${this.#path} is closed.`);
   }
 }
 
@@ -157,14 +160,14 @@ function openTables(lmdb: Lmdb, path: string): Tables {
 }
 
 /** The reason why a commit failed. lmdb has it in a promise of its own, which would be an unhandled rejection. */
-async function reasonOf(error: unknown): Promise<unknown> {
+async function reasonOf(error: unknown, path: string): Promise<unknown> {
   const { commitError } = error as { readonly commitError?: Promise<never> };
   if (commitError === undefined) return error;
   if (!(await settlesWithin(commitError, REASON_MS))) return error;
   const reason = await commitError.catch((cause: unknown) => cause);
   if (reason === undefined) return error;
   const why = reason instanceof Error ? reason.message : String(reason);
-  return new Error(`The store could not write to its disk: ${why}`, { cause: reason });
+  return new Error(`The store at ${path} could not write to the disk: ${why}`, { cause: reason });
 }
 
 // A process is in LMDB's table of readers from its first read until it exits in any way: the kernel holds its place. The read
@@ -181,7 +184,7 @@ function ensureAlone(db: Root, path: string): void {
     pid === process.pid ? `${pid} (this one, or one with the same number in another container)` : `${pid}`,
   );
   throw new Error(
-    `The store at ${path} is in use by process ${[...new Set(who)].join(', ')}. One server at a time may use it.`,
+    `The store at ${path} is in use by process ${[...new Set(who)].join(', ')}. Stop that server, or use another folder.`,
   );
 }
 

@@ -6,7 +6,10 @@ import { Database, type StoredEntry } from './database.js';
 
 /** The options of `lmdbStore`. */
 export interface LmdbStoreOptions extends StoreLimits {
-  /** The interval at which expired entries are removed from the disk. They are never read, removed or not. Default: 60 s. */
+  /**
+   * The interval at which expired entries are removed from the disk, in milliseconds. An expired entry is never returned, removed
+   * or not. Default: 60 s.
+   */
   readonly sweepIntervalMs?: number;
 }
 
@@ -151,5 +154,6 @@ function isExpired(entry: StoredEntry): boolean {
 
 function checkKey(key: string): void {
   const bytes = Buffer.byteLength(key);
-  if (bytes > MAX_KEY_BYTES) throw new RangeError(`A key has ${bytes} bytes, at most ${MAX_KEY_BYTES}`);
+  if (bytes > MAX_KEY_BYTES)
+    throw new RangeError(`A key of ${bytes} bytes is too long. The store accepts at most ${MAX_KEY_BYTES}.`);
 }

@@ -64,7 +64,7 @@ export interface Faults {
   readonly plan: FaultPlan;
   /** The faults so far, in order. Print them when a test fails with a seed. */
   readonly events: readonly FaultEvent[];
-  /** Ends the faults: stalled messages continue, and later ones pass unchanged. */
+  /** Ends the faults: stalled messages arrive, and later ones pass unchanged. */
   readonly stop: () => void;
   /** Resolves when `stop` is called. */
   readonly stopped: Promise<void>;
@@ -125,13 +125,13 @@ export function randomPlan(seed: number): FaultPlan {
   const among = ['delay', ...kinds];
   const choices = Array.from({ length: 1 + Math.floor(random() * 3) }, () => {
     const [kind] = among.splice(Math.floor(random() * among.length), 1);
-    // Squared, so that rare faults are as likely as frequent ones.
+    // Squared, so that most faults are rare.
     return [kind, 0.02 + 0.4 * random() ** 2];
   });
   return { seed, ...Object.fromEntries(choices), maxDelayMs: 1 + Math.floor(random() * 20) };
 }
 
-/** The beginning of a string. */
+/** The beginning of the string, cut at a random place. */
 export function truncate(text: string, random: () => number): string {
   return text.slice(0, Math.floor(random() * text.length));
 }

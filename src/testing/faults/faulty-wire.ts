@@ -28,7 +28,7 @@ export function faultyWire(wire: Wire, plan: FaultPlan | Faults): Wire {
   function breakOff(): void {
     if (isOver) return;
     void end();
-    receiver?.closed(new McpError('connection_closed', 'The connection was lost: a fault of the test'));
+    receiver?.closed(new McpError('connection_closed', 'The connection was lost: the fault plan closed it.'));
   }
 
   return {

@@ -4,7 +4,7 @@ import { unlessAborted } from '../../async/abort.js';
 
 /** The error that `fetch` rejects with when there is no reply. */
 export function networkError(): TypeError {
-  return new TypeError('fetch failed: a fault of the test');
+  return new TypeError('fetch failed: a fault of the fault plan');
 }
 
 /**

@@ -38,7 +38,7 @@ const secrets = [
   'apikey',
 ];
 
-/** The names of fields whose values are left out: the usual ones and these, in the form that `redact` compares. */
+/** The names of fields whose values are replaced by `***`: the usual ones and these, in the form that `redact` compares. */
 export function secretNames(more: readonly string[]): ReadonlySet<string> {
   return new Set([...secrets, ...more.map(plain)]);
 }
@@ -87,7 +87,7 @@ export function readRecording(text: string): Recording {
   const lines = text.split('\n').map((line) => line.trim());
   const header = readLine(lines[0] ?? '', 1);
   if (header['fullmcp'] !== HEADER.fullmcp || header['version'] !== HEADER.version) {
-    throw problem(1, `is not ${JSON.stringify(HEADER)}`);
+    throw problem(1, `is not the header ${JSON.stringify(HEADER)}`);
   }
   const calls = new Map<unknown, RecordedCall>();
   lines.forEach((line, i) => {
@@ -104,7 +104,7 @@ export function readRecording(text: string): Recording {
       call.notifications.push({ method: notify, params: isObject(params) ? params : undefined });
     } else if (isObject(entry['outcome'])) call.outcome = entry['outcome'] as Outcome;
     else if (isObject(entry['error'])) call.error = entry['error'] as unknown as RecordedError;
-    else throw problem(i + 1, 'has neither "method" nor "notify", "outcome" or "error"');
+    else throw problem(i + 1, 'has none of "method", "notify", "outcome" and "error"');
   });
   const names = Array.isArray(header['redact']) ? header['redact'].map(String) : [];
   return { calls: [...calls.values()], names: secretNames(names) };

@@ -14,7 +14,7 @@ import { type RecordedCall, type Recording, readRecording, redact, without } fro
 
 /**
  * Makes a `Dispatch` that answers from a recording. A call gets the outcome that was recorded for the same method and
- * parameters. If there are several, they come in order, and the last one is repeated. A call that was not recorded fails.
+ * parameters. Several such outcomes are returned in order, the last one again and again. A call that was not recorded fails.
  */
 export function replay(text: string): Dispatch {
   const recording = readRecording(text);
@@ -45,7 +45,7 @@ async function replayCall(
   // A recorded subscription has no outcome of its own: the client ended it. A call without an outcome does not end here either.
   if (method === 'subscriptions/listen' || (outcome === undefined && error === undefined)) {
     await callEnded(call);
-    throw new McpError('cancelled', 'The call was ended');
+    throw new McpError('cancelled', 'The call was cancelled.');
   }
   if (outcome !== undefined) return outcome;
   const { code, message, ...rest } = error as NonNullable<typeof error>;

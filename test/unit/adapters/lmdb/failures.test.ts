@@ -73,7 +73,7 @@ describe('the store on a full disk', () => {
     const nextReport = async (): Promise<object> => JSON.parse(((await once(lines, 'line')) as [string])[0]);
     expect(await nextReport()).toEqual({
       lost: 0,
-      failure: expect.stringMatching(/^The store could not write to its disk: ./),
+      failure: expect.stringMatching(/^The store at .* could not write to the disk: ./),
       unhandled: 0,
     });
     await run('prlimit', ['--fsize=unlimited', '--pid', String(child.pid)]);
@@ -203,7 +203,7 @@ describe('a store that is already open', () => {
     const store = lmdbStore(path);
     await store.set('a', { n: 1 });
     expect(() => lmdbStore(path)).toThrow(
-      /is in use by process \d+ \(this one, or .*\)\. One server at a time may use it\.$/,
+      /is in use by process \d+ \(this one, or .*\)\. Stop that server, or use another folder\.$/,
     );
     await store.set('a', { n: 2 });
     expect(await store.get('a')).toEqual({ n: 2 });

@@ -84,7 +84,7 @@ describe('the store on disk', () => {
     const writing = store.set('a', { n: 1 });
     await store.close();
     await writing;
-    const closed = /^The store at .* is closed$/;
+    const closed = /^The store at .* is closed\.$/;
     await expect(store.get('a')).rejects.toThrow(closed);
     await expect(store.set('a', {})).rejects.toThrow(closed);
     await expect(store.add('a', {})).rejects.toThrow(closed);
@@ -94,7 +94,9 @@ describe('the store on disk', () => {
 
   it('rejects a key that is too long, and continues to work', async () => {
     const store = lmdbStore(fresh());
-    await expect(store.set('é'.repeat(513), {})).rejects.toThrow('A key has 1026 bytes, at most 1024');
+    await expect(store.set('é'.repeat(513), {})).rejects.toThrow(
+      'A key of 1026 bytes is too long. The store accepts at most 1024.',
+    );
     await store.set('é'.repeat(512), { n: 1 });
     expect(await store.get('é'.repeat(512))).toEqual({ n: 1 });
     await store.close();
@@ -111,7 +113,7 @@ describe('the store on disk', () => {
       run(process.execPath, ['--input-type=module', '-e', script, ...args]);
     const store = lmdbStore(path);
     await expect(child()).rejects.toThrow(
-      `The store at ${path} is in use by process ${process.pid}. One server at a time may use it.`,
+      `The store at ${path} is in use by process ${process.pid}. Stop that server, or use another folder.`,
     );
     await store.close();
     await expect(child('die')).rejects.toMatchObject({ signal: 'SIGKILL' });

@@ -158,12 +158,12 @@ describe('a replay', () => {
 
   test.each([
     ['', 'line 1 is not a JSON object'],
-    ['{"fullmcp":"something"}', 'line 1 is not {"fullmcp":"recording","version":1}'],
+    ['{"fullmcp":"something"}', 'line 1 is not the header {"fullmcp":"recording","version":1}'],
     ['{"fullmcp":"recording","version":1}\n{"call":1,"outcome":{}}', 'line 2 belongs to call 1'],
     ['{"fullmcp":"recording","version":1}\n\nnonsense', 'line 3 is not a JSON object'],
     [
       '{"fullmcp":"recording","version":1}\n{"call":1,"method":"x"}\n{"call":1}',
-      'line 3 has neither "method" nor',
+      'line 3 has none of "method"',
     ],
   ])('of an invalid recording names the line: %j', (text, message) => {
     expect(() => replay(text)).toThrow(message);
