@@ -116,7 +116,7 @@ export {
  * revisions and transports at the same time.
  */
 export interface Server<State = unknown, User = unknown, T = unknown> extends CoreServer<State, User, T> {
-  /** Answers an HTTP request. Workers pass the environment and a context too. */
+  /** Answers an HTTP request. Cloudflare Workers also pass `env`, which is not used, and `context`. */
   readonly fetch: (request: Request, env?: unknown, context?: RequestContext) => Promise<Response>;
 }
 

@@ -21,21 +21,21 @@ export interface Call {
   readonly method: string;
   /** The parameters of the request, `_meta` included. */
   readonly params: JsonObject;
-  /** The client's account of itself; not proved by anything. */
+  /** The client as it describes itself; the server does not verify any of it. */
   readonly peer: Peer;
   /** The authenticated caller; undefined when nobody is authenticated. */
   readonly auth?: Auth | undefined;
   /** Facts about the HTTP request that carried the call; undefined on other transports. */
   readonly http?: HttpFacts | undefined;
-  /** Aborts when the client cancels or goes away, when time runs out, and on shutdown. */
+  /** Aborts when the client cancels the call or disconnects, when the call times out, and when the server shuts down. */
   readonly signal: AbortSignal;
   /** Sends a notification that belongs to this call. After the outcome it does nothing. */
   readonly notify: (method: string, params?: JsonObject) => void;
-  /** Releases the client's connection while the call continues; absent when the client could not fetch the answer later. */
+  /** Releases the client's connection while the call continues; absent if the client cannot fetch the response later. */
   readonly release?: (() => void) | undefined;
 }
 
-/** The client's account of itself, sent with each call. */
+/** The client as it describes itself, with each call. */
 export interface Peer {
   /** The protocol revision that the client speaks. */
   readonly revision: Revision;
@@ -67,7 +67,7 @@ export interface HttpFacts {
   readonly mirrored?: ((name: string) => string | undefined) | undefined;
 }
 
-/** The answer to a call: a result with its type. */
+/** The result of a call, with its type. */
 export interface Outcome extends JsonObject {
   /** `complete` ends the call; `input_required` asks the client for input; extensions add other types. */
   resultType: 'complete' | 'input_required' | (string & {});

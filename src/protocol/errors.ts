@@ -27,7 +27,7 @@ import type { Revision } from './tables/revisions.js';
  * - `connect_failed`: the server cannot be reached.
  * - `unauthorized`: the server requires authentication (HTTP 401).
  * - `forbidden`: the caller may not do this (HTTP 403).
- * - `bad_response`: the answer cannot be read.
+ * - `bad_response`: the response cannot be read.
  * - `tool_failed`: `unwrap()` of a result with `isError`.
  * - `remote_error`: the server sent a JSON-RPC number that has no name here; `number` has it.
  */
@@ -122,7 +122,7 @@ export class McpError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
-  /** Tells whether a value is an `McpError`, also one of another copy of this package. */
+  /** Whether a value is an `McpError`, of any copy of this package. */
   static is(value: unknown): value is McpError {
     return typeof value === 'object' && value !== null && brand in value;
   }

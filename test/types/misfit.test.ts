@@ -15,9 +15,9 @@ const noLifespan = (kind: string): string =>
 const noUser = (kind: string): string =>
   `This ${kind} needs ctx.user, but the server has no user option. Add user: (facts) => … to the options of createServer or defineWith.`;
 const otherState = (kind: string): string =>
-  `This ${kind} needs another ctx.state than the lifespan of this server yields. Yield what the ${kind} needs, or define the ${kind} with the functions that defineWith returns for this server.`;
+  `This ${kind} needs a ctx.state that the lifespan of this server does not yield. Yield what the ${kind} needs, or define the ${kind} with the functions that defineWith returns for this server.`;
 const otherUser = (kind: string): string =>
-  `This ${kind} needs another ctx.user than the user option of this server returns. Return what the ${kind} needs, or define the ${kind} with the functions that defineWith returns for this server.`;
+  `This ${kind} needs a ctx.user that the user option of this server does not return. Return what the ${kind} needs, or define the ${kind} with the functions that defineWith returns for this server.`;
 
 const header = `
 import { createServer, defineWith, prompt, resource, tool } from 'fullmcp';

@@ -1,4 +1,7 @@
-/** An unusable schema. It is thrown when a tool or prompt is defined, never during a call. */
+/**
+ * An unusable schema. `jsonSchema()` throws it, and so do `ctx.ask` and `ctx.elicit` for the schema of a form. `createServer`
+ * reports it as part of a `DefinitionError`.
+ */
 export class SchemaError extends Error {
   /** The name of the error's class. */
   override readonly name: string = 'SchemaError';

@@ -85,7 +85,7 @@ export interface Context<State = unknown, User = unknown> {
 export interface Elicit {
   /** Shows a form and returns the user's reaction, with the values if the user accepted. */
   <S extends Schema>(key: string, question: FormQuestion<S>): Promise<ElicitResult<Infer<S>>>;
-  /** Asks the user to open a page and returns the user's reaction. It does not tell whether the user has finished there. */
+  /** Asks the user to open a page and returns the user's reaction, which does not tell whether the user has finished there. */
   (key: string, question: UrlQuestion): Promise<ElicitUrlResult>;
 }
 

@@ -1,7 +1,7 @@
 import type { Call, Outcome } from '../../protocol/call.js';
 import type { CallContext } from './call-context.js';
 
-/** A handler as the server runs it. It is made when a tool, a prompt or a resource is compiled, so that a call makes nothing. */
+/** A handler as the server runs it. It is made once, not for each call. */
 export interface HandlerRun<Input, Value> {
   /** The target of a call, to recognize the calls that continue it. */
   readonly target: (call: Call) => CallTarget;

@@ -31,7 +31,7 @@ export type Completer<State = unknown, User = unknown> = (
   | {
       /** The suggestions. The first 100 are sent. */
       readonly values: readonly string[];
-      /** The number of all suggestions. Default: the length of `values`. */
+      /** The total number of suggestions. Default: the length of `values`. */
       readonly total?: number;
     }
 >;

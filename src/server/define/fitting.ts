@@ -68,17 +68,17 @@ type IfInferred<T, Inferred> = Inferred extends true ? T : never;
 
 type StateMisfit<Kind extends string, State> = [State] extends [undefined]
   ? `This ${Kind} needs ctx.state, but the server has no lifespan. Add lifespan: async function* () { yield … } to the options of createServer or defineWith.`
-  : `This ${Kind} needs another ctx.state than the lifespan of this server yields. Yield what the ${Kind} needs, or define the ${Kind} with the functions that defineWith returns for this server.`;
+  : `This ${Kind} needs a ctx.state that the lifespan of this server does not yield. Yield what the ${Kind} needs, or define the ${Kind} with the functions that defineWith returns for this server.`;
 
 type UserMisfit<Kind extends string, User> = [User] extends [undefined]
   ? `This ${Kind} needs ctx.user, but the server has no user option. Add user: (facts) => … to the options of createServer or defineWith.`
-  : `This ${Kind} needs another ctx.user than the user option of this server returns. Return what the ${Kind} needs, or define the ${Kind} with the functions that defineWith returns for this server.`;
+  : `This ${Kind} needs a ctx.user that the user option of this server does not return. Return what the ${Kind} needs, or define the ${Kind} with the functions that defineWith returns for this server.`;
 
 type NotOfKind<Kind extends string> = `This is not a ${Kind}. Make one with ${Kind}({ … }).`;
 
 /**
- * Infers `Sources`, an object with those of `lifespan` and `user` that the options of a server have. The compiler looks at
- * tools before it looks at a `user` with parameters. Until then only its key tells that the option is not missing.
+ * Infers `Sources`: which of the keys `lifespan` and `user` the options of a server have. The compiler checks the tools before
+ * it checks a `user` that has parameters; until then, only the key shows that the option is not missing.
  */
 export type Present<Sources> = { readonly [Key in keyof Sources & keyof AllSources]?: unknown };
 

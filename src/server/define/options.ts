@@ -71,8 +71,8 @@ export interface ServerDefinition<
    */
   readonly onError?: OnError;
   /**
-   * The kinds of changes that this server announces. Clients keep a stream open for them. Default: none, until the server
-   * first announces a change.
+   * The kinds of changes that this server announces; `true` means all of them. Clients keep a stream open for them. Default:
+   * none, until the server first announces a change.
    */
   readonly changes?: true | readonly BusMessage['kind'][];
   /** Carries changes between processes. Implies `changes: true`. */
@@ -88,7 +88,10 @@ export interface ServerDefinition<
   readonly asking?: AskingOptions;
   /** Limits for the calls that run as tasks. */
   readonly tasks?: TasksOptions;
-  /** Keeps tasks and outcomes. It is closed with the server. Default: memory, which is lost when the process ends. */
+  /**
+   * Keeps tasks, and the outcomes of calls that have an idempotency key. The server closes it when the server closes. Default:
+   * a store in memory, which is lost when the process ends.
+   */
   readonly store?: Store;
   /**
    * Whether a call that is repeated with the same `_meta["fullmcp/idempotencyKey"]` gets the outcome of the first call, for
@@ -155,7 +158,7 @@ export interface ServerSetup<State, User> {
 export interface AskingOptions {
   /** The time that a client may take to answer; a later answer is rejected. Default: 1 hour. */
   readonly maxAgeMs?: number;
-  /** The largest size of all answers and step results of one call together. Default: 64 KiB. */
+  /** The largest size of all answers and step results of one call together, in bytes of JSON. Default: 65,536. */
   readonly maxBytes?: number;
   /**
    * Whether the state of a round is rejected when a client sends it a second time. Used states are recorded in `store`.
@@ -186,7 +189,7 @@ export interface Method<State = unknown, User = unknown, Params = unknown> {
   readonly run: (params: MethodParams<Params>, ctx: Context<State, User>) => object | Promise<object>;
 }
 
-/** The type of a method's params: as its schema gives it, or any object without a schema. */
+/** The type of a method's params: the type that its schema gives, or any object if it has no schema. */
 export type MethodParams<Params> = unknown extends Params
   ? Readonly<JsonObject>
   : Params extends RawShape

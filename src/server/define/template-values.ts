@@ -1,8 +1,8 @@
 // The variables of a URI template as types, as `protocol/uri-template/match.ts` gives them.
 
 /**
- * The variables of a template that the compiler does not know, decoded. A variable that the URI leaves out is `undefined`; an
- * exploded one (`{path*}`) is an array.
+ * The decoded variables of a template that the compiler does not know. A variable that the URI leaves out is `undefined`; an
+ * exploded variable (`{path*}`) is an array.
  */
 export type TemplateValues = Readonly<Record<string, string | readonly string[] | undefined>>;
 

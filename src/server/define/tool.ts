@@ -7,7 +7,7 @@ import type { Described } from './definition.js';
 import type { TaskOptions } from './task-options.js';
 import type { Literals, ToolHandler, ToolModule, ToolValue } from './tool-handler.js';
 
-/** Hints about a tool's behaviour. Clients use them to decide when to ask the user first; they must not rely on them. */
+/** Hints about a tool's behaviour. Clients use the hints to decide when to ask the user first, but must not rely on them. */
 export interface ToolAnnotations {
   /** The tool changes nothing. Default, for clients: false. */
   readonly readOnly?: boolean;
@@ -15,7 +15,7 @@ export interface ToolAnnotations {
   readonly destructive?: boolean;
   /** Calling the tool again with the same arguments changes nothing more. Default, for clients: false. */
   readonly idempotent?: boolean;
-  /** The tool reaches things outside of a closed world, such as the web. Default, for clients: true. */
+  /** The tool reaches things outside the server's own domain, such as the web. Default, for clients: true. */
   readonly openWorld?: boolean;
 }
 

@@ -16,7 +16,7 @@ import { isUnknownCaller } from './unknown-callers.js';
 
 /** The settings of calls that are repeated with the same idempotency key. */
 export interface IdempotencyOptions {
-  /** The time for which an outcome is kept; a later repetition runs again. Default: 10 minutes. */
+  /** The time for which an outcome is kept; after that, a call with the same key runs again. Default: 10 minutes. */
   readonly windowMs?: number;
 }
 

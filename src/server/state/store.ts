@@ -6,13 +6,14 @@ import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import { bytesOf, type StoreLimits, StoreShares } from './store-shares.js';
 
 /**
- * Keeps tasks and outcomes. When `set` or `add` resolves, the entry is safe; when it rejects, nothing was written. A
- * `RangeError` means that the entry can never be written; after any other error the server may retry.
+ * Keeps tasks, the outcomes of calls that have an idempotency key, and records of used answers. When `set` or `add` resolves,
+ * the entry is safe; when it rejects, nothing was written. A `RangeError` means that the entry can never be written; after any
+ * other error the server may retry.
  */
 export interface Store {
   /** Reads an entry; undefined if there is none or it has expired. */
   get(key: string): Promise<JsonObject | undefined>;
-  /** Writes or replaces an entry. `expiresAt` is in milliseconds since 1970. Default: it never expires. */
+  /** Writes or replaces an entry. `expiresAt` is in milliseconds since 1970. Default: the entry never expires. */
   set(key: string, value: JsonObject, expiresAt?: number): Promise<void>;
   /** Writes an entry unless the key has one, atomically. Returns whether the entry was written. */
   add(key: string, value: JsonObject, expiresAt?: number): Promise<boolean>;
@@ -20,7 +21,7 @@ export interface Store {
   delete(key: string): Promise<void>;
   /** Iterates over the entries whose key begins with `prefix` and that have not expired. */
   entries(prefix: string): AsyncIterable<readonly [string, JsonObject]>;
-  /** Closes the store. The server calls it when the server closes. */
+  /** Closes the store. Called when the server closes. */
   close(): Promise<void>;
 }
 
