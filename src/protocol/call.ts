@@ -95,7 +95,7 @@ interface WithPrint {
   readonly [printed]?: string;
 }
 
-// Most results of tools. With their `_meta` they would take twice as long to print.
+// True for most results of tools. Printing them together with their `_meta` would take twice as long.
 function isContentAlone(outcome: Outcome): boolean {
   for (const key in outcome) if (key !== 'resultType' && key !== 'content' && key !== '_meta') return false;
   return outcome.resultType === 'complete' && Array.isArray(outcome['content']);

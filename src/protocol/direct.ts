@@ -1,8 +1,8 @@
 import { withSignalOf } from '../async/lifetime.js';
 import type { Call, Dispatch, Outcome } from './call.js';
 
-// Answering without a promise. Awaiting one costs a small call more than its handler does, and a server without middleware does
-// not need it.
+// Outcomes without a promise. For a small call, awaiting a promise takes longer than its handler does, and a server without
+// middleware does not need one.
 
 /**
  * A `Dispatch` that returns its outcome synchronously if nothing has to be awaited, and may throw synchronously. It never
@@ -27,7 +27,7 @@ export function toDirect(
   return dispatch[direct];
 }
 
-/** A copy with some members changed, and all members its own properties. Does not create the signal if the call has none yet. */
+/** Copies a call, with these changes. All members become own properties; a signal that does not exist yet is not created. */
 export function copyCall(call: Call, changes: Partial<Omit<Call, 'signal'>> = {}): Call {
   const { http, notify } = call;
   return withSignalOf(call, { ...call, http, notify, ...changes });

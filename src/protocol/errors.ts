@@ -22,13 +22,13 @@ import type { Revision } from './tables/revisions.js';
  * - `overloaded`: a limit is reached; retry later.
  * - `connection_closed`: the connection or the server was closed during the call.
  *
- * Only a client meets these:
+ * Only clients get these:
  *
  * - `connect_failed`: the server cannot be reached.
  * - `unauthorized`: the server requires authentication (HTTP 401).
  * - `forbidden`: the caller may not do this (HTTP 403).
- * - `bad_response`: the response cannot be read.
- * - `tool_failed`: `unwrap()` of a result with `isError`.
+ * - `bad_response`: the server's response cannot be read.
+ * - `tool_failed`: `unwrap()` was called on a result with `isError`.
  * - `remote_error`: the server sent a JSON-RPC number that has no name here; `number` has it.
  */
 export type ErrorCode =
@@ -45,7 +45,7 @@ export type ErrorCode =
   | 'cancelled'
   | 'overloaded'
   | 'connection_closed'
-  // Only a client meets the following codes.
+  // Only clients get the following codes.
   | 'connect_failed'
   | 'unauthorized'
   | 'forbidden'
@@ -89,7 +89,7 @@ export interface McpErrorOptions {
   readonly data?: unknown;
   /** The error that led to this one. The peer never sees it. */
   readonly cause?: unknown;
-  /** The HTTP status to reply with, when the code's own status says too little. */
+  /** The HTTP status to reply with instead of the code's own. */
   readonly status?: number;
   /** The JSON-RPC number to send instead of the code's own. */
   readonly number?: number;
@@ -122,7 +122,7 @@ export class McpError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
-  /** Whether a value is an `McpError`, of any copy of this package. */
+  /** Tells whether a value is an `McpError`, even one from another copy of this package. */
   static is(value: unknown): value is McpError {
     return typeof value === 'object' && value !== null && brand in value;
   }

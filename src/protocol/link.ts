@@ -43,7 +43,7 @@ export interface LinkEvents {
   readonly ask: (request: InputRequest, signal: AbortSignal, server?: string) => Promise<JsonObject>;
   /** A problem that was tolerated: an unreadable line, a skipped tool. */
   readonly problem: (message: string, cause?: unknown) => void;
-  /** The link is lost, not by `close`. Called once at most, after its calls have failed. */
+  /** The link was lost, not closed with `close`. Called at most once, after its calls have failed. */
   readonly lost: (reason: McpError) => void;
 }
 

@@ -72,7 +72,7 @@ function copy(object: JsonObject): JsonObject {
   return result;
 }
 
-/** Reads the client's account of itself from the metadata of a request. */
+/** Reads the client's description of itself from the metadata of a request. */
 export function readPeer(params: JsonObject | undefined): Peer {
   const meta = params?.['_meta'];
   if (!isObject(meta)) throw malformed('params._meta is missing');

@@ -1,6 +1,6 @@
 import type { Peer } from './call.js';
 
-// The extension for tasks, as all who know it see it: servers, clients and sessions.
+// The parts of the tasks extension that servers, clients and sessions share.
 
 /** The extension that lets a call continue as a task. */
 export const TASKS = 'io.modelcontextprotocol/tasks';

@@ -22,7 +22,7 @@ export type Schema = StandardSchema | JsonSchema;
 /** The constraint of type parameters for schemas: as wide as `Schema`, and much cheaper for the compiler to check. */
 export type SchemaLike = HasStandard | JsonSchema;
 
-/** The type of a handler's input without a schema. It has no fields, so a handler that reads one does not compile. */
+/** The type of the input of a handler without a schema. It has no fields, so a handler that reads a field does not compile. */
 export interface NoInput {
   readonly [noField]?: never;
 }

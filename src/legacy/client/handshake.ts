@@ -9,7 +9,7 @@ import type { Revision } from '../../protocol/tables/revisions.js';
 import { TASKS } from '../../protocol/tasks.js';
 import type { Exchange } from '../../transports/client/exchange.js';
 
-// The handshake of a session, from the client.
+// The client's side of the handshake that opens a session.
 
 /** The result of the handshake, in the terms of the newest revision. */
 export interface HandshakeResult {
@@ -90,10 +90,9 @@ function readResult({
 }
 
 function unknownVersion(version: unknown): McpError {
-  const name = typeof version === 'string' ? shorten(version, 64) : 'that cannot be read';
   return new McpError(
     'unsupported_version',
-    `The server answered with protocol version ${name}. This client supports sessions of ${sessionRevisions.join(', ')}.`,
+    `The server answered with protocol version ${shorten(version, 64)}. This client supports sessions of ${sessionRevisions.join(', ')}.`,
     { data: { supported: sessionRevisions, requested: version } },
   );
 }

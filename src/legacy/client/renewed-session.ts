@@ -5,7 +5,7 @@ import { McpError } from '../../protocol/errors.js';
 import type { Exchange, OutgoingRequest } from '../../transports/client/exchange.js';
 import type { HandshakeResult } from './handshake.js';
 
-// A session that survives its loss by the server: the client does the handshake again, and repeats the request.
+// A session that survives when the server loses it: the client does the handshake again, and repeats the request.
 
 const RENEWAL = {
   ms: 30_000,

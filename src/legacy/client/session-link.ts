@@ -54,7 +54,7 @@ export async function openSessionLink(exchange: Exchange, parts: SessionLinkPart
     },
   });
   const session = await openSession();
-  // The connection may have been lost since, before there was a listener.
+  // The connection may have been lost before the link was open. Then `events.lost` was not called.
   if (closeReason !== undefined) {
     await exchange.close();
     throw closeReason;

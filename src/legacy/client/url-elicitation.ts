@@ -3,10 +3,10 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 
 // URL elicitation by error: a call that needs the user to visit a page fails, and is retried after the visit. The modern client
-// sees a call that asks. Spec 2025-11-25, Elicitation, URL Elicitation Required Error.
+// sees a call that asks for input. Spec 2025-11-25, Elicitation, URL Elicitation Required Error.
 
 const URL_ELICITATION_REQUIRED = -32042;
-/** The time that the server has to report the user done. After it, the call is retried anyway. */
+/** The time that the server has to report that the user is done. After it, the call is retried anyway. */
 const DONE_MS = 30_000;
 const MAX_REMEMBERED = 1000;
 

@@ -28,7 +28,7 @@ export function channelSession(
   send: (text: string) => void,
 ): (calls: OpenCalls) => ChannelSession {
   return function channelSession(calls) {
-    // They belong to the connection, not to the session: a question may be answered after another `initialize`.
+    // These requests belong to the connection, not to the session: a question may be answered after another `initialize`.
     const clientRequests = new ClientRequests();
     let session: Session | undefined;
     let isAttached = false;
@@ -116,7 +116,7 @@ export function readInBatch(value: unknown): Message | InvalidMessage {
 
 export function batchProblem(values: readonly unknown[], session: Session | undefined): string | undefined {
   if (session === undefined || !has(session.revision, 'batching'))
-    return 'Batches are not part of this protocol revision';
+    return 'Batches are not part of this protocol revision. Send each message alone.';
   if (values.length === 0 || values.length > MAX_BATCH)
     return `A batch must have 1 to ${MAX_BATCH} messages.`;
   return undefined;

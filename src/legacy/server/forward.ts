@@ -46,7 +46,7 @@ export async function forwardRequest(
     if (!(error instanceof UnansweredRequest || lacksCapability)) throw error;
     if (lacksCapability && needsTasks(error))
       throw new McpError('method_not_found', 'This tool runs only as a task.');
-    // A model reads a tool's failure, but never sees an error.
+    // A model sees the failed result of a tool, but not an error of the protocol.
     if (method === 'tools/call')
       return JSON.stringify({ content: [{ type: 'text', text: error.message }], isError: true });
     throw new McpError(lacksCapability ? 'invalid_request' : 'internal_error', error.message);
@@ -90,7 +90,7 @@ async function callAsTask(
   session: Forwarding,
 ): Promise<string> {
   if (!(await canBeTask(params['name'], request, session.peer))) {
-    throw new McpError('method_not_found', 'This tool does not run as a task.');
+    throw new McpError('method_not_found', 'This tool does not run as a task. Call it without "task".');
   }
   return printCreatedTask(await untilComplete(withTasks(session.peer), params, request, session));
 }

@@ -109,7 +109,7 @@ export class Session {
     });
   }
 
-  /** Answers a request of this session with the JSON of a result. */
+  /** Responds to a request of this session with the JSON of a result. */
   async respond(message: RequestMessage, request: SessionRequest): Promise<string> {
     const { method, params = {} } = message;
     if (!knows(this.revision, method))
@@ -133,7 +133,7 @@ export class Session {
   async #subscribe(uri: string, forward: SessionRequest['forward']): Promise<string> {
     const { capabilities } = await this.#discover(forward);
     if (!(capabilities as ServerCapabilities).resources?.subscribe) {
-      throw new McpError('method_not_found', 'This server does not announce changes of resources');
+      throw new McpError('method_not_found', 'This server does not announce changes of resources.');
     }
     this.#uris ??= new Set();
     if (this.#uris.has(uri)) return '{}';
@@ -205,7 +205,7 @@ export class Session {
 
 function readLevel(level: unknown): LogLevel {
   if (isLogLevel(level)) return level;
-  throw new McpError('invalid_params', 'params.level is not a log level');
+  throw new McpError('invalid_params', 'params.level must be a log level, from "debug" to "emergency".');
 }
 
 function readUri(params: JsonObject): string {

@@ -123,7 +123,8 @@ const byTag: Readonly<Record<string, string>> = {
 };
 
 function adviceOnObject(value: object): string | undefined {
-  if (isDate(value)) return Number.isNaN(value.getTime()) ? 'is an invalid Date.' : undefined;
+  if (isDate(value))
+    return Number.isNaN(value.getTime()) ? 'is an invalid Date. Return null, or leave it out.' : undefined;
   if (ArrayBuffer.isView(value)) return `is a ${tagOf(value)}, which holds bytes. ${BYTES}`;
   if (value instanceof Error) return byTag['Error'];
   const tagAdvice = byTag[tagOf(value)];

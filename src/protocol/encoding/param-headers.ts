@@ -174,7 +174,7 @@ function checkParamHeader(name: string, value: unknown, header: string | undefin
     // A proxy may have routed by this header, and the body does not confirm it.
     return header === undefined
       ? undefined
-      : `${name} header value '${shorten(header, 128)}' has no value in the body`;
+      : `${name} header value '${shorten(header, 128)}' is not in the body`;
   }
   if (header === undefined) return `${name} header is missing but the body has a value for it`;
   const text = decodeHeaderValue(header);

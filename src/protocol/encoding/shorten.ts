@@ -1,4 +1,4 @@
-// Brings a peer's values into messages. A peer may send any value of any length, so a message has only the beginning of it.
+// Shortens a peer's values for messages. A peer may send any value of any length, so a message has only the beginning of it.
 
 /** A value in at most `limit` characters: a string as it is, anything else as JSON. */
 export function shorten(value: unknown, limit: number): string {

@@ -49,6 +49,6 @@ function nameOf(value: unknown): string {
   if (typeof value !== 'object') return `a ${typeof value}`;
   if (typeof (value as { then?: unknown }).then === 'function') return 'a promise: await it first';
   if (typeof (value as { arrayBuffer?: unknown }).arrayBuffer === 'function')
-    return `a ${value.constructor.name}: give it await value.arrayBuffer()`;
-  return Array.isArray(value) ? 'an array: give it Uint8Array.from(array)' : 'an object';
+    return `a ${value.constructor.name}: pass await value.arrayBuffer()`;
+  return Array.isArray(value) ? 'an array: pass Uint8Array.from(array)' : 'an object';
 }

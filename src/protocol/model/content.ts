@@ -69,7 +69,7 @@ export interface AudioContent extends Block {
 export interface ResourceLink extends Block {
   /** Always `resource_link`. */
   readonly type: 'resource_link';
-  /** The URI to read the resource under. */
+  /** The URI to read the resource from. */
   readonly uri: string;
   /** The resource's name, for programs. */
   readonly name: string;
@@ -133,7 +133,7 @@ export function text(value: string, options: Block = {}): TextContent {
 }
 
 /**
- * Makes an image block from bytes or a base64 string. Throws a `TypeError` if the data is neither, or without a MIME type.
+ * Makes an image block from bytes or a base64 string. Throws a `TypeError` for other data, or without a MIME type.
  *
  * @example
  * const chart = tool({
@@ -150,7 +150,7 @@ export function image(data: Binary, mimeType: string, options: Block = {}): Imag
   };
 }
 
-/** Makes an audio block from bytes or a base64 string. Throws a `TypeError` if the data is neither, or without a MIME type. */
+/** Makes an audio block from bytes or a base64 string. Throws a `TypeError` for other data, or without a MIME type. */
 export function audio(data: Binary, mimeType: string, options: Block = {}): AudioContent {
   return {
     type: 'audio',

@@ -97,8 +97,8 @@ export function withDefaults(form: JsonObject, content: unknown): unknown {
 /** The user's answer to a request to visit a page. */
 export interface ElicitUrlResult {
   /**
-   * `accept`: the user agreed to open the page, and may not be done there; `decline`: the user refused; `cancel`: the user
-   * closed the question.
+   * `accept`: the user agreed to open the page, but may not have finished there yet; `decline`: the user refused; `cancel`: the
+   * user closed the question.
    */
   readonly action: 'accept' | 'decline' | 'cancel';
 }

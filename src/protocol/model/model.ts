@@ -53,26 +53,26 @@ export interface ServerCapabilities {
   completions?: JsonObject;
   /** The server has prompts. */
   prompts?: {
-    /** The server tells when its list of prompts changes. */
+    /** The server announces changes of its list of prompts. */
     listChanged?: boolean;
   };
   /** The server has resources. */
   resources?: {
-    /** The server tells when the contents of a resource change. */
+    /** The server announces changes of the contents of resources. */
     subscribe?: boolean;
-    /** The server tells when its list of resources changes. */
+    /** The server announces changes of its list of resources. */
     listChanged?: boolean;
   };
   /** The server has tools. */
   tools?: {
-    /** The server tells when its list of tools changes. */
+    /** The server announces changes of its list of tools. */
     listChanged?: boolean;
   };
   /** Extensions of the protocol, by their names, with their settings. */
   extensions?: Record<string, JsonObject>;
 }
 
-/** The server's account of itself: the result of `server/discover`. */
+/** The server's description of itself: the result of `server/discover`. */
 export interface Discovered {
   /** The protocol revisions that the server speaks. */
   readonly supportedVersions: readonly string[];
@@ -90,7 +90,7 @@ export interface Discovered {
 
 /** The behaviour of a tool, as hints. A client must not trust those of an untrusted server. */
 export interface ListedToolAnnotations {
-  /** The tool's name, for people. The tool's own `title` comes first. */
+  /** The tool's name, for people. The tool's own `title` takes precedence. */
   readonly title?: string;
   /** The tool changes nothing, so that calling it again is safe. Default: false. */
   readonly readOnlyHint?: boolean;
@@ -131,7 +131,7 @@ export interface ListedTool {
 
 /** A resource as the server lists it. */
 export interface ListedResource {
-  /** The URI to read the resource under. */
+  /** The URI to read the resource from. */
   uri: string;
   /** The resource's name, for programs. */
   name: string;

@@ -1,6 +1,6 @@
 // The keys of `_meta` that are this library's own. A peer that does not know them ignores them.
 
-/** On a call: the key that makes a call and its repetitions one. */
+/** On a call: the key that identifies a call and its retries as the same. */
 export const IDEMPOTENCY_KEY = 'fullmcp/idempotencyKey';
 
 /** On a listed tool: for how long the tool keeps the outcome of a call with a key. */

@@ -49,18 +49,18 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['subscriptions/listen', { since: '2026-07-28' }],
 ]);
 
-/** Whether the protocol itself defines the method, in whatever revision. */
+/** Whether the protocol itself defines the method, in any revision. */
 export function isProtocolMethod(method: string): boolean {
   return methods.has(method);
 }
 
-/** Whether `revision` knows the method. A method that the protocol does not define is a server's own: all may call it. */
+/** Whether `revision` has the method. A method that the protocol does not define is a server's own, in every revision. */
 export function knows(revision: Revision, method: string): boolean {
   const row = methods.get(method);
   return row === undefined || within(revision, row);
 }
 
-/** The parameter that names what the method acts on, where HTTP mirrors one. */
+/** The parameter that HTTP mirrors into `Mcp-Name`: the name, URI or id that the method acts on. */
 export function nameParam(method: string): string | undefined {
   return methods.get(method)?.nameParam;
 }

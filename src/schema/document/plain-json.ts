@@ -1,4 +1,4 @@
-// Plain JSON Schema: what it is, and a check that an object is one.
+// The type of a plain JSON Schema, and a check that an object is one.
 
 import { joinPointer } from './pointer.js';
 import { SchemaError } from './schema-error.js';

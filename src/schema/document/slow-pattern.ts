@@ -1,4 +1,4 @@
-// Finds patterns whose time doubles with each character of a string that almost matches: they repeat a group that can split
+// Finds patterns whose matching time doubles with each character of a string that almost matches: they repeat a group that can split
 // the same characters in more than one way, as in `(a+)+`, `(\w+\s?)*` or `(.|\s)*`. Only certain cases are reported, so that
 // every warning deserves attention.
 

@@ -23,7 +23,7 @@ import { readResumable } from './resumed-response.js';
 import { type HttpSession, newSession, orSessionLost, sessionHeaders } from './session.js';
 import { listenToSession } from './session-stream.js';
 
-// Streamable HTTP with sessions, from the client: requests, answers to the server, and the end of the session.
+// The client's side of Streamable HTTP with sessions: requests, answers to the server, and the end of the session.
 
 const POSTING = {
   ms: 30_000,

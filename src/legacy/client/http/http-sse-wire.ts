@@ -12,7 +12,7 @@ import { isEventStream, readStream } from '../../../transports/http/client/read-
 import { type RequestScope, RequestScopes } from '../../../transports/http/client/request-scopes.js';
 import { httpTarget, withoutCredentials } from '../../../transports/http/client/target.js';
 
-// HTTP+SSE, from the client.
+// The client's side of HTTP+SSE.
 
 const ENDPOINT_MS = 10_000;
 const POSTING = {

@@ -6,7 +6,7 @@ import { refuse } from '../../../transports/http/server/refusal.js';
 import { type Channel, openChannel, type ParsedMessage } from '../../../transports/server/channel.js';
 import { channelSession } from '../channel-session.js';
 
-// HTTP+SSE, from the server.
+// The server's side of HTTP+SSE.
 
 export interface HttpSseOptions {
   readonly dispatch: Dispatch;

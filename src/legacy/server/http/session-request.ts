@@ -40,7 +40,8 @@ export function sessionRequests({
       isFinished = true;
     };
     const fail = (error: unknown): void => finish(printError(id, toMcpError(error).toWire(session.revision)));
-    if (calls.has(id)) return fail(new McpError('invalid_request', 'A request with this id is already open'));
+    if (calls.has(id))
+      return fail(new McpError('invalid_request', 'A request with this id is already open. Use another id.'));
     if (calls.size >= MAX_OPEN_CALLS)
       return fail(new McpError('overloaded', `A session can have at most ${MAX_OPEN_CALLS} open calls.`));
     const lifetime = new Lifetime();

@@ -31,8 +31,8 @@ import { type LiveSession, SessionTable } from './session-table.js';
 /** The options of sessions, for clients of 2025-11-25 and older. */
 export interface SessionOptions {
   /**
-   * Signs session ids, 32 characters or more. With the same secret in every process, sessions survive restarts and changes of
-   * process. Default: `MCP_SECRET` with `serve`, otherwise a random one.
+   * The secret that signs session ids: at least 32 characters. With the same secret in every process, sessions survive restarts
+   * and changes of process. Default: `MCP_SECRET` with `serve`, otherwise a random one.
    */
   readonly secret?: string | undefined;
   /**
@@ -207,7 +207,8 @@ export function httpSessions(
       const isAllowed = incoming.method === 'GET' || incoming.method === 'DELETE';
       if (!isAllowed || sessionId === undefined) {
         const allow = sessionId === undefined ? 'POST, OPTIONS' : 'GET, POST, DELETE, OPTIONS';
-        return refuse(incoming, 405, `${incoming.method} needs a session.`, { ...headers, allow });
+        const problem = isAllowed ? 'needs the header Mcp-Session-Id.' : 'is not served here';
+        return refuse(incoming, 405, `${incoming.method} ${problem}`, { ...headers, allow });
       }
       const live = await find(incoming, headers);
       if (live === undefined) return;

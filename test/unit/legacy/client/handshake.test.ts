@@ -100,8 +100,8 @@ describe('the handshake', () => {
   it.each<[version: unknown, name: string]>([
     ['1999-01-01', '1999-01-01'],
     ['2026-07-28', '2026-07-28'],
-    [undefined, 'cannot be read'],
-    [7, 'cannot be read'],
+    [undefined, 'version undefined.'],
+    [7, 'version 7.'],
   ])('fails if the server answers with an unsupported version: %s', async (protocolVersion, name) => {
     const opening = linkToScript({ initialize: { ...serverAnswer, protocolVersion } });
     await expect(opening).rejects.toMatchObject({

@@ -290,7 +290,7 @@ describe('checkParamHeaders', () => {
   it('rejects a header without a value in the body', () => {
     for (const args of [{}, { region: null }, undefined]) {
       expect(check(args, { 'mcp-param-region': 'x' })).toMatch(
-        /Mcp-Param-Region header value 'x' has no value/,
+        /Mcp-Param-Region header value 'x' is not in the body/,
       );
     }
   });

@@ -92,7 +92,7 @@ describe('a return value that cannot be sent as it is', () => {
     ['a BigInt', { id: 10n }, 'id is a BigInt. Return String(value)'],
     ['NaN', { average: Number.NaN }, 'average is NaN, a number that JSON does not have. Return null'],
     ['Infinity', Number.POSITIVE_INFINITY, 'it is Infinity, a number that JSON does not have.'],
-    ['an invalid Date', { at: new Date('x') }, 'at is an invalid Date.'],
+    ['an invalid Date', { at: new Date('x') }, 'at is an invalid Date. Return null, or leave it out.'],
     ['a circle', circular, 'a.parent refers back to the value itself. Return a copy without it.'],
     ['a circle of arrays', [[circular]], '[0][0].a.parent refers back to [0][0].'],
     [
@@ -136,7 +136,11 @@ describe('a return value that cannot be sent as it is', () => {
     ],
     ['a handwritten iterable', { *[Symbol.iterator]() {} }, 'it is an iterable.'],
     ['an object of symbols', { [Symbol('a')]: 1 }, 'it has only symbols as keys, which JSON leaves out.'],
-    ['an invalid Date of another realm', { at: runInNewContext('new Date("x")') }, 'at is an invalid Date.'],
+    [
+      'an invalid Date of another realm',
+      { at: runInNewContext('new Date("x")') },
+      'at is an invalid Date. Return null, or leave it out.',
+    ],
     ['a boxed NaN', { n: Object(Number.NaN) }, 'n is NaN, a number that JSON does not have.'],
     ['a toJSON() that returns nothing', { toJSON() {} }, 'it has a toJSON() that returns nothing.'],
     [
@@ -400,8 +404,8 @@ describe('an image', () => {
       'this data: URL is not base64',
     ],
     ['a promise', [Promise.resolve(1), 'image/png'], 'not a promise: await it first'],
-    ['a Blob', [new Blob([]), 'image/png'], 'not a Blob: give it await value.arrayBuffer()'],
-    ['an array', [[1, 2], 'image/png'], 'not an array: give it Uint8Array.from(array)'],
+    ['a Blob', [new Blob([]), 'image/png'], 'not a Blob: pass await value.arrayBuffer()'],
+    ['an array', [[1, 2], 'image/png'], 'not an array: pass Uint8Array.from(array)'],
     ['undefined', [undefined, 'image/png'], 'not undefined'],
     [
       'base64 without a MIME type',
