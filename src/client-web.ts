@@ -22,5 +22,5 @@ export const listTools: OneShots['listTools'] = oneShots.listTools;
 export const readResource: OneShots['readResource'] = oneShots.readResource;
 /** Connects, gets one prompt, and closes. */
 export const getPrompt: OneShots['getPrompt'] = oneShots.getPrompt;
-/** Connects, and returns the server's description of itself: name, capabilities, instructions and revision. */
+/** Connects, reads the server's description of itself (name, capabilities, instructions and revision), and closes. */
 export const serverInfo: OneShots['serverInfo'] = oneShots.serverInfo;

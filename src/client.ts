@@ -41,8 +41,8 @@ function onNode(): Promise<typeof import('./adapters/node/client/host.js')> {
 
 /**
  * Connects to a server, whatever it is and whatever it speaks: a URL, a script, a process, a server in the same process, or a
- * config of several servers. The client is ready when the promise resolves; otherwise it rejects with an `McpError` that says
- * what was tried. Without a target, the environment variable MCP_SERVER_URL names the server.
+ * config of several servers. The promise resolves to a client that is ready, or rejects with an `McpError` that says what was
+ * tried. Without a target, the environment variable MCP_SERVER_URL names the server.
  * @example
  * ```ts
  * await using client = await connect('https://example.com/mcp', { auth: 'my-token' });
@@ -80,5 +80,5 @@ export const listTools: OneShots['listTools'] = oneShots.listTools;
 export const readResource: OneShots['readResource'] = oneShots.readResource;
 /** Connects, gets one prompt, and closes. */
 export const getPrompt: OneShots['getPrompt'] = oneShots.getPrompt;
-/** Connects, and returns the server's description of itself: name, capabilities, instructions and revision. */
+/** Connects, reads the server's description of itself (name, capabilities, instructions and revision), and closes. */
 export const serverInfo: OneShots['serverInfo'] = oneShots.serverInfo;

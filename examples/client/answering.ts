@@ -107,7 +107,7 @@ export async function unable(): Promise<string> {
     return (await client.callTool('book')).text;
   } catch (error) {
     if (!McpError.is(error) || error.code !== 'missing_capability') throw error;
-    return error.message; // … Pass connect() an `elicit` handler.
+    return error.message; // … Pass `elicit` to connect().
   }
   // #endregion
 }

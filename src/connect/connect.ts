@@ -26,14 +26,13 @@ import {
 import { cacheKeyOf, eraKeyOf, nameOf, transportOf } from './targets/target-names.js';
 
 /**
- * Connects to a server, whatever it is and whatever it speaks. The client is ready when the promise resolves; otherwise it
- * rejects with an `McpError` that says what was tried. Without a target, the environment variable MCP_SERVER_URL names the
- * server.
+ * Connects to a server, whatever it is and whatever it speaks. The promise resolves to a client that is ready, or rejects with
+ * an `McpError` that says what was tried. Without a target, the environment variable MCP_SERVER_URL names the server.
  */
 export interface Connect {
   /**
    * Connects to several servers as if they were one, from a config or its `.json` file. Each server is connected when it is
-   * first needed, and its tools and prompts are named `server_name`.
+   * first needed. Its tools and prompts have its name as a prefix: `search` of the server `web` is `web_search`.
    * @example
    * ```ts
    * await using client = await connect({
@@ -54,9 +53,9 @@ export interface Connect {
   <S extends ServerObject>(target: S, options?: ConnectOptions): Promise<Client<S>>;
   /**
    * Connects to a server: a URL, a script, a process, a server object, or an array of targets, of which the first that works
-   * is taken. The client is ready when the promise resolves; otherwise it rejects with an `McpError` that says what was tried.
-   * Without a target, the environment variable MCP_SERVER_URL names the server. `connect<typeof server>` gives `client.tool`
-   * the server's types.
+   * is used. The promise resolves to a client that is ready, or rejects with an `McpError` that says what was tried. Without a
+   * target, the environment variable MCP_SERVER_URL names the server. `connect<typeof server>` gives `client.tool` the server's
+   * types.
    * @example
    * ```ts
    * await using client = await connect('https://example.com/mcp', { auth: 'my-token' });

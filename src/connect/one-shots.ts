@@ -51,7 +51,7 @@ export interface OneShots {
     args?: Readonly<Record<string, string>>,
     options?: OneShotOptions,
   ) => Promise<PromptResult>;
-  /** Connects, and returns the server's description of itself: name, capabilities, instructions and revision. */
+  /** Connects, reads the server's description of itself (name, capabilities, instructions and revision), and closes. */
   readonly serverInfo: (target?: Target, options?: ConnectOptions) => Promise<ServerFacts>;
 }
 

@@ -18,7 +18,7 @@ export function toCallError(method: string, error: unknown): McpError {
     const missing = handlersFor(data['requiredCapabilities']);
     if (missing.length > 0)
       return withChanges(error, {
-        message: `${sentence(error.message)} Pass connect() ${missing.join(' and ')}.`,
+        message: `${sentence(error.message)} Pass ${missing.join(' and ')} to connect().`,
       });
   }
   return error;
@@ -44,12 +44,10 @@ function handlersFor(required: unknown): readonly string[] {
   const needsUrls = isObject(elicitation) && 'url' in elicitation;
   const needsForms = elicitation !== undefined && (!needsUrls || 'form' in elicitation);
   return [
-    needsForms && 'an `elicit` handler',
-    needsUrls && 'an `elicit.url` handler',
+    needsForms && '`elicit`',
+    needsUrls && '`elicit.url`',
     sampling !== undefined &&
-      (isObject(sampling) && 'tools' in sampling
-        ? 'a `sample` handler that takes tools, { run, tools: true }'
-        : 'a `sample` handler'),
+      (isObject(sampling) && 'tools' in sampling ? '`sample: { run, tools: true }`' : '`sample`'),
     roots !== undefined && '`roots`',
   ].filter((missing) => missing !== false);
 }

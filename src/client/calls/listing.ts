@@ -30,7 +30,8 @@ export function listing<T>(field: string, { fetchPage, problem }: ListingParts):
           'bad_response',
           `The server's list of ${field} is larger than ${MAX_LENGTH} characters`,
         );
-      if (!Array.isArray(list)) throw new McpError('bad_response', `The server's list has no "${field}"`);
+      if (!Array.isArray(list))
+        throw new McpError('bad_response', `The server's result needs "${field}", an array`);
       const entries = list.filter(isObject);
       if (entries.length < list.length)
         problem(

@@ -60,7 +60,7 @@ export function toPromptResult(outcome: Outcome): PromptResult {
 export function toCompletion({ completion }: Outcome): Completion {
   const { values, total, hasMore } = isObject(completion) ? completion : {};
   if (!Array.isArray(values))
-    throw new McpError('bad_response', 'The server sent a completion without "completion.values"');
+    throw new McpError('bad_response', 'The server\'s result needs "completion.values", an array');
   return { values, total: typeof total === 'number' ? total : undefined, hasMore: hasMore === true };
 }
 
@@ -79,7 +79,7 @@ function arrayOf<T>(outcome: JsonObject, field: string, isOptional = false): rea
   const list = outcome[field];
   if (Array.isArray(list) && list.every(isObject)) return list as T[];
   if (isOptional && list === undefined) return [];
-  throw new McpError('bad_response', `The server's result has no array "${field}"`);
+  throw new McpError('bad_response', `The server's result needs "${field}", an array of objects`);
 }
 
 function metaOf({ _meta }: JsonObject): JsonObject | undefined {

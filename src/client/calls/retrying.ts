@@ -55,7 +55,7 @@ export function retrying({ maxRetries, isRepeatable, keepsKeys, problem }: Retry
         const waitMs = attempt < maxRetries ? waitFor(error, call, attempt) : undefined;
         if (waitMs === undefined || call.signal.aborted) throw error;
         if (McpError.is(error) && error.code === 'overloaded')
-          problem(`${error.message}. ${call.method} is retried in ${Math.round(waitMs)} ms`, error);
+          problem(`${call.method} is retried in ${Math.round(waitMs)} ms: ${error.message}`, error);
         await delay(waitMs, { signal: call.signal }).catch(throwCancelled);
       }
     }

@@ -63,7 +63,7 @@ export function checkConnectOptions(functionName: string, value: unknown, keys: 
       : ['`roots` must be an array of URIs, or a function that returns one.']),
     ...(use === undefined || (Array.isArray(use) && use.every((item) => typeof item === 'function'))
       ? []
-      : ['`use` must be an array of middleware, which are functions.']),
+      : ['`use` must be an array of middleware functions.']),
   ];
   if (sentences.length > 0) throw mistakes(sentences);
 }
@@ -81,7 +81,7 @@ export function callMistake(method: string, options: object): McpError {
 /** An error that lists the mistakes in the first argument of `subscribe`. */
 export function subscribeMistake(to: object, keys: Keys): McpError {
   const unknown = unknownKeys(to, keys, { uri: 'uris', task: 'tasks' });
-  return mistakes(unknown.map(({ key, hint }) => `subscribe has no ${JSON.stringify(key)}. ${hint}`));
+  return mistakes(unknown.map(({ key, hint }) => `subscribe has no field ${JSON.stringify(key)}. ${hint}`));
 }
 
 function unknownOptions(functionName: string, options: object, keys: Keys): readonly string[] {
@@ -100,12 +100,12 @@ function shapeMistakes(
   if (value === undefined || (mayBeFunction && typeof value === 'function')) return [];
   if (!isObject(value)) return [`\`${name}\` must be ${expected}.`];
   return unknownKeys(value, keys).map(
-    ({ key, hint }) => `\`${name}\` has no ${JSON.stringify(key)}. ${hint}`,
+    ({ key, hint }) => `\`${name}\` has no field ${JSON.stringify(key)}. ${hint}`,
   );
 }
 
 function numberMistake(name: string, value: unknown): readonly string[] {
-  return isLimit(value) ? [] : [`\`${name}\` must be a number that is not negative.`];
+  return isLimit(value) ? [] : [`\`${name}\` must be a non-negative number.`];
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -19,7 +19,7 @@ export interface ConnectionParts {
   readonly onStatus: (status: Status, reason: McpError | undefined) => void;
 }
 
-/** A call that was made while there is no link. */
+/** A call that waits because there is no link. */
 interface WaitingCall {
   readonly resolve: (link: Link) => void;
   readonly reject: (reason: McpError) => void;

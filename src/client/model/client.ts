@@ -77,7 +77,7 @@ export interface Client<S = unknown> extends AsyncDisposable {
    */
   readonly subscribe: (to: string | SubscribeTo, options?: SubscribeOptions) => Promise<Subscription>;
 
-  /** Sends a request of any method, such as one of your own. Returns the outcome as the server sent it. */
+  /** Sends a request with any method, such as a method of your own. Returns the outcome as the server sent it. */
   readonly request: (method: string, params?: JsonObject, options?: CallOptions) => Promise<Outcome>;
   /** Sends the server a small request; returns the time until the response, in milliseconds. */
   readonly ping: (options?: CallOptions) => Promise<number>;

@@ -9,7 +9,7 @@ import type {
 
 // The handlers with which a program answers a server's questions: they ask the user, run a model, or list folders.
 
-/** The circumstances of a question: who asks, and until when. */
+/** The context of a question: the server that asks, and a signal for when the answer is no longer needed. */
 export interface QuestionContext {
   /** The server's key for the question; undefined for servers before revision 2026-07-28 that are not made with fullmcp. */
   readonly key: string | undefined;
@@ -28,7 +28,7 @@ export interface QuestionContext {
 export interface ElicitForm {
   /** The question to show above the form. */
   readonly message: string;
-  /** A JSON Schema of one level: strings, numbers, booleans and choices. */
+  /** A flat JSON Schema: its fields are strings, numbers, booleans and choices. */
   readonly schema: JsonObject;
 }
 

@@ -39,8 +39,8 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /**
    * The longest time for the whole call, whatever progress it reports, in milliseconds; then the call fails with `timeout`.
-   * Time spent waiting for the user does not count. It also limits waiting for the task that a call has become, which has no
-   * limit by default. Default: 10 min.
+   * Time spent waiting for the user does not count. If the call becomes a task, this also limits the wait for the task.
+   * Default: 10 min for a call, no limit for a task.
    */
   readonly maxTimeoutMs?: number;
   /** Called with each progress report of this call. An error that it throws becomes a `problem` event. */

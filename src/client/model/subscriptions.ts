@@ -5,15 +5,15 @@ import type { TaskState } from './tasks.js';
 
 /** The changes to subscribe to. */
 export interface SubscribeTo {
-  /** Changes of the list of tools. */
+  /** Changes to the list of tools. */
   readonly tools?: boolean;
-  /** Changes of the list of prompts. */
+  /** Changes to the list of prompts. */
   readonly prompts?: boolean;
-  /** Changes of the list of resources. */
+  /** Changes to the list of resources. */
   readonly resources?: boolean;
-  /** Changes of the contents of these resources. */
+  /** Changes to the contents of these resources. */
   readonly uris?: readonly string[];
-  /** Changes of the tasks with these ids. */
+  /** Changes to the tasks with these ids. */
   readonly tasks?: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export interface SubscribeOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A subscription: iterate it for the changes. Several unread changes of the same list, resource or task become one. */
+/** A subscription: iterate it for the changes. Several unread changes to the same list, resource or task become one. */
 export interface Subscription extends AsyncIterable<Change>, AsyncDisposable {
   /** The changes that the server agreed to report; these may be fewer than were asked for. */
   readonly accepted: SubscribeTo;

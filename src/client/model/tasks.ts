@@ -32,7 +32,7 @@ export interface TaskHandle {
    * The id with which `client.task` finds the task again; undefined if the server made no task and the result is already there.
    */
   readonly id: string | undefined;
-  /** Asks the server for the state now. */
+  /** Asks the server for the current state. */
   readonly status: (options?: CallOptions) => Promise<TaskState>;
   /**
    * Waits for the result, and answers questions on the way with the client's handlers. A wait that is aborted or times out does

@@ -157,7 +157,7 @@ function outageOf({ code, data }: McpError): 'unavailable' | 'internal' | undefi
 function giveUpError(id: string, cause: McpError, ms: number): McpError {
   return new McpError(
     'timeout',
-    `The task ${id} could not be polled for ${Math.round(ms / 1000)} s, longer than the server keeps it: ${cause.message}`,
+    `The task ${id} could not be polled for ${Math.round(ms / 1000)} s, so the client gave up: ${cause.message}`,
     { cause },
   );
 }

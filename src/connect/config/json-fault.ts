@@ -72,7 +72,7 @@ function scan(text: string): Fault {
       next === closing[inside] &&
       expected === (inside === '{' ? 'key' : 'value')
     ) {
-      if (!mayEnd) return { at, reason: 'there is a trailing comma before it' };
+      if (!mayEnd) return { at, reason: `remove the comma before this ${next}` };
       at++;
       open.pop();
       expected = 'comma';

@@ -1,4 +1,4 @@
-// Answers the calls of a group by forwarding them to its members.
+// Handles the calls of a group by forwarding them to its members.
 
 import { isObject } from '../../jsonrpc/message.js';
 import type { Call, Dispatch, Outcome } from '../../protocol/call.js';

@@ -15,8 +15,8 @@ import { Membership } from './members.js';
 import { askThrough } from './questions.js';
 
 /**
- * A client of several servers. Tools and prompts are named `server_name`; resources keep their URIs. A server that fails is
- * left out of lists and reported as a `problem`.
+ * A client of several servers. Tools and prompts have the name of their server as a prefix, as in `web_search`; resources keep
+ * their URIs. A server that fails is left out of lists and reported as a `problem`.
  */
 export interface GroupClient extends Client {
   /** The current state of each server, by name. */
@@ -25,7 +25,7 @@ export interface GroupClient extends Client {
   readonly member: (name: string) => Promise<Client>;
   /** Adds a server, which is connected when it is first needed. Subscribers are notified that the lists changed. */
   readonly add: (name: string, entry: ServerEntry) => void;
-  /** Closes a server and forgets it: open calls on it fail with `connection_closed`. Does nothing for an unknown name. */
+  /** Closes a server and removes it: open calls on it fail with `connection_closed`. Does nothing for an unknown name. */
   readonly remove: (name: string) => Promise<void>;
 }
 

@@ -61,7 +61,7 @@ class GroupStream implements Listener {
       [...this.#tasks.keys()].map((member) =>
         this.#group.attempt(
           member,
-          { signal, unavailable: 'changes of its tasks are not reported' },
+          { signal, unavailable: 'changes to its tasks are not reported' },
           async () => {},
         ),
       ),

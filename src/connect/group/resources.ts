@@ -115,7 +115,7 @@ async function fetchListsOf(group: Membership, member: Member, signal: AbortSign
   for (const kind of ['resources', 'templates'] as const) await listedKeysOf(group, member, kind, signal);
 }
 
-/** The members to subscribe to for changes of these URIs. A URI that no member lists may belong to any of them. */
+/** The members to subscribe to for changes to these URIs. A URI that no member lists may belong to any of them. */
 export async function ownersOf(
   group: Membership,
   uris: readonly string[],

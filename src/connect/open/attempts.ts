@@ -21,8 +21,9 @@ export interface Attempt {
 type AttemptTarget = Pick<Attempt, 'target' | 'transport' | 'era'>;
 
 /**
- * The errors that were made here of several attempts; `data` of a peer's error may have any shape. The message has a line for
- * each attempt. The attempts are not the error's causes, because runtimes print nested causes over many pages.
+ * The errors that `toError` made of several attempts; `data` alone does not identify them, since a peer chooses its own. The
+ * message has a line for each attempt. The attempts are not the error's causes, because runtimes print nested causes over many
+ * pages.
  */
 const summaries = new WeakMap<McpError, { attempts: readonly Attempt[]; summary: string | undefined }>();
 

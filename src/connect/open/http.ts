@@ -16,7 +16,7 @@ import { type EraOptions, eraOf, isRefused, type OpenAnyEra, requireRevision } f
 
 const eras: readonly Era[] = ['modern', 'session', 'http+sse'];
 
-/** Whether a failure makes us try the next era. A failure to authenticate, or to reach the server, says nothing about its era. */
+/** Whether to try the next era after a failure. A failure to authenticate, or to reach the server, says nothing about its era. */
 const triesNextEra: Readonly<Record<Era, (error: McpError) => boolean>> = {
   modern: (error) => error.code === 'unsupported_version' || isUnexplained(error),
   // A server that names other versions speaks this era.
@@ -120,14 +120,12 @@ type OpenEra = (url: URL, parts: EraParts) => Promise<Link>;
 const openByEra: Readonly<Record<Era, OpenEra>> = {
   modern(url, { events, open, http, carrier }) {
     const { revision, discovered } = open.known ?? {};
-    const complete =
-      revision !== undefined && discovered !== undefined ? { revision, discovered } : undefined;
     return openHttpLink(url, {
       events,
       open,
       http,
       carrier,
-      ...(complete !== undefined && { known: complete }),
+      ...(revision !== undefined && discovered !== undefined && { known: { revision, discovered } }),
     });
   },
   async session(url, { events, open, http, carrier }) {

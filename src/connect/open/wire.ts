@@ -14,7 +14,7 @@ import { Attempts } from './attempts.js';
 import { type DiscoveredServer, discover } from './discover.js';
 import { type EraOptions, eraOf, type OpenAnyEra, requireRevision } from './eras.js';
 
-// Spec 2026-07-28, stdio, Backward Compatibility; WebSockets are treated alike.
+// Spec 2026-07-28, stdio, Backward Compatibility; WebSockets are treated the same way.
 
 export interface OverWire {
   readonly target: string;

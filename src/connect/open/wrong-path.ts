@@ -32,7 +32,9 @@ export async function wrongPath(
   const other = await otherPath(url, signal, probe);
   if (other === undefined) return { sentence: nothing };
   if (other.presence === 'no')
-    return { sentence: `${nothing} Most servers are at /mcp, but nothing at ${other.url} speaks it either.` };
+    return {
+      sentence: `${nothing} Most servers are at /mcp, but nothing at ${other.url} speaks MCP either.`,
+    };
   const there = other.presence === 'yes' ? ' An MCP server answers there.' : '';
   return { sentence: `${nothing} Did you mean ${other.url}?${there}`, suggestion: other.url };
 }

@@ -9,7 +9,7 @@ import { addressKeys, processKeys } from './option-keys.js';
 /** Throws if a target has mistakes that the compiler would have found. Loaded only for targets that are objects. */
 export function checkTarget(target: object): void {
   if ('command' in target) checkProcess(target as ServerProcess);
-  else checkKeys('{ url }', target, addressKeys, { auth: 'Give `auth` in the options of connect().' });
+  else checkKeys('{ url }', target, addressKeys, { auth: 'Pass `auth` in the options of connect().' });
 }
 
 function checkProcess(server: ServerProcess): void {
@@ -39,6 +39,8 @@ function checkKeys(
   // Entries of a config file may have a `type`. It is ignored.
   const unknown = unknownKeys(target, { ...keys, type: true }, foreign);
   if (unknown.length === 0) return;
-  const lines = unknown.map(({ key, hint }) => `The target ${shape} has no ${JSON.stringify(key)}. ${hint}`);
+  const lines = unknown.map(
+    ({ key, hint }) => `A target ${shape} has no field ${JSON.stringify(key)}. ${hint}`,
+  );
   throw new McpError('invalid_request', lines.join('\n'));
 }

@@ -7,8 +7,8 @@ import { has } from '../../protocol/tables/features.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 
 /**
- * The way to speak to a server: `modern` since revision 2026-07-28, `session` with a handshake before it, `http+sse` over the
- * transport of 2024-11-05.
+ * The way to speak to a server: `modern` for revision 2026-07-28 or later, `session` for an earlier revision, which begins with
+ * a handshake, and `http+sse` for a session over the HTTP transport of 2024-11-05.
  */
 export type Era = 'modern' | 'session' | 'http+sse';
 

@@ -17,13 +17,13 @@ export interface ConnectOptions extends ClientOptions, HttpLinkOptions {
   /** Stops connecting. Has no effect once the client is connected: use `close` then. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * The longest time to connect, for each target of an array, in milliseconds; then `connect` fails with `timeout`. Also the
-   * limit of each attempt to reconnect. Default: 30 s.
+   * The longest time that connecting to a target may take, in milliseconds; then it fails with `timeout`. Also limits each
+   * attempt to reconnect. Default: 30 s.
    */
   readonly connectTimeoutMs?: number;
   /**
-   * The time that a server behind a process or a WebSocket may take to say which revisions it speaks, in milliseconds; then
-   * the handshake of older revisions is tried as well. Ignored over HTTP. Default: 5 s.
+   * The time that a server over stdio or a WebSocket may take to report its revisions, in milliseconds; then the handshake of
+   * older revisions is tried as well. Ignored over HTTP. Default: 5 s.
    */
   readonly probeTimeoutMs?: number;
   /**
@@ -59,7 +59,7 @@ export interface Runtime {
   readonly http?: OpenCarrier;
   /** Whether to use the runtime's own WebSocket. Node's does not say why it failed, and accepts messages of any size. */
   readonly ownWebSocket?: boolean;
-  /** A WebSocket whose opening request has these headers. */
+  /** Returns a WebSocket class whose opening request has these headers. */
   readonly webSocket?: (
     headers: Readonly<Record<string, string>>,
     options: NodeHttpOptions,

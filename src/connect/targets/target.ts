@@ -31,7 +31,7 @@ export interface Address {
 
 /** A server in the same process. */
 export interface ServerObject {
-  /** Answers calls. */
+  /** Handles calls. */
   readonly dispatch: Dispatch;
 }
 
@@ -102,14 +102,14 @@ function resolveUrl(value: string | URL, headers?: HeaderValues): ResolvedTarget
     return { kind, path: url.href };
   }
   rejectWithoutScheme(String(value));
-  throw notTarget(`A URL of "${url.protocol}" is not a target.`);
+  throw notTarget(`"${url.protocol}" URLs are not targets.`);
 }
 
 function parseUrl(url: string | URL): URL {
   try {
     return new URL(url);
   } catch {
-    throw notTarget('That is not a valid URL.');
+    throw notTarget('The URL is not valid.');
   }
 }
 

@@ -191,7 +191,7 @@ describe('a server that rejects requests', () => {
     const { error, ms } = await timed(failure(client.callTool('busy', {}, { timeoutMs: 2000 })));
     expect(error.code).toBe('timeout');
     expect(error.message).toContain(
-      `Meanwhile: ${server.url} answered 429. tools/call is retried in 20000 ms`,
+      `Meanwhile: tools/call is retried in 20000 ms: ${server.url} answered 429`,
     );
     expect(ms).toBeLessThan(15_000);
   });

@@ -70,7 +70,7 @@ describe('lists', () => {
       call.method === 'tools/list' ? { resultType: 'complete' } : many.dispatch(call);
     await using client = await inProcessClient({ dispatch: odd });
     await expect(client.tools().all()).rejects.toMatchObject({
-      message: 'The server\'s list has no "tools"',
+      message: 'The server\'s result needs "tools", an array',
     });
   });
 });

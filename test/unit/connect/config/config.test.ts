@@ -140,8 +140,8 @@ describe('a config file that is not JSON', () => {
   test.each([
     ['{\n  "mcpServers": {\n    // my server\n  }\n}', 3, 5, 'comments are not supported'],
     ['{ "a": 1, /* x */ "b": 2 }', 1, 11, 'comments are not supported'],
-    ['{\n "a": [1, 2,]\n}', 2, 13, 'there is a trailing comma before it'],
-    ['{ "a": 1, }', 1, 11, 'there is a trailing comma before it'],
+    ['{\n "a": [1, 2,]\n}', 2, 13, 'remove the comma before this ]'],
+    ['{ "a": 1, }', 1, 11, 'remove the comma before this }'],
     ['{ "a": 1 "b": 2 }', 1, 10, 'a comma or } is missing'],
     ['{ a: 1 }', 1, 3, 'a name in double quotes is missing'],
     ['{ "a" 1 }', 1, 7, 'a colon is missing'],

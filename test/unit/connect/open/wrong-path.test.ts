@@ -99,7 +99,7 @@ test('the error reports that /mcp has no server either, and a URL with /mcp gets
     res.writeHead(200, { 'content-type': 'text/html' }).end('<title>Shop</title>');
   });
   expect((await failure(origin)).message).toMatch(
-    /Most servers are at \/mcp, but nothing at http:\S+\/mcp speaks it/,
+    /Most servers are at \/mcp, but nothing at http:\S+\/mcp speaks MCP either/,
   );
   const named = await failure(`${origin}/mcp`);
   expect(named.message).toContain('speaks MCP (the reply is not MCP).\n');
