@@ -11,8 +11,9 @@ export type { AppRequest, Plugin } from './adapters/fastify/plugin.js';
 /** The options of `createPlugin`. */
 export interface PluginOptions<Req extends AppRequest = AppRequest> extends EndpointOptions {
   /**
-   * Finds out the caller from Fastify's request, with the fields that hooks have put on it, before the body is read. The
-   * caller is in `ctx.auth`, and tasks and sessions belong to it. Default: callers are anonymous.
+   * Identifies the caller from Fastify's request, with the fields that hooks have put on it, before the body is read. The
+   * caller is in `ctx.auth`, and tasks and sessions belong to it. If the promise takes longer than 30 s, the request is refused
+   * with 503. Default: callers are anonymous.
    */
   readonly auth?: Authenticate<Req> | undefined;
 }

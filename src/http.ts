@@ -28,22 +28,22 @@ export type { RequestContext } from './transports/http/server/web.js';
 
 /** The options of every HTTP handler. */
 export interface EndpointOptions extends HttpOptions, SessionOptions {
-  /** Whether clients of 2025-11-25 and before are served. Default: true. */
+  /** Whether clients that speak protocol revision 2025-11-25 or older are served. Default: true. */
   readonly sessions?: boolean;
 }
 
 /** The options of `createHandler`. */
 export interface HandlerOptions extends EndpointOptions {
   /**
-   * Finds out the caller before the body is read. The caller is in `ctx.auth`, and tasks and sessions belong to it. A promise
-   * that takes longer than 30 s is an error. Default: callers are anonymous.
+   * Identifies the caller before the body is read. The caller is in `ctx.auth`, and tasks and sessions belong to it. If the
+   * promise takes longer than 30 s, the request is refused with 503. Default: callers are anonymous.
    */
   readonly auth?: Authenticate<Request> | undefined;
 }
 
 /** An HTTP handler for runtimes with `Request` and `Response`. */
 export interface Handler {
-  /** Replies to a request. On Workers, pass the context too: HTTP+SSE continues to work after the reply to its POST. */
+  /** Replies to a request. On Workers, pass the context too: over HTTP+SSE, a call continues after the reply to its POST. */
   (request: Request, context?: RequestContext): Promise<Response>;
   /** Ends subscriptions, lets open calls finish until the deadline, and refuses new ones. */
   readonly close: (options?: {
@@ -101,7 +101,7 @@ export function authenticator<Raw>(
   auth: Authenticate<Raw> | undefined,
 ): ((incoming: Incoming) => Promise<Auth | undefined>) | undefined {
   if (auth === undefined) return undefined;
-  if (typeof auth !== 'function') throw new TypeError('"auth" must be a function of the request.');
+  if (typeof auth !== 'function') throw new TypeError('"auth" must be a function that takes the request.');
   return async function authenticate({ raw }) {
     try {
       const result = auth(raw as Raw);

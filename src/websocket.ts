@@ -25,7 +25,7 @@ export interface WebSocketCaller {
   readonly http?: HttpFacts | undefined;
 }
 
-/** Serves one client on an open WebSocket, in any revision: Node's `ws`, or the WebSocket of the runtime. */
+/** Serves one client in any revision, on an open WebSocket of the package `ws` or of the runtime. */
 export function serveWebSocket(
   server: Pick<CoreServer, 'dispatch'>,
   socket: Socket,

@@ -261,7 +261,7 @@ describe('auth', () => {
 
   it('must be a function', () => {
     expect(() => createHandler(whoami(), { auth: 'token' as never })).toThrow(
-      '"auth" must be a function of the request.',
+      '"auth" must be a function that takes the request.',
     );
   });
 });

@@ -16,7 +16,7 @@ interface App {
   addHook(name: 'preClose', hook: () => Promise<void>): unknown;
 }
 
-/** The part of Fastify's request that is needed here. */
+/** The part of Fastify's request that the plugin uses. */
 export interface AppRequest {
   /** The request of `node:http`. */
   readonly raw: IncomingMessage;

@@ -11,7 +11,7 @@ import type { Dispatch } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { has } from '../../protocol/tables/features.js';
 import type { ChannelSession } from '../../transports/server/channel.js';
-import type { OpenCalls } from '../../transports/server/open-calls.js';
+import type { OpenCalls, RespondOptions } from '../../transports/server/open-calls.js';
 import { ClientRequests } from './client-requests.js';
 import type { SessionRequest } from './forward.js';
 import { readHandshake, Session } from './session.js';
@@ -42,7 +42,7 @@ export function channelSession(
 
     function request(message: RequestMessage, reply: Reply | undefined): void {
       const current = session;
-      const options = { revision: current?.revision, sendResponse: reply };
+      const options: RespondOptions = { revision: current?.revision, sendResponse: reply };
       if (message.method === 'initialize')
         return calls.respond(message, async (open) => initialize(message, open.call), options);
       if (current === undefined) return calls.respond(message, () => beforeHandshake(message), options);

@@ -1,6 +1,6 @@
 /**
- * Whether a peer leaves so much unread that it gets nothing more. `buffered` is measured before a message is written: a single
- * large message does not mean that the peer has stopped reading.
+ * Whether a peer leaves more than `maxBytes` unread. `buffered` is measured before a message is written: a single large message
+ * does not mean that the peer has stopped reading.
  */
 export function isBehind(buffered: number, maxBytes: number): boolean {
   return buffered > maxBytes;
@@ -13,8 +13,8 @@ interface Run {
 }
 
 /**
- * The output that a peer has not read yet. There are at most as many responses as open calls, and a busy peer will read them.
- * Messages that the peer did not ask for have no such limit, so only these count against the peer.
+ * The output that a peer has not read yet. Each response belongs to a call of the peer, and reading pauses while too many are
+ * unread. Messages that the peer did not ask for have no such limit, so only these count against the peer.
  */
 export class Backlog {
   readonly #buffered: () => number;

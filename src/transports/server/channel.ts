@@ -52,7 +52,7 @@ export interface ChannelSession {
 export interface ChannelOptions {
   readonly dispatch: Dispatch;
   readonly send: (text: string) => void;
-  /** Sends a response. There are never more responses than open calls. Default: `send`. */
+  /** Sends a response. Each call has one, so responses are limited with the calls. Default: `send`. */
   readonly sendResponse?: ((text: string) => void) | undefined;
   /** Pauses while the peer does not read, or has too many calls open. Without it, calls beyond the limit are rejected. */
   readonly input?: Input | undefined;
@@ -89,7 +89,7 @@ export function openChannel(options: ChannelOptions): Channel {
       return sendResponse(printError(undefined, { code: PARSE_ERROR, message: 'This is not valid JSON' }));
     const reason =
       fault === 'deep'
-        ? `Nested deeper than ${MAX_DEPTH} levels`
+        ? `The message is nested deeper than ${MAX_DEPTH} levels`
         : 'A number in the message is too large for a double';
     refuse(reason, readableId(value));
   }

@@ -29,7 +29,7 @@ export interface ExtraCall {
   readonly lifetime?: Lifetime;
 }
 
-/** An open request, for the code that answers it. */
+/** An open request, for the code that responds to it. */
 export interface OpenRequest {
   /** Calls the dispatch as this peer, with the request's parameters or others, or makes a further call. */
   readonly call: (peer: Peer, params?: Call['params'], extra?: ExtraCall) => Promise<Outcome>;
@@ -40,7 +40,7 @@ export interface OpenRequest {
 export interface RespondOptions {
   /** The revision whose error codes are used. */
   readonly revision?: Revision | undefined;
-  /** Sends the response instead of the connection; gets undefined for a cancelled call, which has no response. */
+  /** Takes the response in place of the connection. Called with undefined for a cancelled call, which has no response. */
   readonly sendResponse?: ((text: string | undefined) => void) | undefined;
 }
 
@@ -85,7 +85,7 @@ export class OpenCalls implements DrainableCalls {
     return this.#open.size >= this.#maxOpenCalls || this.#heldLength > MAX_HELD_LENGTH;
   }
 
-  /** Answers a request with the JSON of a result, which `work` makes. A cancelled call gets no response. */
+  /** Responds to a request with the JSON of a result, which `work` makes. A cancelled call gets no response. */
   respond(
     message: RequestMessage,
     work: (open: OpenRequest) => Promise<string>,
@@ -101,7 +101,7 @@ export class OpenCalls implements DrainableCalls {
     if (this.isFull) {
       const overload = new McpError(
         'overloaded',
-        `${this.#open.size} calls are open on this connection. Wait for some of them to end`,
+        `${this.#open.size} calls are open on this connection. Wait for some of them to end.`,
       );
       return sendResponse(printError(id, overload.toWire(revision)));
     }

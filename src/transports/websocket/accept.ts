@@ -5,13 +5,13 @@ import { Backlog } from '../server/backlog.js';
 import { type ChannelOptions, openChannel } from '../server/channel.js';
 import { PeerWatch, type WatchedSocket } from './peer-watch.js';
 
-/** The methods that are needed of a WebSocket. Node's `ws` and the WebSocket of every runtime have them. */
+/** The part of a WebSocket that `serveWebSocket` uses. The package `ws` and every runtime's own WebSocket have it. */
 export interface Socket extends WatchedSocket {
   /** Sends a message. */
   send(text: string): void;
   /** Begins the closing handshake. */
   close(code?: number, reason?: string): void;
-  /** Closes the connection without a handshake. Only Node's `ws` has it. */
+  /** Closes the connection without a handshake. Only the package `ws` has it. */
   terminate?(): void;
   /** Listens for messages. */
   addEventListener(
@@ -30,7 +30,7 @@ export interface WebSocketOptions {
   /** The largest message that is read, in bytes; a larger one closes the connection with 1009. Default: 4 MB. */
   readonly maxMessageBytes?: number;
   /**
-   * A client that leaves more than this unread of messages that it did not ask for is disconnected. Responses wait: while the
+   * A client that leaves more than this many bytes of unsolicited messages unread is disconnected. Responses wait: while the
    * client does not read them, nothing more is read from it, if the socket can be paused. Default: 4 MB.
    */
   readonly maxBufferedBytes?: number;
@@ -41,7 +41,7 @@ export interface WebSocketOptions {
   readonly maxOpenCalls?: number;
   /**
    * The interval of pings; a client that does not respond is disconnected. 0: never. Default: 30 s. Ignored unless the socket
-   * is one of Node's `ws`.
+   * comes from the package `ws`.
    */
   readonly pingMs?: number;
   /** A client that has sent nothing for this long and has no call open is disconnected. 0: never. Default: 1 hour. */
@@ -61,9 +61,9 @@ export const webSocketKeys: KeysOf<WebSocketOptions> = {
 
 /** A client that is served on a WebSocket. */
 export interface WebSocketServing {
-  /** Accepts no further calls, lets open ones finish until the deadline, and closes the socket. */
+  /** Ends subscriptions, lets open calls finish until the deadline, and closes the socket. */
   readonly close: (options: {
-    /** The time for open calls to finish; then they are cancelled. */
+    /** The time for open calls to finish; then they are ended. */
     readonly deadlineMs: number;
   }) => Promise<void>;
   /** Resolves when the socket is closed, by either side. */

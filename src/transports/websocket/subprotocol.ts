@@ -1,2 +1,2 @@
-/** The WebSocket subprotocol of MCP, for your `handleProtocols`. */
+/** The WebSocket subprotocol of MCP, for the option `handleProtocols` of the package `ws`. */
 export const SUBPROTOCOL = 'mcp';

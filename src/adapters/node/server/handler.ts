@@ -11,11 +11,12 @@ export type NodeRequest = IncomingMessage;
 export interface NodeHandlerOptions<Req extends NodeRequest = NodeRequest>
   extends HttpOptions,
     SessionOptions {
-  /** Whether clients of 2025-11-25 and before are served. Default: true. */
+  /** Whether clients that speak protocol revision 2025-11-25 or older are served. Default: true. */
   readonly sessions?: boolean;
   /**
-   * Finds out the caller before the body is read: from the headers, or from the fields that a framework has put on the
-   * request. The caller is in `ctx.auth`, and tasks and sessions belong to it. Default: callers are anonymous.
+   * Identifies the caller before the body is read: from the headers, or from the fields that a framework has put on the
+   * request. The caller is in `ctx.auth`, and tasks and sessions belong to it. If the promise takes longer than 30 s, the
+   * request is refused with 503. Default: callers are anonymous.
    */
   readonly auth?: Authenticate<Req> | undefined;
 }

@@ -11,13 +11,14 @@ import { checkPublicUrl, unsafeAnyHost } from '../../../transports/http/server/g
 import { checkPath } from '../../../transports/http/server/routes.js';
 import { type WebSocketOptions, webSocketKeys } from '../../../transports/websocket/accept.js';
 
-/** The options of `serve`. An environment variable is read only if its option is not given. */
+/** The options of `serve`. An option takes precedence over its environment variable. */
 export interface ServeOptions extends HttpOptions, SessionOptions {
-  /** Whether clients of 2025-11-25 and before are served. Default: true. */
+  /** Whether clients that speak protocol revision 2025-11-25 or older are served. Default: true. */
   readonly sessions?: boolean;
   /**
-   * Finds out the caller before anything of a request or WebSocket is read. The caller is in `ctx.auth`, and tasks and
-   * sessions belong to it. Default: callers are anonymous.
+   * Identifies the caller before the body of a request, or a message of a WebSocket, is read. The caller is in `ctx.auth`, and
+   * tasks and sessions belong to it. If the promise takes longer than 30 s, the request is refused with 503. Default: callers
+   * are anonymous.
    */
   readonly auth?: Authenticate<IncomingMessage> | undefined;
   /** The port to listen on; 0 for any free one. Default: `PORT`, then 3000. */
@@ -93,7 +94,7 @@ export function withEnvironment(options: ServeOptions, env: NodeJS.ProcessEnv = 
   }
 }
 
-/** Allows the host name that the server listens on. Addresses are always allowed. */
+/** Allows the host name that the server listens on. An IP address need not be added: it is allowed where it can be reached. */
 export function withOwnHost(options: ServeOptions): ServeOptions {
   const { host, allowedHosts = [] } = options;
   if (host === undefined || isIP(host) !== 0 || allowedHosts === unsafeAnyHost) return options;
@@ -124,7 +125,7 @@ function url(value: string, name: string): string {
 function portNumber(value: string, name: string): number {
   const port = wholeNumber(value, name);
   if (isPort(port)) return port;
-  throw new RangeError(`The environment variable ${name} must be a port from 0 to 65535, but it is ${port}`);
+  throw new RangeError(`The environment variable ${name} must be a port from 0 to 65535, but it is ${port}.`);
 }
 
 function isPort(port: unknown): boolean {
@@ -135,7 +136,7 @@ function wholeNumber(value: string, name: string): number {
   const number = Number(value);
   if (!Number.isSafeInteger(number) || number < 0) {
     throw new RangeError(
-      `The environment variable ${name} must be a whole number, but it is ${JSON.stringify(value)}`,
+      `The environment variable ${name} must be a whole number, 0 or more, but it is ${JSON.stringify(value)}.`,
     );
   }
   return number;

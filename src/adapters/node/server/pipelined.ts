@@ -10,7 +10,7 @@ interface Pipelining extends Socket {
   [waiting]?: Set<() => void>;
 }
 
-/** The limit of pipelined requests on a connection, each of which may be a running call. No real client has as many. */
+/** The limit of pipelined requests on a connection, each of which may be a running call. No real client has that many. */
 const MAX_WAITING = 10_000;
 
 /** Calls `listener` when the connection closes, unless the returned function was called before. */

@@ -17,7 +17,10 @@ export interface Serving extends AsyncDisposable {
   readonly url: string;
   /** The port that the server listens on. */
   readonly port: number;
-  /** Stops listening, ends subscriptions, lets open calls finish for `drainMs`, then closes the server behind it. */
+  /**
+   * Stops listening, ends subscriptions, lets open calls finish for `drainMs`, and then closes the server that was passed to
+   * `serve`.
+   */
   readonly close: () => Promise<void>;
   /** Resolves when everything is closed. */
   readonly closed: Promise<void>;
@@ -28,7 +31,7 @@ export interface ServeParts {
   readonly upgrades: Upgrades | undefined;
   /** Called before the first request. */
   readonly start: () => Promise<void>;
-  /** Lets work without a request come to rest, while open calls may finish. */
+  /** Lets work that no request waits for, such as the steps of tasks, finish beside the open calls. */
   readonly drain: ((options: { readonly drainMs: number }) => Promise<void>) | undefined;
   /** Called after the last request. */
   readonly stop: () => Promise<void>;
@@ -38,7 +41,7 @@ export interface ServeParts {
 const STOP_MS = 3000;
 /** The time for the program to exit by itself when everything is closed. */
 const EXIT_MS = 500;
-/** Signals within this time are one: a terminal, a shell and npm may each pass on the same one. */
+/** Signals within this time count as one: a terminal, a shell and npm may each pass on the same signal. */
 const ONE_SIGNAL_MS = 1000;
 
 /** Listens, and at the end closes its parts in order. */
@@ -110,8 +113,8 @@ export async function serveOnNode(
     for (const signal of names) process.off(signal, onSignal);
   }
 
-  // A handler that ignores its signal, or a lifespan that does not end, must not keep the process running. Until the
-  // drain time is over the process stays, because another server in it may still need it.
+  // A handler that ignores its signal, or a lifespan that does not end, must not keep the process running. The process
+  // does not exit before the drain time is over, because another server in it may still be draining.
   let signalledAt: number | undefined;
   function onSignal(signal: NodeJS.Signals): void {
     if (signalledAt !== undefined) return onRepeatedSignal(signal, signalledAt);

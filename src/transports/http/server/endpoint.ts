@@ -19,15 +19,21 @@ import { type Routes, routeOf } from './routes.js';
 
 /** The options of an HTTP endpoint. */
 export interface HttpOptions extends GuardOptions, Partial<StreamLimits>, Routes {
-  /** The largest body that is read, in bytes; a larger one is refused with 413. Default: 4 MB. */
+  /**
+   * The largest body that is read, in bytes; a larger one is refused with 413. Default: `MCP_MAX_BODY_BYTES` with `serve`, then
+   * 4 MB.
+   */
   readonly maxBodyBytes?: number;
   /** The deepest nesting of a body's JSON; a deeper one is refused with 400. Default: 128. */
   readonly maxDepth?: number;
-  /** A request whose body stops arriving for this long is refused with 408. Default: 30 s. */
+  /** A request whose body stops arriving for this long is refused with 408. Ignored except on Node. Default: 30 s. */
   readonly bodyTimeoutMs?: number;
-  /** A client that reads nothing of a reply for this long is disconnected. Default: 30 s. */
+  /** A client that reads nothing of a reply for this long is disconnected. Ignored except on Node. Default: 30 s. */
   readonly writeTimeoutMs?: number;
-  /** A call that takes longer is ended with the error `timeout`. Subscriptions are exempt. Default: 10 minutes. */
+  /**
+   * A call that takes longer is ended with the error `timeout`. Subscriptions are exempt. Default: `MCP_REQUEST_TIMEOUT_MS` with
+   * `serve`, then 10 minutes.
+   */
   readonly requestTimeoutMs?: number;
 }
 

@@ -11,23 +11,26 @@ export const unsafeAnyOrigin: unique symbol = Symbol('fullmcp.unsafeAnyOrigin');
 export interface GuardOptions {
   /**
    * The host names that requests may be addressed to, without the port. Loopback names and the host of `publicUrl` are always
-   * allowed, and so are IP addresses and, over TLS, all names on connections from other machines. Other requests are refused
-   * with 403.
+   * allowed. On connections that do not come in over loopback, IP addresses are allowed too, and over TLS every name. Other
+   * requests are refused with 403. Default: `MCP_ALLOWED_HOSTS` with `serve`, otherwise none.
    */
   readonly allowedHosts?: readonly string[] | typeof unsafeAnyHost;
   /**
    * The origins of web pages that may call, such as `https://app.example.com`. Pages of the server's own host are always
-   * allowed; those of other origins are refused with 403.
+   * allowed; those of other origins are refused with 403. Default: `MCP_ALLOWED_ORIGINS` with `serve`, otherwise none.
    */
   readonly allowedOrigins?: readonly string[] | typeof unsafeAnyOrigin;
-  /** The address of the endpoint as clients see it. Its host and origin are allowed. */
+  /**
+   * The URL of the endpoint as clients see it. Its host and origin are allowed. Default: `MCP_PUBLIC_URL` with `serve`, otherwise
+   * none.
+   */
   readonly publicUrl?: string | undefined;
 }
 
 export interface Guard {
   /** Why the request is refused, or undefined. */
   readonly refuse: (incoming: Incoming) => string | undefined;
-  /** The headers that let the calling page read the answer. */
+  /** The headers that let the calling page read the reply. */
   readonly cors: (incoming: Incoming) => HeaderFields;
   readonly preflight: (incoming: Incoming) => HeaderFields;
 }

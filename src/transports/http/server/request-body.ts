@@ -44,7 +44,7 @@ export async function readBody(
 
 type PostBody = (incoming: Incoming, text: string, headers: HeaderFields) => Promise<void> | void;
 
-/** A request until it is answered. It receives its own body, so that no function is made for each request. */
+/** A request until it has its reply. It receives its own body, so that no function is made for each request. */
 export class ReceivedRequest implements BodyReceiver {
   readonly incoming: Incoming;
   headers: HeaderFields = noHeaders;

@@ -3,9 +3,9 @@ export type Route = 'mcp' | 'sse' | 'messages' | 'health' | 'ready';
 
 export interface Routes {
   /**
-   * The path of the endpoint. `sse`, `messages`, `health` and `ready` are served beside it. Default: with `serve`, `MCP_PATH`,
-   * then `/mcp`; elsewhere every path is the endpoint, for handlers that a router has mounted, and the others are recognised
-   * by the last segment.
+   * The path of the endpoint. `sse`, `messages`, `health` and `ready` are served beside it. Default: `MCP_PATH`, then `/mcp`,
+   * with `serve`. Otherwise a router has mounted the handler: those four are recognised by the last segment of the path, and
+   * every other path is the endpoint.
    */
   readonly path?: string;
 }

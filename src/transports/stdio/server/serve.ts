@@ -11,7 +11,7 @@ export interface StdioOptions {
   /** The largest message that is read, in bytes; a larger one is dropped and answered with an error. Default: 16 MB. */
   readonly maxMessageBytes?: number;
   /**
-   * A client that leaves more than this unread of messages that it did not ask for is disconnected. Responses wait: while the
+   * A client that leaves more than this many bytes of unsolicited messages unread is disconnected. Responses wait: while the
    * client does not read them, nothing more is read from it. Default: 64 MB.
    */
   readonly maxBufferedBytes?: number;
@@ -41,7 +41,7 @@ interface Parts {
   readonly session?: (send: (text: string) => void) => ChannelOptions['session'];
   /** Takes the secret that seals the state of questions. */
   readonly provideSecret: (secret: string) => void;
-  /** Lets work without a request come to rest, while open calls may finish. */
+  /** Lets work that no request waits for, such as the steps of tasks, finish beside the open calls. */
   readonly drain?: ((options: { readonly drainMs: number }) => Promise<void>) | undefined;
   /** Called when the last call has ended. */
   readonly onClose: () => Promise<void>;
@@ -84,7 +84,7 @@ export function serveOverStdio(
       if (!line.tooLong) channel.receive(line.text);
       else {
         const { ends } = line;
-        const reason = `The message has more than ${maxMessageBytes} bytes and was dropped`;
+        const reason = `The message has more than ${maxMessageBytes} bytes and was dropped. Send less, or raise maxMessageBytes.`;
         channel.refuse(reason, ends?.isRequest ? ends.id : undefined);
       }
     }
@@ -131,5 +131,6 @@ export function serveOverStdio(
 }
 
 async function closeWithin(ms: number, work: Promise<void>, onProblem: Parts['onProblem']): Promise<void> {
-  if (await settlesWithin(work, ms)) await work.catch((error: unknown) => onProblem('Closing failed', error));
+  if (await settlesWithin(work, ms))
+    await work.catch((error: unknown) => onProblem('The server failed to close', error));
 }

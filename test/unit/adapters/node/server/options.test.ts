@@ -41,12 +41,12 @@ describe('an option in the environment', () => {
 
   test('that must be a whole number leads to an error that shows its value', () => {
     expect(() => withEnvironment({}, { PORT: 'http' })).toThrow(
-      'The environment variable PORT must be a whole number, but it is "http"',
+      'The environment variable PORT must be a whole number, 0 or more, but it is "http".',
     );
   });
 
   test.each([
-    [{ PORT: '99999' }, 'The environment variable PORT must be a port from 0 to 65535, but it is 99999'],
+    [{ PORT: '99999' }, 'The environment variable PORT must be a port from 0 to 65535, but it is 99999.'],
     [
       { MCP_PATH: 'mcp' },
       'The environment variable MCP_PATH must be a path that begins with "/", such as "/mcp", but it is "mcp".',
