@@ -91,9 +91,11 @@ export function storeLimitsContract(name: string, createStore: (limits: StoreLim
 
     it.each([0, -1, 1.5, Number.NaN])('reject a share of %d', (share) => {
       expect(() => create({ callerShare: share })).toThrow(
-        '"callerShare" must be a number above 0, at most 1.',
+        '"callerShare" must be a number above 0 and at most 1.',
       );
-      expect(() => create({ kindShare: share })).toThrow('"kindShare" must be a number above 0, at most 1.');
+      expect(() => create({ kindShare: share })).toThrow(
+        '"kindShare" must be a number above 0 and at most 1.',
+      );
     });
 
     it('make room by removing expired entries', async () => {

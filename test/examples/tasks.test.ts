@@ -57,7 +57,7 @@ describe('a tool with optional tasks', () => {
     await call('tasks/cancel', { taskId });
     expect(await follow(call, taskId, rejectQuestion)).toMatchObject({
       status: 'cancelled',
-      statusMessage: 'The client cancelled it',
+      statusMessage: 'The client cancelled the task',
     });
   });
 });

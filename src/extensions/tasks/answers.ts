@@ -83,7 +83,7 @@ export class AnswerQueue {
     undo();
     throw new McpError(
       'invalid_params',
-      `The answers to this task have ${bytes} bytes; the limit is ${maxBytes} (tasks.maxAnswerBytes).`,
+      `The answers to this task have ${bytes} bytes; the limit is ${maxBytes} (tasks.maxAnswerBytes). Send shorter answers.`,
     );
   }
 

@@ -142,7 +142,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     if (running !== undefined) return running;
     throw new McpError(
       'internal_error',
-      `The task ${task.id} does not run in this process. Answer or cancel it in the process that runs it.`,
+      `The task ${task.id} does not run in this process. Behind a load balancer, send tasks/update and tasks/cancel to the process that runs the task.`,
     );
   }
 
@@ -165,7 +165,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
   }
 
   async function cancel(call: Call): Promise<Outcome> {
-    await liveTaskOf(await findOwn(call))?.cancel('The client cancelled it');
+    await liveTaskOf(await findOwn(call))?.cancel('The client cancelled the task');
     return complete({});
   }
 

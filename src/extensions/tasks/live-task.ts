@@ -135,8 +135,8 @@ export class LiveTask {
   // The status message tells the client why the task makes no progress.
   #onStartFailure(error: unknown): void {
     const { id, tool } = this.task;
-    this.#parts.log('warning', `Task ${id} (${tool}) cannot run yet, and is retried`, error);
-    this.#saved.change({ statusMessage: 'Waiting until the server can run it' });
+    this.#parts.log('warning', `Task ${id} (${tool}) cannot run yet. The server retries.`, error);
+    this.#saved.change({ statusMessage: 'Waiting until the server can run the task' });
     this.#saved.saveSoon();
   }
 
@@ -223,7 +223,7 @@ export class LiveTask {
   async expire(): Promise<void> {
     if (this.#hasLeft) return;
     this.#hasEnded = true;
-    const reason = new McpError('cancelled', 'It has expired');
+    const reason = new McpError('cancelled', 'The task has expired');
     this.#replay.end(reason);
     this.#lifetime.end(reason);
     await this.#saved.close(reason);

@@ -74,7 +74,9 @@ export class LiveTasks {
     this.#expiring.add(live);
     live
       .expire()
-      .catch((error) => this.#log('error', 'An expired task could not be removed', error))
+      .catch((error) =>
+        this.#log('error', `The expired task ${live.task.id} could not be removed from the store`, error),
+      )
       .finally(() => this.#expiring.delete(live));
   }
 }

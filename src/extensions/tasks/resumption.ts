@@ -84,7 +84,11 @@ export class Resumption {
     try {
       return readTask(json, id);
     } catch (error) {
-      this.#parts.log('error', `The entry ${shorten(key, 64)} cannot be read, and is skipped`, error);
+      this.#parts.log(
+        'error',
+        `The store's entry ${shorten(key, 64)} cannot be read, so its task is not resumed`,
+        error,
+      );
       return undefined;
     }
   }
@@ -93,7 +97,7 @@ export class Resumption {
     this.#resuming = undefined;
     if (this.#isClosed) return;
     this.#failures++;
-    this.#parts.log('error', 'Unfinished tasks could not be resumed', error);
+    this.#parts.log('error', 'Unfinished tasks could not be read from the store. The server retries.', error);
     this.#retry = setTimeout(() => void this.resume(), backoff(this.#failures - 1, RETRY));
     unref(this.#retry);
   }

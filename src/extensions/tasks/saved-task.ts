@@ -30,11 +30,11 @@ export interface SavedTaskEvents {
 /** The end of a task: its last status, with a result or an error. */
 export type Ending = Pick<Task, 'status'> & Partial<Pick<Task, 'result' | 'error'>>;
 
-/** A task as it is now, and as it is stored. Clients see the stored one, so that a crash cannot undo what they have seen. */
+/** A task as it is now, and as it is stored. Clients see the stored task, so that a crash cannot undo what they have seen. */
 export class SavedTask {
   /** The task as it is now. */
   readonly task: Task;
-  /** Saves the task without its journal and without a limit: for an error that says why there is no result. */
+  /** Whether the task is saved without its journal and without a limit: for an error that says why there is no result. */
   withoutJournal = false;
   readonly #parts: SavedTaskParts;
   readonly #events: SavedTaskEvents;
@@ -75,7 +75,7 @@ export class SavedTask {
     this.#hasChanged = true;
   }
 
-  /** Saves the task as it is now, then runs `done`. If that fails, runs `undo` and rejects. Nothing else is snapshot in between. */
+  /** Saves the task as it is now, then runs `done`. If that fails, runs `undo` and rejects. Nothing else is written in between. */
   trySave(effects?: Effects): Promise<void> {
     return this.#writer.tryWrite(effects);
   }
@@ -111,7 +111,7 @@ export class SavedTask {
   async cancel(reason: string, hasEnded: () => boolean): Promise<void> {
     const undo = (): void => {
       this.#cancelReason = undefined;
-      // A store may have snapshot the task although it reported a failure.
+      // A store may have written the task although it reported a failure.
       this.saveSoon();
     };
     while (!isTerminal(this.#visible.status)) {

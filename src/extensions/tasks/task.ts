@@ -127,7 +127,10 @@ export function writeTask(task: Task, maxBytes: number): TaskEntry {
   try {
     bytes = sizeOf(JSON.stringify(json));
   } catch (error) {
-    throw new Unsaveable(`It is not JSON. ${error instanceof Error ? error.message : ''}`.trim(), error);
+    throw new Unsaveable(
+      `The task has a value that is not JSON. ${error instanceof Error ? error.message : ''}`.trim(),
+      error,
+    );
   }
   if (bytes > maxBytes)
     throw new Unsaveable(`The task has ${bytes} bytes; the limit is ${maxBytes} (tasks.maxTaskBytes).`);

@@ -140,7 +140,7 @@ function checkSealOptions({ secrets, maxAgeMs, maxBytes }: SealOptions): void {
 function rejectedState(): McpError {
   return new McpError(
     'invalid_params',
-    'params.requestState was rejected. It must be returned unchanged, from the same caller, with the same method, name and arguments, to a server of the same name and secret, and only once if the server requires that. Call again without it.',
+    'params.requestState was rejected. It must be returned unchanged, from the same caller, with the same method, name and arguments, to a server with the same name and secret, and only once if the server requires that. Call again without it.',
   );
 }
 

@@ -74,7 +74,8 @@ export function compileDefinitions(definitions: Definitions, defaults: Defaults)
   ): Map<string, CompiledOf<K>> => {
     const compiled = new Map<string, CompiledOf<K>>();
     if (Array.isArray(group)) {
-      problems.push(`"${kind}s" must be an object with the names as keys, not an array`);
+      const keys = kind === 'resource' ? 'URIs' : 'names';
+      problems.push(`"${kind}s" must be an object with the ${keys} as keys, not an array`);
       return compiled;
     }
     for (const [name, definition] of Object.entries(group ?? {})) {

@@ -68,7 +68,7 @@ export function toolRunner(tool: RunnableTool, errors: ToolErrors): RunTool {
   }
 
   async function failTool(error: unknown, ctx: CallContext<never, never>, call: Call): Promise<ToolResult> {
-    // The run was ended from outside, so the reason of that counts and not the handler's error.
+    // The run was ended from outside, so that reason counts, and not the handler's error.
     if (ctx.endReason !== undefined) throw ctx.endReason;
     if (McpError.is(error)) throw error;
     // The call was cancelled, so the handler's error is not reported.
@@ -126,7 +126,7 @@ function toCheckedResult(
 ): ToolResult {
   if (!checked.ok) {
     throw new TypeError(
-      `The handler's value does not fit its output schema. ${explain(checked.issues, output, value)}`,
+      `The handler's value does not fit the tool's output schema. ${explain(checked.issues, output, value)}`,
     );
   }
   return toolResult ? { ...toolResult, structuredContent: checked.value } : structuredResult(checked.value);

@@ -103,7 +103,8 @@ const asking = { maxAgeMs: true, maxBytes: true, once: true } satisfies KeysOf<A
 const idempotency = { windowMs: true } satisfies KeysOf<IdempotencyOptions>;
 
 /** The hint for `name`: the key of a definition is its name, and a second name could differ from it. */
-const nameIsTheKey = 'The name is the key of the definition: { my_name: tool({ … }) }.';
+const nameIsTheKey = (kind: 'tool' | 'prompt'): string =>
+  `The name is the key of the definition: { my_name: ${kind}({ … }) }.`;
 
 /** The kinds of definitions. */
 export type DefinitionKind = 'tool' | 'resource' | 'prompt' | 'method' | 'server';
@@ -132,7 +133,7 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
       outputSchema: 'output',
       _meta: 'meta',
       timeout: 'timeoutMs',
-      name: nameIsTheKey,
+      name: nameIsTheKey('tool'),
       readOnlyHint: 'Write annotations: { readOnly: … }.',
     },
     inner: {
@@ -174,7 +175,7 @@ const kinds: Readonly<Record<DefinitionKind, Kind>> = {
       input: 'args',
       inputSchema: 'args',
       _meta: 'meta',
-      name: nameIsTheKey,
+      name: nameIsTheKey('prompt'),
     },
     inner: {},
   },

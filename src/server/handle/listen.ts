@@ -92,7 +92,7 @@ function readFilter(params: JsonObject): SubscriptionFilter {
 
 function checkList(field: string, list: unknown): void {
   if (list === undefined) return;
-  const name = `notifications.${field}`;
+  const name = `params.notifications.${field}`;
   if (!Array.isArray(list)) throw new McpError('invalid_params', `${name} must be an array of strings`);
   if (list.length > MAX_SUBSCRIBED)
     throw new McpError('invalid_params', `${name} may have at most ${MAX_SUBSCRIBED} entries`);

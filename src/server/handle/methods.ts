@@ -61,7 +61,7 @@ export function methodTable(parts: ServerParts): MethodTable {
       const result = await runNested(call, run, work, inputs);
       if (isInputRequired(result))
         throw new TypeError(
-          'The resource returned inputRequired, which ctx.read does not support. Ask with ctx.elicit or ctx.ask in its reader.',
+          `The resource "${uri}" returned inputRequired, which ctx.read does not support. Ask with ctx.elicit or ctx.ask in its reader.`,
         );
       return result.contents;
     },
@@ -173,7 +173,7 @@ export function methodTable(parts: ServerParts): MethodTable {
 // Spec, Multi Round-Trip Requests: only tools, prompts and resources may ask questions.
 const refuse = (): never => {
   throw new TypeError(
-    'Only tools, prompts and resources can ask questions and run steps; completers, "list" of templates and custom methods cannot',
+    'Only tools, prompts and resources can ask questions and run steps; completers, the "list" of a template and custom methods cannot',
   );
 };
 const nothing = (): void => undefined;

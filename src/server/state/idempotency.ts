@@ -211,7 +211,7 @@ function sameOutcome({ args, outcome }: Entry, scope: KeyScope): Outcome {
   if (args !== scope.args)
     throw new McpError(
       'invalid_params',
-      `params._meta["${IDEMPOTENCY_KEY}"] was already used with other arguments`,
+      `params._meta["${IDEMPOTENCY_KEY}"] was already used with other arguments. Use a new key.`,
     );
   if (outcome === undefined) throw unknownOutcomeError(true);
   return outcome;

@@ -43,7 +43,8 @@ export class StoreShares {
     const { maxEntries = defaults.maxEntries, maxBytes = defaults.maxBytes } = limits;
     const { kindShare = 0.5, callerShare = 0.1 } = limits;
     for (const [name, share] of Object.entries({ kindShare, callerShare }))
-      if (!(share > 0 && share <= 1)) throw new TypeError(`"${name}" must be a number above 0, at most 1.`);
+      if (!(share > 0 && share <= 1))
+        throw new TypeError(`"${name}" must be a number above 0 and at most 1.`);
     this.#limits = { maxEntries, maxBytes, kindShare, callerShare };
   }
 

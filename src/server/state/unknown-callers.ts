@@ -16,7 +16,7 @@ export function unknownCallerWarning(hasUser: boolean, log: Logger): (call: Call
     hasWarned = true;
     log(
       'warning',
-      'This server has "user" and no "auth", so anyone who knows the id of a task or the state of a question can use it, and a task that is resumed after a restart has no user. Pass the option "auth" to serve, createHandler or createNodeHandler.',
+      'This server has "user" and no "auth", so anyone who knows the id of a task or the state of a question can use it, and "user" cannot identify the caller of a task that is resumed after a restart. Pass the option "auth" to serve, createHandler or createNodeHandler.',
     );
   };
 }

@@ -79,7 +79,7 @@ describe('a process that resumes tasks', () => {
     await waitForStatus(call, taskId, 'input_required');
     expect(logged).toHaveLength(3);
     expect(logged[0]).toBe(
-      'The entry task:00000000-0000-4000-8000-000000000000 cannot be read, and is skipped',
+      "The store's entry task:00000000-0000-4000-8000-000000000000 cannot be read, so its task is not resumed",
     );
     await server.close();
   });
@@ -196,7 +196,7 @@ describe('a process that resumes tasks', () => {
     await waitForStatus(call, taskId, 'input_required');
     expect(failures).toBeLessThan(0);
     expect(
-      logged.filter((line) => /^Task .* \(asks\) cannot run yet, and is retried$/.test(line)),
+      logged.filter((line) => /^Task .* \(asks\) cannot run yet\. The server retries\.$/.test(line)),
     ).toHaveLength(3);
     await call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'x' }) } });
     expect(await waitForStatus(call, taskId, 'completed')).toMatchObject({
@@ -233,7 +233,7 @@ describe('a process that resumes tasks', () => {
     };
     const { server, call, logged } = build(store);
     await server.start();
-    expect(logged).toEqual(['Unfinished tasks could not be resumed']);
+    expect(logged).toEqual(['Unfinished tasks could not be read from the store. The server retries.']);
     await expect(call('tasks/cancel', { taskId })).rejects.toMatchObject({ code: 'internal_error' });
     isAway = false;
     await waitForStatus(call, taskId, 'input_required');
@@ -326,7 +326,7 @@ describe('a task that does not run in this process', () => {
     await waitForStatus(here.call, taskId, 'input_required');
     const error = {
       code: 'internal_error',
-      message: `The task ${taskId} does not run in this process. Answer or cancel it in the process that runs it.`,
+      message: `The task ${taskId} does not run in this process. Behind a load balancer, send tasks/update and tasks/cancel to the process that runs the task.`,
     };
     const inputResponses = { a: accept({ a: 'x' }) };
     await expect(here.call('tasks/update', { taskId, inputResponses })).rejects.toMatchObject(error);

@@ -64,6 +64,13 @@ describe('an unknown key in a definition', () => {
     expect(problemsOfTool(definition)).toEqual([problem]);
   });
 
+  it('shows a prompt in the hint for the name of a prompt', () => {
+    const prompts = { p: prompt(unchecked({ name: 'p', run })) };
+    expect(problemsOf(() => createServer({ ...base, prompts }))).toEqual([
+      'prompt "p": "name" is unknown. The name is the key of the definition: { my_name: prompt({ … }) }.',
+    ]);
+  });
+
   it('is reported with all known keys if none is similar', () => {
     expect(problemsOfTool({ run, zzz: 1 })).toEqual([
       'tool "t": "zzz" is unknown. Known: title, description, icons, tags, meta, input, output, annotations, timeoutMs, task, idempotency, run, load.',

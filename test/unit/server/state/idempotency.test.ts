@@ -98,7 +98,7 @@ describe('a call that is sent again with the same key', () => {
     await call('tools/call', keyed('two', 'k', { b: 2, a: 1 }));
     await expect(call('tools/call', keyed('two', 'k', { a: 1, b: 3 }))).rejects.toMatchObject({
       code: 'invalid_params',
-      message: `params._meta["${KEY}"] was already used with other arguments`,
+      message: `params._meta["${KEY}"] was already used with other arguments. Use a new key.`,
     });
     // The key belongs to the tool: for another tool it is another key.
     await call('tools/call', keyed('pay', 'k', { n: 1 }));
