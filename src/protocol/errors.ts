@@ -108,7 +108,7 @@ export class McpError extends Error {
   readonly data: unknown;
   /** The HTTP status that belongs to the error. */
   readonly status: number;
-  /** The JSON-RPC number that the peer sent; undefined for an error that was made here. */
+  /** The JSON-RPC number that the peer sent, or that the options set; otherwise undefined. */
   readonly number: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: McpErrorOptions = {}) {

@@ -54,7 +54,7 @@ export type Sent<S> = S extends ZodTyped
         ? T
         : Record<string, unknown>;
 
-/** An object of schemas in place of a schema: the fields of an object, without `z.object` around them. */
+/** An object of schemas where a schema belongs, because `z.object` around the fields is missing. The compiler reports it. */
 export type RawShape = Readonly<Record<string, HasStandard>>;
 
 /** Gives a plain JSON Schema a TypeScript type. Values are validated against the schema; the type itself is not checked. */

@@ -9,7 +9,7 @@ export interface FaultPlan {
   readonly seed: number;
   /** The message never arrives. */
   readonly drop?: number;
-  /** The message arrives late, and so do those behind it. */
+  /** The message arrives late, and so do those behind it on the same connection or stream. */
   readonly delay?: number;
   /** The message arrives twice. */
   readonly duplicate?: number;

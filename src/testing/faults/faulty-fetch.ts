@@ -10,8 +10,8 @@ import { bodyOf, networkError, withBody } from './network.js';
 type Fetch = typeof globalThis.fetch;
 
 /**
- * Wraps a `fetch` in the faults of a plan. Each request, each reply and each event of a stream is a message. If a message is
- * lost, the `fetch` rejects with a `TypeError`, as on a network, or stays pending until the request is aborted.
+ * Wraps a `fetch` in the faults of a plan. Each request, each reply and each event of a stream is a message. If a request or its
+ * reply is lost, the `fetch` rejects with a `TypeError`, as on a network: at once, or only when `stop` is called.
  */
 export function faultyFetch(inner: Fetch, plan: FaultPlan | Faults): Fetch {
   const faults = startFaults(plan);

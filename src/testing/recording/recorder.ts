@@ -9,8 +9,9 @@ import { type Entry, HEADER, printEntry, secretNames, without } from './recordin
 /** The options of a recorder. */
 export interface RecorderOptions {
   /**
-   * More names of fields whose values are replaced by `***`. Those of passwords, tokens, secrets, API keys and `authorization`
-   * always are. Case, `_` and `-` do not matter.
+   * More names of fields whose values are replaced by `***`. Always replaced: `authorization`, `token`, `accessToken`,
+   * `refreshToken`, `password`, `secret`, `clientSecret` and `apiKey`. Case, `_` and `-` do not matter. Other names, such as
+   * `cookie`, are not recognized.
    */
   readonly redact?: readonly string[];
   /** Called with each new line, the header included: to append it to a file. */

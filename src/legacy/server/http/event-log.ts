@@ -31,8 +31,8 @@ export interface LoggedEvent {
 /** The limits of an event log in memory. */
 export interface MemoryEventLogOptions {
   /**
-   * The size of all events together, counted as one byte per character. At the limit, the sessions with the most bytes lose their
-   * oldest events. Default: 16 MB.
+   * The size of all events together, counted as one byte per character and 200 bytes per event. At the limit, the sessions with
+   * the most bytes lose their oldest events. An event larger than half of it is not stored. Default: 16 MB.
    */
   readonly maxBytes?: number;
   /** The number of events of one stream. At the limit, the oldest are dropped. Default: 1,000. */

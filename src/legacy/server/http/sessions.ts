@@ -41,8 +41,8 @@ export interface SessionOptions {
    */
   readonly maxSessions?: number;
   /**
-   * The time after which a session without a request is removed from memory, in milliseconds. Its client can continue, but loses
-   * its log level and subscriptions. Default: 10 minutes.
+   * The time after which a session without requests and open streams is removed from memory, in milliseconds. Its client can
+   * continue, but loses its log level and subscriptions. Default: 10 minutes.
    */
   readonly sessionIdleMs?: number;
   /** The time after which a session expires, in milliseconds. Its client has to initialize a new one. Default: 24 hours. */
