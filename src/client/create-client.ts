@@ -98,10 +98,7 @@ export async function createClient(parts: CreateClientParts): Promise<Client> {
   let listening: Promise<Listening> | undefined;
   let isClosed = false;
   async function startListening(): Promise<Listening> {
-    const [{ Listening }, { listenRequest }] = await Promise.all([
-      import('./subscriptions/listening.js'),
-      import('./subscriptions/listen-request.js'),
-    ]);
+    const { Listening, listenRequest } = await import('./subscriptions/listen-request.js');
     const stream = new Listening({
       listen: listenRequest({
         sender,

@@ -9,6 +9,9 @@ import type { ListeningParts } from './listening.js';
 
 // The request that opens a stream of changes.
 
+// Both are loaded with the first subscription.
+export { Listening } from './listening.js';
+
 export interface ListenRequestParts {
   readonly sender: Pick<CallSender, 'sendFresh'>;
   readonly link: () => Link;

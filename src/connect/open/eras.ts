@@ -4,6 +4,8 @@ import { McpError } from '../../protocol/errors.js';
 import type { Link, LinkEvents, OpenOptions } from '../../protocol/link.js';
 import { has } from '../../protocol/tables/features.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
+import type { HttpCarrier } from '../../transports/http/client/carrier.js';
+import type { HttpLinkOptions } from '../../transports/http/client/options.js';
 import type { Era, KnownServer } from '../targets/known-servers.js';
 
 /** Opens a link to a server of any era. Rejects with an `McpError`; then nothing is left open. */
@@ -14,6 +16,14 @@ export interface EraOptions extends OpenOptions {
   readonly known?: KnownServer | undefined;
   /** The only revision to accept. */
   readonly revision?: Revision | undefined;
+}
+
+/** The parts of a link over HTTP, whatever its era. */
+export interface EraParts {
+  readonly events: LinkEvents;
+  readonly open: EraOptions;
+  readonly http: HttpLinkOptions;
+  readonly carrier: HttpCarrier;
 }
 
 /** The era of an open link. */

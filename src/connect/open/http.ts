@@ -10,7 +10,14 @@ import { overFetch } from '../../transports/http/client/over-fetch.js';
 import type { Era } from '../targets/known-servers.js';
 import type { OpenCarrier } from '../targets/options.js';
 import { Attempts, type Summary } from './attempts.js';
-import { type EraOptions, eraOf, isRefused, type OpenAnyEra, requireRevision } from './eras.js';
+import {
+  type EraOptions,
+  type EraParts,
+  eraOf,
+  isRefused,
+  type OpenAnyEra,
+  requireRevision,
+} from './eras.js';
 
 // Spec 2026-07-28, Streamable HTTP, Backward Compatibility.
 
@@ -108,13 +115,6 @@ async function carriedByFetch(_url: URL, http: HttpLinkOptions): Promise<HttpCar
   );
 }
 
-interface EraParts {
-  readonly events: LinkEvents;
-  readonly open: EraOptions;
-  readonly http: HttpLinkOptions;
-  readonly carrier: HttpCarrier;
-}
-
 type OpenEra = (url: URL, parts: EraParts) => Promise<Link>;
 
 const openByEra: Readonly<Record<Era, OpenEra>> = {
@@ -128,25 +128,10 @@ const openByEra: Readonly<Record<Era, OpenEra>> = {
       ...(revision !== undefined && discovered !== undefined && { known: { revision, discovered } }),
     });
   },
-  async session(url, { events, open, http, carrier }) {
-    const { revision } = open;
-    const { httpSessionExchange, openSessionLink } = await import('./session-era.js');
-    return openSessionLink(httpSessionExchange(url, http, carrier), {
-      events,
-      open,
-      transport: 'http',
-      ...(revision !== undefined && { revision }),
-    });
+  async session(url, parts) {
+    return (await import('./session-era.js')).openHttpSession(url, parts);
   },
-  // The transport belongs to 2024-11-05, but servers speak later revisions over it, too.
-  async 'http+sse'(url, { events, open, http, carrier }) {
-    const { revision } = open;
-    const { httpSseWire, openSessionLink, wireExchange } = await import('./session-era.js');
-    return openSessionLink(wireExchange(httpSseWire(url, http, carrier)), {
-      events,
-      open,
-      transport: 'http+sse',
-      ...(revision !== undefined && { revision }),
-    });
+  async 'http+sse'(url, parts) {
+    return (await import('./session-era.js')).openHttpSse(url, parts);
   },
 };
