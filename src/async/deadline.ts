@@ -12,8 +12,8 @@ export interface Deadline {
 }
 
 /**
- * Runs `work` with a signal that aborts at the deadline, or with the deadline's own signal. Settles as the work does: work that
- * ignores its signal is waited for. The work can call `met` to stop the clock before it ends.
+ * Runs `work` with a signal that aborts at the deadline, or earlier, when `deadline.signal` aborts. Settles as the work does:
+ * work that ignores its signal is waited for. The work can call `met` to stop the clock before it ends.
  */
 export async function withDeadline<T>(
   { ms, signal, reason }: Deadline,

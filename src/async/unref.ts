@@ -1,7 +1,7 @@
 type Timer = ReturnType<typeof setTimeout> | ReturnType<typeof setInterval>;
 
 /**
- * Lets the process exit although the timer is set. Returns false if timers are plain numbers, as in browsers and on Workers,
+ * Lets the process exit while the timer is still set. Returns false if timers are plain numbers, as in browsers and on Workers,
  * where nothing has to be done.
  */
 export function unref(timer: Timer): boolean {

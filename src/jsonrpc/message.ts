@@ -80,7 +80,8 @@ export function readMessage(value: unknown): Message | InvalidMessage {
     return invalid(undefined, `"id" must be an integer or a string of at most ${MAX_ID_LENGTH} characters`);
   }
   if (method !== undefined) {
-    if (typeof method !== 'string' || method === '') return invalid(validId, '"method" must be a string');
+    if (typeof method !== 'string' || method === '')
+      return invalid(validId, '"method" must be a non-empty string');
     if (method.length > MAX_METHOD_LENGTH) {
       return invalid(validId, `"method" may have at most ${MAX_METHOD_LENGTH} characters`);
     }

@@ -46,14 +46,14 @@ function parse(text: string): unknown {
 }
 
 /** The depth that fits on every stack. A deeper value is refused, whatever the limit is. */
-const MOST_LEVELS = 2000;
+const MAX_LEVELS = 2000;
 
 /**
  * Whether a value of `JSON.parse` nests deeper than `limit`. A scalar has depth 0, `[]` has 1, `[[]]` has 2. Runs on every
  * message, so it makes no copies of keys or values.
  */
 export function isDeeperThan(value: unknown, limit: number): boolean {
-  return typeof value === 'object' && value !== null && exceeds(value, Math.min(limit, MOST_LEVELS));
+  return typeof value === 'object' && value !== null && exceeds(value, Math.min(limit, MAX_LEVELS));
 }
 
 function exceeds(container: object, levels: number): boolean {
@@ -79,7 +79,7 @@ function exceeds(container: object, levels: number): boolean {
  * one pass, because this runs on every message.
  */
 export function findFault(value: unknown, limit: number): JsonFault | undefined {
-  if (typeof value === 'object' && value !== null) return search(value, Math.min(limit, MOST_LEVELS));
+  if (typeof value === 'object' && value !== null) return search(value, Math.min(limit, MAX_LEVELS));
   return isInfinite(value) ? 'infinite' : undefined;
 }
 

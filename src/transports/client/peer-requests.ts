@@ -22,7 +22,7 @@ export function peerRequests(send: (text: string) => void): PeerRequests {
       // A request that arrives twice gets one response: the peer would take an error with its id for the response.
       if (open.has(id)) return;
       if (open.size >= MAX_OPEN) {
-        const full = new McpError('overloaded', `More than ${MAX_OPEN} requests are open`);
+        const full = new McpError('overloaded', `${MAX_OPEN} requests are already open`);
         return send(printError(id, toErrorObject(full)));
       }
       const controller = new AbortController();

@@ -102,7 +102,7 @@ export function wireExchange(wire: Wire): Exchange {
       else if (Array.isArray(value)) for (const item of value) receiveValue(item);
       else receiveValue(value);
     } catch (error) {
-      problem('A listener for what the server sent has failed', error);
+      problem('A listener for messages of the server failed', error);
     }
   }
 

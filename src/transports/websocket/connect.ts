@@ -56,7 +56,7 @@ export interface WebSocketWireOptions {
   readonly maxMessageBytes?: number;
   /** A server that leaves more than this unread is disconnected. */
   readonly maxBufferedBytes?: number;
-  /** The interval of pings; a server that does not respond is disconnected. 0: never. Default: 30 s. Needs Node's `ws`. */
+  /** The interval of pings; a server that does not respond is disconnected. 0: never. Default: 30 s. Needs the package `ws`. */
   readonly pingMs?: number;
 }
 
@@ -85,7 +85,7 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
     if (WebSocket === undefined) {
       throw new McpError(
         'connect_failed',
-        'This runtime has no WebSocket. Give one as the option "WebSocket".',
+        'This runtime has no WebSocket. Pass one as the option "WebSocket".',
       );
     }
     socket = new WebSocket(url, protocols);
@@ -143,7 +143,7 @@ export function webSocketWire(url: string, options: WebSocketWireOptions = {}): 
   function connectError(detail: string | undefined, cause?: unknown): McpError {
     const why =
       detail === undefined || detail === '' || detail.includes('://')
-        ? '. No reason is known: is it running, and does it let this page in?'
+        ? '. No reason is known: is it running, and does it allow this page?'
         : `: ${explain(detail)}`;
     return new McpError('connect_failed', `Cannot connect to ${name}${why}`, { cause });
   }

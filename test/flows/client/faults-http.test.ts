@@ -212,9 +212,9 @@ describe('a redirect', () => {
   });
 
   test.each([
-    [302, 'With this status a message would get lost on the way', (url: string) => `${url}2`],
+    [302, 'With this status, the message would be lost', (url: string) => `${url}2`],
     [307, 'Other origins are not followed', () => 'https://elsewhere.invalid/mcp?key=secret'],
-    [307, 'more than 3 times', (url: string) => url],
+    [307, 'more than 3 redirects', (url: string) => url],
   ])('with %i fails the call: %s', async (code, why, where) => {
     const server = await start({
       move: (_request, response) => void response.writeHead(code, { location: where(server.url) }).end(),

@@ -63,7 +63,8 @@ export function nodeCarrier(server: URL, options: NodeHttpOptions, limits: NodeH
   function pathTo(url: URL): string {
     if (url === lastUrl) return lastPath;
     // Credentials are sent only to their own server.
-    if (url.origin !== server.origin) throw new TypeError(`${url.origin} is not ${server.origin}`);
+    if (url.origin !== server.origin)
+      throw new TypeError(`Requests may only be sent to ${server.origin}, not to ${url.origin}.`);
     lastUrl = url;
     lastPath = `${relay === undefined ? '' : server.origin}${url.pathname}${url.search}`;
     return lastPath;

@@ -160,7 +160,7 @@ export function proxyFailed({ url, from }: HttpProxy, cause: Error & { readonly 
   const code = typeof cause.code === 'string' ? cause.code : 'ERR_PROXY';
   return new McpError(
     'connect_failed',
-    `Cannot reach the proxy ${url.origin} (${code}), which ${from} names.`,
+    `Cannot reach the proxy ${url.origin} (${code}), which is set in ${from}.`,
     { cause, data: { code, unsent: true } },
   );
 }
@@ -168,7 +168,7 @@ export function proxyFailed({ url, from }: HttpProxy, cause: Error & { readonly 
 function proxyRefused({ url, from }: HttpProxy, authority: string, status: number): McpError {
   const what =
     status === 407
-      ? ` requires a user name and a password. Put them into the URL that ${from} has.`
+      ? ` requires a user name and a password. Put them in the URL in ${from}.`
       : ` refused to connect to ${authority} (${status}).`;
   return new McpError('connect_failed', `The proxy ${url.origin}${what}`, {
     data: { code: 'ERR_PROXY', status, unsent: true },

@@ -32,7 +32,7 @@ export function scriptProcess(target: string): Script {
       args: [path],
       hint: (failure) =>
         failure.code === 'connect_failed' || wrote(failure, 'ModuleNotFoundError')
-          ? 'A .py target runs with the Python on the PATH. For another: { command, args }.'
+          ? 'A .py target runs with the Python on the PATH. To use another one, pass { command, args }.'
           : undefined,
     };
   if (/\.[cm]?js$/i.test(path) || runsTypeScript())
@@ -42,7 +42,7 @@ export function scriptProcess(target: string): Script {
       // A script that crashed has reported the reason itself.
       hint: (failure) =>
         exitedSilently(failure)
-          ? 'A script that ends at once only defines its server: it has to serve it, with serveStdio(server) of fullmcp/stdio.'
+          ? 'A script that exits at once usually defines a server but does not serve it: call serveStdio(server) of fullmcp/stdio.'
           : undefined,
     };
   return {
@@ -50,7 +50,7 @@ export function scriptProcess(target: string): Script {
     args: ['tsx', path],
     hint: (failure) =>
       failure.code === 'connect_failed' || wrote(failure, 'npm error', 'npm ERR!', 'tsx: not found')
-        ? `Node ${process.versions.node} does not run TypeScript by itself, so this was started with "npx tsx": install tsx, use Node 22.18 or later, or compile it and connect to the .js file.`
+        ? `Node ${process.versions.node} does not run TypeScript by itself, so the script was started with "npx tsx": install tsx, use Node 22.18 or later, or compile it and connect to the .js file.`
         : undefined,
   };
 }

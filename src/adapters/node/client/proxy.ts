@@ -42,13 +42,13 @@ function readVariable(environment: Environment, name: string): string | undefine
 function readProxy(setting: string, from: string): HttpProxy {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(setting) ? setting : `http://${setting}`;
   if (!URL.canParse(text)) {
-    throw new McpError('invalid_request', `The proxy that ${from} names is not a valid URL.`);
+    throw new McpError('invalid_request', `The proxy in ${from} is not a valid URL.`);
   }
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new McpError(
       'invalid_request',
-      `The proxy that ${from} names speaks ${url.protocol.slice(0, -1)}, which is not supported: use an http:// or https:// proxy.`,
+      `The proxy in ${from} uses ${url.protocol.slice(0, -1)}, which is not supported: use an http:// or https:// proxy.`,
     );
   }
   const { username, password } = url;

@@ -58,7 +58,7 @@ function notModern(displayUrl: string, data: unknown, cause?: McpError): McpErro
   const speaks = list.length > 0 ? ` It speaks ${list.join(', ')}.` : '';
   return new McpError(
     'unsupported_version',
-    `${displayUrl} does not speak a protocol version of ${modernRevisions.join(', ')}.${speaks}`,
+    `${displayUrl} does not speak protocol version ${modernRevisions.join(' or ')}.${speaks}`,
     { cause, data: { supported: list, requested: modernRevisions[0] } },
   );
 }

@@ -41,7 +41,7 @@ export async function refusal(reply: HttpReply, { displayUrl, conceal }: ReplySo
     case 407:
       return new McpError(
         'connect_failed',
-        `Cannot reach ${displayUrl}: The proxy wants a user name and a password (407). Put them into its URL.`,
+        `Cannot reach ${displayUrl}: the proxy requires a user name and a password (407). Put them in its URL.`,
         { status, data: { code: 'ERR_PROXY', status } },
       );
     case 408:

@@ -78,7 +78,7 @@ export async function openHttpLink(
 
     function onMessage(message: { kind: string; method: string; params: JsonObject | undefined }): void {
       if (message.kind === 'notification') notify(message.method, message.params);
-      else problem(`The server asked for ${message.method} in a stream, where it must not; ignored.`);
+      else problem(`The server must not send requests in a stream: ${message.method} was ignored.`);
     }
   }
 

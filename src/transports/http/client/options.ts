@@ -31,28 +31,34 @@ export interface LookupAddress {
 
 /** The options for opening connections on Node. On other runtimes, or together with `fetch`, they are an error. */
 export interface NodeHttpOptions {
-  /** The certificate authorities to trust instead of those that Node trusts, for a server with a certificate of your own. */
+  /**
+   * The certificate authorities to trust, for a server with a certificate of your own. They replace the default: those that
+   * Node trusts.
+   */
   readonly ca?: Pem | readonly Pem[];
-  /** The client's own certificate, for servers that ask for one. */
+  /** The client's own certificate, for servers that ask for one. Default: none. */
   readonly cert?: Pem | readonly Pem[];
-  /** The private key of `cert`. */
+  /** The private key of `cert`. Default: none. */
   readonly key?: Pem;
   /** The proxy to use, or `false` for none. Default: the environment variables `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. */
   readonly proxy?: string | URL | false;
-  /** Resolves host names; the connection goes to the address that it gives. Not called for a host that is an IP address. */
+  /**
+   * Resolves host names; the client connects to the address that it returns. Not called for a host that is an IP address.
+   * Default: `lookup` of `node:dns`.
+   */
   readonly lookup?: Lookup;
 }
 
-/** The options of a connection over HTTP. Those of headers and size apply to WebSockets too. */
+/** The options of a connection over HTTP. All except `fetch` apply to WebSockets too. */
 export interface HttpLinkOptions extends NodeHttpOptions {
   /** Sends the requests. Ignored by WebSockets. Default: Node's own HTTP client on Node, and `globalThis.fetch` elsewhere. */
   readonly fetch?: typeof fetch;
   /**
    * Headers for every request, or a function that returns them, called before each. Headers that the protocol sets itself are
-   * not replaced.
+   * not replaced. Default: none.
    */
   readonly headers?: HeaderValues | (() => HeaderValues | Promise<HeaderValues>);
-  /** A bearer token, or a function that returns one, called before every request. */
+  /** A bearer token, or a function that returns one, called before every request. Default: none. */
   readonly auth?: string | (() => string | Promise<string>);
   /**
    * The largest message to accept from the server, in bytes. A larger one fails its call with `bad_response`, or is reported as

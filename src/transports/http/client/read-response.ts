@@ -68,7 +68,7 @@ async function readBody(
       cause,
       data: { status },
     });
-  if (text.trim() === '') throw badReply(`${status} with nothing in it`);
+  if (text.trim() === '') throw badReply(`${status} with an empty body`);
   const value = parseJson(text, MAX_HTTP_REPLY_DEPTH);
   if (value instanceof RefusedJson) {
     // The body is complete: an error that says otherwise would be retried.
@@ -76,7 +76,7 @@ async function readBody(
       throw badReply(`with JSON that nests deeper than ${MAX_HTTP_REPLY_DEPTH} levels`);
     const what = conceal(describeBody(reply, text));
     throw badReply(
-      what.startsWith('a web page') ? `with ${what} instead of MCP` : 'with something else than JSON',
+      what.startsWith('a web page') ? `with ${what} instead of MCP` : 'with something other than JSON',
       value.cause,
     );
   }
@@ -100,7 +100,7 @@ export function responseReader(listener: ResponseListener): StreamReading<JsonRp
     listener.problem(
       value.fault === 'deep'
         ? `A message that nests deeper than ${MAX_HTTP_REPLY_DEPTH} levels was skipped.`
-        : 'Something that is not JSON came in a stream and was skipped.',
+        : 'An event that is not JSON was skipped.',
       value.cause,
     );
     return undefined;
@@ -111,12 +111,11 @@ function pick(value: unknown, { id, onMessage, problem }: ResponseListener): Jso
   // 2025-03-26 has batches.
   for (const item of Array.isArray(value) ? value : [value]) {
     const message = readMessage(item);
-    if (message.kind === 'invalid')
-      problem(`Something that is not a message was skipped: ${message.reason}.`);
+    if (message.kind === 'invalid') problem(`An invalid message was skipped: ${message.reason}.`);
     else if (message.kind === 'request' || message.kind === 'notification') onMessage(message);
     // An error without an id can only belong to this request.
     else if (id !== undefined && isSame(message.id ?? id, id)) return message;
-    else problem(`An answer with the id ${shorten(message.id, 64)} was skipped: nobody asked.`);
+    else problem(`A response with the id ${shorten(message.id, 64)} was skipped: no request has this id.`);
   }
   return undefined;
 }

@@ -64,7 +64,7 @@ function setHeader(headers: Headers, name: string, value: string): void {
     throw new McpError(
       'invalid_request',
       isName(name)
-        ? `The value of the header "${name}" cannot be sent: it has a line break or a character outside of Latin-1.`
+        ? `The value of the header "${name}" cannot be sent: it has a line break or a character outside Latin-1.`
         : `The option \`headers\` has ${quote(String(name), 64)}, which is not a header's name.`,
     );
   }

@@ -15,7 +15,7 @@ export interface HttpTarget {
   readonly maxBytes: number;
   /** Sends a request and follows redirects. Rejects with an `McpError` if there is no reply. */
   readonly send: (request: HttpRequest) => Promise<HttpReply>;
-  /** Removes secrets that were sent to the server from its text. */
+  /** Removes from the server's text the secrets that were sent to the server. */
   readonly conceal: (text: string) => string;
   /** Closes its connections. */
   readonly close: () => void;
@@ -136,12 +136,12 @@ function follow(reply: HttpReply, from: URL, { method, redirects }: Hop): URL {
     );
   const to = URL.canParse(location, from.href) ? withoutCredentials(new URL(location, from)) : undefined;
   if (to === undefined || !/^https?:$/.test(to.protocol))
-    throw refuse('The address that it gives cannot be read, or is not one of HTTP.');
+    throw refuse('Its target is not a valid HTTP address.');
   const direct = `If you trust it, connect to ${toDisplayUrl(to)} directly.`;
   if (to.origin !== from.origin) throw refuse(`Other origins are not followed. ${direct}`);
   if (method !== 'GET' && status !== 307 && status !== 308) {
-    throw refuse(`With this status a message would get lost on the way. ${direct}`);
+    throw refuse(`With this status, the message would be lost. ${direct}`);
   }
-  if (redirects >= MAX_REDIRECTS) throw refuse(`That is more than ${MAX_REDIRECTS} times in a row.`);
+  if (redirects >= MAX_REDIRECTS) throw refuse(`That is more than ${MAX_REDIRECTS} redirects in a row.`);
   return to;
 }

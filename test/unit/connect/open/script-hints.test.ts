@@ -18,7 +18,7 @@ async function failure(name: string, text: string): Promise<McpError> {
 test('a script that exits silently leads to a hint that it must serve', async () => {
   const error = await failure('defines.mjs', 'export default {};');
   expect(error.message).toMatch(
-    /defines\.mjs".*exit code 0\.\nA script that ends at once only defines its server/,
+    /defines\.mjs".*exit code 0\.\nA script that exits at once usually defines a server but does not serve it/,
   );
 });
 

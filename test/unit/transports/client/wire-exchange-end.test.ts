@@ -146,7 +146,7 @@ describe('requests of the peer', () => {
     expect(wire.sent).toEqual([]);
     for (let id = 1; id <= 100; id++) wire.arrive(request(id));
     expect(wire.sent).toEqual([
-      { jsonrpc: '2.0', id: 100, error: { code: -32603, message: 'More than 100 requests are open' } },
+      { jsonrpc: '2.0', id: 100, error: { code: -32603, message: '100 requests are already open' } },
     ]);
   });
 

@@ -180,10 +180,10 @@ describe('a proxy', () => {
     await using proxy = await proxyServer({ refuse: 407 });
     const secure = await failureOf('https://mcp.test/mcp', { proxy: proxy.url });
     expect(secure.message).toContain(
-      'requires a user name and a password. Put them into the URL that the option `proxy` has',
+      'requires a user name and a password. Put them in the URL in the option `proxy`',
     );
     const plain = await failureOf('http://mcp.test/mcp', { proxy: proxy.url });
-    expect(plain.message).toContain('The proxy wants a user name and a password (407)');
+    expect(plain.message).toContain('the proxy requires a user name and a password (407)');
   });
 
   test.each(['http', 'https'])(
@@ -196,7 +196,7 @@ describe('a proxy', () => {
       });
       expect(error.code).toBe('connect_failed');
       expect(error.message).toContain(
-        `Cannot reach the proxy http://127.0.0.1:${port} (ECONNREFUSED), which the option \`proxy\` names.`,
+        `Cannot reach the proxy http://127.0.0.1:${port} (ECONNREFUSED), which is set in the option \`proxy\`.`,
       );
       expect(error.message).not.toContain('secret');
     },
@@ -465,7 +465,7 @@ describe('the connections of the carrier', () => {
     const { port, sockets } = await listen(createHttp((_request, response) => void response.end()));
     const send = carry(port);
     await expect(send({ url: new URL(`http://localhost:${port}/mcp`) })).rejects.toThrow(
-      'is not http://127.0.0.1',
+      'Requests may only be sent to http://127.0.0.1',
     );
     expect(sockets.size).toBe(0);
   });

@@ -85,7 +85,7 @@ describe('the option `proxy`', () => {
   test.each([
     [
       'socks5://user:secret@proxy.test',
-      'speaks socks5, which is not supported: use an http:// or https:// proxy',
+      'uses socks5, which is not supported: use an http:// or https:// proxy',
     ],
     ['http://user:secret@proxy.test:port', 'is not a valid URL'],
   ])('rejects %s with an error that shows no password', (proxy, why) => {

@@ -169,18 +169,18 @@ describe('the HTTP link', () => {
       { code: 'bad_response', status: 200 },
       /a web page titled "Log in to the Wi-Fi" instead of MCP/,
     ],
-    ['an empty 202', text(202, ''), { code: 'bad_response', status: 202 }, /nothing in it/],
+    ['an empty 202', text(202, ''), { code: 'bad_response', status: 202 }, /an empty body/],
     [
       'a body that is not JSON',
       text(200, 'hello', { 'content-type': 'application/json' }),
       { code: 'bad_response' },
-      /something else than JSON/,
+      /something other than JSON/,
     ],
     [
       'the response to another request',
       (request, response) => json(response, { ...result(request, {}), id: 77 }),
       { code: 'bad_response', data: { status: 200 } },
-      /with JSON that does not answer the request\. An answer with the id 77 was skipped/,
+      /with JSON that does not answer the request\. A response with the id 77 was skipped/,
     ],
     [
       'JSON that is not a message',
@@ -305,7 +305,7 @@ describe('a redirect', () => {
   });
 
   test.each<[string, Reply, RegExp]>([
-    ['without end', to(308, '/mcp'), /more than 3 times/],
+    ['without end', to(308, '/mcp'), /more than 3 redirects/],
     [
       'to another origin',
       to(307, `https://user:${SECRET}@example.com/mcp?x=${SECRET}`),
@@ -313,8 +313,8 @@ describe('a redirect', () => {
     ],
     ['as a GET', to(302, '/login'), /connect to http:\/\/127\.0\.0\.1:\d+\/login directly/],
     ['to nowhere', text(301, ''), /It gives no address/],
-    ['to nonsense', to(307, 'http://['), /cannot be read/],
-    ['to a script', to(307, 'javascript:alert(1)'), /not one of HTTP\.$/],
+    ['to nonsense', to(307, 'http://['), /not a valid HTTP address\.$/],
+    ['to a script', to(307, 'javascript:alert(1)'), /not a valid HTTP address\.$/],
   ])('is rejected: %s', async (_, reply, words) => {
     const reason = await failing(reply);
     expect(reason.code).toBe('bad_response');
