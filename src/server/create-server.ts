@@ -91,7 +91,9 @@ export function createServer<State, User, T>(
     throw new DefinitionError([
       'createServer needs an object: createServer({ name, version, tools: { … } })',
     ]);
-  const { logger: log = logToConsole, timeoutMs, idempotency, store = memoryStore() } = options;
+  const { logger, timeoutMs, idempotency, store = memoryStore() } = options;
+  // A logger that is not a function is reported later, with the other mistakes.
+  const log = typeof logger === 'function' ? logger : logToConsole;
   const mapError = mapErrors(options.onError, log);
   const meta = resultMeta(options);
   const { use = [] } = options;

@@ -8,6 +8,7 @@ import { checkKeys, type KeyCheck } from '../define/definition-keys.js';
 import type { Prompt } from '../define/prompt.js';
 import type { Tool } from '../define/tool.js';
 import type { Logger } from '../state/log.js';
+import { checkFunction, serverFunctionProblems } from './check-functions.js';
 import { type CompiledPrompt, compilePrompt } from './prompts.js';
 import { type CompiledResource, type CompiledTemplate, compileResource } from './resources.js';
 import { type CompiledTool, compileTool, type ToolDefaults } from './tools.js';
@@ -62,7 +63,10 @@ export type Defaults = ToolDefaults;
 
 /** Compiles all definitions. Throws one `DefinitionError` with all mistakes. */
 export function compileDefinitions(definitions: Definitions, defaults: Defaults): CompiledDefinitions {
-  const problems: string[] = [...checkKeys('server', definitions).problems];
+  const problems: string[] = [
+    ...checkKeys('server', definitions).problems,
+    ...serverFunctionProblems({ ...definitions }),
+  ];
   for (const field of ['name', 'version'] as const) {
     if (typeof definitions[field] !== 'string' || definitions[field] === '') {
       problems.push(`"${field}" must be a non-empty string`);
@@ -202,7 +206,7 @@ function compileMethod(name: string, method: MethodDefinition, { log }: Defaults
   if (isProtocolMethod(name))
     throw new TypeError('the protocol already defines this method; choose another name');
   if (!name.includes('/')) throw new TypeError('its name needs a prefix, such as "acme/search"');
-  if (typeof method.run !== 'function') throw new TypeError('it has no "run"');
+  checkFunction('run', method.run);
   const params = method.params && compileSchema(method.params, { io: 'input', requireObject: true });
   if (params !== undefined) warnOfPatterns(`method "${name}"`, params, log);
   return { params, run: method.run as CompiledMethod['run'] };

@@ -11,6 +11,7 @@ import type { Context } from '../context/context.js';
 import type { Completer } from '../define/definition.js';
 import type { Prompt } from '../define/prompt.js';
 import { checkMeta, UNSENDABLE } from '../results/written-results.js';
+import { checkFunction, readCompleters } from './check-functions.js';
 import { listDescription } from './description.js';
 
 /** A prompt, prepared for its calls. */
@@ -27,10 +28,10 @@ const noArguments = { type: 'object' } as const;
 /** Compiles a prompt. Throws an error that describes the mistake in the definition. */
 export function compilePrompt(name: string, prompt: Prompt): CompiledPrompt {
   if (name === '') throw new TypeError('a prompt needs a name');
-  if (typeof prompt.run !== 'function') throw new TypeError('it has no "run"');
+  checkFunction('run', prompt.run);
   const args = compileSchema(prompt.options.args ?? noArguments, { io: 'input', requireObject: true });
   const listedArguments = listArguments(args.json);
-  const complete = new Map(Object.entries<Completer>(prompt.options.complete ?? {}));
+  const complete = readCompleters(prompt.options.complete);
   for (const argument of complete.keys()) {
     if (!listedArguments.some((entry) => entry.name === argument)) {
       const names = listedArguments.map((entry) => entry.name).join(', ') || 'none';

@@ -6,6 +6,7 @@ import type { Context } from '../context/context.js';
 import type { Completer } from '../define/definition.js';
 import type { Resource } from '../define/resource.js';
 import type { TemplateValues } from '../define/template-values.js';
+import { checkFunction, readCompleters } from './check-functions.js';
 import { listDescription } from './description.js';
 
 type Read = (values: TemplateValues, ctx: Context & { readonly uri: string }) => unknown;
@@ -39,9 +40,9 @@ export function compileResource(
   uri: string,
   { options, read }: Resource,
 ): CompiledResource | CompiledTemplate {
-  if (typeof read !== 'function') throw new TypeError('it has no "read"');
+  checkFunction('read', read);
   const { mimeType, annotations, size, list, ttlMs = 0, cacheScope = 'private' } = options;
-  const complete = new Map(Object.entries<Completer>((options.complete ?? {}) as Record<string, Completer>));
+  const complete = readCompleters(options.complete);
   const description = {
     name: options.name ?? uri,
     ...listDescription(options),
@@ -65,7 +66,7 @@ export function compileResource(
       );
     }
   }
-  if (list !== undefined && typeof list !== 'function') throw new TypeError('"list" must be a function');
+  if (list !== undefined) checkFunction('list', list);
   return {
     ...compiled,
     template,

@@ -22,6 +22,7 @@ import { toolFailure } from '../results/results.js';
 import type { ToolOutcomes } from '../results/tool-outcomes.js';
 import type { ToolResult } from '../results/tool-result.js';
 import { type IdempotencyOptions, windowOf } from '../state/idempotency.js';
+import { checkFunction } from './check-functions.js';
 import { listDescription } from './description.js';
 import {
   type AnyToolHandler,
@@ -66,9 +67,7 @@ export function compileTool(name: string, tool: Tool, defaults: ToolDefaults): C
   const output = options.output && compileSchema(options.output, { io: 'output' });
   const { paramHeaders, problems } = findParamHeaders(input.json);
   if (problems.length > 0) throw new TypeError(problems.join('; '));
-  const run =
-    (tool.run as AnyToolHandler | undefined) ?? (tool.load && loadOnce(tool.load as () => Promise<object>));
-  if (run === undefined) throw new TypeError('it has neither "run" nor "load"');
+  const run = handlerOf(tool);
   const task = typeof options.task === 'string' ? { support: options.task } : options.task;
   // Tasks are meant to take long, so the server's time limit does not apply to them.
   const timeoutMs = options.timeoutMs ?? (task === undefined ? defaults.timeoutMs : undefined);
@@ -130,12 +129,18 @@ function toHints({ readOnly, destructive, idempotent, openWorld }: ToolAnnotatio
   };
 }
 
+function handlerOf({ run, load }: Tool): AnyToolHandler {
+  if (run === undefined && load === undefined) throw new TypeError('it has neither "run" nor "load"');
+  checkFunction(run === undefined ? 'load' : 'run', run ?? load);
+  return run === undefined ? loadOnce(load as () => Promise<object>) : (run as AnyToolHandler);
+}
+
 // Loads the module once, with the first call. If that fails, the next call retries.
 function loadOnce(load: () => Promise<object>): AnyToolHandler {
   let loading: Promise<AnyToolHandler> | undefined;
   return async function loadedTool(input, ctx) {
     loading ??= load().then(
-      (module) => ('run' in module ? module.run : (module as { default: unknown }).default) as AnyToolHandler,
+      (module) => readModule(module),
       (error) => {
         loading = undefined;
         throw error;
@@ -143,6 +148,12 @@ function loadOnce(load: () => Promise<object>): AnyToolHandler {
     );
     return (await loading)(input, ctx);
   };
+}
+
+function readModule(module: { readonly run?: unknown; readonly default?: unknown }): AnyToolHandler {
+  const handler = 'run' in module ? module.run : module.default;
+  if (typeof handler === 'function') return handler as AnyToolHandler;
+  throw new TypeError('The module of "load" has no handler. Export a function, as "run" or by default.');
 }
 
 /** The arguments as the handler's input, or a failure that tells the model what to send instead. */

@@ -105,6 +105,27 @@ describe('mistakes in definitions', () => {
     expect(problemsOf(() => createServer({ ...quiet, ...options } as never)).join()).toMatch(expected);
   });
 
+  it.each([
+    [{ logger: console }, '"logger" must be a function: (level, message, detail) => …'],
+    [{ logger: null }, '"logger" must be a function: (level, message, detail) => …'],
+    [{ onError: 'log' }, '"onError" must be a function: (error, call) => …'],
+    [{ user: { name: 'Ada' } }, '"user" must be a function: (facts) => …'],
+    [{ lifespan: {} }, '"lifespan" must be a function: async function* () { yield { … }; }'],
+    [{ use: () => 1 }, '"use" must be an array of functions: [(call, next) => next(call)]'],
+    [{ use: [undefined] }, '"use" must be an array of functions: [(call, next) => next(call)]'],
+    [{ tools: { a: tool({ run: 1 as never }) } }, 'tool "a": "run" must be a function'],
+    [{ tools: { a: tool({ load: 'a.js' as never }) } }, 'tool "a": "load" must be a function'],
+    [{ tools: { a: tool({}) } }, 'tool "a": it has neither "run" nor "load"'],
+    [{ prompts: { p: prompt({ run: 'Hi' as never }) } }, 'prompt "p": "run" must be a function'],
+    [{ methods: { 'acme/a': {} } }, 'method "acme/a": it has no "run"'],
+    [
+      { resources: { 'a://{b}': resource({ read: () => 1, complete: { b: ['c'] as never } }) } },
+      'resource "a://{b}": "complete.b" must be a function: (prefix) => [\'…\']',
+    ],
+  ])('are reported for an option that must be a function: %o', (options, problem) => {
+    expect(problemsOf(() => createServer({ ...quiet, ...options } as never))).toEqual([problem]);
+  });
+
   it('that affect only some clients are warnings', () => {
     const log = vi.fn();
     createServer({

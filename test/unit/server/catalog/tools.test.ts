@@ -271,3 +271,25 @@ it('a tool converts its schema when it is defined, and never again', async () =>
   expect(await call('tools/list')).toBe(first);
   expect(convert).toHaveBeenCalledOnce();
 });
+
+describe('a tool with "load"', () => {
+  it.each([
+    [{ run: () => 'named' }, 'named'],
+    [{ default: () => 'default' }, 'default'],
+  ])('runs the handler that its module exports: %o', async (module, text) => {
+    const server = createServer({ ...quiet, tools: { it: tool({ load: async () => module }) } });
+    await expect(inProcess(server)('tools/call', { name: 'it' })).resolves.toMatchObject({
+      content: [{ text }],
+    });
+  });
+
+  it.each([{}, { run: 'it' }])('says what to export if its module has no handler: %o', async (module) => {
+    const logger = vi.fn();
+    const load = async (): Promise<never> => module as never;
+    const server = createServer({ ...quiet, logger, tools: { it: tool({ load }) } });
+    await inProcess(server)('tools/call', { name: 'it' });
+    expect(logger.mock.calls[0]?.[2]).toEqual(
+      new TypeError('The module of "load" has no handler. Export a function, as "run" or by default.'),
+    );
+  });
+});

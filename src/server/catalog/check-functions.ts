@@ -1,0 +1,38 @@
+// Checks of the options that must be functions. Without them, the mistake would show only in a call.
+
+import type { Completer } from '../define/definition.js';
+
+/** The server's options that must be functions, each with an example. */
+const serverFunctions: Readonly<Record<string, string>> = {
+  lifespan: 'async function* () { yield { … }; }',
+  user: '(facts) => …',
+  onError: '(error, call) => …',
+  logger: '(level, message, detail) => …',
+};
+
+/** The mistakes in the options of a server that must be functions. */
+export function serverFunctionProblems(options: Readonly<Record<string, unknown>>): readonly string[] {
+  const problems = Object.entries(serverFunctions)
+    .filter(([name]) => options[name] !== undefined && typeof options[name] !== 'function')
+    .map(([name, example]) => `"${name}" must be a function: ${example}`);
+  const { use = [] } = options;
+  return Array.isArray(use) && use.every((middleware) => typeof middleware === 'function')
+    ? problems
+    : [...problems, '"use" must be an array of functions: [(call, next) => next(call)]'];
+}
+
+/** Throws if a part of a definition is missing or is not a function. */
+export function checkFunction(name: string, value: unknown): void {
+  if (value === undefined) throw new TypeError(`it has no "${name}"`);
+  if (typeof value !== 'function') throw new TypeError(`"${name}" must be a function`);
+}
+
+/** Reads the completers of a prompt or a template. Throws if one of them is not a function. */
+export function readCompleters(complete: object = {}): Map<string, Completer> {
+  const completers = new Map<string, Completer>(Object.entries(complete));
+  for (const [name, completer] of completers) {
+    if (typeof completer !== 'function')
+      throw new TypeError(`"complete.${name}" must be a function: (prefix) => ['…']`);
+  }
+  return completers;
+}
