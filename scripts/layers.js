@@ -61,7 +61,7 @@ export const LAYERS = {
     rooms: ['tasks'],
   },
   adapters: {
-    what: 'Node, Fastify, LMDB; the only folder that names a third party',
+    what: 'Node, Fastify, LMDB',
     may: ['async', 'jsonrpc', 'protocol', 'server', 'transports', 'legacy'],
     rooms: ['node/client', 'node/server', 'fastify', 'lmdb'],
   },

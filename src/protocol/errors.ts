@@ -45,7 +45,7 @@ export type ErrorCode =
   | 'cancelled'
   | 'overloaded'
   | 'connection_closed'
-  // Only clients get the following codes.
+  // Clients get the following codes; of these, servers throw only `unauthorized` and `forbidden`.
   | 'connect_failed'
   | 'unauthorized'
   | 'forbidden'

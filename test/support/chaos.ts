@@ -21,7 +21,7 @@ const MAX_TIMEOUT_MS = 400;
 const BOUND_MS = 10_000;
 /** How many calls may fail after the faults have stopped, and the timeout of each. */
 const TRIES = 8;
-const CALM_TIMEOUT_MS = 2000;
+const CALM_TIMEOUT_MS = 5000;
 
 const text = z.object({ value: z.string() });
 

@@ -29,7 +29,8 @@ export function openKnown(openAnyEra: OpenAnyEra, { key, knownServers, options }
 
   async function discoverEra(events: LinkEvents, open: EraOptions): Promise<Link> {
     const link = await openAnyEra(events, { ...open, revision });
-    knownServers.set(key, { era: eraOfLink(link), revision: link.revision });
+    // A revision that the options chose says nothing about what the server speaks otherwise.
+    if (revision === undefined) knownServers.set(key, { era: eraOfLink(link), revision: link.revision });
     return link;
   }
 

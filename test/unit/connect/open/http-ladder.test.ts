@@ -184,6 +184,13 @@ describe('requiring a revision over HTTP', () => {
 });
 
 describe('the memory of known servers', () => {
+  test('does not remember a revision that only the options chose', async () => {
+    const server = await start('both');
+    const knownServers = new KnownServers();
+    await open(server.url, { knownServers, revision: '2025-11-25' });
+    expect((await open(server.url, { knownServers })).server.revision).toBe('2026-07-28');
+  });
+
   test('skips the probe for a server of the session era', async () => {
     const server = await start('sessions');
     const knownServers = new KnownServers();
