@@ -106,7 +106,7 @@ export interface Handlers {
         readonly run: SamplingHandler;
         /** Declares that the model can use tools. Default: false. */
         readonly tools?: boolean;
-        /** Declares that the model can be given the context of servers. Default: false. */
+        /** Declares that the handler supports `includeContext`. Default: false. */
         readonly context?: boolean;
       };
   /** The folders that the server may use: URIs such as `file:///home/me/project`, or a function that returns them. */

@@ -18,8 +18,8 @@ export interface ResultCacheOptions {
   /** The number of results to keep; beyond it, the least recently used is dropped. Default: 1000. */
   readonly maxEntries?: number;
   /**
-   * The size of all results together, as JSON; beyond it, the least recently used are dropped. A result larger than a quarter
-   * of it is not cached. Default: 32 MB.
+   * The size of all results together as JSON, a byte for each character; beyond it, the least recently used are dropped. A
+   * result larger than a quarter of it is not cached. Default: 32 MB.
    */
   readonly maxBytes?: number;
 }

@@ -18,7 +18,7 @@ export interface TaskState {
   readonly createdAt: string;
   /** The time of the last change, as an ISO 8601 string. */
   readonly lastUpdatedAt: string;
-  /** The time that the server keeps the task, in milliseconds; `null` for no limit, undefined if the server does not say. */
+  /** The lifetime of the task from its creation, in milliseconds; `null`: no limit; undefined: not known. */
   readonly ttlMs: number | null | undefined;
   /** The time between two polls that the server asks for, in milliseconds. */
   readonly pollIntervalMs: number | undefined;

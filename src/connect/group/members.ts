@@ -11,7 +11,7 @@ import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import { type ListKind, listKinds } from '../../protocol/model/subscriptions.js';
 import { checkServer } from '../config/check.js';
 import type { ServerEntry } from '../targets/target.js';
-import { Member, withServerName } from './member.js';
+import { Member } from './member.js';
 
 /** A subscription that is notified of changes in a group. */
 export interface Listener {
@@ -135,11 +135,10 @@ export class Membership {
     } catch (error) {
       if (signal.aborted) throw cancelledBy(error);
       member.wasMissed = true;
-      const { code } = toMcpError(error);
+      const { code, message } = toMcpError(error);
       if (client !== undefined && code === 'timeout') member.backOff();
       // The member itself reports a failure to connect, but not that it is still connecting.
-      if (client !== undefined)
-        this.problem(`${withServerName(member.name, error).message}: ${unavailable}`, error);
+      if (client !== undefined) this.problem(`${member.name}: ${unavailable}: ${message}`, error);
       else if (member.state.status === 'connecting') {
         member.isLate = true;
         this.problem(`${member.name}: still connecting: ${unavailable} until it is connected`, error);
