@@ -85,12 +85,14 @@ export function withEnvironment(options: ServeOptions, env: NodeJS.ProcessEnv = 
   };
 
   function fromEnvironment<T>(
-    option: string,
+    option: keyof ServeOptions,
     name: string,
     read: (value: string, name: string) => T,
   ): Record<string, T> {
     const value = env[name];
-    return value === undefined || value === '' ? {} : { [option]: read(value, name) };
+    // A variable that an option replaces is not read, so that it cannot be wrong either.
+    if (value === undefined || value === '' || options[option] !== undefined) return {};
+    return { [option]: read(value, name) };
   }
 }
 

@@ -1,4 +1,5 @@
 import { type ErrorObject, readMessage } from '../../../jsonrpc/message.js';
+import { MAX_HTTP_REPLY_DEPTH, parseJson, RefusedJson } from '../../../jsonrpc/parse.js';
 import { shorten } from '../../../protocol/encoding/shorten.js';
 import { fromWire, McpError } from '../../../protocol/errors.js';
 import type { HttpReply } from './carrier.js';
@@ -69,12 +70,9 @@ export function peerError(error: ErrorObject, status: number): McpError {
 
 function readError(text: string): ErrorObject | undefined {
   if (!text.trimStart().startsWith('{')) return undefined;
-  try {
-    const message = readMessage(JSON.parse(text));
-    return message.kind === 'error' ? message.error : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text, MAX_HTTP_REPLY_DEPTH);
+  const message = value instanceof RefusedJson ? undefined : readMessage(value);
+  return message?.kind === 'error' ? message.error : undefined;
 }
 
 /** Describes a body that is not a message in a few words, without markup. */

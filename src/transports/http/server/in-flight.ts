@@ -23,7 +23,7 @@ export class InFlight implements DrainableCalls {
   #timer: ReturnType<typeof setInterval> | undefined;
   #hasOwnTimers = false;
   #isDraining = false;
-  #onEmpty: (() => void) | undefined;
+  readonly #whenEmpty = new Set<() => void>();
 
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
@@ -48,7 +48,7 @@ export class InFlight implements DrainableCalls {
       if (this.#slots[slot] !== entry) return;
       this.#slots[slot] = undefined;
       this.#free.push(slot);
-      if (this.size === 0) this.#onEmpty?.();
+      if (this.#isDraining && this.size === 0) this.#resolveSettled();
     };
   }
 
@@ -101,8 +101,13 @@ export class InFlight implements DrainableCalls {
   settled(): Promise<void> {
     return new Promise((resolve) => {
       if (this.size === 0) resolve();
-      else this.#onEmpty = resolve;
+      else this.#whenEmpty.add(resolve);
     });
+  }
+
+  #resolveSettled(): void {
+    for (const resolve of this.#whenEmpty) resolve();
+    this.#whenEmpty.clear();
   }
 
   #entries(): Entry[] {

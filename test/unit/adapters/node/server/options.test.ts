@@ -39,6 +39,10 @@ describe('an option in the environment', () => {
     });
   });
 
+  test('is not read if the option is set, however wrong it is', () => {
+    expect(withEnvironment({ port: 3000 }, { PORT: 'http' })).toEqual({ port: 3000 });
+  });
+
   test('that must be a whole number leads to an error that shows its value', () => {
     expect(() => withEnvironment({}, { PORT: 'http' })).toThrow(
       'The environment variable PORT must be a whole number, 0 or more, but it is "http".',

@@ -152,6 +152,15 @@ describe('the HTTP link', () => {
       /503/,
     ],
     [
+      '400 with an error that is nested too deeply',
+      text(
+        400,
+        `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"x","data":${'['.repeat(1000)}${']'.repeat(1000)}}}`,
+      ),
+      { code: 'bad_response', status: 400 },
+      /400/,
+    ],
+    [
       '500 with a page',
       text(500, `<html><head><TITLE>Oh no</TITLE></head><p>${SECRET}</p>`),
       { code: 'bad_response', status: 500 },

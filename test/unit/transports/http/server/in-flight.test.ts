@@ -89,3 +89,14 @@ it('serve rejects a port that is in use, and closes the lifespan of the server',
   );
   expect(closed).toHaveBeenCalledOnce();
 });
+
+describe('the drain of open calls', () => {
+  it('ends for everybody who waits for it when the last call ends', async () => {
+    const inFlight = new InFlight(0);
+    const leave = inFlight.enter({ isSubscription: false, end: () => undefined });
+    const drains = [inFlight.drain(60_000), inFlight.drain(60_000)];
+    leave();
+    await Promise.all(drains);
+    expect(inFlight.size).toBe(0);
+  });
+});
