@@ -21,9 +21,13 @@ export const LAYERS = {
     may: ['async', 'jsonrpc', 'schema'],
     rooms: ['checks', 'tables', 'encoding', 'model', 'uri-template', '.'],
   },
+  state: {
+    what: 'the store, the bus and the event log that the processes of a server share: contracts, and each of them in memory',
+    may: ['async', 'jsonrpc', 'protocol'],
+  },
   server: {
     what: 'the serving role, newest revision only',
-    may: ['async', 'jsonrpc', 'schema', 'protocol'],
+    may: ['async', 'jsonrpc', 'schema', 'protocol', 'state'],
     rooms: ['state', 'asking', 'results', 'context', 'define', 'catalog', 'handle', '.'],
   },
   client: {
@@ -47,7 +51,7 @@ export const LAYERS = {
   },
   legacy: {
     what: 'revisions before 2026-07-28: sessions, the handshake, event logs, HTTP+SSE, old shapes, for both roles',
-    may: ['async', 'jsonrpc', 'protocol', 'transports'],
+    may: ['async', 'jsonrpc', 'protocol', 'state', 'transports'],
     rooms: ['shapes', 'client', 'client/http', 'server', 'server/http'],
   },
   connect: {
@@ -57,13 +61,13 @@ export const LAYERS = {
   },
   extensions: {
     what: 'extensions of the protocol: tasks',
-    may: ['async', 'jsonrpc', 'protocol', 'server'],
+    may: ['async', 'jsonrpc', 'protocol', 'state', 'server'],
     rooms: ['tasks'],
   },
   adapters: {
-    what: 'Node, Fastify, LMDB',
-    may: ['async', 'jsonrpc', 'protocol', 'server', 'transports', 'legacy'],
-    rooms: ['node/client', 'node/server', 'fastify', 'lmdb'],
+    what: 'Node, Fastify, LMDB, Postgres, Redis, NATS',
+    may: ['async', 'jsonrpc', 'protocol', 'state', 'server', 'transports', 'legacy'],
+    rooms: ['node/client', 'node/server', 'fastify', 'lmdb', 'postgres', 'redis', 'nats'],
   },
   testing: {
     what: 'the testing kit: the real parts with the sockets left out, and faults put in',
@@ -71,6 +75,7 @@ export const LAYERS = {
       'async',
       'jsonrpc',
       'protocol',
+      'state',
       'server',
       'client',
       'transports',
@@ -80,7 +85,7 @@ export const LAYERS = {
       'http.ts',
       'websocket.ts',
     ],
-    rooms: ['faults', 'memory', 'recording', '.'],
+    rooms: ['contracts', 'faults', 'memory', 'recording', '.'],
   },
 };
 
@@ -93,7 +98,17 @@ export const ROLES = {
 /** Rooms that need Node. Portable files may import types from them, but never load them. */
 export const NODE_ROOMS = ['adapters/', 'transports/stdio/'];
 export const MAY_USE_NODE = [...NODE_ROOMS, 'testing/', 'testing.ts'];
-export const MAY_LOAD_NODE = [...MAY_USE_NODE, 'client.ts', 'node.ts', 'stdio.ts', 'fastify.ts', 'lmdb.ts'];
+export const MAY_LOAD_NODE = [
+  ...MAY_USE_NODE,
+  'client.ts',
+  'node.ts',
+  'stdio.ts',
+  'fastify.ts',
+  'lmdb.ts',
+  'postgres.ts',
+  'redis.ts',
+  'nats.ts',
+];
 export const NODE_GLOBALS = [
   'process',
   'Buffer',

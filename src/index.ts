@@ -103,7 +103,7 @@ export type { IdempotencyOptions } from './server/state/idempotency.js';
 export type { Lifespan } from './server/state/lifespan.js';
 export type { Logger } from './server/state/log.js';
 export { type MemoryStoreOptions, memoryStore, type Store } from './server/state/store.js';
-export type { StoreLimits } from './server/state/store-shares.js';
+export type { StoreLimits } from './state/store-shares.js';
 export {
   type InProcess,
   type InProcessOptions,

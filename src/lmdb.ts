@@ -2,4 +2,4 @@
 
 export { type LmdbStoreOptions, lmdbStore } from './adapters/lmdb/store.js';
 export type { Store } from './server/state/store.js';
-export type { StoreLimits } from './server/state/store-shares.js';
+export type { StoreLimits } from './state/store-shares.js';

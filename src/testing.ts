@@ -2,6 +2,11 @@
 
 export type { TestHandler, TestHandlers } from './testing/answers.js';
 export { type BuiltCall, buildCall, listedTool, toolResult } from './testing/builders.js';
+export { type BusContractOptions, busContract } from './testing/contracts/bus.js';
+export type { ContractCase } from './testing/contracts/contract.js';
+export { type EventLogContractOptions, eventLogContract } from './testing/contracts/event-log.js';
+export { type FenceContractOptions, fenceContract } from './testing/contracts/fence.js';
+export { type StoreContractOptions, storeContract } from './testing/contracts/store.js';
 export { everyWire } from './testing/every-wire.js';
 export {
   type FaultEvent,

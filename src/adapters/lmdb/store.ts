@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import type { Store } from '../../server/state/store.js';
-import { bytesOf, type StoreLimits, StoreShares } from '../../server/state/store-shares.js';
+import { bytesOf, type StoreLimits, StoreShares } from '../../state/store-shares.js';
 import { Database, type StoredEntry } from './database.js';
 
 /** The options of `lmdbStore`. */

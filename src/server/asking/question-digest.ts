@@ -2,7 +2,7 @@
 
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import type { InputRequest } from '../../protocol/model/input.js';
-import { canonical } from '../state/canonical.js';
+import { canonical } from '../../state/canonical.js';
 
 const BYTES = 8;
 const encoder = new TextEncoder();

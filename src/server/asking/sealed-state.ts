@@ -4,9 +4,9 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import { checkSecret } from '../../protocol/checks/secret.js';
 import { decodeBase64Url, encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { McpError } from '../../protocol/errors.js';
-import { canonical, digestOf } from '../state/canonical.js';
+import { canonical, digestOf } from '../../state/canonical.js';
+import { callerPart } from '../../state/store-shares.js';
 import type { Store } from '../state/store.js';
-import { callerPart } from '../state/store-shares.js';
 import { checkAnswersFit } from './size.js';
 
 /** The caller and the call that a state belongs to. Another caller or another call cannot use the state. */

@@ -7,11 +7,11 @@ import { principalOf } from '../../protocol/caller.js';
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { McpError } from '../../protocol/errors.js';
 import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
-import { canonical, digestOf } from './canonical.js';
+import { canonical, digestOf } from '../../state/canonical.js';
+import { callerPart } from '../../state/store-shares.js';
 import { KeyedCalls } from './keyed-calls.js';
 import type { Logger } from './log.js';
 import type { Store } from './store.js';
-import { callerPart } from './store-shares.js';
 import { isUnknownCaller } from './unknown-callers.js';
 
 /** The settings of calls that are repeated with the same idempotency key. */

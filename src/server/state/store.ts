@@ -3,7 +3,7 @@
 import { unref } from '../../async/unref.js';
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
-import { bytesOf, type StoreLimits, StoreShares } from './store-shares.js';
+import { bytesOf, type StoreLimits, StoreShares } from '../../state/store-shares.js';
 
 /**
  * Keeps tasks, the outcomes of calls that have an idempotency key, and records of used answers. When `set` or `add` resolves,

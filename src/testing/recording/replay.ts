@@ -9,7 +9,7 @@ import { progressToken } from '../../protocol/meta.js';
 import type { ServerCapabilities } from '../../protocol/model/model.js';
 import { modernRevisions } from '../../protocol/tables/features.js';
 import { nameParam } from '../../protocol/tables/methods.js';
-import { canonical } from '../../server/state/canonical.js';
+import { canonical } from '../../state/canonical.js';
 import { type RecordedCall, type Recording, readRecording, redact, without } from './recording.js';
 
 /**

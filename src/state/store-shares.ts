@@ -1,6 +1,6 @@
 // Limits the part of a store that each kind of entries and each caller may use.
 
-import { encodeBase64Url } from '../../protocol/encoding/base64.js';
+import { encodeBase64Url } from '../protocol/encoding/base64.js';
 import { digestOf } from './canonical.js';
 
 /** The total of a group of entries. */

@@ -1,6 +1,6 @@
 // Canonical JSON and digests, to compare values.
 
-import { McpError } from '../../protocol/errors.js';
+import { McpError } from '../protocol/errors.js';
 
 /** The deepest nesting that is safe for the call stack. */
 const LEVELS = 1000;

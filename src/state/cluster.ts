@@ -1,0 +1,19 @@
+// The engine that the processes of a server share.
+
+import type { Bus } from './bus.js';
+import type { EventLog } from './event-log.js';
+import type { Store } from './store.js';
+
+/** What the processes of a server share. Made by the entry of an engine: `fullmcp/postgres`, `fullmcp/redis`, `fullmcp/nats`. */
+export interface Cluster {
+  /** The store; undefined for an engine that is not one. */
+  readonly store?: Store;
+  readonly bus: Bus;
+  readonly eventLog: EventLog;
+  /** Connects, prepares the engine and checks its settings. Returns warnings for the operator, in whole sentences. */
+  start(): Promise<readonly string[]>;
+  /** Resolves if the engine responds; rejects with the reason if it does not. */
+  ping(): Promise<void>;
+  /** Closes the store, the bus, the event log and their connections. */
+  close(): Promise<void>;
+}
