@@ -4,7 +4,18 @@ import type { Bus } from './bus.js';
 import type { EventLog } from './event-log.js';
 import type { Store } from './store.js';
 
-/** What the processes of a server share. Made by the entry of an engine: `fullmcp/postgres`, `fullmcp/redis`, `fullmcp/nats`. */
+/** The state that the processes of a server share, or that its only process has. */
+export interface SharedState {
+  /** The name of the server. Servers with other names may share the same store. */
+  readonly server: string;
+  readonly store: Store;
+  /** The bus; undefined if there is only one process. */
+  readonly bus: () => Bus | undefined;
+  /** The event log; undefined if each process has its own. */
+  readonly eventLog: () => EventLog | undefined;
+}
+
+/** The engine that the processes of a server share. Made by the entry of an engine: `fullmcp/postgres`, `fullmcp/redis`, `fullmcp/nats`. */
 export interface Cluster {
   /** The store; undefined for an engine that is not one. */
   readonly store?: Store;

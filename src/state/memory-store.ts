@@ -32,7 +32,18 @@ const storeKeys = {
 /** Makes a store in this process's memory. Its contents are lost when the process ends. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   checkOptions('memoryStore', options, storeKeys);
-  return new MemoryStore(options);
+  const store = new MemoryStore(options);
+  // A plain object, so that a copy of it with one method replaced is a store, too.
+  return {
+    get: (key) => store.get(key),
+    page: (prefix, range) => store.page(prefix, range),
+    items: (list, range) => store.items(list, range),
+    write: (changes, guarded) => store.write(changes, guarded),
+    claim: (queue, by) => store.claim(queue, by),
+    renew: (leases, ms) => store.renew(leases, ms),
+    size: (queue) => store.size(queue),
+    close: () => store.close(),
+  };
 }
 
 /** The JSON and the size of a change, made before the first change takes place. */
@@ -45,7 +56,7 @@ interface Prepared {
 // The value of a count that is removed.
 const NOTHING = JSON.stringify({ count: 0 });
 
-class MemoryStore implements Store {
+class MemoryStore {
   readonly #contents: MemoryContents;
   readonly #queues = new Map<string, MemoryQueue>();
   /** One counter for versions, tokens and positions: none of them may start again. */
@@ -140,7 +151,7 @@ class MemoryStore implements Store {
     const sizes = new Map<string, number>();
     const undo: (() => void)[] = [];
     try {
-      // What is removed makes room for what is written.
+      // Removals make room for the new values.
       for (const change of changes) {
         if (change.do === 'delete')
           undo.push(this.#contents.free(change.key, this.#contents.entry(change.key)));

@@ -155,7 +155,7 @@ export interface Release {
   readonly keepAttempt?: boolean;
 }
 
-/** Removes a key from a queue. Whoever holds it loses its lease. */
+/** Removes a key from a queue. A process that holds it loses its lease. */
 export interface Dequeue {
   readonly do: 'dequeue';
   readonly queue: string;

@@ -10,7 +10,7 @@ export interface ContractCase {
   readonly run: () => Promise<void>;
 }
 
-/** What a case works with: the store, the store as another process sees it, and a group of its own. */
+/** The subject of a case: the store, the store as another process sees it, and a group of its own. */
 export interface StoreCase {
   readonly store: Store;
   readonly other: Store;

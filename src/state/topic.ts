@@ -1,0 +1,106 @@
+// One topic of a bus, for all its listeners in a process.
+
+import { type BackoffOptions, backoff } from '../async/delay.js';
+import { unref } from '../async/unref.js';
+import type { JsonObject } from '../jsonrpc/message.js';
+import type { Bus } from './bus.js';
+
+/** The parts of a `Topic`. */
+export interface TopicParts {
+  readonly name: string;
+  /** Returns the bus that connects the processes; undefined if there is only one process. */
+  readonly bus: () => Bus | undefined;
+  /** Called when the bus failed to carry a message or to subscribe, with the reason. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Receives the messages of a topic, from this process and from others. */
+export interface TopicListener<Message> {
+  message(message: Message): void;
+  /** Called when messages of other processes may have been missed. */
+  gap(): void;
+}
+
+const RETRY: BackoffOptions = { baseMs: 100, maxMs: 10_000 };
+const FROM = 'from';
+
+/**
+ * One topic of a bus. Listeners in this process get its messages at once and even while the bus is unavailable; those of other
+ * processes arrive through the bus, which is subscribed to once, with the first listener.
+ */
+export class Topic<Message extends object = JsonObject> {
+  readonly #parts: TopicParts;
+  /** Tells messages of this process from those of others. */
+  readonly #process: string = crypto.randomUUID();
+  readonly #listeners = new Set<TopicListener<Message>>();
+  #subscribing: Promise<void> | undefined;
+  #isSubscribed = false;
+  #failures = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #unsubscribe: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(parts: TopicParts) {
+    this.#parts = parts;
+  }
+
+  /** Sends a message to all listeners, in this process and in others. */
+  publish(message: Message): void {
+    for (const listener of [...this.#listeners]) listener.message(message);
+    const { bus, name, onFailure } = this.#parts;
+    bus()
+      ?.publish(name, { ...(message as JsonObject), [FROM]: this.#process })
+      .catch(onFailure);
+  }
+
+  /** Calls a listener with every message. Messages of other processes come after `ready`. */
+  subscribe(listener: TopicListener<Message>): void {
+    this.#listeners.add(listener);
+  }
+
+  unsubscribe(listener: TopicListener<Message>): void {
+    this.#listeners.delete(listener);
+  }
+
+  /**
+   * Subscribes to the bus. Undefined if that is done; otherwise a promise that resolves when it is done or has failed. After a
+   * failure it is tried again, and then a gap is reported.
+   */
+  ready(): Promise<void> | undefined {
+    if (this.#isSubscribed || this.#isClosed || this.#parts.bus() === undefined) return undefined;
+    this.#subscribing ??= this.#subscribe();
+    return this.#subscribing;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#unsubscribe?.();
+    this.#listeners.clear();
+  }
+
+  async #subscribe(): Promise<void> {
+    const { bus, name, onFailure } = this.#parts;
+    const gap = (): void => {
+      for (const listener of [...this.#listeners]) listener.gap();
+    };
+    try {
+      const unsubscribe = await bus()?.subscribe(name, { message: (message) => this.#receive(message), gap });
+      if (this.#isClosed) return unsubscribe?.();
+      this.#unsubscribe = unsubscribe;
+      this.#isSubscribed = true;
+      if (this.#failures > 0) gap();
+    } catch (error) {
+      if (this.#failures++ === 0) onFailure(error);
+      this.#subscribing = undefined;
+      if (this.#isClosed) return;
+      this.#timer = setTimeout(() => void this.ready(), backoff(this.#failures - 1, RETRY));
+      unref(this.#timer);
+    }
+  }
+
+  #receive({ [FROM]: from, ...message }: JsonObject): void {
+    if (from === this.#process) return;
+    for (const listener of [...this.#listeners]) listener.message(message as Message);
+  }
+}
