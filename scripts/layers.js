@@ -67,7 +67,20 @@ export const LAYERS = {
   adapters: {
     what: 'Node, Fastify, LMDB, Postgres, Redis, NATS',
     may: ['async', 'jsonrpc', 'protocol', 'state', 'server', 'transports', 'legacy'],
-    rooms: ['node/client', 'node/server', 'fastify', 'lmdb', 'postgres', 'redis', 'nats'],
+    rooms: [
+      'node/client',
+      'node/server',
+      'fastify',
+      'lmdb',
+      'postgres',
+      'redis',
+      'nats/connection',
+      'nats/cluster',
+      'nats/link',
+      'nats/client',
+      'nats/server',
+      'nats',
+    ],
   },
   testing: {
     what: 'the testing kit: the real parts with the sockets left out, and faults put in',
