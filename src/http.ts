@@ -15,14 +15,9 @@ import type { Incoming } from './transports/http/server/incoming.js';
 import { checkPath } from './transports/http/server/routes.js';
 import { type RequestContext, webIncoming } from './transports/http/server/web.js';
 
-export {
-  type EventLog,
-  type EventsAfter,
-  type LoggedEvent,
-  type MemoryEventLogOptions,
-  memoryEventLog,
-} from './legacy/server/http/event-log.js';
 export type { Authenticate, AuthInit } from './protocol/caller.js';
+export type { AppendOptions, EventLog, FollowedStream, LoggedEvent } from './state/event-log.js';
+export { type MemoryEventLogOptions, memoryEventLog } from './state/memory-event-log.js';
 export { unsafeAnyHost, unsafeAnyOrigin } from './transports/http/server/guard.js';
 export type { RequestContext } from './transports/http/server/web.js';
 

@@ -1,25 +1,50 @@
 import { printNotification } from '../../../jsonrpc/message.js';
+import { McpError } from '../../../protocol/errors.js';
 import { has } from '../../../protocol/tables/features.js';
-import type { Streams } from '../../../transports/http/server/event-streams.js';
+import type { EventStream, Streams } from '../../../transports/http/server/event-streams.js';
 import { callerOf, type HeaderFields, type Incoming } from '../../../transports/http/server/incoming.js';
 import { refuse } from '../../../transports/http/server/refusal.js';
-import type { EventLog } from './event-log.js';
-import { ResumableStream } from './resumable-stream.js';
-import { streamName } from './session-reply.js';
+import type { GuardedLog } from './guarded-log.js';
+import type { Followed } from './resumable-stream.js';
+import { openStream, streamName } from './session-reply.js';
 import type { LiveSession } from './session-table.js';
 
 // The GET of a session: its own stream, or the rest of a lost one.
 
 export interface GetStreamsOptions {
   readonly streams: Streams;
-  readonly log: EventLog;
+  readonly log: GuardedLog;
   readonly retryMs: number;
 }
 
 interface GetStreamOptions {
   readonly live: LiveSession;
   readonly headers: HeaderFields;
-  readonly afterGap?: boolean;
+  readonly afterGap: boolean;
+}
+
+/**
+ * The stream for messages that do not belong to a call: changes. Its events are not stored. They have ids so that a client that
+ * reconnects says so: then everything is reported as changed once, which includes what the client missed.
+ */
+export class GetStream {
+  readonly #name: string;
+  readonly #connection: EventStream;
+  #count = 0;
+
+  constructor(name: string, connection: EventStream) {
+    this.#name = name;
+    this.#connection = connection;
+  }
+
+  send(data: string, retry?: number): void {
+    const id = `${this.#name}-${(this.#count++).toString(36)}`;
+    this.#connection.send(retry === undefined ? { id, data } : { id, data, retry });
+  }
+
+  end(): void {
+    this.#connection.end();
+  }
 }
 
 /** Serves the GET of a session: the stream for messages that do not belong to a call, or the rest of a stream that was lost. */
@@ -27,29 +52,23 @@ export function getStreams({
   streams,
   log,
   retryMs,
-}: GetStreamsOptions): (incoming: Incoming, live: LiveSession, headers: HeaderFields) => void {
+}: GetStreamsOptions): (incoming: Incoming, live: LiveSession, headers: HeaderFields) => Promise<void> {
   /** Opens the stream for messages that do not belong to a call. It replaces the session's previous one. */
-  function openGetStream(
-    incoming: Incoming,
-    { live, headers, afterGap = false }: GetStreamOptions,
-  ): ResumableStream {
+  function openGetStream(incoming: Incoming, { live, headers, afterGap }: GetStreamOptions): void {
     live.getStream?.end();
-    const canPoll = has(live.session.revision, 'pollingStreams');
-    const getStream = new ResumableStream(streamName(live, 'g'), {
-      log,
-      retryMs: canPoll ? retryMs : undefined,
-    });
+    const connection = streams.open(incoming, headers, { onEnd: () => leave(live, getStream) });
+    const getStream = new GetStream(streamName(live, 'g'), connection);
     live.getStream = getStream;
-    getStream.begin(streams.open(incoming, headers, { onEnd: () => leave(live, getStream) }));
+    // An event without data, so that a client that loses the connection before the first change has an id to send.
+    if (has(live.session.revision, 'pollingStreams')) getStream.send('', retryMs);
     live.session.attach({
       notify: (method, params) => getStream.send(printNotification(method, params)),
       caller: callerOf(incoming),
       afterGap,
     });
-    return getStream;
   }
 
-  function leave(live: LiveSession, getStream: ResumableStream): void {
+  function leave(live: LiveSession, getStream: GetStream): void {
     getStream.end();
     if (live.getStream !== getStream) return;
     live.getStream = undefined;
@@ -57,36 +76,41 @@ export function getStreams({
     live.usedAt = Date.now();
   }
 
-  function endedStream(name: string): ResumableStream {
-    const stream = new ResumableStream(name, { log, retryMs: undefined });
-    stream.end();
-    return stream;
+  /** Sends the rest of the stream of a call, which may run in another process. */
+  async function resume(
+    incoming: Incoming,
+    { live, headers, after }: Pick<GetStreamOptions, 'live' | 'headers'> & { readonly after: string },
+  ): Promise<void> {
+    const name = after.slice(0, Math.max(0, after.lastIndexOf('-')));
+    const isOwn = live.streams.has(name);
+    const followed = name.startsWith(`${live.tag}.p`) ? await readAfter(after, isOwn) : undefined;
+    const existing = live.streams.get(name);
+    if (existing === undefined && followed === undefined)
+      return refuse(incoming, 404, 'The event is unknown. Send the request again.', headers);
+    const stream = existing ?? openStream(live, name, { log });
+    stream.resume(streams.open(incoming, headers, { onEnd: (why) => stream.leave(why) }), followed);
   }
 
-  return function listen(incoming, live, headers) {
-    const lastEventId = incoming.header('last-event-id');
-    if (lastEventId === undefined) return void openGetStream(incoming, { live, headers });
-    const rest = lastEventId.startsWith(`${live.tag}.`) ? log.after(lastEventId) : undefined;
-    // Events lost in a restart or to the log's limits do not prevent the stream from being opened.
-    if (lastEventId.startsWith(`${live.tag}.g`)) {
-      // Changes were missed while there was no stream, so everything is reported as changed once.
-      const getStream = openGetStream(incoming, { live, headers, afterGap: true });
-      for (const { data } of rest?.events ?? []) if (data !== '') getStream.send(data);
-      if (rest) log.drop(rest.stream);
-      return;
+  async function readAfter(after: string, isOwn: boolean): Promise<Followed | undefined> {
+    const controller = new AbortController();
+    try {
+      const stream = await log.follow(after, controller.signal);
+      return stream && { after, stream, controller };
+    } catch (error) {
+      log.report(error);
+      // Events that were lost do not prevent a client from getting the later ones.
+      if (isOwn) return undefined;
+      throw new McpError('overloaded', 'The events cannot be read now. Resume the stream later.', {
+        cause: error,
+      });
     }
-    const openReply = [...live.streams.values()].find(({ name }) => lastEventId.startsWith(name));
-    const stream = openReply ?? (rest && endedStream(rest.stream));
-    if (stream === undefined)
-      return refuse(incoming, 404, 'The event is unknown. Send the request again.', headers);
-    // The newest events are dropped last, and the response is the newest.
-    if (openReply === undefined && rest?.gap && rest.events.length === 0)
-      return refuse(
-        incoming,
-        404,
-        'The events after this one were too large to store. Send the request again.',
-        headers,
-      );
-    stream.resume(streams.open(incoming, headers, { onEnd: () => stream.release() }), lastEventId);
+  }
+
+  return async function listen(incoming, live, headers) {
+    const after = incoming.header('last-event-id');
+    // Changes were missed while there was no stream, so everything is reported as changed once.
+    if (after === undefined || after.startsWith(`${live.tag}.g`))
+      return openGetStream(incoming, { live, headers, afterGap: after !== undefined });
+    return resume(incoming, { live, headers, after });
   };
 }

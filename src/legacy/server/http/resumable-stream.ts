@@ -1,54 +1,241 @@
+import { backoff, delay } from '../../../async/delay.js';
+import type { FollowedStream } from '../../../state/event-log.js';
 import type { EventStream } from '../../../transports/http/server/event-streams.js';
-import type { EventLog } from './event-log.js';
+import type { GuardedLog } from './guarded-log.js';
 
-/** A stream that outlives its connections: its events are stored, and a client that reconnects gets those that it missed. */
+/** The parts of a `ResumableStream`. */
+export interface ResumableStreamOptions {
+  readonly log: GuardedLog;
+  /** The first event tells the client when to reconnect. Undefined for revisions that cannot read that event. */
+  readonly retryMs?: number | undefined;
+  /** Called when this process has nothing more to do with the stream. */
+  readonly onDone?: () => void;
+}
+
+/** The options of `send`. */
+export interface SendOptions {
+  /** Whether the stream ends with this event. Default: false. */
+  readonly last?: boolean;
+  /** Whether storing the event is tried again for a while if the log fails. Default: false. */
+  readonly keep?: boolean;
+  /** The event that is stored in place of one that is too large for the log. */
+  readonly instead?: string;
+}
+
+/** The events of a stream after the client's last one, as they are read from the log. */
+export interface Followed {
+  readonly after: string;
+  /** The stream, if the log was asked already. */
+  readonly stream?: FollowedStream;
+  /** Ends the reading. */
+  readonly controller: AbortController;
+}
+
+interface Queued extends SendOptions {
+  readonly data: string;
+  readonly retry?: number;
+  /** Whether the client has the event already, without an id. */
+  isSent: boolean;
+}
+
+// A client that is connected gets its events late, but a log that is slower than the handler must not fill the memory.
+const MAX_QUEUED = 1000;
+const MAX_QUEUED_LENGTH = 1024 * 1024;
+const KEEP_MS = 60_000;
+const delays = { baseMs: 100, maxMs: 5000 };
+
+/**
+ * A stream that outlives its connections: its events are stored before they are sent, and a client that reconnects gets those that
+ * it missed. If the log fails, the client gets the events without ids.
+ */
 export class ResumableStream {
   readonly name: string;
-  readonly #log: EventLog;
-  readonly #retryMs: number | undefined;
+  readonly #options: ResumableStreamOptions;
   #connection: EventStream | undefined;
-  #isEnded = false;
+  /** Events, and what is done after them. */
+  #queue: (Queued | (() => void))[] = [];
+  #queuedLength = 0;
+  #isWorking = false;
+  #working: Promise<void> | undefined;
+  /** Set while the connection gets its events from the log: other processes may write them. */
+  #reading: AbortController | undefined;
+  #lastId: string | undefined;
+  /** Whether this process writes the stream. Otherwise it only has a connection that reads it. */
+  #isWriter = false;
+  #isEnding = false;
 
-  /** With `retryMs`, the first event tells the client when to reconnect. Revisions before 2025-11-25 cannot read that event. */
-  constructor(
-    name: string,
-    { log, retryMs }: { readonly log: EventLog; readonly retryMs: number | undefined },
-  ) {
+  constructor(name: string, options: ResumableStreamOptions) {
     this.name = name;
-    this.#log = log;
-    this.#retryMs = retryMs;
+    this.#options = options;
   }
 
   /** Starts on the first connection. */
   begin(connection: EventStream): void {
     this.#connection = connection;
-    if (this.#retryMs === undefined) return;
+    this.#isWriter = true;
+    const { retryMs } = this.#options;
     // An event without data, so that even a client that loses the connection right away has an id to resume from.
-    connection.send({ id: this.#log.append(this.name, ''), data: '', retry: this.#retryMs });
+    if (retryMs !== undefined) this.#add({ data: '', retry: retryMs, isSent: false });
   }
 
-  /** Continues on a new connection, with the events after `lastEventId`. */
-  resume(connection: EventStream, lastEventId: string): void {
+  /** Continues on a new connection. Without the events from the log, the client gets only later ones. */
+  resume(connection: EventStream, followed: Followed | undefined): void {
+    this.#reading?.abort();
     this.#connection?.end();
     this.#connection = connection;
-    for (const { id, data } of this.#log.after(lastEventId)?.events ?? []) connection.send({ id, data });
-    if (this.#isEnded) connection.end();
+    this.#reading = followed?.controller;
+    if (followed !== undefined) void this.#read(followed);
   }
 
-  send(message: string): void {
-    const id = this.#log.append(this.name, message);
-    this.#connection?.send({ id, data: message });
+  /** Stores an event and sends it. */
+  send(data: string, options: SendOptions = {}): void {
+    if (this.#isEnding) return;
+    this.#isWriter = true;
+    this.#isEnding = options.last === true;
+    this.#add({ data, isSent: false, ...options });
+    if (this.#queue.length > MAX_QUEUED || this.#queuedLength > MAX_QUEUED_LENGTH) this.#overflow();
   }
 
-  /** Closes the connection. The client may reconnect for the rest. */
+  /** Gets all further events from the log: from now on, other processes write them. */
+  follow(): void {
+    this.#add(() => {
+      this.#isWriter = false;
+      if (this.#connection === undefined) return this.#finish();
+      if (this.#reading !== undefined || this.#lastId === undefined) return;
+      const controller = new AbortController();
+      this.#reading = controller;
+      void this.#read({ after: this.#lastId, controller });
+    });
+  }
+
+  /** Closes the connection after the events that were sent before. The client may reconnect for the rest. */
   release(): void {
-    this.#connection?.end();
-    this.#connection = undefined;
+    this.#add(() => this.disconnect());
   }
 
-  end(): void {
-    this.#isEnded = true;
+  /** The connection has ended, or has to: the client is gone, does not read, or may reconnect. */
+  leave(why: 'gone' | 'unread' | 'old'): void {
+    if (why === 'old') this.release();
+    else this.disconnect();
+  }
+
+  /** Removes the connection at once: the client is gone, or has to reconnect. */
+  disconnect(): void {
+    this.#reading?.abort();
+    this.#reading = undefined;
     this.#connection?.end();
     this.#connection = undefined;
+    if (!this.#isWriter) this.#options.onDone?.();
+  }
+
+  /** Ends the stream after the events that were sent before. */
+  end(): void {
+    this.#add(() => this.#finish());
+  }
+
+  /** Resolves when all events are stored. */
+  async stored(): Promise<void> {
+    await this.#working;
+  }
+
+  #add(next: Queued | (() => void)): void {
+    this.#queue.push(next);
+    if (typeof next !== 'function') this.#queuedLength += next.data.length;
+    if (this.#isWorking) return;
+    this.#isWorking = true;
+    this.#working = this.#work();
+  }
+
+  // One event at a time: no log promises an order for appends that overlap.
+  async #work(): Promise<void> {
+    for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
+      if (typeof next === 'function') next();
+      else {
+        const id = await this.#store(next);
+        this.#deliver(next, id);
+        this.#queuedLength -= next.data.length;
+        // A connection that reads from the log ends when it has read the last event.
+        if (next.last && (id === undefined || this.#reading === undefined)) this.#finish();
+      }
+      this.#queue.shift();
+    }
+    this.#isWorking = false;
+  }
+
+  async #store(event: Queued): Promise<string | undefined> {
+    const { log } = this.#options;
+    const { data, last = false, keep = false, instead } = event;
+    const giveUpAt = performance.now() + (keep ? KEEP_MS : 0);
+    try {
+      for (let attempt = 0; ; attempt++) {
+        const id = await log.append(this.name, data, { last });
+        if (id !== undefined || performance.now() >= giveUpAt) return id;
+        // A client that is connected need not wait for the log.
+        this.#deliver(event, undefined);
+        await delay(backoff(attempt, delays), { unref: true });
+      }
+    } catch {
+      // Too large for the log.
+      this.#deliver(event, undefined);
+      return instead === undefined ? undefined : this.#store({ last, keep, data: instead, isSent: true });
+    }
+  }
+
+  #deliver(event: Queued, id: string | undefined): void {
+    this.#lastId = id ?? this.#lastId;
+    const { data, retry, last = false } = event;
+    // A connection that reads from the log finds a stored event there.
+    if (event.isSent || this.#connection === undefined || (this.#reading && id !== undefined)) return;
+    event.isSent = true;
+    this.#connection.send({ data, ...(id !== undefined && { id }), ...(retry !== undefined && { retry }) });
+    if (last) this.disconnect();
+  }
+
+  // The log is slower than the handler. A client that is connected gets the events now, without ids.
+  #overflow(): void {
+    const [storing, ...rest] = this.#queue;
+    for (const next of this.#queue) if (typeof next !== 'function') this.#deliver(next, undefined);
+    const kept = rest.filter((next) => typeof next === 'function' || next.keep === true);
+    this.#queue = storing === undefined ? kept : [storing, ...kept];
+    this.#queuedLength = this.#queue.reduce(
+      (sum, next) => sum + (typeof next === 'function' ? 0 : next.data.length),
+      0,
+    );
+  }
+
+  async #read({ after: from, stream: first, controller }: Followed): Promise<void> {
+    const { log } = this.#options;
+    const { signal } = controller;
+    let after = from;
+    let stream = first;
+    for (let attempt = 0; !signal.aborted; attempt++) {
+      try {
+        stream ??= await log.follow(after, signal);
+        if (stream === undefined) break;
+        for await (const { id, data } of stream.events) {
+          if (signal.aborted) return;
+          after = id;
+          attempt = 0;
+          this.#lastId = id;
+          this.#connection?.send({ id, data });
+        }
+        // The stream has ended.
+        return signal.aborted ? undefined : this.#finish();
+      } catch (error) {
+        log.report(error);
+      }
+      stream = undefined;
+      await delay(backoff(attempt, delays), { signal, unref: true }).catch(() => undefined);
+    }
+    if (signal.aborted) return;
+    // The log has forgotten the stream. The client still gets what this process writes.
+    this.#reading = undefined;
+    if (!this.#isWriter) this.disconnect();
+  }
+
+  #finish(): void {
+    this.#isEnding = true;
+    this.#isWriter = false;
+    this.disconnect();
   }
 }

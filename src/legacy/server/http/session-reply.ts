@@ -1,9 +1,10 @@
+import { printError, type RequestId } from '../../../jsonrpc/message.js';
 import { has } from '../../../protocol/tables/features.js';
 import type { Streams } from '../../../transports/http/server/event-streams.js';
 import type { HeaderFields, Incoming } from '../../../transports/http/server/incoming.js';
 import { accepts, replyJson } from '../../../transports/http/server/reply.js';
-import type { EventLog } from './event-log.js';
-import { ResumableStream } from './resumable-stream.js';
+import type { GuardedLog } from './guarded-log.js';
+import { ResumableStream, type ResumableStreamOptions } from './resumable-stream.js';
 import type { LiveSession } from './session-table.js';
 
 // The reply to a POST of a session.
@@ -11,9 +12,11 @@ import type { LiveSession } from './session-table.js';
 export interface SessionReplyOptions {
   readonly live: LiveSession;
   readonly streams: Streams;
-  readonly log: EventLog;
+  readonly log: GuardedLog;
   readonly retryMs: number;
   readonly headers: HeaderFields;
+  /** The requests that the reply is for. */
+  readonly ids: readonly RequestId[];
   /** Called when the client is gone and cannot resume this reply. */
   readonly onLost: () => void;
 }
@@ -49,9 +52,12 @@ export class SessionReply {
     if (this.#isFinished) return;
     this.#isFinished = true;
     if (this.#stream === undefined) return replyJson(this.#incoming, status, message, this.#options.headers);
-    this.#stream.send(message);
-    this.#stream.end();
-    this.#options.live.streams.delete(this.#stream.name);
+    this.#stream.send(message, { last: true, keep: true, instead: tooLarge(this.#options.ids) });
+  }
+
+  /** Resolves when all events of the stream are stored; undefined if there is no stream. */
+  stored(): Promise<void> | undefined {
+    return this.#stream?.stored();
   }
 
   /** Whether the connection may be closed before the reply is complete: only if the revision lets clients poll. */
@@ -66,15 +72,38 @@ export class SessionReply {
   #begin(): ResumableStream {
     if (this.#stream !== undefined) return this.#stream;
     const { live, streams, log, retryMs, headers } = this.#options;
-    const stream = new ResumableStream(streamName(live, 'p'), {
+    const stream = openStream(live, streamName(live, 'p'), {
       log,
       retryMs: this.canRelease ? retryMs : undefined,
     });
     this.#stream = stream;
-    live.streams.set(stream.name, stream);
-    stream.begin(streams.open(this.#incoming, headers, { onEnd: () => stream.release() }));
+    stream.begin(streams.open(this.#incoming, headers, { onEnd: (why) => stream.leave(why) }));
     return stream;
   }
+}
+
+/** The response that a client gets if it lost its connection and the real one is too large for the event log. */
+export function tooLarge(ids: readonly RequestId[]): string {
+  const error = {
+    code: -32603,
+    message: 'The response was too large to be kept until the client reconnected. Send the request again.',
+  };
+  const [first, ...rest] = ids.map((id) => printError(id, error));
+  return rest.length === 0 ? String(first) : `[${[first, ...rest].join(',')}]`;
+}
+
+/** Opens a stream of a call in this process. The session knows the stream until this process has nothing more to do with it. */
+export function openStream(
+  { streams }: LiveSession,
+  name: string,
+  options: Omit<ResumableStreamOptions, 'onDone'>,
+): ResumableStream {
+  const onDone = (): void => {
+    if (streams.get(name) === stream) streams.delete(name);
+  };
+  const stream = new ResumableStream(name, { ...options, onDone });
+  streams.set(name, stream);
+  return stream;
 }
 
 /** A stream name that cannot be guessed. It begins with the session's tag, and `p` for a POST or `g` for the GET. */

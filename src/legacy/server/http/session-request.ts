@@ -74,6 +74,9 @@ export function sessionRequests({
     } catch (error) {
       fail(error);
     } finally {
+      const storing = reply.stored();
+      // A shutdown must not lose the response of a client that is away. A reply without a stream does not wait.
+      if (storing !== undefined) await storing;
       leave();
       calls.delete(id);
       live.usedAt = Date.now();

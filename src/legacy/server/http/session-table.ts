@@ -24,7 +24,7 @@ export interface LiveSession {
   readonly calls: Map<RequestId, Lifetime>;
   readonly streams: Map<string, ResumableStream>;
   /** The stream for messages that do not belong to a call. */
-  getStream: ResumableStream | undefined;
+  getStream: { readonly end: () => void } | undefined;
   usedAt: number;
   /** Whether the operator was warned that answers of this session go to the wrong process. */
   hasWarned: boolean;

@@ -11,6 +11,8 @@ import { principalOf } from '../../../protocol/caller.js';
 import { checkSecret } from '../../../protocol/checks/secret.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
 import { newestSession } from '../../../protocol/tables/features.js';
+import type { EventLog } from '../../../state/event-log.js';
+import { memoryEventLog } from '../../../state/memory-event-log.js';
 import type { EraContext, SessionEra } from '../../../transports/http/server/endpoint.js';
 import { callerOf, type HeaderFields, type Incoming } from '../../../transports/http/server/incoming.js';
 import { refuse } from '../../../transports/http/server/refusal.js';
@@ -18,8 +20,8 @@ import { replyJson } from '../../../transports/http/server/reply.js';
 import { batchProblem, collector, readInBatch } from '../channel-session.js';
 import type { SessionRequest } from '../forward.js';
 import { readHandshake } from '../session.js';
-import { type EventLog, memoryEventLog } from './event-log.js';
 import { getStreams } from './get-stream.js';
+import { GuardedLog } from './guarded-log.js';
 import { httpSse } from './http-sse.js';
 import { sessionIds } from './session-id.js';
 import { SessionReply } from './session-reply.js';
@@ -74,7 +76,7 @@ export function httpSessions(
   } = options;
   if (options.secret !== undefined) checkSecret(options.secret);
   return function httpSessions({ streams, inFlight, read }) {
-    const log = options.eventLog ?? memoryEventLog();
+    const log = new GuardedLog(options.eventLog ?? memoryEventLog(), { warn: options.warn });
     const ids = sessionIds({ secret: options.secret, maxAgeMs: sessionMaxAgeMs });
     const table = new SessionTable({ ids, dispatch, maxSessions, idleMs: sessionIdleMs });
     const listen = getStreams({ streams, log, retryMs });
@@ -151,7 +153,7 @@ export function httpSessions(
         for (const id of ids)
           live.calls.get(id)?.end(new McpError('connection_closed', 'The client went away'));
       };
-      return new SessionReply(incoming, { live, streams, log, retryMs, headers, onLost });
+      return new SessionReply(incoming, { live, streams, log, retryMs, headers, ids, onLost });
     }
 
     // Behind a load balancer, another process asked the question and is waiting for the answer, so the operator must know.
@@ -216,7 +218,7 @@ export function httpSessions(
         table.end(live);
         return incoming.reply(200, headers);
       }
-      listen(incoming, live, headers);
+      return listen(incoming, live, headers);
     }
 
     return {
