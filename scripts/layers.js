@@ -72,6 +72,7 @@ export const LAYERS = {
       'node/server',
       'fastify',
       'lmdb',
+      'postgres/database',
       'postgres',
       'redis',
       'nats/connection',

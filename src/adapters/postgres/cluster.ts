@@ -1,0 +1,171 @@
+// The cluster on Postgres: store, bus and event log in one database.
+
+import process from 'node:process';
+import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import type { Cluster } from '../../state/cluster.js';
+import { postgresBus, senderOf } from './bus.js';
+import { PostgresDatabase } from './database/database.js';
+import { migrate } from './database/migrate.js';
+import { makePool, type PgPool } from './database/pg.js';
+import { checkServer } from './database/server-settings.js';
+import { type DatabaseTarget, targetOfEnvironment, targetOfPool, targetOfUrl } from './database/target.js';
+import { type PostgresEventLimits, postgresEventLog } from './event-log.js';
+import { EventNews } from './event-news.js';
+import { ListenReceiver } from './listen-receiver.js';
+import { PollReceiver } from './poll-receiver.js';
+import { type PostgresStore, postgresStore } from './store.js';
+import { Sweeper } from './sweeper.js';
+import { TransactionLimit } from './transaction.js';
+
+/** The options of `postgres`. */
+export interface PostgresOptions {
+  /** The URL of the database. Default: the environment variables of Postgres (`PGHOST`, `PGUSER`, `PGDATABASE`, …). */
+  readonly url?: string;
+  /** A pool of the package `pg`, instead of `url`. It is not ended by the cluster. The bus keeps one of its connections. */
+  readonly pool?: PgPool;
+  /** The schema for the tables, which is created if it does not exist. Default: 'fullmcp'. */
+  readonly schema?: string;
+  /** The number of connections, besides the one that listens. Half of them may be in transactions of steps. Default: 10. */
+  readonly poolSize?: number;
+  /** The time to get a connection. Default: 3 s. */
+  readonly connectTimeoutMs?: number;
+  /** The time that one statement may take, waiting for locks included. Default: 5 s. */
+  readonly statementTimeoutMs?: number;
+  /**
+   * Whether the bus uses LISTEN and NOTIFY. Set it to false behind a pooler in transaction mode, such as PgBouncer: messages then go
+   * through a table, and nothing is left on a connection. Default: true.
+   */
+  readonly listen?: boolean;
+  /** The interval at which messages and events are polled while there is no LISTEN. Default: 500 ms. */
+  readonly pollMs?: number;
+  /** The size of one entry or item, in bytes of JSON. Default: 32 MB. */
+  readonly maxValueBytes?: number;
+  /** The limits of the event log. */
+  readonly events?: PostgresEventLimits;
+}
+
+/** A cluster on Postgres. */
+export interface PostgresCluster extends Cluster {
+  readonly store: PostgresStore;
+}
+
+const optionKeys = {
+  url: true,
+  pool: true,
+  schema: true,
+  poolSize: true,
+  connectTimeoutMs: true,
+  statementTimeoutMs: true,
+  listen: true,
+  pollMs: true,
+  maxValueBytes: true,
+  events: true,
+} satisfies KeysOf<PostgresOptions>;
+
+const eventKeys = {
+  maxEventsPerStream: true,
+  maxAgeMs: true,
+  maxEventBytes: true,
+} satisfies KeysOf<PostgresEventLimits>;
+
+const DAY_MS = 24 * 3_600_000;
+const MB = 1024 * 1024;
+
+/**
+ * Makes a cluster on Postgres 12 or newer, with the package `pg`. Nothing is connected before it is used. The first process creates
+ * the schema; any number of them may start at the same time.
+ */
+export function postgres(options: PostgresOptions = {}): PostgresCluster {
+  checkOptions('postgres', options, optionKeys);
+  checkOptions('postgres: "events"', options.events ?? {}, eventKeys);
+  const { listen = true, pollMs = 500, maxValueBytes = 32 * MB, poolSize = 10 } = options;
+  const { maxEventsPerStream = 1000, maxAgeMs = DAY_MS, maxEventBytes = 16 * MB } = options.events ?? {};
+  checkPositive({ pollMs, maxValueBytes, maxEventsPerStream, maxAgeMs, maxEventBytes });
+
+  const database = databaseOf(options, () => sweeper.start());
+  const receiver = listen ? new ListenReceiver(database) : new PollReceiver(database, pollMs);
+  const sender = senderOf(database, listen);
+  const sweeper = new Sweeper(database, maxAgeMs);
+  const most = options.pool?.options?.max ?? poolSize;
+  const store = postgresStore(database, {
+    maxValueBytes,
+    transactions: new TransactionLimit(Math.max(1, Math.floor(most / 2))),
+  });
+  const bus = postgresBus(sender, receiver);
+  const news = new EventNews({ database, sender, receiver, pollMs, isListening: listen });
+  const limits = { maxEventsPerStream, maxAgeMs, maxEventBytes };
+  const eventLog = postgresEventLog(database, news, limits);
+
+  return {
+    store,
+    bus,
+    eventLog,
+    async start() {
+      await database.ready();
+      const { target, statementTimeoutMs } = database;
+      const warnings = await database.withClient((client) => checkServer(client, target, statementTimeoutMs));
+      await receiver.stands();
+      return warnings;
+    },
+    async ping() {
+      await database.withClient((client) => database.run(client, { name: 'ping', text: 'SELECT 1' }, []));
+    },
+    async close() {
+      sweeper.close();
+      await Promise.all([store.close(), bus.close(), eventLog.close()]);
+      await receiver.close();
+      await database.close();
+    },
+  };
+}
+
+function databaseOf(options: PostgresOptions, onReady: () => void): PostgresDatabase {
+  const { url, pool, schema = 'fullmcp', poolSize = 10, listen = true } = options;
+  const { connectTimeoutMs = 3000, statementTimeoutMs = 5000 } = options;
+  checkPositive({ poolSize, connectTimeoutMs, statementTimeoutMs });
+  if (url !== undefined && pool !== undefined)
+    throw new TypeError('postgres: give either "url" or "pool", not both.');
+  if (!/^[a-z_][a-z0-9_]{0,39}$/.test(schema) || schema.startsWith('pg_'))
+    throw new TypeError(
+      `postgres: the schema ${JSON.stringify(schema)} must have at most 40 lower-case letters, digits and underscores, must not begin with a digit, and must not begin with "pg_".`,
+    );
+  if (listen && (pool?.options?.max ?? 2) < 2)
+    throw new TypeError(
+      'postgres: the pool has one connection, and the bus keeps one to listen. Set its "max" to 2 or more, or "listen" to false.',
+    );
+  const target: DatabaseTarget =
+    url !== undefined
+      ? targetOfUrl(url)
+      : pool !== undefined
+        ? targetOfPool(pool)
+        : targetOfEnvironment(process.env);
+  return new PostgresDatabase({
+    target,
+    schema,
+    connectTimeoutMs,
+    statementTimeoutMs,
+    ownsPool: pool === undefined,
+    isPooled: !listen,
+    makePool: () =>
+      pool ??
+      makePool({
+        ...(url !== undefined && { connectionString: url }),
+        max: poolSize + (listen ? 1 : 0),
+        connectionTimeoutMillis: connectTimeoutMs,
+        keepAlive: true,
+        allowExitOnIdle: true,
+        application_name: 'fullmcp',
+      }),
+    async prepare(client) {
+      await checkServer(client, target, statementTimeoutMs);
+      await migrate(client, schema);
+      onReady();
+    },
+  });
+}
+
+function checkPositive(numbers: Readonly<Record<string, number>>): void {
+  for (const [name, value] of Object.entries(numbers))
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw new TypeError(`postgres: "${name}" must be an integer above 0, not ${String(value)}.`);
+}

@@ -1,0 +1,12 @@
+// The entry `fullmcp/postgres`: store, bus and event log that processes share, on Postgres.
+
+export { type PostgresCluster, type PostgresOptions, postgres } from './adapters/postgres/cluster.js';
+export type { PgClient, PgNotification, PgPool, PgQuery, PgResult } from './adapters/postgres/database/pg.js';
+export type { PostgresEventLimits } from './adapters/postgres/event-log.js';
+export type {
+  Committed,
+  GuardedChanges,
+  PostgresStore,
+  TransactionOptions,
+} from './adapters/postgres/store.js';
+export type { Cluster } from './state/cluster.js';
