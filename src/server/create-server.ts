@@ -60,7 +60,7 @@ export interface CoreServer<State = unknown, User = unknown, T = unknown> extend
     run: PromptHandler<Args, State, User>,
   ) => Registration;
   /** Sets the secret if the options have none; `serve` and `serveStdio` call it with `MCP_SECRET`. */
-  readonly provideSecret: (secret: string) => void;
+  readonly provideSecret: (secret: string | readonly string[]) => void;
   /** Runs the lifespan and resumes unfinished tasks now, instead of with the first call. */
   readonly start: () => Promise<void>;
   /**
@@ -178,7 +178,7 @@ function sealOptions(
   const { maxAgeMs = 3_600_000, maxBytes = 65_536, once = false } = asking;
   return {
     server: name,
-    secrets: typeof secret === 'string' ? [secret] : secret,
+    secrets: secret,
     maxAgeMs,
     maxBytes,
     usedStates: once ? store : undefined,

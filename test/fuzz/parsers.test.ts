@@ -210,7 +210,7 @@ describe('the header codecs', () => {
 
 describe('the session id check', () => {
   test('accepts the issued id, and rejects any other', { timeout: FUZZ_MS }, async () => {
-    const ids = sessionIds({ secret: 'x'.repeat(40), maxAgeMs: 60_000 });
+    const ids = sessionIds({ secrets: ['x'.repeat(40)], maxAgeMs: 60_000 });
     const issued = await ids.issue({
       revision: '2025-11-25',
       client: { name: 'fuzz', version: '1' },

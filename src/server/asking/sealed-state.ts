@@ -1,7 +1,7 @@
 // Encrypts the state that passes through the client between two rounds.
 
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
-import { checkSecret } from '../../protocol/checks/secret.js';
+import { readSecrets } from '../../protocol/checks/secret.js';
 import { decodeBase64Url, encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { McpError } from '../../protocol/errors.js';
 import { canonical, digestOf } from '../../state/canonical.js';
@@ -22,7 +22,7 @@ export interface SealOptions {
   /** The server's name. Another server does not accept the state, even if it has the same secret. */
   readonly server: string;
   /** The first secret seals and all of them open. Put a new secret first, and remove the old one when its states have expired. */
-  readonly secrets: readonly string[] | undefined;
+  readonly secrets: string | readonly string[] | undefined;
   readonly maxAgeMs: number;
   readonly maxBytes: number;
   /** The store that remembers used states, if each may be used only once. */
@@ -38,7 +38,7 @@ export interface Seal {
   /** The largest size of a state. */
   readonly maxBytes: number;
   /** Sets the secret if the options have none. States that were sealed before can still be opened. */
-  readonly provide: (secret: string) => void;
+  readonly provide: (secret: string | readonly string[]) => void;
   /** Seals a state. */
   readonly close: (content: JsonObject, binding: Binding) => Promise<string>;
   /** Returns the content. Throws if the state was changed, has expired or belongs to another call, or the answers are too large. */
@@ -59,7 +59,7 @@ const encoder = new TextEncoder();
 export function createSeal(options: SealOptions): Seal {
   const { server, maxAgeMs, maxBytes, usedStates, onEphemeral, onUnrecorded } = options;
   checkSealOptions(options);
-  let secrets = options.secrets;
+  let secrets = options.secrets === undefined ? undefined : readSecrets(options.secrets);
   let ephemeral: string | undefined;
   let keys: Promise<readonly Key[]> | undefined;
   const loadKeys = (): Promise<readonly Key[]> => {
@@ -116,20 +116,16 @@ export function createSeal(options: SealOptions): Seal {
     return content;
   }
 
-  function provide(secret: string): void {
+  function provide(secret: string | readonly string[]): void {
     if (secrets !== undefined) return;
-    checkSecret(secret);
-    secrets = [secret];
+    secrets = readSecrets(secret);
     keys = undefined;
   }
 
   return { maxBytes, close, open, provide };
 }
 
-function checkSealOptions({ secrets, maxAgeMs, maxBytes }: SealOptions): void {
-  if (secrets?.length === 0)
-    throw new RangeError('"secret" must have at least one secret; leave it out for a random one');
-  for (const secret of secrets ?? []) checkSecret(secret);
+function checkSealOptions({ maxAgeMs, maxBytes }: SealOptions): void {
   for (const [name, value] of Object.entries({ maxAgeMs, maxBytes })) {
     if (!Number.isSafeInteger(value) || value < 1)
       throw new RangeError(`"asking.${name}" must be a whole number, 1 or more`);

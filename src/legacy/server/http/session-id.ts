@@ -27,17 +27,18 @@ const EXTENSION = /^[A-Za-z0-9._/-]{1,100}$/;
 const encoder = new TextEncoder();
 
 export function sessionIds({
-  secret,
+  secrets,
   maxAgeMs,
 }: {
-  readonly secret: string | undefined;
+  /** The first secret signs, and all of them are accepted. Undefined for a random one. */
+  readonly secrets: readonly string[] | undefined;
   readonly maxAgeMs: number;
 }): SessionIds {
   // Made with the first session, because some runtimes have no random bytes while a module loads.
-  let keyPromise: Promise<CryptoKey> | undefined;
-  function key(): Promise<CryptoKey> {
-    keyPromise ??= importKey(secret);
-    return keyPromise;
+  let keysPromise: Promise<readonly [CryptoKey, ...CryptoKey[]]> | undefined;
+  function keys(): Promise<readonly [CryptoKey, ...CryptoKey[]]> {
+    keysPromise ??= Promise.all((secrets ?? [undefined]).map(importKey)) as Promise<never>;
+    return keysPromise;
   }
 
   async function issue({ revision, client, capabilities }: Handshake, principal = ''): Promise<string> {
@@ -54,7 +55,8 @@ export function sessionIds({
         }),
       ),
     );
-    const signature = await crypto.subtle.sign('HMAC', await key(), signedBytes(payload, principal));
+    const [key] = await keys();
+    const signature = await crypto.subtle.sign('HMAC', key, signedBytes(payload, principal));
     return `${payload}.${encodeBase64Url(new Uint8Array(signature))}`;
   }
 
@@ -67,8 +69,7 @@ export function sessionIds({
     if (signature === undefined || bytes === undefined) return undefined;
     // The last character has unused bits. If they could vary, one session would have several ids.
     if (encodeBase64Url(signature) !== id.slice(dot + 1)) return undefined;
-    if (!(await crypto.subtle.verify('HMAC', await key(), signature, signedBytes(payload, principal))))
-      return undefined;
+    if (!(await isSigned(signature, signedBytes(payload, principal)))) return undefined;
     const { t, r, i, c } = JSON.parse(new TextDecoder().decode(bytes)) as {
       t: number;
       r: string;
@@ -80,6 +81,15 @@ export function sessionIds({
     if (revision === undefined || expiresAt <= Date.now()) return undefined;
     const client = i[0] ? { name: i[0], version: i[1] ?? '' } : undefined;
     return { handshake: { revision, client, capabilities: c as ClientCapabilities }, issuedAt: t, expiresAt };
+  }
+
+  async function isSigned(
+    signature: Uint8Array<ArrayBuffer>,
+    bytes: Uint8Array<ArrayBuffer>,
+  ): Promise<boolean> {
+    for (const key of await keys())
+      if (await crypto.subtle.verify('HMAC', key, signature, bytes)) return true;
+    return false;
   }
 
   return { issue, read };

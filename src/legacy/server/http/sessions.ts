@@ -8,7 +8,7 @@ import {
 } from '../../../jsonrpc/message.js';
 import type { Call, Dispatch } from '../../../protocol/call.js';
 import { principalOf } from '../../../protocol/caller.js';
-import { checkSecret } from '../../../protocol/checks/secret.js';
+import { readSecrets } from '../../../protocol/checks/secret.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
 import { newestSession } from '../../../protocol/tables/features.js';
 import type { EventLog } from '../../../state/event-log.js';
@@ -34,9 +34,11 @@ import { type LiveSession, SessionTable } from './session-table.js';
 export interface SessionOptions {
   /**
    * The secret that signs session ids: at least 32 characters. With the same secret in every process, sessions survive restarts
-   * and changes of process. Default: `MCP_SECRET` with `serve`, otherwise a random one.
+   * and changes of process. Of several, in an array or with commas between them, the first signs and all of them are accepted:
+   * put a new secret first, and remove the old one when its sessions have expired. Default: `MCP_SECRET` with `serve`,
+   * otherwise a random one.
    */
-  readonly secret?: string | undefined;
+  readonly secret?: string | readonly string[] | undefined;
   /**
    * The number of sessions in memory. At the limit, an idle session is removed from memory; if none is idle, a new session is
    * rejected with 503. Default: 10,000.
@@ -74,10 +76,10 @@ export function httpSessions(
     sessionMaxAgeMs = 86_400_000,
     retryMs = 1000,
   } = options;
-  if (options.secret !== undefined) checkSecret(options.secret);
+  const secrets = options.secret === undefined ? undefined : readSecrets(options.secret);
   return function httpSessions({ streams, inFlight, read }) {
     const log = new GuardedLog(options.eventLog ?? memoryEventLog(), { warn: options.warn });
-    const ids = sessionIds({ secret: options.secret, maxAgeMs: sessionMaxAgeMs });
+    const ids = sessionIds({ secrets, maxAgeMs: sessionMaxAgeMs });
     const table = new SessionTable({ ids, dispatch, maxSessions, idleMs: sessionIdleMs });
     const listen = getStreams({ streams, log, retryMs });
     const sse = httpSse({ dispatch, streams, read, maxConnections: maxSessions });

@@ -7,7 +7,7 @@ import { sessionRevisions } from '../../../../../src/protocol/tables/features.js
 
 const secret = 'a secret of more than thirty-two characters';
 const hour = 3_600_000;
-const ids = sessionIds({ secret, maxAgeMs: hour });
+const ids = sessionIds({ secrets: [secret], maxAgeMs: hour });
 const plain: Handshake = {
   revision: '2025-11-25',
   client: { name: 'test', version: '1' },
@@ -21,7 +21,7 @@ afterEach(() => {
 describe('a session id', () => {
   test('carries the handshake to any process with the same secret', async () => {
     const id = await ids.issue(plain);
-    const elsewhere = sessionIds({ secret, maxAgeMs: hour });
+    const elsewhere = sessionIds({ secrets: [secret], maxAgeMs: hour });
     expect((await elsewhere.read(id))?.handshake).toEqual(plain);
   });
 
@@ -133,15 +133,15 @@ describe('a session id is rejected', () => {
       fc.asyncProperty(fc.string({ minLength: 32 }), async (other) => {
         fc.pre(other !== secret);
         expect(
-          await ids.read(await sessionIds({ secret: other, maxAgeMs: hour }).issue(plain)),
+          await ids.read(await sessionIds({ secrets: [other], maxAgeMs: hour }).issue(plain)),
         ).toBeUndefined();
       }),
     );
   });
 
   test('if it was issued by another process without a secret', async () => {
-    const one = sessionIds({ secret: undefined, maxAgeMs: hour });
-    const two = sessionIds({ secret: undefined, maxAgeMs: hour });
+    const one = sessionIds({ secrets: undefined, maxAgeMs: hour });
+    const two = sessionIds({ secrets: undefined, maxAgeMs: hour });
     const id = await one.issue(plain);
     expect(await one.read(id)).toBeDefined();
     expect(await two.read(id)).toBeUndefined();

@@ -107,6 +107,27 @@ describe('two processes with one secret', () => {
   });
 });
 
+describe('a new secret', () => {
+  test('does not end the sessions of the old one while both are accepted', async () => {
+    const [old, young] = [
+      'the secret of last year is known by now',
+      'the secret of this year is not known yet',
+    ];
+    const make = (secret: string): Promise<Serving> =>
+      serve(attackedServer().server, { port: 0, signals: false, secret });
+    const [before, both, after] = [await make(old), await make(`${young},${old}`), await make(young)];
+    const first = await openSession(before.url);
+    const second = await openSession(both.url);
+    const status = async (id: string, there: Serving): Promise<number> =>
+      (await sessionClient(there.url, id).request('ping')).status;
+    expect(await status(first.id, both)).toBe(200);
+    expect(await status(second.id, after)).toBe(200);
+    expect(await status(second.id, before)).toBe(404);
+    expect(await status(first.id, after)).toBe(404);
+    for (const there of [before, both, after]) await there.close();
+  });
+});
+
 describe('a session', () => {
   test('applies logging/setLevel to its later calls and to no other session, and rejects an unknown level', async () => {
     const server = createServer({

@@ -21,7 +21,9 @@ function build() {
 }
 
 /** Asks one handler and answers another. */
-async function across(secrets: readonly (string | undefined)[]): Promise<Record<string, unknown>> {
+async function across(
+  secrets: readonly (string | readonly string[] | undefined)[],
+): Promise<Record<string, unknown>> {
   const [first, second] = secrets.map((secret) => createHandler(build(), { secret }));
   const call = async (handler = first, more: object = {}): Promise<Record<string, unknown>> => {
     const { headers, body } = modernExchange('tools/call', { name: 'hi', ...more }, { meta });
@@ -43,6 +45,22 @@ describe('the secret of a mounted handler', () => {
     ['with another', ['x'.repeat(32), 'y'.repeat(32)]],
   ])('does not let a handler %s accept the answer', async (_, secrets) => {
     expect(await across(secrets)).toMatchObject({ error: { code: -32602 } });
+  });
+
+  const [old, young] = ['x'.repeat(32), 'y'.repeat(32)];
+  test.each([
+    ['a string with commas', `${young}, ${old}`],
+    ['an array', [young, old]],
+  ])('may be several, in %s: the first one seals, and all of them open', async (_, both) => {
+    const answered = { result: { structuredContent: { name: 'Ada' } } };
+    const rejected = { error: { code: -32602 } };
+    expect(await across([old, both])).toMatchObject(answered);
+    expect(await across([both, young])).toMatchObject(answered);
+    expect(await across([both, old])).toMatchObject(rejected);
+  });
+
+  test.each([[''], ['x'.repeat(32) + ','], [[]], [['x'.repeat(31)]]])('cannot be %j', (secret) => {
+    expect(() => createHandler(build(), { secret })).toThrow(RangeError);
   });
 
   test('is passed to a server that accepts one, and ignored for another', () => {
