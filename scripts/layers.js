@@ -74,6 +74,7 @@ export const LAYERS = {
       'lmdb',
       'postgres/database',
       'postgres',
+      'redis/client',
       'redis',
       'nats/connection',
       'nats/cluster',

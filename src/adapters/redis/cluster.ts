@@ -1,0 +1,139 @@
+// Redis as the engine that the processes of a server share.
+
+import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import type { Cluster } from '../../state/cluster.js';
+import { redisBus } from './bus.js';
+import { checkServer } from './checks.js';
+import type { RedisConnector } from './client/connection.js';
+import { openWithin, unavailable } from './client/link.js';
+import { connectorOfClient, connectorOfUrl, type RedisClientLike } from './client/recognize.js';
+import { Engine } from './engine.js';
+import { type RedisEventLimits, redisEventLog } from './event-log.js';
+import { Keyspace } from './keys.js';
+import { redisStore } from './store.js';
+import { Subscriptions } from './subscriptions.js';
+
+/** The options of `redis`. */
+export interface RedisOptions extends RedisEventLimits {
+  /**
+   * The server, as `redis://user:password@host:6379/0`, or `rediss:` with TLS. Needs one of the packages `@redis/client`, `redis`,
+   * `ioredis` and `iovalkey`. Default: the option `client`.
+   */
+  readonly url?: string;
+  /**
+   * A client of one of these packages, for a server or for a cluster, or a connector of your own. The options of the client are
+   * used to open connections; the client itself is not used, and need not be connected.
+   */
+  readonly client?: RedisClientLike | RedisConnector;
+  /** What all keys and channels begin with. Servers with the same prefix share everything. Default: `fullmcp`. */
+  readonly prefix?: string;
+  /**
+   * The number of parts into which the keys are divided, so that a Redis cluster can spread them over its nodes. It must be the
+   * same in all processes, and cannot be changed while there is data. Default: 16.
+   */
+  readonly partitions?: number;
+  /** The longest time that a command may take, in milliseconds. Default: 5 s. */
+  readonly timeoutMs?: number;
+}
+
+const redisKeys = {
+  url: true,
+  client: true,
+  prefix: true,
+  partitions: true,
+  timeoutMs: true,
+  maxEventsPerStream: true,
+  maxBytesPerStream: true,
+  maxEventAgeMs: true,
+} satisfies KeysOf<RedisOptions>;
+
+/**
+ * Shares the state of a server between processes over Redis 7 or newer, or Valkey: a store, a bus and an event log. Nothing is
+ * connected before it is used or started.
+ */
+export function redis(options: RedisOptions): Cluster {
+  checkOptions('redis', options, redisKeys);
+  const {
+    prefix = 'fullmcp',
+    partitions = 16,
+    timeoutMs = 5000,
+    maxEventsPerStream = 1000,
+    maxBytesPerStream = 4 * 1024 * 1024,
+    maxEventAgeMs = 300_000,
+  } = options;
+  checkPrefix(prefix);
+  checkNumber('partitions', partitions, 256);
+  checkNumber('timeoutMs', timeoutMs, 0x7fffffff);
+  checkNumber('maxEventsPerStream', maxEventsPerStream, 1_000_000);
+  checkNumber('maxBytesPerStream', maxBytesPerStream, 2 ** 40);
+  checkNumber('maxEventAgeMs', maxEventAgeMs, 1e12);
+  const connector = connectorOf(options);
+  const engine = new Engine(connector, { keyspace: new Keyspace(prefix, partitions), timeoutMs });
+  const subscriptions = new Subscriptions(connector, { timeoutMs });
+  return {
+    store: redisStore(engine.access()),
+    bus: redisBus(engine.access(), subscriptions),
+    eventLog: redisEventLog(engine.access(), {
+      shared: subscriptions,
+      maxEventsPerStream,
+      maxBytesPerStream,
+      maxEventAgeMs,
+    }),
+    async start() {
+      const warnings = await check(connector, timeoutMs);
+      await engine.ping();
+      return warnings;
+    },
+    ping: () => engine.ping(),
+    async close() {
+      subscriptions.close();
+      engine.close();
+    },
+  };
+}
+
+function connectorOf({ url, client }: RedisOptions): RedisConnector {
+  if (client !== undefined && url !== undefined)
+    throw new TypeError('redis: set either the option "url" or the option "client", not both.');
+  if (client !== undefined) return connectorOfClient(client);
+  if (typeof url === 'string') return connectorOfUrl(url);
+  throw new TypeError(
+    'redis: set the option "url", such as "redis://localhost:6379", or the option "client".',
+  );
+}
+
+/** Checks the server over a connection of its own, which is closed again. */
+async function check(connector: RedisConnector, timeoutMs: number): Promise<readonly string[]> {
+  let warnings: readonly string[] = [];
+  try {
+    const connection = await openWithin(connector, {
+      which: 'openOne',
+      timeoutMs,
+      signal: new AbortController().signal,
+      onMessage: () => undefined,
+      onLost: () => undefined,
+      async prepare(opened) {
+        warnings = await checkServer(opened);
+      },
+    });
+    connection.close();
+    return warnings;
+  } catch (error) {
+    throw unavailable(error, connector);
+  }
+}
+
+// Braces would decide in which slot of a cluster the keys are.
+function checkPrefix(prefix: unknown): void {
+  if (typeof prefix === 'string' && /^[\w.:/-]{1,100}$/.test(prefix)) return;
+  throw new TypeError(
+    'redis: the option "prefix" must have 1 to 100 letters, digits or characters of "._:/-".',
+  );
+}
+
+function checkNumber(name: string, value: unknown, most: number): void {
+  if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most) return;
+  throw new RangeError(
+    `redis: the option ${JSON.stringify(name)} must be an integer from 1 to ${most}, not ${value}.`,
+  );
+}

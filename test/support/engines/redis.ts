@@ -1,0 +1,147 @@
+// Starts redis-server for tests: on a free port, in a temporary folder. It ends with the test process, however that ends.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { createClient } from '@redis/client';
+import { describe } from 'vitest';
+import { isAlive } from '../processes.js';
+import { until } from '../until.js';
+
+export interface RedisServerOptions {
+  /** Whether the server is a cluster of one node, so that keys of two slots cannot be used together. */
+  readonly cluster?: boolean;
+  readonly password?: string;
+  /** Further settings, as in redis.conf. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+const isInstalled = spawnSync('redis-server', ['--version']).status === 0;
+
+/** `describe` for tests that need redis-server. Where it is missing they are skipped with a warning; on CI they fail. */
+export const describeWithRedis: (name: string, tests: () => void) => void =
+  isInstalled || process.env['CI'] !== undefined
+    ? describe
+    : (name, tests) => {
+        console.warn(`SKIPPED, because redis-server is not installed: ${name}`);
+        describe.skip(name, tests);
+      };
+
+/** Starts a server and waits until it is ready. */
+export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
+  if (!isInstalled) throw new Error('redis-server is not installed.');
+  const server = new RedisServer(options, await freePort());
+  await server.start();
+  return server;
+}
+
+// The shell ends the server when its input is closed, and the system closes that when the test process ends.
+const GUARD = '"$@" >/dev/null 2>&1 & p=$!; echo $p; cat >/dev/null; kill -9 $p 2>/dev/null';
+
+export class RedisServer {
+  readonly port: number;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'redis-'));
+  readonly #options: RedisServerOptions;
+  #guard: ChildProcess | undefined;
+  #pid = 0;
+
+  constructor(options: RedisServerOptions, port: number) {
+    this.#options = options;
+    this.port = port;
+  }
+
+  get url(): string {
+    const { password } = this.#options;
+    const user = password === undefined ? '' : `default:${encodeURIComponent(password)}@`;
+    return `redis://${user}127.0.0.1:${this.port}`;
+  }
+
+  /** Starts the server, with the data that it had before. */
+  async start(): Promise<void> {
+    const { cluster = false, password, settings = {} } = this.#options;
+    const all: Record<string, string> = {
+      port: String(this.port),
+      bind: '127.0.0.1',
+      dir: this.#folder,
+      save: '',
+      appendonly: 'yes',
+      appendfsync: 'everysec',
+      // Without it, a node that no other node has met does not know its own address.
+      ...(cluster && { 'cluster-enabled': 'yes', 'cluster-announce-ip': '127.0.0.1' }),
+      ...(password !== undefined && { requirepass: password }),
+      ...settings,
+    };
+    const args = Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]);
+    const guard = spawn('sh', ['-c', GUARD, 'sh', 'redis-server', ...args], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    this.#guard = guard;
+    const [pid] = (await once(createInterface({ input: guard.stdout as NodeJS.ReadableStream }), 'line')) as [
+      string,
+    ];
+    this.#pid = Number(pid);
+    await until('Redis replies', async () => (await this.command('PING').catch(() => undefined)) === 'PONG');
+    if (!cluster) return;
+    await this.command('CLUSTER', 'ADDSLOTSRANGE', '0', '16383').catch(() => undefined);
+    const isUp = async (): Promise<boolean> =>
+      String(await this.command('CLUSTER', 'INFO')).includes('cluster_state:ok');
+    await until('the cluster is up', isUp);
+  }
+
+  /** Sends a command over a connection of its own. */
+  async command(...command: string[]): Promise<unknown> {
+    const client = createClient({ url: this.url, socket: { reconnectStrategy: false } });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      return await client.sendCommand(command);
+    } finally {
+      client.destroy();
+    }
+  }
+
+  /** Ends the server at once, as a crash of its process would. */
+  async kill(): Promise<void> {
+    this.resume();
+    process.kill(this.#pid, 'SIGKILL');
+    await until('the server is dead', () => !isAlive(this.#pid));
+    await this.#endGuard();
+  }
+
+  /** Stops the server in the middle of what it does; it keeps its connections. */
+  pause(): void {
+    process.kill(this.#pid, 'SIGSTOP');
+  }
+
+  resume(): void {
+    process.kill(this.#pid, 'SIGCONT');
+  }
+
+  /** Ends the server and removes its data. */
+  async stop(): Promise<void> {
+    if (isAlive(this.#pid)) await this.kill();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async #endGuard(): Promise<void> {
+    const guard = this.#guard;
+    if (guard === undefined || guard.exitCode !== null) return;
+    const exit = once(guard, 'exit');
+    guard.stdin?.end();
+    await exit;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
