@@ -75,6 +75,8 @@ function rowOf(change: Change, maxBytes: number): object {
     case 'drop':
       return { do: 'drop', list: change.list };
     case 'expect':
+      if (!Number.isSafeInteger(change.size))
+        throw new RangeError(`A list cannot have ${change.size} items.`);
       return { do: 'expect', list: change.list, size: change.size };
     case 'enqueue': {
       const { queue, key, inMs = 0, hold } = change;
@@ -92,6 +94,7 @@ function rowOf(change: Change, maxBytes: number): object {
     case 'count': {
       const { key, by, max = Number.POSITIVE_INFINITY } = change;
       if (!Number.isFinite(by)) throw new RangeError(`A count cannot change by ${by}.`);
+      if (Number.isNaN(max)) throw new RangeError('The maximum of a count is not a number.');
       return { do: 'count', key, by, ...(Number.isFinite(max) && { max }), ...ttlOf(change) };
     }
     default:

@@ -85,7 +85,6 @@ export class ListenReceiver implements Receiver {
       if (notification.payload === probe) probed.resolve();
       else this.topics.receive(notification.payload ?? '');
     };
-    client.unref?.();
     client.on('error', onBroken);
     client.on('end', onBroken);
     client.on('notification', onNotification);

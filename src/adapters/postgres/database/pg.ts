@@ -21,8 +21,6 @@ export interface PgClient {
   query(query: string | PgQuery, values?: readonly unknown[]): Promise<PgResult>;
   /** Returns the connection to its pool; with `true` or an error, the connection is closed instead. */
   release(error?: Error | boolean): void;
-  /** Lets the process end although the connection is open. */
-  unref?(): void;
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'end', listener: () => void): unknown;
   on(event: 'notification', listener: (message: PgNotification) => void): unknown;
