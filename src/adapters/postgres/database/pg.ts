@@ -24,7 +24,9 @@ export interface PgClient {
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'end', listener: () => void): unknown;
   on(event: 'notification', listener: (message: PgNotification) => void): unknown;
-  removeListener(event: 'error' | 'end' | 'notification', listener: (...args: never[]) => void): unknown;
+  removeListener(event: 'error', listener: (error: Error) => void): unknown;
+  removeListener(event: 'end', listener: () => void): unknown;
+  removeListener(event: 'notification', listener: (message: PgNotification) => void): unknown;
 }
 
 /** A statement with its parameters. */
