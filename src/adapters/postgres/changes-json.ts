@@ -55,14 +55,14 @@ function rowOf(change: Change, maxBytes: number): object {
         do: 'put',
         key: change.key,
         value: jsonOf(change.value, change.key, maxBytes),
-        ...(change.if !== undefined && { if: change.if === 'absent' ? null : String(change.if.version) }),
+        ...(change.if !== undefined && { if: change.if === 'absent' ? null : versionOf(change.if) }),
         ...ttlOf(change),
       };
     case 'delete':
       return {
         do: 'delete',
         key: change.key,
-        ...(change.if !== undefined && { if: String(change.if.version) }),
+        ...(change.if !== undefined && { if: versionOf(change.if) }),
       };
     case 'append':
       return {
@@ -120,6 +120,11 @@ function placesOf(change: Change): readonly string[] {
     default:
       return change satisfies never;
   }
+}
+
+// The version of another store, or anything else that is not ours, is never that of an entry.
+function versionOf({ version }: { readonly version: string }): string {
+  return /^\d{1,19}$/.test(version) ? version : '';
 }
 
 function ttlOf({ ttlMs }: { readonly ttlMs?: number }): { readonly ttl?: number } {

@@ -89,9 +89,10 @@ BEGIN
       SELECT at FROM ${schema}.item WHERE list = expired.id ORDER BY at LIMIT room
     ) old WHERE m.list = expired.id AND m.at = old.at;
     GET DIAGNOSTICS removed = ROW_COUNT;
-    room := room - removed - 1;
-    IF room >= 0 THEN
+    room := room - removed;
+    IF room > 0 THEN
       DELETE FROM ${schema}.list l WHERE l.name = expired.name;
+      room := room - 1;
     END IF;
   END LOOP;
 
