@@ -30,6 +30,13 @@ export {
 } from './protocol/model/content.js';
 export type { ElicitUrlResult, InputRequest, Root, SamplingMessage } from './protocol/model/input.js';
 export type { ClientCapabilities, Implementation, PromptMessage } from './protocol/model/model.js';
+export type {
+  DiscoverableServer,
+  Discovery,
+  RegisteredService,
+  RegisterOptions,
+  ServiceInstance,
+} from './protocol/services.js';
 export type { LogLevel } from './protocol/tables/log-level.js';
 export { type Revision, revisions } from './protocol/tables/revisions.js';
 export { SchemaError } from './schema/document/schema-error.js';
@@ -104,6 +111,14 @@ export type { Lifespan } from './server/state/lifespan.js';
 export type { Logger } from './server/state/log.js';
 export { type MemoryStoreOptions, memoryStore, type Store } from './server/state/store.js';
 export type { StoreLimits } from './state/store-shares.js';
+export {
+  type FindServiceOptions,
+  findService,
+  listServices,
+  memoryDiscovery,
+  registerService,
+  serviceAvailable,
+} from './transports/memory/discovery.js';
 export {
   type InProcess,
   type InProcessOptions,

@@ -12,6 +12,7 @@ import { Attempts } from './open/attempts.js';
 import type { OpenAnyEra } from './open/eras.js';
 import { overHttp } from './open/http.js';
 import { openKnown } from './open/open-known.js';
+import type { ServiceParts } from './open/service.js';
 import { KnownServers } from './targets/known-servers.js';
 import { connectKeys } from './targets/option-keys.js';
 import type { ConnectOptions, Runtime, ScriptProcess } from './targets/options.js';
@@ -21,6 +22,7 @@ import {
   type ResolvedTarget,
   resolveTarget,
   type ServerObject,
+  type ServiceTarget,
   type Target,
 } from './targets/target.js';
 import { cacheKeyOf, eraKeyOf, nameOf, transportOf } from './targets/target-names.js';
@@ -52,8 +54,8 @@ export interface Connect {
    */
   <S extends ServerObject>(target: S, options?: ConnectOptions): Promise<Client<S>>;
   /**
-   * Connects to a server: a URL, a script, a process, a server object, or an array of targets, of which the first that works
-   * is used. The promise resolves to a client that is ready, or rejects with an `McpError` that says what was tried. Without a
+   * Connects to a server: a URL, a script, a process, a server object, the name of a service, or an array of targets, of which the
+   * first that works is used. The promise resolves to a client that is ready, or rejects with an `McpError` that says what was tried. Without a
    * target, the environment variable MCP_SERVER_URL names the server. `connect<typeof server>` gives `client.tool` the server's
    * types.
    * @example
@@ -142,6 +144,7 @@ export function makeConnect(runtime: Runtime): Connect {
 
   function openLinkTo(resolved: OpenableTarget, options: ConnectOptions): OpenLink {
     if (resolved.kind === 'in-process') return openInProcess(resolved.dispatch, options);
+    if (resolved.kind === 'service') return openService(resolved.target, { options, runtime });
     return openKnown(openAnyEraTo(resolved, options), {
       key: eraKeyOf(resolved),
       knownServers: options.knownServers ?? sharedServers,
@@ -150,7 +153,7 @@ export function makeConnect(runtime: Runtime): Connect {
   }
 
   function openAnyEraTo(
-    resolved: Exclude<OpenableTarget, { kind: 'in-process' }>,
+    resolved: Exclude<OpenableTarget, { kind: 'in-process' | 'service' }>,
     options: ConnectOptions,
   ): OpenAnyEra {
     const over = { target: nameOf(resolved), probeTimeoutMs: options.probeTimeoutMs ?? 5000 };
@@ -184,6 +187,13 @@ function openInProcess(dispatch: Dispatch, { caller }: ConnectOptions): OpenLink
   };
 }
 
+function openService(target: ServiceTarget | string, parts: ServiceParts): OpenLink {
+  return async (events, open) => {
+    const { overService } = await import('./open/service.js');
+    return overService(target, parts)(events, open);
+  };
+}
+
 function flatten(targets: readonly Target[]): readonly ResolvedTarget[] {
   return targets
     .map(resolveTarget)
@@ -207,8 +217,9 @@ function fromEnvironment({ environment }: Runtime): ResolvedTarget {
   const url = environment?.()?.['MCP_SERVER_URL'];
   if (!url) throw new McpError('invalid_request', 'There is no target. Pass one, or set MCP_SERVER_URL.');
   const resolved = resolveTarget(url);
-  if (resolved.kind === 'http' || resolved.kind === 'websocket') return resolved;
-  throw new McpError('invalid_request', 'MCP_SERVER_URL must be a URL (https://, wss://).');
+  if (resolved.kind === 'http' || resolved.kind === 'websocket' || resolved.kind === 'service')
+    return resolved;
+  throw new McpError('invalid_request', 'MCP_SERVER_URL must be a URL (https://, wss://, nats://).');
 }
 
 /** Headers of the address take precedence over those of the options. */

@@ -57,6 +57,13 @@ export type {
   PromptMessage,
   ServerCapabilities,
 } from '../protocol/model/model.js';
+export type {
+  DiscoverableServer,
+  Discovery,
+  RegisteredService,
+  RegisterOptions,
+  ServiceInstance,
+} from '../protocol/services.js';
 export type { LogLevel } from '../protocol/tables/log-level.js';
 export type { Revision } from '../protocol/tables/revisions.js';
 export type {
@@ -71,4 +78,4 @@ export type { OneShots } from './one-shots.js';
 export type { Attempt } from './open/attempts.js';
 export { type Era, type KnownServer, KnownServers, knownServer } from './targets/known-servers.js';
 export type { ConnectOptions, OneShotOptions } from './targets/options.js';
-export type { Address, McpConfig, ServerObject, Target } from './targets/target.js';
+export type { Address, McpConfig, ServerObject, ServiceTarget, Target } from './targets/target.js';

@@ -5,13 +5,13 @@ import { McpError } from '../../protocol/errors.js';
 import type { Link, LinkEvents, TransportName } from '../../protocol/link.js';
 import { mutual, sessionRevisions } from '../../protocol/tables/features.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
+import { type DiscoveredServer, discover } from '../../transports/client/discover.js';
 import type { Exchange } from '../../transports/client/exchange.js';
 import { exchangeLink } from '../../transports/client/exchange-link.js';
 import type { Wire } from '../../transports/client/wire.js';
 import { wireExchange } from '../../transports/client/wire-exchange.js';
 import type { Era } from '../targets/known-servers.js';
 import { Attempts } from './attempts.js';
-import { type DiscoveredServer, discover } from './discover.js';
 import { type EraOptions, eraOf, type OpenAnyEra, requireRevision } from './eras.js';
 
 // Spec 2026-07-28, stdio, Backward Compatibility; WebSockets are treated the same way.

@@ -3,10 +3,12 @@
 import type { ToolCallOptions } from '../../client/model/client.js';
 import type { ClientOptions } from '../../client/model/options.js';
 import type { McpError } from '../../protocol/errors.js';
+import type { Discovery } from '../../protocol/services.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import type { Wire } from '../../transports/client/wire.js';
 import type { HttpCarrier } from '../../transports/http/client/carrier.js';
 import type { HttpLinkOptions, NodeHttpOptions } from '../../transports/http/client/options.js';
+import type { HeaderRecord } from '../../transports/http/client/request-headers.js';
 import type { ServerProcess, SpawnOptions } from '../../transports/stdio/client/spawn.js';
 import type { WebSocketConstructor } from '../../transports/websocket/connect.js';
 import type { KnownServer, KnownServers } from './known-servers.js';
@@ -57,6 +59,8 @@ export interface Runtime {
   readonly readConfig?: (path: string) => Promise<McpConfig>;
   /** Carries HTTP better than `fetch` does. */
   readonly http?: OpenCarrier;
+  /** Finds services over NATS. */
+  readonly nats?: (url: string, options: NatsTargetOptions) => Promise<NatsTarget>;
   /** Whether to use the runtime's own WebSocket. Node's does not say why it failed, and accepts messages of any size. */
   readonly ownWebSocket?: boolean;
   /** Returns a WebSocket class whose opening request has these headers. */
@@ -64,6 +68,17 @@ export interface Runtime {
     headers: Readonly<Record<string, string>>,
     options: NodeHttpOptions,
   ) => Promise<WebSocketConstructor>;
+}
+
+export interface NatsTargetOptions {
+  readonly headers?: (() => HeaderRecord | Promise<HeaderRecord>) | undefined;
+  readonly maxMessageBytes?: number | undefined;
+}
+
+export interface NatsTarget {
+  /** The name of the service in the URL; empty if it has none. */
+  readonly service: string;
+  readonly discovery: Discovery;
 }
 
 export interface ScriptProcess extends ServerProcess {

@@ -18,6 +18,10 @@ export function nameOf(target: ResolvedTarget): string {
       return target.path;
     case 'in-process':
       return 'a server in this process';
+    case 'service':
+      return typeof target.target === 'string'
+        ? target.target.replace(/\/\/.*@/, '//')
+        : `the service ${target.target.service}`;
     case 'config':
       return `the servers ${Object.keys(target.config.mcpServers).join(', ')}`;
     case 'list':
@@ -25,15 +29,18 @@ export function nameOf(target: ResolvedTarget): string {
   }
 }
 
-/** The key of a server's results in a cache, with everything that distinguishes servers. A server in this process has none. */
+/**
+ * The key of a server's results in a cache, with everything that distinguishes servers. A server in this process has none, and a
+ * service may be another one each time.
+ */
 export function cacheKeyOf(resolved: OpenableTarget): string | undefined {
-  if (resolved.kind === 'in-process') return undefined;
+  if (resolved.kind === 'in-process' || resolved.kind === 'service') return undefined;
   if (resolved.kind !== 'process') return resolved.url.href;
   return processKey(resolved.server) + JSON.stringify(resolved.server.env ?? {});
 }
 
 /** The key under which the era of a server is remembered. */
-export function eraKeyOf(resolved: Exclude<OpenableTarget, { kind: 'in-process' }>): string {
+export function eraKeyOf(resolved: Exclude<OpenableTarget, { kind: 'in-process' | 'service' }>): string {
   return resolved.kind === 'process' ? processKey(resolved.server) : nameOf(resolved);
 }
 
@@ -47,6 +54,7 @@ const transports: Readonly<Record<ResolvedTarget['kind'], TransportName>> = {
   process: 'stdio',
   script: 'stdio',
   'in-process': 'in-process',
+  service: 'service',
   config: 'group',
   'config-file': 'group',
   list: 'list',

@@ -3,13 +3,15 @@
 import type { Dispatch } from '../../protocol/call.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
+import type { Discovery } from '../../protocol/services.js';
 import type { HttpLinkOptions } from '../../transports/http/client/link.js';
 import type { HeaderValues } from '../../transports/http/client/options.js';
 import type { ServerProcess } from '../../transports/stdio/client/spawn.js';
 
 /**
  * Anything that `connect` takes: a URL, the path of a script or of a `.json` config, a process to start, an address with
- * headers, a server in the same process, a config of several servers, or an array of targets to try in order.
+ * headers, a server in the same process, the name of a service, a config of several servers, or an array of targets to try in
+ * order.
  */
 export type Target =
   | string
@@ -18,6 +20,7 @@ export type Target =
   | Address
   | ServerObject
   | Dispatch
+  | ServiceTarget
   | McpConfig
   | readonly Target[];
 
@@ -27,6 +30,14 @@ export interface Address {
   readonly url: string | URL;
   /** Headers for every request; they replace those of the same name in the options. */
   readonly headers?: HeaderValues;
+}
+
+/** A server that is found by its name. */
+export interface ServiceTarget {
+  /** The name of the service. */
+  readonly service: string;
+  /** Finds the service. Default: the servers that were registered in this process, then NATS at `MCP_CLUSTER_URL`. */
+  readonly discovery?: Discovery;
 }
 
 /** A server in the same process. */
@@ -42,13 +53,15 @@ export type ResolvedTarget =
   /** A path, or a `file:` URL. */
   | { readonly kind: 'script' | 'config-file'; readonly path: string }
   | { readonly kind: 'in-process'; readonly dispatch: Dispatch }
+  /** A service, or the URL of NATS with the name of one. */
+  | { readonly kind: 'service'; readonly target: ServiceTarget | string }
   | { readonly kind: 'config'; readonly config: McpConfig }
   | { readonly kind: 'list'; readonly targets: readonly Target[] };
 
 /** A target that a link can be opened to. */
 export type OpenableTarget = Extract<
   ResolvedTarget,
-  { kind: 'http' | 'websocket' | 'process' | 'in-process' }
+  { kind: 'http' | 'websocket' | 'process' | 'in-process' | 'service' }
 >;
 
 /** Finds out the kind of a target from its value alone, without opening or reading anything. */
@@ -60,12 +73,13 @@ export function resolveTarget(target: Target): ResolvedTarget {
   if (typeof target !== 'object' || target === null) throw notTarget(`${String(target)} is not a target.`);
   if ('dispatch' in target) return { kind: 'in-process', dispatch: target.dispatch };
   if ('command' in target) return { kind: 'process', server: target };
+  if ('service' in target) return { kind: 'service', target };
   if ('mcpServers' in target) return { kind: 'config', config: target };
   if ('url' in target) return resolveUrl(target.url, target.headers);
   throw notTarget('That object is not a target.');
 }
 
-const URL_SCHEME = /^(?:https?|wss?|file):/i;
+const URL_SCHEME = /^(?:https?|wss?|file|nats|tls):/i;
 const SCRIPT = /\.[cm]?[jt]s$|\.py$/i;
 /** An address whose scheme was left out: a host with a port, or a host name with a dot and a path. */
 const NO_SCHEME =
@@ -94,6 +108,8 @@ function rejectWithoutScheme(text: string): void {
 }
 
 function resolveUrl(value: string | URL, headers?: HeaderValues): ResolvedTarget {
+  // A URL of NATS may have several hosts.
+  if (/^(?:nats|tls):/i.test(String(value))) return { kind: 'service', target: String(value) };
   const url = parseUrl(value);
   if (/^https?:$/.test(url.protocol)) return { kind: 'http', url, headers };
   if (/^wss?:$/.test(url.protocol)) return { kind: 'websocket', url, headers };
@@ -116,7 +132,7 @@ function parseUrl(url: string | URL): URL {
 function notTarget(why: string): McpError {
   return new McpError(
     'invalid_request',
-    `${why} A target is a URL (https://, wss://), { command, args }, a script (.js, .ts, .py), an mcpServers config or its .json file, a server object, or an array of those.`,
+    `${why} A target is a URL (https://, wss://, nats://), { command, args }, a script (.js, .ts, .py), an mcpServers config or its .json file, a server object, or an array of those.`,
   );
 }
 

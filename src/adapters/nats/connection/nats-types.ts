@@ -2,7 +2,8 @@
 
 /** The headers of a message. */
 export interface NatsHeaders {
-  get(name: string): string;
+  /** Reads a header, by its exact name or by any spelling of it. */
+  get(name: string, match?: 'exact' | 'insensitive'): string;
   set(name: string, value: string): void;
   has(name: string): boolean;
   /** The status of a message that the server itself sent, such as 503; 0 for others. */

@@ -55,7 +55,7 @@ describe('the kind of a target', () => {
     const error = errorOf(() => resolveTarget(target as Target));
     expect(error).toMatchObject({ code: 'invalid_request' });
     expect(error.message).toContain(words);
-    expect(error.message).toContain('A target is a URL (https://, wss://), { command, args }');
+    expect(error.message).toContain('A target is a URL (https://, wss://, nats://), { command, args }');
   });
 });
 

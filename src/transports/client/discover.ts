@@ -7,7 +7,7 @@ import { withPeer } from '../../protocol/meta.js';
 import type { Discovered } from '../../protocol/model/model.js';
 import { modernRevisions, mutual } from '../../protocol/tables/features.js';
 import { newestRevision, type Revision } from '../../protocol/tables/revisions.js';
-import type { Exchange } from '../../transports/client/exchange.js';
+import type { Exchange } from './exchange.js';
 
 /** A modern server's description of itself, and the revision that both sides speak. */
 export interface DiscoveredServer {

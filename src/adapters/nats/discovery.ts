@@ -1,0 +1,154 @@
+// Finds services over NATS and connects to them.
+
+import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { checkCounts } from '../../protocol/checks/number-options.js';
+import type { OpenLink } from '../../protocol/link.js';
+import type { Discovery, RegisteredService, ServiceInstance } from '../../protocol/services.js';
+import { discover } from '../../transports/client/discover.js';
+import { exchangeLink } from '../../transports/client/exchange-link.js';
+import { natsExchange } from './client/exchange.js';
+import { findInstances } from './client/find-instances.js';
+import type { NatsExchangeParts } from './client/open-request.js';
+import { loadTransport } from './connection/load.js';
+import { NatsSource } from './connection/open.js';
+import { connectionKeys, type NatsConnectionOptions, readNatsUrl } from './connection/options.js';
+import { checkPrefix } from './connection/subjects.js';
+import { KEEP_ALIVE_MS, MAX_MESSAGE_BYTES } from './link/parts.js';
+import { LINK_PREFIX, linkSubjects } from './link/subjects.js';
+import type { NatsServiceOptions } from './server/options.js';
+import { startService } from './server/serve.js';
+
+/** The options of `natsDiscovery`. */
+export interface NatsDiscoveryOptions extends NatsConnectionOptions {
+  /** The beginning of the subjects of services. Servers need the same. Default: `mcp`. */
+  readonly prefix?: string;
+  /** The time that `list` waits for answers, and `find` at most. Default: 500 ms. */
+  readonly waitMs?: number;
+  /**
+   * The time between two signs of life while calls are open. Servers need the same. An instance that was killed is noticed after
+   * one, an instance that was stopped after three. Default: 2 s.
+   */
+  readonly keepAliveMs?: number;
+  /** The largest message that is sent or read, in bytes. Default: 16 MB. */
+  readonly maxMessageBytes?: number;
+  /** The headers of every request, for the server's `auth`. */
+  readonly headers?: NatsExchangeParts['headers'];
+}
+
+const optionKeys: KeysOf<NatsDiscoveryOptions> = {
+  ...connectionKeys,
+  prefix: true,
+  waitMs: true,
+  keepAliveMs: true,
+  maxMessageBytes: true,
+  headers: true,
+};
+
+/**
+ * Finds services over NATS, for `connect({ service: 'name', discovery })`. All links share one connection.
+ * @example
+ * ```ts
+ * const discovery = natsDiscovery({ url: 'nats://localhost:4222' });
+ * const names = (await discovery.list()).map(({ name }) => name);
+ * await using client = await connect({ service: 'weather', discovery });
+ * ```
+ */
+export function natsDiscovery(options: NatsDiscoveryOptions = {}): Discovery {
+  checkOptions('natsDiscovery', options, optionKeys);
+  const { prefix = LINK_PREFIX, waitMs = 500, headers } = options;
+  const { keepAliveMs = KEEP_ALIVE_MS, maxMessageBytes = MAX_MESSAGE_BYTES } = options;
+  checkCounts('natsDiscovery', { waitMs, keepAliveMs, maxMessageBytes });
+  checkPrefix(prefix);
+  const source = new NatsSource(options, 'fullmcp discovery');
+  const registered = new Set<RegisteredService>();
+
+  async function ask(name: string | undefined): Promise<readonly ServiceInstance[]> {
+    const { createInbox } = loadTransport();
+    return findInstances(await source.get(), {
+      inbox: createInbox(),
+      waitMs,
+      isOneEnough: name !== undefined,
+      ...(name !== undefined && { name }),
+    });
+  }
+
+  function open(name: string): OpenLink {
+    const subjects = linkSubjects(name, prefix);
+    return async function openOverNats(events, open) {
+      const client = await source.get();
+      const { createInbox, headers: newHeaders } = loadTransport();
+      const exchange = natsExchange({
+        client,
+        subjects,
+        inbox: createInbox(),
+        newHeaders,
+        headers,
+        maxMessageBytes,
+        keepAliveMs,
+      });
+      let isOpen = false;
+      exchange.listen({
+        // A server of this era sends no requests, and every notification belongs to a request.
+        request: () => Promise.reject(new Error('Not a method of a client')),
+        notification: () => undefined,
+        problem: events.problem,
+        closed: (reason) => {
+          if (isOpen) events.lost(reason);
+        },
+      });
+      try {
+        const { revision, discovered } = await discover(exchange, open);
+        isOpen = true;
+        return exchangeLink(exchange, { transport: 'nats', revision, discovered });
+      } catch (error) {
+        await exchange.close();
+        throw error;
+      }
+    };
+  }
+
+  return {
+    async register(server, { service } = {}) {
+      const own: NatsServiceOptions = {
+        prefix,
+        keepAliveMs,
+        maxMessageBytes,
+        ...(service !== undefined && { service }),
+      };
+      const serving = await startService(server, source, own);
+      registered.add(serving);
+      const close = async (): Promise<void> => {
+        registered.delete(serving);
+        await serving.close();
+      };
+      return { ...serving, close, [Symbol.asyncDispose]: close };
+    },
+    list: () => ask(undefined),
+    async find(name) {
+      const [first] = await ask(name);
+      return first;
+    },
+    open,
+    async close() {
+      await Promise.all([...registered].map((serving) => serving.close()));
+      await source.close();
+    },
+  };
+}
+
+/** The service that a URL names, and a discovery with a connection of its own. */
+export function natsTarget(
+  url: string,
+  {
+    headers,
+    maxMessageBytes,
+  }: { headers?: NatsDiscoveryOptions['headers']; maxMessageBytes?: number | undefined },
+): { readonly service: string; readonly discovery: Discovery } {
+  const { path } = readNatsUrl(url);
+  const discovery = natsDiscovery({
+    url,
+    ...(headers !== undefined && { headers }),
+    ...(maxMessageBytes !== undefined && { maxMessageBytes }),
+  });
+  return { service: path, discovery };
+}

@@ -1,0 +1,34 @@
+// A timer that notices when the process itself was stopped.
+
+import { unref } from '../../../async/unref.js';
+
+/** Calls `beat` at intervals while it is needed. */
+export class Pulse {
+  readonly #ms: number;
+  readonly #beat: (wasStopped: boolean) => void;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #lastAt = 0;
+
+  /** `beat` is told whether this process did not run for a while: then the silence of a peer says nothing. */
+  constructor(ms: number, beat: (wasStopped: boolean) => void) {
+    this.#ms = ms;
+    this.#beat = beat;
+  }
+
+  start(): void {
+    if (this.#timer !== undefined) return;
+    this.#lastAt = performance.now();
+    this.#timer = setInterval(() => {
+      const now = performance.now();
+      const wasStopped = now - this.#lastAt > 1.5 * this.#ms + 500;
+      this.#lastAt = now;
+      this.#beat(wasStopped);
+    }, this.#ms);
+    unref(this.#timer);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,135 @@
+// Serves a server as a NATS service.
+
+import { hostname } from 'node:os';
+import process from 'node:process';
+import { settlesWithin } from '../../../async/deadline.js';
+import { checkOptions } from '../../../protocol/checks/known-keys.js';
+import { checkCounts, timerMs } from '../../../protocol/checks/number-options.js';
+import type { DiscoverableServer, RegisteredService } from '../../../protocol/services.js';
+import { toolNames } from '../../../transports/memory/discovery.js';
+import { loadTransport } from '../connection/load.js';
+import { NatsSource } from '../connection/open.js';
+import { isServiceName } from '../connection/subjects.js';
+import { KEEP_ALIVE_MS, MAX_MESSAGE_BYTES } from '../link/parts.js';
+import { linkSubjects } from '../link/subjects.js';
+import { answerMicro } from './micro.js';
+import { type NatsServiceOptions, type ServeNatsOptions, serveKeys } from './options.js';
+import { RequestStats } from './request-stats.js';
+import { replySender } from './send-reply.js';
+import { NatsService } from './service.js';
+
+/** A server as `serveNats` takes it: one that `createServer` returns, or anything that answers calls. */
+export interface NatsServable extends DiscoverableServer {
+  readonly start?: () => Promise<void>;
+  readonly provideSecret?: (secret: string) => void;
+  readonly logger?: (level: 'warning', message: string, detail?: unknown) => void;
+}
+
+/**
+ * Serves a server over NATS. Any number of processes may serve one name: each request goes to one of them. Resolves when
+ * requests arrive. Closing it does not close the server.
+ * @example
+ * ```ts
+ * const serving = await serveNats(server, { url: 'nats://localhost:4222' });
+ * process.once('SIGTERM', () => serving.close());
+ * ```
+ */
+export async function serveNats(
+  server: NatsServable,
+  options: ServeNatsOptions = {},
+): Promise<RegisteredService> {
+  checkOptions('serveNats', options, serveKeys);
+  const source = new NatsSource(options, `fullmcp service ${options.service ?? server.info.name}`);
+  try {
+    const serving = await startService(server, source, options);
+    const close = async (): Promise<void> => {
+      await serving.close();
+      await source.close();
+    };
+    return { ...serving, close, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
+}
+
+/** Serves a server over a connection that others may use, too. */
+export async function startService(
+  server: NatsServable,
+  source: NatsSource,
+  options: NatsServiceOptions,
+): Promise<RegisteredService> {
+  const { service = defaultName(server), prefix, auth, maxOpenCalls = 1000 } = options;
+  const { maxMessageBytes = MAX_MESSAGE_BYTES, keepAliveMs = KEEP_ALIVE_MS, drainMs = 5000 } = options;
+  checkCounts('serveNats', { maxOpenCalls, maxMessageBytes, keepAliveMs });
+  timerMs('drainMs', drainMs);
+  const subjects = linkSubjects(service, prefix);
+  const secret = process.env['MCP_SECRET'];
+  if (secret) server.provideSecret?.(secret);
+  await server.start?.();
+  const client = await source.get();
+  const { headers: newHeaders } = loadTransport();
+  const id = newId();
+  const stats = new RequestStats();
+  const onProblem = (message: string, error: unknown): void => server.logger?.('warning', message, error);
+  const send = replySender({ client, newHeaders, maxMessageBytes, onProblem });
+  const { dispatch, info } = server;
+  const instance = new NatsService({
+    client,
+    id,
+    subjects,
+    newHeaders,
+    dispatch,
+    send,
+    stats,
+    auth,
+    maxOpenCalls,
+    maxMessageBytes,
+    keepAliveMs,
+  });
+  instance.start();
+  const micro = answerMicro({
+    client,
+    id,
+    subjects,
+    version: info.version,
+    title: info.title,
+    description: info.description ?? '',
+    node: `${hostname()}:${process.pid}`,
+    startedAt: new Date().toISOString(),
+    stats,
+    tools: () => toolNames(server),
+  });
+
+  let closing: Promise<void> | undefined;
+  function close(): Promise<void> {
+    closing ??= (async () => {
+      for (const subscription of micro) subscription.unsubscribe();
+      await instance.close(drainMs);
+      await settlesWithin(client.flush(), client.timeoutMs);
+    })();
+    return closing;
+  }
+
+  const what = `The service "${service}" could not be started`;
+  try {
+    await client.persist(what, () => client.flush());
+    if (instance.refusal !== undefined) throw client.failure(what, instance.refusal);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { service, id, close, [Symbol.asyncDispose]: close };
+}
+
+function defaultName({ info: { name } }: DiscoverableServer): string {
+  if (isServiceName(name)) return name;
+  throw new TypeError(
+    `The server's name ${JSON.stringify(name)} cannot be the name of a NATS service. Pass another in the option \`service\`: up to 64 letters, digits, "_" and "-".`,
+  );
+}
+
+/** A random id that fits into a subject. */
+function newId(): string {
+  return crypto.randomUUID().replaceAll('-', '');
+}
