@@ -105,11 +105,14 @@ export type { Definers } from './server/define-with.js';
 export type { ErrorAnswer, OnError } from './server/results/map-error.js';
 export { ToolError } from './server/results/tool-error.js';
 export type { ToolResult } from './server/results/tool-result.js';
-export type { Bus, BusMessage, Changed } from './server/state/bus.js';
+export type { Announcement, Changed } from './server/state/changes.js';
 export type { IdempotencyOptions } from './server/state/idempotency.js';
 export type { Lifespan } from './server/state/lifespan.js';
 export type { Logger } from './server/state/log.js';
-export { type MemoryStoreOptions, memoryStore, type Store } from './server/state/store.js';
+export { type Bus, type BusListener, memoryBus } from './state/bus.js';
+export type { Cluster } from './state/cluster.js';
+export { type MemoryStoreOptions, memoryStore } from './state/memory-store.js';
+export type { Change, ClaimOptions, Entry, Item, Lease, Store, Version, Written } from './state/store.js';
 export type { StoreLimits } from './state/store-shares.js';
 export {
   type FindServiceOptions,

@@ -1,5 +1,5 @@
 // The entry `fullmcp/lmdb`: a store on disk.
 
 export { type LmdbStoreOptions, lmdbStore } from './adapters/lmdb/store.js';
-export type { Store } from './server/state/store.js';
+export type { Store } from './state/store.js';
 export type { StoreLimits } from './state/store-shares.js';

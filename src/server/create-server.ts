@@ -6,6 +6,9 @@ import { type Dispatch, withPrint } from '../protocol/call.js';
 import { SERVER_INFO } from '../protocol/meta.js';
 import type { Implementation } from '../protocol/model/model.js';
 import type { SchemaLike } from '../schema/schema.js';
+import type { Cluster, SharedState } from '../state/cluster.js';
+import type { Store } from '../state/store.js';
+import { Topic } from '../state/topic.js';
 import { createSeal, type SealOptions } from './asking/sealed-state.js';
 import { compileDefinition, compileDefinitions, DefinitionError } from './catalog/compile.js';
 import { type Registration, Registry } from './catalog/registry.js';
@@ -21,11 +24,12 @@ import type { TaskHost, TaskPluginParts } from './handle/task-host.js';
 import { mapErrors } from './results/map-error.js';
 import { completeAs } from './results/results.js';
 import { toolOutcomes } from './results/tool-outcomes.js';
-import { type Changed, changedOver } from './state/bus.js';
+import { type Announcement, type Changed, changedOver, type TaskAnnouncement } from './state/changes.js';
+import type { OutcomeAnnouncement } from './state/end-watch.js';
 import { runOnce } from './state/idempotency.js';
 import { LifespanRun } from './state/lifespan.js';
 import { type Logger, logToConsole } from './state/log.js';
-import { memoryStore, type Store } from './state/store.js';
+import { ServerState } from './state/shared.js';
 
 /** A server. It is built once and serves any number of clients, revisions and transports at the same time. */
 export interface CoreServer<State = unknown, User = unknown, T = unknown> extends AsyncDisposable {
@@ -59,8 +63,15 @@ export interface CoreServer<State = unknown, User = unknown, T = unknown> extend
     options: PromptOptions<Args, State, User>,
     run: PromptHandler<Args, State, User>,
   ) => Registration;
-  /** Sets the secret if the options have none; `serve` and `serveStdio` call it with `MCP_SECRET`. */
+  /**
+   * Sets the secret if the options have none; `serve` and `serveStdio` call it with `MCP_SECRET`. In an array, the first secret
+   * encrypts and all of them decrypt.
+   */
   readonly provideSecret: (secret: string | readonly string[]) => void;
+  /** Sets the cluster if the options have none; `serve` calls it with the engine at `MCP_CLUSTER_URL`. */
+  readonly provideCluster: (cluster: Cluster) => void;
+  /** The store, the bus and the event log that the transports of this server use, too. */
+  readonly shared: SharedState;
   /** Runs the lifespan and resumes unfinished tasks now, instead of with the first call. */
   readonly start: () => Promise<void>;
   /**
@@ -91,7 +102,7 @@ export function createServer<State, User, T>(
     throw new DefinitionError([
       'createServer needs an object: createServer({ name, version, tools: { … } })',
     ]);
-  const { logger, timeoutMs, idempotency, store = memoryStore() } = options;
+  const { logger, timeoutMs, idempotency } = options;
   // A logger that is not a function is reported later, with the other mistakes.
   const log = typeof logger === 'function' ? logger : logToConsole;
   const mapError = mapErrors(options.onError, log);
@@ -102,12 +113,20 @@ export function createServer<State, User, T>(
   const defaults = { timeoutMs, idempotency, log, mapError, outcomes: toolOutcomes(complete) };
   const compiled = compileDefinitions(options as object, defaults);
   const info = serverInfo(options);
-  const registry = new Registry(info, options, compiled, complete);
+  const { cluster, store: ownStore, bus } = options;
+  const shared = new ServerState({ name: info.name, cluster, store: ownStore, bus, log });
+  const { store } = shared;
+  const topics = {
+    changes: topic<Announcement>('changes'),
+    tasks: topic<TaskAnnouncement>('tasks'),
+    outcomes: topic<OutcomeAnnouncement>('outcomes'),
+  };
+  const registry = new Registry(info, options, { compiled, complete, changes: topics.changes });
   const lifespan = new LifespanRun(options.lifespan);
   const changed = changedOver((change) => registry.publish(change));
   const seal = createSeal(sealOptions(options, { log, store }));
   const hasUser = options.user !== undefined;
-  const once = runOnce({ name: info.name, store, log, hasUser });
+  const once = runOnce({ name: info.name, store, outcomes: topics.outcomes, log, hasUser });
   const { methods, tasks } = methodTable({
     registry,
     seal,
@@ -117,13 +136,14 @@ export function createServer<State, User, T>(
     user: options.user as never,
     methods: compiled.methods,
     runOnce: once,
+    taskChanges: topics.tasks,
     tasks:
       plugins.tasks &&
       ((restartTask) =>
         plugins.tasks?.({
           store,
           complete: registry.complete,
-          publish: (change) => registry.bus.publish(change),
+          changes: topics.tasks,
           log,
           workOf: restartTask,
           limits: options.tasks ?? {},
@@ -138,8 +158,17 @@ export function createServer<State, User, T>(
     try {
       await lifespan.close();
     } finally {
-      await store.close();
+      for (const each of Object.values(topics)) each.close();
+      await shared.close();
     }
+  }
+
+  function topic<Message extends object>(name: string): Topic<Message> {
+    return new Topic({
+      name,
+      bus: shared.bus,
+      onFailure: (error) => log('warning', `The bus could not carry announcements of ${name}`, error),
+    });
   }
 
   return {
@@ -160,7 +189,11 @@ export function createServer<State, User, T>(
       return registry.add('prompts', name, compileDefinition('prompt', name, definition, defaults));
     },
     provideSecret: seal.provide,
+    provideCluster: (provided) => shared.provide(provided),
+    shared,
     async start() {
+      await shared.start();
+      await topics.changes.ready();
       await lifespan.start();
       await tasks?.resume();
     },

@@ -5,8 +5,16 @@ import { digestOf } from './canonical.js';
 
 /** The total of a group of entries. */
 interface Amount {
-  entries: number;
-  bytes: number;
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+/** Where the totals are kept: in memory, or where all processes see them. */
+interface Amounts {
+  get(group: string): Amount | undefined;
+  set(group: string, amount: Amount): unknown;
+  delete(group: string): unknown;
+  clear?(): void;
 }
 
 /** The limits of a store. An entry that would exceed one of them is rejected. */
@@ -30,16 +38,24 @@ export interface StoreLimits {
   readonly callerShare?: number;
 }
 
+// The group of all entries. No kind and no caller has this name: a kind has at least one character, and no colon.
+const ALL = ':';
+const NOTHING: Amount = { entries: 0, bytes: 0 };
+
 /**
  * Counts the use of a store by the form of its keys: `kind:rest`, or `kind:caller:rest` for entries of a caller. No kind and no
  * caller can use up the room that the others need.
  */
 export class StoreShares {
   readonly #limits: Required<StoreLimits>;
-  readonly #all: Amount = { entries: 0, bytes: 0 };
-  readonly #groups = new Map<string, Amount>();
+  readonly #amounts: Amounts;
 
-  constructor(limits: StoreLimits, defaults: { readonly maxEntries: number; readonly maxBytes: number }) {
+  constructor(
+    limits: StoreLimits,
+    defaults: { readonly maxEntries: number; readonly maxBytes: number },
+    amounts: Amounts = new Map<string, Amount>(),
+  ) {
+    this.#amounts = amounts;
     const { maxEntries = defaults.maxEntries, maxBytes = defaults.maxBytes } = limits;
     const { kindShare = 0.5, callerShare = 0.1 } = limits;
     for (const [name, share] of Object.entries({ kindShare, callerShare }))
@@ -70,42 +86,35 @@ export class StoreShares {
   #problem(key: string, entries: number, bytes: number): string | undefined {
     const { maxEntries, maxBytes, kindShare, callerShare } = this.#limits;
     const [kind, caller] = groupsOf(key);
-    const exceeded = (amount: Amount | undefined, share: number): 'entries' | 'bytes' | undefined => {
-      const used = amount ?? { entries: 0, bytes: 0 };
+    const exceeded = (group: string, share: number): 'entries' | 'bytes' | undefined => {
+      const used = this.#amounts.get(group) ?? NOTHING;
       if (entries > 0 && used.entries + entries > atLeastOne(maxEntries, share)) return 'entries';
       return bytes > 0 && used.bytes + bytes > Math.floor(maxBytes * share) ? 'bytes' : undefined;
     };
-    const all = exceeded(this.#all, 1);
+    const all = exceeded(ALL, 1);
     if (all === 'entries') return `The store is full: it has ${maxEntries} entries. Raise its maxEntries.`;
     if (all === 'bytes') return `The store is full: it may have ${maxBytes} bytes. Raise its maxBytes.`;
-    if (kind !== undefined && exceeded(this.#groups.get(kind), kindShare) !== undefined)
+    if (kind !== undefined && exceeded(kind, kindShare) !== undefined)
       return `The store is full for "${kind}": a kind of entries may have ${percent(kindShare)} of maxEntries and maxBytes. Raise one of these, or kindShare.`;
-    if (caller !== undefined && exceeded(this.#groups.get(caller), callerShare) !== undefined)
+    if (caller !== undefined && exceeded(caller, callerShare) !== undefined)
       return `The store is full for one caller: a caller's entries of a kind may have ${percent(callerShare)} of maxEntries and maxBytes. Raise one of these, or callerShare.`;
     return undefined;
   }
 
   /** Counts entries and bytes, without a limit. Returns a function that reverts the count. */
   add(key: string, entries: number, bytes: number): () => void {
-    grow(this.#all, entries, bytes);
-    for (const group of groupsOf(key)) {
-      const amount = this.#groups.get(group) ?? { entries: 0, bytes: 0 };
-      grow(amount, entries, bytes);
-      if (amount.entries === 0) this.#groups.delete(group);
-      else this.#groups.set(group, amount);
+    for (const group of [ALL, ...groupsOf(key)]) {
+      const before = this.#amounts.get(group) ?? NOTHING;
+      const amount = { entries: before.entries + entries, bytes: before.bytes + bytes };
+      if (amount.entries === 0) this.#amounts.delete(group);
+      else this.#amounts.set(group, amount);
     }
     return () => void this.add(key, -entries, -bytes);
   }
 
   clear(): void {
-    grow(this.#all, -this.#all.entries, -this.#all.bytes);
-    this.#groups.clear();
+    this.#amounts.clear?.();
   }
-}
-
-function grow(amount: Amount, entries: number, bytes: number): void {
-  amount.entries += entries;
-  amount.bytes += bytes;
 }
 
 // The kind and, if the key has a second part, the kind with the caller.
@@ -130,7 +139,7 @@ export function bytesOf(text: string): number {
   return /[\u0100-\uffff]/.test(text) ? text.length * 2 : text.length;
 }
 
-/** The part of a key that identifies a caller: a digest of fixed length, without colons, which hides the name. */
-export async function callerPart(principal: string): Promise<string> {
-  return encodeBase64Url((await digestOf(principal)).subarray(0, 16));
+/** The group of a caller's keys: a digest of fixed length, which hides the caller's name. */
+export async function callerGroup(server: string, principal: string): Promise<string> {
+  return encodeBase64Url((await digestOf(JSON.stringify([server, principal]))).subarray(0, 16));
 }

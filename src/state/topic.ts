@@ -63,11 +63,12 @@ export class Topic<Message extends object = JsonObject> {
   }
 
   /**
-   * Subscribes to the bus. Undefined if that is done; otherwise a promise that resolves when it is done or has failed. After a
-   * failure it is tried again, and then a gap is reported.
+   * Subscribes to the bus. Undefined if that is done, or has failed and is tried again later; otherwise a promise that resolves
+   * when it is done or has failed. When it succeeds after a failure, a gap is reported.
    */
   ready(): Promise<void> | undefined {
-    if (this.#isSubscribed || this.#isClosed || this.#parts.bus() === undefined) return undefined;
+    if (this.#isSubscribed || this.#isClosed || this.#timer !== undefined) return undefined;
+    if (this.#parts.bus() === undefined) return undefined;
     this.#subscribing ??= this.#subscribe();
     return this.#subscribing;
   }
@@ -94,7 +95,13 @@ export class Topic<Message extends object = JsonObject> {
       if (this.#failures++ === 0) onFailure(error);
       this.#subscribing = undefined;
       if (this.#isClosed) return;
-      this.#timer = setTimeout(() => void this.ready(), backoff(this.#failures - 1, RETRY));
+      this.#timer = setTimeout(
+        () => {
+          this.#timer = undefined;
+          void this.ready();
+        },
+        backoff(this.#failures - 1, RETRY),
+      );
       unref(this.#timer);
     }
   }

@@ -1,9 +1,27 @@
 import type { Store, StoreLimits } from 'fullmcp';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
+function set(store: Store, key: string, value: Record<string, unknown>, ttlMs?: number): Promise<unknown> {
+  return store.write([{ do: 'put', key, value, ...(ttlMs !== undefined && { ttlMs }) }]);
+}
+
+function add(store: Store, key: string, value: Record<string, unknown>, ttlMs?: number): Promise<unknown> {
+  return store.write([{ do: 'put', key, value, if: 'absent', ...(ttlMs !== undefined && { ttlMs }) }]);
+}
+
+function remove(store: Store, key: string): Promise<unknown> {
+  return store.write([{ do: 'delete', key }]);
+}
+
+async function readValue(store: Store, key: string): Promise<unknown> {
+  return (await store.get(key))?.value;
+}
+
 /** The promises of a store's limits, wherever it stores its entries. */
 export function storeLimitsContract(name: string, createStore: (limits: StoreLimits) => Store): void {
   describe(`the limits of a store ${name}`, () => {
+    // Kinds and callers may have all of the store.
+    const undivided = { kindShare: 1, callerShare: 1 };
     const stores: Store[] = [];
     const create = (limits: StoreLimits): Store => {
       const store = createStore(limits);
@@ -17,76 +35,76 @@ export function storeLimitsContract(name: string, createStore: (limits: StoreLim
     });
 
     it('reject an entry beyond the maximum count, and keep the existing entries', async () => {
-      const store = create({ maxEntries: 2 });
-      await store.set('a', { n: 1 });
-      await store.set('b', { n: 1 });
+      const store = create({ ...undivided, maxEntries: 2 });
+      await set(store, 'x:a', { n: 1 });
+      await set(store, 'x:b', { n: 1 });
       const full = 'The store is full: it has 2 entries. Raise its maxEntries.';
-      await expect(store.set('c', { n: 1 })).rejects.toThrow(full);
-      await expect(store.add('c', { n: 1 })).rejects.toThrow(full);
-      await store.set('a', { n: 2 });
-      expect(await store.get('a')).toEqual({ n: 2 });
-      await store.delete('b');
-      await store.set('c', { n: 1 });
+      await expect(set(store, 'x:c', { n: 1 })).rejects.toThrow(full);
+      await expect(add(store, 'x:c', { n: 1 })).rejects.toThrow(full);
+      await set(store, 'x:a', { n: 2 });
+      expect(await readValue(store, 'x:a')).toEqual({ n: 2 });
+      await remove(store, 'x:b');
+      await set(store, 'x:c', { n: 1 });
     });
 
     it('reject a value beyond the maximum size, and keep the existing entries', async () => {
-      const store = create({ maxBytes: 100 });
-      await store.set('a', { text: 'x'.repeat(50) });
+      const store = create({ ...undivided, maxBytes: 100 });
+      await set(store, 'x:a', { text: 'x'.repeat(50) });
       const full = 'The store is full: it may have 100 bytes. Raise its maxBytes.';
-      await expect(store.set('b', { text: 'x'.repeat(50) })).rejects.toThrow(full);
-      await expect(store.set('a', { text: 'x'.repeat(100) })).rejects.toThrow(full);
-      expect(await store.get('a')).toEqual({ text: 'x'.repeat(50) });
+      await expect(set(store, 'x:b', { text: 'x'.repeat(50) })).rejects.toThrow(full);
+      await expect(set(store, 'x:a', { text: 'x'.repeat(100) })).rejects.toThrow(full);
+      expect(await readValue(store, 'x:a')).toEqual({ text: 'x'.repeat(50) });
       // Overwritten and deleted entries make room.
-      for (let round = 0; round < 5; round++) await store.set('a', { text: 'y'.repeat(80) });
-      await store.delete('a');
-      await store.delete('a');
-      await store.set('b', { text: 'x'.repeat(80) });
-      await expect(store.set('c', { text: '' })).rejects.toThrow(full);
+      for (let round = 0; round < 5; round++) await set(store, 'x:a', { text: 'y'.repeat(80) });
+      await remove(store, 'x:a');
+      await remove(store, 'x:a');
+      await set(store, 'x:b', { text: 'x'.repeat(80) });
+      await expect(set(store, 'x:c', { text: '' })).rejects.toThrow(full);
     });
 
     it('count bytes as they are stored, not characters', async () => {
-      const store = create({ maxBytes: 1000 });
-      await expect(store.set('a', { text: '漢'.repeat(600) })).rejects.toThrow('it may have 1000 bytes');
-      await store.set('a', { text: '漢'.repeat(400) });
-      await store.delete('a');
-      await store.set('a', { text: 'é'.repeat(900) });
+      const store = create({ ...undivided, maxBytes: 1000 });
+      await expect(set(store, 'x:a', { text: '漢'.repeat(600) })).rejects.toThrow('it may have 1000 bytes');
+      await set(store, 'x:a', { text: '漢'.repeat(400) });
+      await remove(store, 'x:a');
+      await set(store, 'x:a', { text: 'é'.repeat(900) });
     });
 
     it('leave room for other kinds when one kind takes all it can get', async () => {
       const store = create({ maxEntries: 10, maxBytes: 10_000 });
-      for (let n = 0; n < 5; n++) await store.set(`task:${n}`, { n });
+      for (let n = 0; n < 5; n++) await set(store, `task:${n}`, { n });
       const full =
         'The store is full for "task": a kind of entries may have 50 % of maxEntries and maxBytes.';
-      await expect(store.set('task:5', { n: 5 })).rejects.toThrow(full);
-      await store.set('task:4', { n: 40 });
-      await store.set('used:1', { n: 1 });
-      await expect(store.set('outcome:1', { text: 'x'.repeat(6000) })).rejects.toThrow('"outcome"');
-      await store.set('outcome:1', { text: 'x'.repeat(4000) });
-      await store.delete('task:0');
-      await store.set('task:5', { n: 5 });
+      await expect(set(store, 'task:5', { n: 5 })).rejects.toThrow(full);
+      await set(store, 'task:4', { n: 40 });
+      await set(store, 'used:1', { n: 1 });
+      await expect(set(store, 'outcome:1', { text: 'x'.repeat(6000) })).rejects.toThrow('"outcome"');
+      await set(store, 'outcome:1', { text: 'x'.repeat(4000) });
+      await remove(store, 'task:0');
+      await set(store, 'task:5', { n: 5 });
     });
 
     it('leave room for other callers when one caller takes all it can get', async () => {
       const store = create({ maxEntries: 20, maxBytes: 10_000 });
       const full = "The store is full for one caller: a caller's entries of a kind may have 10 %";
-      await store.add('outcome:ann:1', { n: 1 });
-      await store.add('outcome:ann:2', { n: 1 });
-      await expect(store.add('outcome:ann:3', { n: 1 })).rejects.toThrow(full);
-      for (const caller of ['bob', 'eve']) await store.add(`outcome:${caller}:1`, { n: 1 });
-      await expect(store.set('outcome:bob:1', { text: 'x'.repeat(1000) })).rejects.toThrow(full);
-      expect(await store.get('outcome:bob:1')).toEqual({ n: 1 });
-      await store.add('used:ann:1', { n: 1 });
-      await store.delete('outcome:ann:1');
-      await store.add('outcome:ann:3', { n: 1 });
+      await add(store, 'outcome:ann:1', { n: 1 });
+      await add(store, 'outcome:ann:2', { n: 1 });
+      await expect(add(store, 'outcome:ann:3', { n: 1 })).rejects.toThrow(full);
+      for (const caller of ['bob', 'eve']) await add(store, `outcome:${caller}:1`, { n: 1 });
+      await expect(set(store, 'outcome:bob:1', { text: 'x'.repeat(1000) })).rejects.toThrow(full);
+      expect(await readValue(store, 'outcome:bob:1')).toEqual({ n: 1 });
+      await add(store, 'used:ann:1', { n: 1 });
+      await remove(store, 'outcome:ann:1');
+      await add(store, 'outcome:ann:3', { n: 1 });
     });
 
     it('free the share of entries that expire', async () => {
-      vi.useFakeTimers({ toFake: ['Date'] });
+      vi.useFakeTimers({ toFake: ['Date', 'performance'] });
       const store = create({ maxEntries: 10 });
-      await store.add('outcome:ann:1', { n: 1 }, Date.now() + 1000);
-      await expect(store.add('outcome:ann:2', { n: 1 })).rejects.toThrow('one caller');
-      vi.setSystemTime(Date.now() + 1001);
-      await store.add('outcome:ann:2', { n: 1 });
+      await add(store, 'outcome:ann:1', { n: 1 }, 1000);
+      await expect(add(store, 'outcome:ann:2', { n: 1 })).rejects.toThrow('one caller');
+      vi.advanceTimersByTime(1001);
+      await add(store, 'outcome:ann:2', { n: 1 });
     });
 
     it.each([0, -1, 1.5, Number.NaN])('reject a share of %d', (share) => {
@@ -99,14 +117,14 @@ export function storeLimitsContract(name: string, createStore: (limits: StoreLim
     });
 
     it('make room by removing expired entries', async () => {
-      vi.useFakeTimers({ toFake: ['Date'] });
-      const store = create({ maxEntries: 2 });
-      await store.set('a', { n: 1 }, Date.now() + 1000);
-      await store.set('b', { n: 1 }, Date.now() + 1000);
-      await expect(store.set('c', { n: 1 })).rejects.toThrow('full');
-      vi.setSystemTime(Date.now() + 1001);
-      await store.set('c', { n: 1 });
-      await store.set('d', { n: 1 });
+      vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+      const store = create({ ...undivided, maxEntries: 2 });
+      await set(store, 'x:a', { n: 1 }, 1000);
+      await set(store, 'x:b', { n: 1 }, 1000);
+      await expect(set(store, 'x:c', { n: 1 })).rejects.toThrow('full');
+      vi.advanceTimersByTime(1001);
+      await set(store, 'x:c', { n: 1 });
+      await set(store, 'x:d', { n: 1 });
     });
   });
 }

@@ -10,6 +10,8 @@ const VERSION = 2;
 // The positions of the fields in a meta page, whose header has 24 bytes.
 const AT = { magic: 24, version: 28, pageSize: 48, freeRoot: 88, mainRoot: 136, lastPage: 144, txn: 152 };
 const META_BYTES = 160;
+// A new file has two pages, each of which has a meta page.
+const MIN_BYTES = 8192;
 const NO_ROOT = 0xffff_ffff_ffff_ffffn;
 
 interface Meta {
@@ -19,25 +21,49 @@ interface Meta {
   readonly txn: bigint;
 }
 
+// Another process may be creating the file, which takes no longer than this.
+const CREATION_TRIES = 20;
+const CREATION_TRY_MS = 25;
+
 /** Throws if opening the data file would crash LMDB. `lmdb` is the path of that package. */
 export function checkDataFile(path: string, lmdb: string): void {
+  for (let tries = 1; ; tries++) {
+    const problem = problemOf(path, lmdb);
+    if (problem === undefined) return;
+    if (!problem.mayBeNew || tries === CREATION_TRIES) throw damaged(path, problem.what);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, CREATION_TRY_MS);
+  }
+}
+
+interface Problem {
+  readonly what: string;
+  readonly mayBeNew: boolean;
+}
+
+function problemOf(path: string, lmdb: string): Problem | undefined {
   let file: number;
   try {
     file = openSync(`${path}/data.mdb`, 'r');
   } catch {
-    return; // A new store, or an error that LMDB itself reports.
+    return undefined; // A new store, or an error that LMDB itself reports.
   }
   try {
-    const { size } = fstatSync(file);
-    if (size === 0) throw damaged(path, 'its data file is empty');
     const meta = newestMeta(file);
-    if (meta === undefined) throw damaged(path, 'its data file is not an LMDB database');
+    // After the meta pages: other processes may write, and the file is extended before a meta page says so.
+    const { size } = fstatSync(file);
+    if (size === 0) return { what: 'its data file is empty', mayBeNew: true };
+    if (meta === undefined)
+      return { what: 'its data file is not an LMDB database', mayBeNew: size < MIN_BYTES };
     const { pageSize, roots, lastPage } = meta;
     const isThere = (page: bigint): boolean => page === NO_ROOT || (Number(page) + 1) * pageSize <= size;
     const expectedBytes = (lastPage + 1) * pageSize;
     // Pages at the end that were never needed are not written, so a file may rightly be short.
     if (expectedBytes > size && !(roots.every(isThere) && canBeRead(path, lmdb)))
-      throw damaged(path, `its data file was cut off: it has ${size} of ${expectedBytes} bytes`);
+      return {
+        what: `its data file was cut off: it has ${size} of ${expectedBytes} bytes`,
+        mayBeNew: false,
+      };
+    return undefined;
   } finally {
     closeSync(file);
   }
@@ -72,8 +98,8 @@ function readMeta(file: number, position: number): Meta | undefined {
 
 const readAll = `
 const { open } = require(process.argv[1]);
-const db = open({ path: process.argv[2], noSubdir: false, readOnly: true, maxDbs: 2 });
-for (const name of ['entries', 'expiries'])
+const db = open({ path: process.argv[2], noSubdir: false, readOnly: true, maxDbs: 16 });
+for (const name of [...db.getKeys()])
   for (const { value } of db.openDB({ name, encoding: 'binary', keyEncoding: 'binary' }).getRange()) value.at(-1);
 `;
 

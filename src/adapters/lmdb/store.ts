@@ -1,8 +1,17 @@
-import type { JsonObject } from '../../jsonrpc/message.js';
+// A store on the disk of one machine, for one process or several.
+
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
-import type { Store } from '../../server/state/store.js';
-import { bytesOf, type StoreLimits, StoreShares } from '../../state/store-shares.js';
-import { Database, type StoredEntry } from './database.js';
+import { checkChanges, MAX_KEY_BYTES } from '../../state/changes.js';
+import type { Change, ClaimOptions, Entry, Item, Lease, Store, Written } from '../../state/store.js';
+import type { StoreLimits } from '../../state/store-shares.js';
+import { StoreShares } from '../../state/store-shares.js';
+import { Database } from './database.js';
+import { readItems } from './lists.js';
+import { claim, mayBeDue, renew } from './queues.js';
+import { sweepSome } from './sweep.js';
+import { isClockBehind, timeOf } from './transaction.js';
+import { pageOfValues, readValue, toEntry } from './values.js';
+import { applyWrite, print } from './write.js';
 
 /** The options of `lmdbStore`. */
 export interface LmdbStoreOptions extends StoreLimits {
@@ -11,6 +20,11 @@ export interface LmdbStoreOptions extends StoreLimits {
    * or not. Default: 60 s.
    */
   readonly sweepIntervalMs?: number;
+  /**
+   * The longest time that a write waits for other processes that have the folder open, and for the disk, in milliseconds. Then it
+   * is rejected. Default: 10 s.
+   */
+  readonly writeTimeoutMs?: number;
 }
 
 const storeKeys = {
@@ -19,141 +33,127 @@ const storeKeys = {
   kindShare: true,
   callerShare: true,
   sweepIntervalMs: true,
+  writeTimeoutMs: true,
 } satisfies KeysOf<LmdbStoreOptions>;
 
-type Undo = (() => void)[];
-
-// LMDB's own limit is 1978 bytes, and after a write that it rejects for its key, the other writes of the transaction are in doubt.
-const MAX_KEY_BYTES = 1024;
-const SWEEP_BATCH = 1000;
+// The largest number of keys in one transaction, which keeps all other processes from writing.
+const BATCH = 200;
 
 /**
  * Opens a store in a folder on this machine, an LMDB database that survives a crash of the process or of the machine. Needs
- * the package `lmdb`. Throws if another server has the folder open.
+ * the package `lmdb`. The processes of one machine can share the folder, if none of them runs in a container of its own.
  */
 export function lmdbStore(path: string, options: LmdbStoreOptions = {}): Store {
   checkOptions('lmdbStore', options, storeKeys);
-  const { sweepIntervalMs = 60_000 } = options;
-  const shares = new StoreShares(options, { maxEntries: 1_000_000, maxBytes: 4 * 1024 ** 3 });
-  const database = new Database(path);
-  for (const { key, value } of database.entries.getRange()) shares.add(key, 1, weightOf(key, value));
-  const timer = setInterval(() => void sweep().catch(() => undefined), sweepIntervalMs).unref();
+  return new LmdbStore(path, options);
+}
 
-  function read(key: string): StoredEntry | undefined {
-    const entry = database.entries.get(key);
-    return entry === undefined || isExpired(entry) ? undefined : entry;
+class LmdbStore implements Store {
+  readonly #database: Database;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(
+    path: string,
+    { sweepIntervalMs = 60_000, writeTimeoutMs = 10_000, ...limits }: LmdbStoreOptions,
+  ) {
+    checkLimits(limits);
+    this.#database = new Database(path, { limits, writeTimeoutMs });
+    this.#timer = setInterval(() => void this.#sweep().catch(() => undefined), sweepIntervalMs).unref();
   }
 
-  /** Writes in a transaction. If it fails, the counts are restored. */
-  async function write<T>(work: (undo: Undo) => T): Promise<T> {
-    const undo: Undo = [];
-    try {
-      return await database.write(() => work(undo));
-    } catch (error) {
-      for (const revert of undo) revert();
-      throw error;
+  get(key: string): Promise<Entry | undefined> {
+    return this.#database.read((tables) => {
+      const now = timeOf(tables);
+      const row = canBeKey(key) ? readValue(tables, key, now) : undefined;
+      return row && toEntry(key, row, now);
+    });
+  }
+
+  page(prefix: string, { after = '', limit = 100 } = {}): Promise<readonly Entry[]> {
+    return this.#database.read((tables) =>
+      canBeKey(prefix) && canBeKey(after)
+        ? pageOfValues(tables, { prefix, after, limit, now: timeOf(tables) })
+        : [],
+    );
+  }
+
+  items(list: string, { after = -1 } = {}): Promise<readonly Item[]> {
+    return this.#database.read((tables) =>
+      canBeKey(list) ? readItems(tables, list, { after, now: timeOf(tables) }) : [],
+    );
+  }
+
+  async write(changes: readonly Change[], { guard }: { readonly guard?: Lease } = {}): Promise<Written> {
+    checkChanges(changes, guard);
+    const printed = print(changes);
+    return this.#database.write((transaction) => applyWrite(transaction, printed, guard));
+  }
+
+  async claim(queue: string, { owner, limit, ms }: ClaimOptions): Promise<readonly Lease[]> {
+    const leases: Lease[] = [];
+    while (leases.length < limit && (await this.#mayBeDue(queue))) {
+      const options = { owner, limit: Math.min(BATCH, limit - leases.length), ms };
+      const more = await this.#database
+        .write((transaction) => transaction.change(() => claim(transaction, queue, options)))
+        .catch((error: unknown) => {
+          if (leases.length === 0) throw error;
+          return [];
+        });
+      leases.push(...more);
+      if (more.length < options.limit) break;
     }
+    return leases;
   }
 
-  // Nothing is awaited below: inside a transaction a write is done when the call returns.
-  function put(key: string, entry: StoredEntry, expiresAt: number | undefined, undo: Undo): void {
-    const before = (): number | undefined => weightOf(key, database.entries.get(key));
-    undo.push(shares.replace(key, weightOf(key, entry), before, () => void sweepSome(undo)));
-    void database.entries.put(key, entry);
-    if (expiresAt !== undefined) void database.expiries.put([expiresAt, key], true);
-  }
-
-  function remove(key: string, undo: Undo): void {
-    const weight = weightOf(key, database.entries.get(key));
-    if (weight === undefined) return;
-    undo.push(shares.add(key, -1, -weight));
-    void database.entries.remove(key);
-  }
-
-  function sweepSome(undo: Undo): number {
-    const { entries, expiries } = database;
-    const rows = [...expiries.getKeys({ end: [Date.now()], limit: SWEEP_BATCH })];
-    for (const row of rows) {
-      const entry = entries.get(row[1]);
-      if (entry !== undefined && isExpired(entry)) remove(row[1], undo);
-      void expiries.remove(row);
+  async renew(leases: readonly Lease[], ms: number): Promise<readonly Lease[]> {
+    const held: Lease[] = [];
+    for (let at = 0; at < leases.length; at += BATCH) {
+      const some = leases.slice(at, at + BATCH);
+      held.push(
+        ...(await this.#database.write((transaction) =>
+          transaction.change(() => renew(transaction, some, ms)),
+        )),
+      );
     }
-    return rows.length;
+    return held;
   }
 
-  async function sweep(): Promise<void> {
-    while ((await write(sweepSome)) === SWEEP_BATCH);
+  size(queue: string): Promise<number> {
+    return this.#database.read((tables) =>
+      canBeKey(queue) ? (tables.totals.get(`size:${queue}`)?.entries ?? 0) : 0,
+    );
   }
 
-  function keysFrom(prefix: string): readonly string[] {
-    const keys: string[] = [];
-    for (const key of database.entries.getKeys({ start: prefix })) {
-      if (!key.startsWith(prefix)) break;
-      keys.push(key);
-    }
-    return keys;
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#database.close();
   }
 
-  return {
-    async get(key) {
-      await database.ready();
-      const entry = read(key);
-      return entry && readValue(entry);
-    },
-    async set(key, value, expiresAt) {
-      checkKey(key);
-      const entry = toEntry(value, expiresAt);
-      await write((undo) => put(key, entry, expiresAt, undo));
-    },
-    async add(key, value, expiresAt) {
-      checkKey(key);
-      const entry = toEntry(value, expiresAt);
-      return write((undo) => {
-        if (read(key) !== undefined) return false;
-        put(key, entry, expiresAt, undo);
-        return true;
+  /** A claim that finds nothing need not stop other processes. */
+  #mayBeDue(queue: string): Promise<boolean> {
+    return this.#database.read(
+      (tables) => isClockBehind(tables) || (canBeKey(queue) && mayBeDue(tables, queue, timeOf(tables))),
+    );
+  }
+
+  async #sweep(): Promise<void> {
+    this.#database.forgetDeadProcesses();
+    // Also saves the time, so that the store notices when the clock is set back.
+    const sweep = (): Promise<boolean> =>
+      this.#database.write((transaction) => {
+        transaction.touch();
+        return transaction.change(() => sweepSome(transaction));
       });
-    },
-    async delete(key) {
-      await write((undo) => remove(key, undo));
-    },
-    async *entries(prefix) {
-      // Reads the keys first and then each value: an iteration may take long, and a cursor would keep old pages alive.
-      await database.ready();
-      for (const key of keysFrom(prefix)) {
-        await database.ready();
-        const entry = read(key);
-        if (entry !== undefined) yield [key, readValue(entry)];
-      }
-    },
-    async close() {
-      clearInterval(timer);
-      await database.close();
-    },
-  };
+    while (await sweep());
+  }
 }
 
-function toEntry(value: JsonObject, expiresAt: number | undefined): StoredEntry {
-  return `${expiresAt ?? ''} ${JSON.stringify(value)}`;
+/** Throws when the store is opened, not at its first write. */
+function checkLimits(limits: StoreLimits): void {
+  new StoreShares(limits, { maxEntries: 1, maxBytes: 1 });
 }
 
-function weightOf(key: string, entry: StoredEntry): number;
-function weightOf(key: string, entry: StoredEntry | undefined): number | undefined;
-function weightOf(key: string, entry: StoredEntry | undefined): number | undefined {
-  return entry && bytesOf(key) + bytesOf(entry);
-}
-
-function readValue(entry: StoredEntry): JsonObject {
-  return JSON.parse(entry.slice(entry.indexOf(' '))) as JsonObject;
-}
-
-function isExpired(entry: StoredEntry): boolean {
-  const expiresAt = entry.slice(0, entry.indexOf(' '));
-  return expiresAt !== '' && Number(expiresAt) <= Date.now();
-}
-
-function checkKey(key: string): void {
-  const bytes = Buffer.byteLength(key);
-  if (bytes > MAX_KEY_BYTES)
-    throw new RangeError(`A key of ${bytes} bytes is too long. The store accepts at most ${MAX_KEY_BYTES}.`);
+/** Whether there can be a key like this. LMDB itself throws an error for the others. */
+function canBeKey(key: string): boolean {
+  return Buffer.byteLength(key) <= MAX_KEY_BYTES;
 }

@@ -12,6 +12,7 @@ import type { RunningCall, TaskHost, TaskPluginParts, TaskWork } from '../../ser
 import { CallerQuota } from './caller-quota.js';
 import { LiveTask, type LiveTaskParts } from './live-task.js';
 import { LiveTasks } from './live-tasks.js';
+import { oldStore } from './old-store.js';
 import { Resumption } from './resumption.js';
 import { savingError, shutdownError } from './saving-errors.js';
 import { newTask, readTask, remainingMs, type Task, toDetails, toSummary } from './task.js';
@@ -23,7 +24,8 @@ const requiredCapabilities = { extensions: { [TASKS]: {} } };
 
 /** Makes the host of the extension `io.modelcontextprotocol/tasks`. */
 export function taskHost(parts: TaskPluginParts): TaskHost {
-  const { store, complete, publish, log, limits } = parts;
+  const { complete, changes, log, limits } = parts;
+  const store = oldStore(parts.store);
   checkCounts('tasks', { ...limits });
   const { ttlMs = 3_600_000, pollIntervalMs = 1000, maxTasks = 10_000 } = limits;
   const { maxTasksPerCaller = 1000, maxBytesPerCaller = 64 * 1024 * 1024 } = limits;
@@ -50,7 +52,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
       await store.delete(PREFIX + id);
       quota.release(principal, id);
     },
-    onChange: (id) => publish({ kind: 'task', id }),
+    onChange: (id) => changes.publish({ id }),
     onEnd: forget,
     log,
     maxTaskBytes,

@@ -5,8 +5,8 @@ import { readSecrets } from '../../protocol/checks/secret.js';
 import { decodeBase64Url, encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { McpError } from '../../protocol/errors.js';
 import { canonical, digestOf } from '../../state/canonical.js';
-import { callerPart } from '../../state/store-shares.js';
-import type { Store } from '../state/store.js';
+import type { Change, Store } from '../../state/store.js';
+import { callerGroup } from '../../state/store-shares.js';
 import { checkAnswersFit } from './size.js';
 
 /** The caller and the call that a state belongs to. Another caller or another call cannot use the state. */
@@ -26,7 +26,7 @@ export interface SealOptions {
   readonly maxAgeMs: number;
   readonly maxBytes: number;
   /** The store that remembers used states, if each may be used only once. */
-  readonly usedStates?: Pick<Store, 'add'> | undefined;
+  readonly usedStates?: Pick<Store, 'write'> | undefined;
   /** Called when a random secret is made, because there is no other. */
   readonly onEphemeral: () => void;
   /** Called when the store could not record that a state was used. */
@@ -53,6 +53,7 @@ interface Key {
 const VERSION = 'v2';
 const IV_BYTES = 12;
 const USED = 'used:';
+const CLOCK_SKEW_MS = 300_000;
 const encoder = new TextEncoder();
 
 /** Makes the seal (AES-256-GCM). The binding is not part of the state: it is the additional authenticated data. */
@@ -106,8 +107,11 @@ export function createSeal(options: SealOptions): Seal {
     // The client may retry with shorter answers, so the state does not count as used yet.
     checkAnswersFit(answers, { earlierBytes: plain.byteLength, maxBytes });
     if (usedStates !== undefined) {
-      const name = `${USED}${await callerPart(binding.principal)}:${iv}`;
-      const isFirst = await usedStates.add(name, {}, content['e']).catch((error: unknown) => {
+      const key = `${USED}${await callerGroup(server, binding.principal)}:${iv}`;
+      // Kept longer than the state is valid, because the clock of the store may be another.
+      const ttlMs = content['e'] - Date.now() + CLOCK_SKEW_MS;
+      const use: Change = { do: 'put', key, value: {}, if: 'absent', ttlMs };
+      const { ok: isFirst } = await usedStates.write([use]).catch((error: unknown) => {
         onUnrecorded?.(error);
         throw useNotRecorded(error);
       });

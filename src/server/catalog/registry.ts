@@ -8,9 +8,10 @@ import type { Implementation, ServerCapabilities } from '../../protocol/model/mo
 import { modernRevisions } from '../../protocol/tables/features.js';
 import { TASKS } from '../../protocol/tasks.js';
 import { closestName } from '../../schema/explain/closest-name.js';
+import type { Topic } from '../../state/topic.js';
 import type { ServerOptions } from '../define/options.js';
 import type { Complete } from '../results/results.js';
-import { type Bus, type BusMessage, localBus } from '../state/bus.js';
+import type { Announcement } from '../state/changes.js';
 import { Catalog } from './catalog.js';
 import { type CompiledDefinitions, DefinitionError } from './compile.js';
 import type { CompiledPrompt } from './prompts.js';
@@ -22,7 +23,14 @@ type AnyOptions = Omit<
   'tools' | 'user' | 'lifespan' | 'resources' | 'prompts' | 'methods'
 >;
 
-const allKinds: readonly BusMessage['kind'][] = ['tools', 'prompts', 'resources', 'resource'];
+const allKinds: readonly Announcement['kind'][] = ['tools', 'prompts', 'resources', 'resource'];
+
+/** The parts of a `Registry`. */
+export interface RegistryParts {
+  readonly compiled: CompiledDefinitions;
+  readonly complete: Complete;
+  readonly changes: Topic<Announcement>;
+}
 
 /** The definitions of a server with their lists, and the kinds of changes that the server announces. */
 export class Registry {
@@ -30,17 +38,17 @@ export class Registry {
   readonly resources: Catalog<CompiledResource>;
   readonly templates: Catalog<CompiledTemplate>;
   readonly prompts: Catalog<CompiledPrompt>;
-  readonly bus: Bus;
+  readonly changes: Topic<Announcement>;
   readonly complete: Complete;
   readonly pageSize: number;
   /** Whether the server has received its first call. A definition that is added after that is announced as a change. */
   inUse = false;
   readonly #info: Implementation;
   readonly #options: AnyOptions;
-  readonly #announcedKinds: Set<BusMessage['kind']>;
+  readonly #announcedKinds: Set<Announcement['kind']>;
   #discoverOutcome: Outcome | undefined;
 
-  constructor(info: Implementation, options: object, compiled: CompiledDefinitions, complete: Complete) {
+  constructor(info: Implementation, options: object, { compiled, complete, changes: topic }: RegistryParts) {
     const { pageSize = 500, listTtlMs = 60_000, changes, bus } = options as AnyOptions;
     if (!Number.isSafeInteger(pageSize) || pageSize < 1)
       throw new DefinitionError(['"pageSize" must be a whole number, 1 or more']);
@@ -50,7 +58,9 @@ export class Registry {
     this.#info = info;
     this.#options = options as AnyOptions;
     this.#announcedKinds = new Set(changes === true || bus !== undefined ? allKinds : changes);
-    this.bus = bus ?? localBus();
+    this.changes = topic;
+    // A kind of changes that another process announces counts as declared here, too.
+    topic.subscribe({ message: ({ kind }) => this.#declare(kind), gap: () => undefined });
     this.complete = complete;
     const shared = { pageSize, hints: { ttlMs: listTtlMs, cacheScope: 'public' }, complete };
     const list = (entry: { readonly listed: object }): object => entry.listed;
@@ -97,16 +107,18 @@ export class Registry {
     if (this.inUse) this.publish({ kind });
   }
 
-  publish(change: BusMessage): void {
-    // From its first announcement on, a kind of changes counts as declared.
-    if (!this.#announcedKinds.has(change.kind)) {
-      this.#announcedKinds.add(change.kind);
-      this.#discoverOutcome = undefined;
-    }
-    this.bus.publish(change);
+  publish(change: Announcement): void {
+    this.changes.publish(change);
   }
 
-  announces(kind: BusMessage['kind']): boolean {
+  // From its first announcement on, a kind of changes counts as declared.
+  #declare(kind: Announcement['kind']): void {
+    if (this.#announcedKinds.has(kind)) return;
+    this.#announcedKinds.add(kind);
+    this.#discoverOutcome = undefined;
+  }
+
+  announces(kind: Announcement['kind']): boolean {
     return this.#announcedKinds.has(kind);
   }
 
@@ -154,7 +166,7 @@ export class Registry {
     const extensions = this.offersTasks()
       ? { ...this.#options.extensions, [TASKS]: {} }
       : this.#options.extensions;
-    const listChanged = (kind: BusMessage['kind']): object =>
+    const listChanged = (kind: Announcement['kind']): object =>
       this.announces(kind) ? { listChanged: true } : {};
     return {
       ...(this.offers('tools') && { tools: listChanged('tools') }),

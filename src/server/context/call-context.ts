@@ -19,7 +19,7 @@ import {
 import { Replay } from '../asking/replay.js';
 import { checkKey, markHandled, NestedRun, type Run } from '../asking/run.js';
 import { ToolError } from '../results/tool-error.js';
-import type { Changed } from '../state/bus.js';
+import type { Changed } from '../state/changes.js';
 import { contextLog, LogCount, toLogData } from './call-log.js';
 import type { CallTimeout } from './call-timeout.js';
 import { type ClientFacts, clientFacts } from './client-facts.js';

@@ -13,7 +13,7 @@ import type {
 } from '../asking/question.js';
 import type { Step } from '../asking/run.js';
 import type { ToolResult } from '../results/tool-result.js';
-import type { Changed } from '../state/bus.js';
+import type { Changed } from '../state/changes.js';
 import type { ClientFacts } from './client-facts.js';
 
 /** The second argument of every handler. Destructure it freely: no member depends on `this`. */

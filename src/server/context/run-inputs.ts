@@ -6,7 +6,7 @@ import type { ResourceContents } from '../../protocol/model/content.js';
 import type { Replay } from '../asking/replay.js';
 import type { Run } from '../asking/run.js';
 import type { ToolResult } from '../results/tool-result.js';
-import type { Changed } from '../state/bus.js';
+import type { Changed } from '../state/changes.js';
 import type { LogCount } from './call-log.js';
 import type { Context } from './context.js';
 

@@ -68,6 +68,7 @@ const server = {
   onError: true,
   changes: true,
   bus: true,
+  cluster: true,
   secret: true,
   asking: true,
   tasks: true,

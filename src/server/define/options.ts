@@ -4,14 +4,16 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Auth, HttpFacts, Middleware } from '../../protocol/call.js';
 import type { Icon } from '../../protocol/model/content.js';
 import type { Infer, RawShape } from '../../schema/schema.js';
+import type { Bus } from '../../state/bus.js';
+import type { Cluster } from '../../state/cluster.js';
+import type { Store } from '../../state/store.js';
 import type { ClientFacts } from '../context/client-facts.js';
 import type { Context } from '../context/context.js';
 import type { OnError } from '../results/map-error.js';
-import type { Bus, BusMessage } from '../state/bus.js';
+import type { Announcement } from '../state/changes.js';
 import type { IdempotencyOptions } from '../state/idempotency.js';
 import type { Lifespan } from '../state/lifespan.js';
 import type { Logger } from '../state/log.js';
-import type { Store } from '../state/store.js';
 import type { NotInferred } from './definition.js';
 import type {
   AllInferred,
@@ -74,8 +76,14 @@ export interface ServerDefinition<
    * The kinds of changes that this server announces; `true` means all of them. Clients keep a stream open for them. Default:
    * none, until the server first announces a change.
    */
-  readonly changes?: true | readonly BusMessage['kind'][];
-  /** Carries changes between processes. Implies `changes: true`. */
+  readonly changes?: true | readonly Announcement['kind'][];
+  /**
+   * The engine that all processes of this server share, so that each of them can serve every request: `postgres({ url })`,
+   * `redis({ url })` or `nats({ url })`. The server closes it when the server closes. Default: `MCP_CLUSTER_URL` with `serve`;
+   * otherwise there is only this process.
+   */
+  readonly cluster?: Cluster;
+  /** Carries changes between processes. Implies `changes: true`. Default: the bus of `cluster`. */
   readonly bus?: Bus;
 
   /**
@@ -90,7 +98,7 @@ export interface ServerDefinition<
   readonly tasks?: TasksOptions;
   /**
    * Keeps tasks, and the outcomes of calls that have an idempotency key. The server closes it when the server closes. Default:
-   * a store in memory, which is lost when the process ends.
+   * the store of `cluster`, or else a store in memory, which is lost when the process ends.
    */
   readonly store?: Store;
   /**

@@ -6,19 +6,21 @@ import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { SUBSCRIPTION_ID } from '../../protocol/meta.js';
 import type { SubscriptionFilter } from '../../protocol/model/model.js';
-import { ACKNOWLEDGED, grant, isEmpty } from '../../protocol/model/subscriptions.js';
+import { ACKNOWLEDGED, grant, isEmpty, reportAllChanged } from '../../protocol/model/subscriptions.js';
 import { MAX_SUBSCRIBED, MAX_SUBSCRIBED_LENGTH, MAX_URI_LENGTH } from '../../protocol/tables/limits.js';
+import type { Topic, TopicListener } from '../../state/topic.js';
 import type { Complete } from '../results/results.js';
-import type { Bus, BusMessage } from '../state/bus.js';
+import type { Announcement, TaskAnnouncement } from '../state/changes.js';
 import type { Logger } from '../state/log.js';
 import type { TaskHost } from './task-host.js';
 
 /** The parts of the server that subscriptions need. */
 export interface ListenOptions {
-  readonly bus: Bus;
+  readonly changes: Topic<Announcement>;
+  readonly taskChanges: Topic<TaskAnnouncement>;
   readonly complete: Complete;
   /** Whether this server announces changes of a kind. */
-  readonly publishes: (kind: BusMessage['kind']) => boolean;
+  readonly publishes: (kind: Announcement['kind']) => boolean;
   readonly tasks: TaskHost | undefined;
   readonly log: Logger;
 }
@@ -40,42 +42,89 @@ export function listen(options: ListenOptions): (call: Call) => Outcome | Promis
 // Not an async function: thousands of subscriptions may be open for hours, and the state of a waiting async function would be a
 // tenth of the memory of each.
 function follow(call: Call, granted: SubscriptionFilter, options: ListenOptions): Outcome | Promise<Outcome> {
-  const { bus, complete } = options;
+  const { changes, taskChanges } = options;
+  // Other processes are heard before the acknowledgement, so that no change after it is missed.
+  const connecting = changes.ready();
+  const connectingTasks = granted.taskIds && taskChanges.ready();
+  if (connecting === undefined && connectingTasks === undefined) return forward(call, granted, options);
+  return Promise.all([connecting, connectingTasks]).then(() => forward(call, granted, options));
+}
+
+function forward(
+  call: Call,
+  granted: SubscriptionFilter,
+  options: ListenOptions,
+): Outcome | Promise<Outcome> {
+  const { complete } = options;
   const tag = { [SUBSCRIPTION_ID]: call.id };
-  // The acknowledgement must be the first notification, so it is sent before the subscription to the bus.
+  // The acknowledgement must be the first notification, so it is sent before the subscription.
   call.notify(ACKNOWLEDGED, { notifications: { ...granted }, _meta: tag });
   if (isEmpty(granted) || hasEnded(call)) return complete({}, tag);
-  const unsubscribe = bus.subscribe(forwarder(call, granted, tag, options));
+  const forwarder = new Forwarder(call, { granted, tag, options });
   return new Promise((resolve) => {
     onEnd(call, () => {
-      unsubscribe();
+      forwarder.close();
       resolve(complete({}, tag));
     });
   });
 }
 
-function forwarder(
-  call: Call,
-  granted: SubscriptionFilter,
-  _meta: JsonObject,
-  { tasks, log }: Pick<ListenOptions, 'tasks' | 'log'>,
-): (change: BusMessage) => void {
-  const uris = granted.resourceSubscriptions && new Set(granted.resourceSubscriptions);
-  const taskIds = granted.taskIds && new Set(granted.taskIds);
-  return function forward(change) {
-    if (change.kind === 'resource') {
-      if (uris?.has(change.uri)) call.notify('notifications/resources/updated', { uri: change.uri, _meta });
-    } else if (change.kind === 'task') {
-      if (!taskIds?.has(change.id)) return;
-      tasks?.details(change.id).then(
-        (task) => task && call.notify('notifications/tasks', withTag(task, _meta)),
-        // No call waits for this, and the client polls the task anyway.
-        (error) => log('error', `Task ${change.id} could not be read for a client that watches it`, error),
-      );
+interface ForwarderParts {
+  readonly granted: SubscriptionFilter;
+  readonly tag: JsonObject;
+  readonly options: ListenOptions;
+}
+
+/** Forwards changes to one subscription. */
+class Forwarder implements TopicListener<Announcement | TaskAnnouncement> {
+  readonly #call: Call;
+  readonly #parts: ForwarderParts;
+  readonly #uris: ReadonlySet<string> | undefined;
+  readonly #taskIds: ReadonlySet<string> | undefined;
+
+  constructor(call: Call, parts: ForwarderParts) {
+    this.#call = call;
+    this.#parts = parts;
+    const { granted, options } = parts;
+    this.#uris = granted.resourceSubscriptions && new Set(granted.resourceSubscriptions);
+    this.#taskIds = granted.taskIds && new Set(granted.taskIds);
+    options.changes.subscribe(this);
+    if (granted.taskIds) options.taskChanges.subscribe(this);
+  }
+
+  message(change: Announcement | TaskAnnouncement): void {
+    const { granted, tag } = this.#parts;
+    if ('id' in change) {
+      if (this.#taskIds?.has(change.id)) this.#reportTask(change.id);
+    } else if (change.kind === 'resource') {
+      if (this.#uris?.has(change.uri))
+        this.#call.notify('notifications/resources/updated', { uri: change.uri, _meta: tag });
     } else if (granted[`${change.kind}ListChanged`]) {
-      call.notify(`notifications/${change.kind}/list_changed`, { _meta });
+      this.#call.notify(`notifications/${change.kind}/list_changed`, { _meta: tag });
     }
-  };
+  }
+
+  // Changes in other processes may have been missed, so everything is reported as changed.
+  gap(): void {
+    const { granted, tag } = this.#parts;
+    reportAllChanged(granted, (method, params) => this.#call.notify(method, { ...params, _meta: tag }));
+    for (const id of granted.taskIds ?? []) this.#reportTask(id);
+  }
+
+  close(): void {
+    const { changes, taskChanges } = this.#parts.options;
+    changes.unsubscribe(this);
+    taskChanges.unsubscribe(this);
+  }
+
+  #reportTask(id: string): void {
+    const { tag, options } = this.#parts;
+    options.tasks?.details(id).then(
+      (task) => task && this.#call.notify('notifications/tasks', withTag(task, tag)),
+      // No call waits for this, and the client polls the task anyway.
+      (error) => options.log('error', `Task ${id} could not be read for a client that watches it`, error),
+    );
+  }
 }
 
 /** The task with its own `_meta` beside the subscription's. */

@@ -3,6 +3,7 @@
 import type { Call, Outcome } from '../../protocol/call.js';
 import { McpError } from '../../protocol/errors.js';
 import { explain } from '../../schema/explain/explain.js';
+import type { Topic } from '../../state/topic.js';
 import { type InputRequired, isInputRequired } from '../asking/input-required.js';
 import { Replay } from '../asking/replay.js';
 import type { Run } from '../asking/run.js';
@@ -16,6 +17,7 @@ import type { HandlerRun } from '../context/handler-run.js';
 import type { ContextParts } from '../context/run-inputs.js';
 import { toMethodResult } from '../results/results.js';
 import { ToolError } from '../results/tool-error.js';
+import type { TaskAnnouncement } from '../state/changes.js';
 import type { RunOnce } from '../state/idempotency.js';
 import type { Logger } from '../state/log.js';
 import { type ToolCalls, toolCalls } from './call-tool.js';
@@ -32,6 +34,7 @@ export interface ServerParts extends Omit<HandlerRunnerParts, 'complete'> {
   readonly log: Logger;
   readonly methods: ReadonlyMap<string, CompiledMethod>;
   readonly runOnce: RunOnce;
+  readonly taskChanges: Topic<TaskAnnouncement>;
   /** Makes the host that runs tools as tasks. */
   readonly tasks: ((restartTask: ToolCalls['restartTask']) => TaskHost) | undefined;
 }
@@ -151,7 +154,10 @@ export function methodTable(parts: ServerParts): MethodTable {
     ['resources/read', async (call) => read(call)],
     ['prompts/get', async (call) => getPrompt(call)],
     ['completion/complete', (call) => withToolErrors(completeArgument(call, completionSources))],
-    ['subscriptions/listen', listen({ bus: registry.bus, complete, publishes, tasks, log })],
+    [
+      'subscriptions/listen',
+      listen({ changes: registry.changes, taskChanges: parts.taskChanges, complete, publishes, tasks, log }),
+    ],
     ...[...parts.methods].map(([name, method]): [string, Handler] => [
       name,
       (call) => callCustom(method, call),

@@ -1,12 +1,13 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
+import type { Store } from '../../state/store.js';
+import type { Topic } from '../../state/topic.js';
 import type { Replay } from '../asking/replay.js';
 import type { CallContext } from '../context/call-context.js';
 import type { TaskOptions, TasksOptions } from '../define/task-options.js';
 import type { Complete } from '../results/results.js';
-import type { BusMessage } from '../state/bus.js';
+import type { TaskAnnouncement } from '../state/changes.js';
 import type { Logger } from '../state/log.js';
-import type { Store } from '../state/store.js';
 
 /** A call to a tool, as a task runs it. */
 export interface TaskWork {
@@ -53,7 +54,8 @@ export interface TaskHost {
 export interface TaskPluginParts {
   readonly store: Store;
   readonly complete: Complete;
-  readonly publish: (change: BusMessage) => void;
+  /** Tells this process and others that a task changed. */
+  readonly changes: Topic<TaskAnnouncement>;
   readonly log: Logger;
   /** Finds the tool of a task that an earlier process left unfinished. */
   readonly workOf: (task: { readonly tool: string; readonly args: unknown }) => Promise<TaskWork>;

@@ -1,6 +1,6 @@
 // Runs a call with an idempotency key once, and gives repeated calls the outcome of the first.
 
-import { hasEnded } from '../../async/lifetime.js';
+import type { Lifetime } from '../../async/lifetime.js';
 import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
@@ -8,10 +8,13 @@ import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { McpError } from '../../protocol/errors.js';
 import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
 import { canonical, digestOf } from '../../state/canonical.js';
-import { callerPart } from '../../state/store-shares.js';
+import { LeaseKeeper } from '../../state/lease-keeper.js';
+import type { Change, Dequeue, Lease, Put, Store } from '../../state/store.js';
+import { callerGroup } from '../../state/store-shares.js';
+import type { Topic } from '../../state/topic.js';
+import { EndWatch, type OutcomeAnnouncement } from './end-watch.js';
 import { KeyedCalls } from './keyed-calls.js';
 import type { Logger } from './log.js';
-import type { Store } from './store.js';
 import { isUnknownCaller } from './unknown-callers.js';
 
 /** The settings of calls that are repeated with the same idempotency key. */
@@ -22,8 +25,12 @@ export interface IdempotencyOptions {
 
 const MAX_KEY_LENGTH = 256;
 const PREFIX = 'outcome:';
-/** The time that a call may take, besides its window, before another process treats its key as free. */
-const LONG_CALL_MS = 600_000;
+/** The time that a call may take, besides its window, before its key is free again. */
+const LONG_CALL_MS = 86_400_000;
+/** The time for which it is known that a call was lost, besides its window. */
+const LOST_MS = 600_000;
+/** The number of lost calls that are recorded at a time. */
+const REAPED = 32;
 
 /** The window of a tool: its own setting, or else the server's; undefined if neither enables keys. */
 export function windowOf(
@@ -49,11 +56,12 @@ interface Repeatable {
   readonly run: (call: Call, runId?: string) => Promise<Outcome>;
 }
 
-/** The record of a keyed call in the store: the process that started it, and its outcome once there is one. */
-interface Entry {
+/** The record of a keyed call in the store: its outcome once there is one, or that its process was lost. */
+interface OutcomeRecord {
   readonly args: string;
-  readonly begun: string;
+  readonly windowMs: number;
   readonly outcome?: Outcome;
+  readonly isLost?: boolean;
 }
 
 /** The identity of a keyed call: its key in the store, the digest of its arguments, and the id of its run. */
@@ -68,6 +76,8 @@ export interface RunOnceParts {
   /** The server's name. Its keys do not clash with those of another server. */
   readonly name: string;
   readonly store: Store;
+  /** Tells other processes that a call has ended. */
+  readonly outcomes: Topic<OutcomeAnnouncement>;
   readonly log: Logger;
   /** Whether the server has the option `user`, which may identify callers by something other than `auth`. */
   readonly hasUser: boolean;
@@ -81,11 +91,18 @@ export interface RunOnce {
   readonly close: () => Promise<void>;
 }
 
-/** Makes the function that runs calls with an idempotency key once. */
-export function runOnce({ name, store, log, hasUser }: RunOnceParts): RunOnce {
-  const instance = crypto.randomUUID();
-  const running = new Map<string, Promise<Entry | undefined>>();
+/**
+ * Makes the function that runs calls with an idempotency key once. A running call holds a lease in the store. A call with the same
+ * key waits for it, in whatever process it runs; if that process is lost, its lease ends.
+ */
+export function runOnce({ name, store, outcomes, log, hasUser }: RunOnceParts): RunOnce {
+  const owner = crypto.randomUUID();
+  const queue = `outcome:${name}`;
   const calls = new KeyedCalls();
+  const leases = new LeaseKeeper(store, {
+    onFailure: (error) =>
+      log('error', 'The leases of calls with idempotency keys could not be renewed', error),
+  });
 
   async function run(repeatable: Repeatable): Promise<Outcome> {
     const { call, tool } = repeatable;
@@ -95,13 +112,9 @@ export function runOnce({ name, store, log, hasUser }: RunOnceParts): RunOnce {
     const leave = calls.enter(call);
     try {
       const scope = await scopeOf(call, tool, key);
-      for (;;) {
-        const other = running.get(scope.key);
-        if (other === undefined) return await begin(scope, repeatable);
-        const entry = await other;
-        if (entry !== undefined) return sameOutcome(entry, scope);
-        // The other call ended without an outcome to share, so this call runs.
-      }
+      return await calls.run(call, (keyedCall, lifetime) =>
+        settle(scope, { ...repeatable, call: keyedCall }, lifetime),
+      );
     } finally {
       leave();
     }
@@ -110,64 +123,89 @@ export function runOnce({ name, store, log, hasUser }: RunOnceParts): RunOnce {
   async function scopeOf(call: Call, tool: string, key: string): Promise<KeyScope> {
     const principal = principalOf(call);
     const args = await digest(call.params['arguments'] ?? {});
-    const [owner, id, runId] = await Promise.all([
-      callerPart(principal),
+    const [group, id, runId] = await Promise.all([
+      callerGroup(name, principal),
       digest([principal, tool, key]),
       digest([name, principal, tool, key, args]),
     ]);
-    // The key contains the owner, for the limits of the store.
-    return { key: `${PREFIX}${owner}:${id}`, args, runId };
+    return { key: `${group}:${id}`, args, runId };
   }
 
-  // The call is in the map before anything is awaited, so that two simultaneous calls cannot both start.
-  async function begin(scope: KeyScope, repeatable: Repeatable): Promise<Outcome> {
-    let shareEntry!: (entry: Entry | undefined) => void;
-    running.set(
-      scope.key,
-      new Promise((resolve) => {
-        shareEntry = resolve;
-      }),
-    );
-    let entry: Entry | undefined;
-    try {
-      return await calls.run(repeatable.call, async (call, lifetime) => {
-        entry = await claim(scope, repeatable);
-        if (entry !== undefined) return sameOutcome(entry, scope);
-        const outcome = await repeatable.run(call, scope.runId).catch(async (error: unknown) => {
-          // An error means that the call had no effect. After an abort that is unknown, so the key stays taken.
-          if (!lifetime.ended) await forget(scope);
-          throw error;
-        });
-        entry = await keep(scope, outcome, repeatable.windowMs);
-        return outcome;
-      });
-    } finally {
-      running.delete(scope.key);
-      shareEntry(entry);
+  /** Runs the call if its key is free. Otherwise waits for the call that has the key. */
+  async function settle(scope: KeyScope, repeatable: Repeatable, lifetime: Lifetime): Promise<Outcome> {
+    for (;;) {
+      if (lifetime.ended) throw endedBeforeStart(lifetime);
+      const lease = await claim(scope, repeatable, { if: 'absent' });
+      if (lease !== undefined) return runHeld(scope, repeatable, { lease, lifetime });
+      // Watched before the entry is read, so that no end is missed.
+      const watch = new EndWatch(outcomes, scope.key);
+      try {
+        const entry = await recorded(() => store.get(entryKey(scope)));
+        const { args, outcome, isLost } = (entry?.value ?? {}) as unknown as Partial<OutcomeRecord>;
+        if (entry !== undefined && args !== scope.args) throw otherArgumentsError();
+        if (outcome !== undefined) return outcome;
+        if (entry !== undefined && isLost === true) {
+          if (!repeatable.isHarmless) throw unknownOutcomeError();
+          const again = await claim(scope, repeatable, { if: { version: entry.version } });
+          if (again !== undefined) return runHeld(scope, repeatable, { lease: again, lifetime });
+        }
+        // Another call has the key, or had it a moment ago.
+        await recorded(reapLost);
+        await watch.next(lifetime);
+      } finally {
+        watch.close();
+      }
     }
   }
 
-  /** Records the start of the call before it runs. Returns the entry of an earlier call with the same key. */
+  async function runHeld(
+    scope: KeyScope,
+    { call, run: runCall, windowMs }: Repeatable,
+    { lease, lifetime }: { readonly lease: Lease; readonly lifetime: Lifetime },
+  ): Promise<Outcome> {
+    // After the loss of its lease the call goes on: it may have taken effect. Its outcome is not recorded.
+    const release = leases.keep(lease, () =>
+      log(
+        'warning',
+        'The lease of a call with an idempotency key was lost, so repeated calls do not get its outcome.',
+      ),
+    );
+    try {
+      const outcome = await runCall(call, scope.runId).catch(async (error: unknown) => {
+        // An error means that the call had no effect. After an abort that is unknown, so the key stays taken.
+        await (lifetime.ended ? giveUp(scope, lease, windowMs) : forget(scope, lease));
+        throw error;
+      });
+      // A question does not end the call: the next round has the same key.
+      if (outcome.resultType === 'input_required') await forget(scope, lease);
+      else await keep(scope, outcome, { lease, windowMs });
+      return outcome;
+    } finally {
+      release();
+      outcomes.publish({ key: scope.key });
+    }
+  }
+
+  /** Records the start of the call before it runs. Undefined if the key is taken. */
   async function claim(
     scope: KeyScope,
-    { call, windowMs, isHarmless }: Repeatable,
-  ): Promise<Entry | undefined> {
-    if (hasEnded(call)) throw new McpError('cancelled', 'The call was cancelled before it started');
-    const marker: JsonObject = { args: scope.args, begun: instance };
-    const until = Date.now() + windowMs + LONG_CALL_MS;
+    { windowMs }: Repeatable,
+    condition: Pick<Put, 'if'>,
+  ): Promise<Lease | undefined> {
+    const value = { args: scope.args, windowMs };
+    const written = await recorded(() =>
+      store.write([
+        { do: 'put', key: entryKey(scope), value, ttlMs: windowMs + LONG_CALL_MS, ...condition },
+        { do: 'enqueue', queue, key: scope.key, hold: { owner, ms: leases.leaseMs } },
+      ]),
+    );
+    return written.ok ? written.lease : undefined;
+  }
+
+  async function recorded<T>(work: () => Promise<T>): Promise<T> {
     try {
-      for (;;) {
-        if (await store.add(scope.key, marker, until)) return undefined;
-        const entry = (await store.get(scope.key)) as unknown as Entry | undefined;
-        // The entry expired between the two operations.
-        if (entry === undefined) continue;
-        if (entry.args !== scope.args || entry.outcome !== undefined) return entry;
-        if (!isHarmless) throw unknownOutcomeError(entry.begun === instance);
-        await store.set(scope.key, marker, until);
-        return undefined;
-      }
+      return await work();
     } catch (error) {
-      if (McpError.is(error)) throw error;
       log('error', 'A call with an idempotency key was rejected: the store could not record the key', error);
       throw new McpError(
         'overloaded',
@@ -177,50 +215,89 @@ export function runOnce({ name, store, log, hasUser }: RunOnceParts): RunOnce {
     }
   }
 
-  // A question does not end the call: the next round has the same key.
-  async function keep(scope: KeyScope, outcome: Outcome, windowMs: number): Promise<Entry | undefined> {
-    if (outcome.resultType === 'input_required') {
-      await forget(scope);
-      return undefined;
-    }
-    const entry: Entry = { args: scope.args, begun: instance, outcome };
+  async function keep(
+    scope: KeyScope,
+    outcome: Outcome,
+    { lease, windowMs }: { readonly lease: Lease; readonly windowMs: number },
+  ): Promise<void> {
+    const value = { args: scope.args, windowMs, outcome } as unknown as JsonObject;
     try {
-      await store.set(scope.key, entry as unknown as JsonObject, Date.now() + windowMs);
+      await store.write([{ do: 'put', key: entryKey(scope), value, ttlMs: windowMs }, done(scope)], {
+        guard: lease,
+      });
     } catch (error) {
       log(
         'error',
         'An outcome could not be saved. A repeated call gets the error that the outcome is unknown.',
         error,
       );
+      await giveUp(scope, lease, windowMs);
     }
-    return entry;
   }
 
-  async function forget({ key }: KeyScope): Promise<void> {
+  /** Records that the outcome of the call will never be known. */
+  async function giveUp(scope: KeyScope, lease: Lease, windowMs: number): Promise<void> {
+    const put = lostPut(entryKey(scope), { args: scope.args, windowMs });
+    // If this fails, the lease ends, and the next call with the key records the same.
+    await store.write([put, done(scope)], { guard: lease }).catch(() => undefined);
+  }
+
+  async function forget(scope: KeyScope, lease: Lease): Promise<void> {
     try {
-      await store.delete(key);
+      await store.write([{ do: 'delete', key: entryKey(scope) }, done(scope)], { guard: lease });
     } catch (error) {
       log('error', 'The idempotency key of a call that did not take place could not be freed', error);
     }
   }
 
-  return { run, close: calls.close };
+  function done({ key }: KeyScope): Dequeue {
+    return { do: 'dequeue', queue, key };
+  }
+
+  /** Records the calls whose processes were lost: their leases have ended. */
+  async function reapLost(): Promise<void> {
+    for (const lease of await store.claim(queue, { owner, limit: REAPED, ms: leases.leaseMs })) {
+      const key = PREFIX + lease.key;
+      const entry = await store.get(key);
+      const changes: Change[] = [{ do: 'dequeue', queue, key: lease.key }];
+      if (entry !== undefined) changes.push(lostPut(key, entry.value as unknown as OutcomeRecord));
+      const written = await store.write(changes, { guard: lease });
+      if (written.ok) outcomes.publish({ key: lease.key });
+    }
+  }
+
+  async function close(): Promise<void> {
+    await calls.close();
+    leases.close();
+  }
+
+  return { run, close };
 }
 
-function sameOutcome({ args, outcome }: Entry, scope: KeyScope): Outcome {
-  if (args !== scope.args)
-    throw new McpError(
-      'invalid_params',
-      `params._meta["${IDEMPOTENCY_KEY}"] was already used with other arguments. Use a new key.`,
-    );
-  if (outcome === undefined) throw unknownOutcomeError(true);
-  return outcome;
+function entryKey({ key }: KeyScope): string {
+  return PREFIX + key;
 }
 
-function unknownOutcomeError(isOurs: boolean): McpError {
+function lostPut(key: string, { args, windowMs }: Pick<OutcomeRecord, 'args' | 'windowMs'>): Put {
+  return { do: 'put', key, value: { args, windowMs, isLost: true }, ttlMs: windowMs + LOST_MS };
+}
+
+function endedBeforeStart({ signal }: Lifetime): McpError {
+  const reason: unknown = signal.reason;
+  return McpError.is(reason) ? reason : new McpError('cancelled', 'The call was cancelled before it started');
+}
+
+function otherArgumentsError(): McpError {
+  return new McpError(
+    'invalid_params',
+    `params._meta["${IDEMPOTENCY_KEY}"] was already used with other arguments. Use a new key.`,
+  );
+}
+
+function unknownOutcomeError(): McpError {
   return new McpError(
     'internal_error',
-    `A call with this idempotency key was started ${isOurs ? 'and interrupted' : 'by another process, and is still running there or was lost'}. Its outcome is unknown. Find out whether it took place before you call again with a new key.`,
+    'A call with this idempotency key was started and interrupted. Its outcome is unknown. Find out whether it took place before you call again with a new key.',
     { data: { reason: 'unknown_outcome' } },
   );
 }

@@ -33,6 +33,32 @@ export const entryCases: StoreCases = {
     assert.equal(await other.get(key), undefined);
   },
 
+  async 'A store keeps and returns copies, so that its callers cannot change what it has'({ store, group }) {
+    const key = `a:${group}`;
+    const value = { list: [1], inner: { n: 1 } };
+    const writing = store.write([
+      { do: 'put', key, value },
+      { do: 'append', list: `l:${group}`, name: 'a', value },
+    ]);
+    value.list.push(2);
+    await writing;
+    value.inner.n = 2;
+    const expected = { list: [1], inner: { n: 1 } };
+    for (let n = 0; n < 2; n++) {
+      const read = (await store.get(key))?.value as typeof value;
+      assert.deepEqual(read, expected);
+      read.inner.n = 3;
+      const [item] = await store.items(`l:${group}`);
+      assert.deepEqual(item?.value, expected);
+      (item.value as typeof value).inner.n = 4;
+    }
+  },
+
+  async 'A store may be closed twice'({ store }) {
+    await store.close();
+    await store.close();
+  },
+
   async 'A store writes an entry only if it is absent'({ store, other, group }) {
     const put = (n: number) => ({ do: 'put', key: `a:${group}`, value: { n }, if: 'absent' }) as const;
     assert.deepEqual(await store.write([put(1)]), { ok: true });

@@ -194,7 +194,7 @@ describe('a sealed state', () => {
 
   test('is not used up if its use cannot be recorded, and the client is told to retry', async () => {
     const memory = memoryStore({ maxEntries: 1 });
-    await memory.add('somebody else', {});
+    await memory.write([{ do: 'put', key: 'somebody:else', value: {} }]);
     const onUnrecorded = vi.fn();
     const once = makeSeal({ usedStates: memory, onUnrecorded });
     const state = await once.close({ j: 1 }, binding);
@@ -204,7 +204,7 @@ describe('a sealed state', () => {
         message: expect.stringMatching(/^The answers were not used.* Retry later with the same answers/),
       });
     expect(onUnrecorded).toHaveBeenCalledTimes(2);
-    await memory.delete('somebody else');
+    await memory.write([{ do: 'delete', key: 'somebody:else' }]);
     expect(await once.open(state, binding)).toMatchObject({ j: 1 });
     await expectRejected(once.open(state, binding));
   });

@@ -1,4 +1,14 @@
-import { createServer, inProcess, McpError, memoryStore, prompt, resource, type Store, tool } from 'fullmcp';
+import {
+  createServer,
+  inProcess,
+  McpError,
+  memoryBus,
+  memoryStore,
+  prompt,
+  resource,
+  type Store,
+  tool,
+} from 'fullmcp';
 import { createHandler } from 'fullmcp/http';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
@@ -172,18 +182,12 @@ describe('a client that watches a task', () => {
     const unhandled = vi.fn();
     process.on('unhandledRejection', unhandled);
     // Changes of a task that another process runs come over the bus.
-    let publish: (change: { kind: 'task'; id: string }) => void = () => undefined;
+    const bus = memoryBus();
     const server = createServer({
       ...quiet,
       store,
       logger: (_, message) => void logged.push(message),
-      bus: {
-        publish: (change) => publish(change as never),
-        subscribe: (listener) => {
-          publish = listener;
-          return () => undefined;
-        },
-      },
+      bus,
       tools: { work: tool({ task: 'required', run: () => 'done' }) },
     });
     const call = inProcess(server, { capabilities: { extensions: { [TASKS]: {} } } });
@@ -202,9 +206,8 @@ describe('a client that watches a task', () => {
         );
       });
       await acknowledged;
-      await until('the bus is listened to', () => publish.name === 'forward');
       away = true;
-      publish({ kind: 'task', id });
+      await bus.publish('tasks', { id });
       await until('it is logged', () => logged.some((line) => line.includes('could not be read')));
       await new Promise((resolve) => setImmediate(resolve));
       expect(unhandled).not.toHaveBeenCalled();

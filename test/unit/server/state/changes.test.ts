@@ -1,5 +1,5 @@
-import { createServer, inProcess, tool } from 'fullmcp';
-import { describe, expect, it } from 'vitest';
+import { type Bus, type BusListener, createServer, inProcess, memoryBus, tool } from 'fullmcp';
+import { describe, expect, it, vi } from 'vitest';
 
 const quiet = { name: 'test', version: '1.0.0', logger: () => undefined };
 const all = {
@@ -108,13 +108,103 @@ describe('definitions that are added and removed', () => {
 
 it('a change is published on a custom bus, and the server declares such changes', async () => {
   const published: unknown[] = [];
-  const server = createServer({
-    ...quiet,
-    bus: { publish: (change) => void published.push(change), subscribe: () => () => undefined },
-  });
+  const bus: Bus = {
+    publish: async (topic, message) => void published.push([topic, message]),
+    subscribe: async () => () => undefined,
+    close: async () => undefined,
+  };
+  const server = createServer({ ...quiet, bus });
   server.changed.resources();
-  expect(published).toEqual([{ kind: 'resources' }]);
+  expect(published).toEqual([['changes', { kind: 'resources', from: expect.any(String) }]]);
   expect((await inProcess(server)('server/discover'))['capabilities']).toMatchObject({
     resources: { listChanged: true },
+  });
+});
+
+describe('a bus that two processes share', () => {
+  const shared = (): Bus => ({ ...memoryBus(), close: async () => undefined });
+
+  it('carries changes to the subscribers of both, each once', async () => {
+    const bus = shared();
+    const [here, there] = [createServer({ ...quiet, bus }), createServer({ ...quiet, bus })];
+    const [mine, others] = [listening(here, all), listening(there, all)];
+    await vi.waitFor(() => expect([mine.messages.length, others.messages.length]).toEqual([1, 1]));
+    here.changed.tools();
+    there.changed.resource('a://1');
+    there.changed.resource('a://other');
+    for (const { messages } of [mine, others])
+      await vi.waitFor(() =>
+        expect(messages.slice(1).map(({ method }) => method)).toEqual([
+          'notifications/tools/list_changed',
+          'notifications/resources/updated',
+        ]),
+      );
+    mine.stop();
+    others.stop();
+  });
+
+  it('lets a server declare the changes that another process announces', async () => {
+    const bus = { ...shared() };
+    const cluster = {
+      bus,
+      eventLog: undefined as never,
+      start: async () => [],
+      ping: async () => undefined,
+      close: async () => undefined,
+    };
+    const [here, there] = [createServer({ ...quiet, cluster }), createServer({ ...quiet, cluster })];
+    await Promise.all([here.start(), there.start()]);
+    const discover = async () => (await inProcess(there)('server/discover'))['capabilities'];
+    expect(await discover()).not.toHaveProperty('tools');
+    here.changed.tools();
+    expect(await discover()).toMatchObject({ tools: { listChanged: true } });
+  });
+
+  it('reports everything as changed once after a gap', async () => {
+    const listeners: BusListener[] = [];
+    const bus: Bus = {
+      ...shared(),
+      subscribe: async (topic, listener) => {
+        if (topic === 'changes') listeners.push(listener);
+        return () => undefined;
+      },
+    };
+    const server = createServer({ ...quiet, bus });
+    const { messages, stop } = listening(server, all);
+    await vi.waitFor(() => expect(messages).toHaveLength(1));
+    expect(listeners).toHaveLength(1);
+    listeners[0]?.gap();
+    expect(messages.slice(1)).toMatchObject([
+      { method: 'notifications/tools/list_changed' },
+      { method: 'notifications/prompts/list_changed' },
+      { method: 'notifications/resources/list_changed' },
+      { method: 'notifications/resources/updated', params: { uri: 'a://1' } },
+      { method: 'notifications/resources/updated', params: { uri: 'a://2' } },
+    ]);
+    stop();
+  });
+
+  it('is not needed for subscribers in the same process, and is tried again while it is unavailable', async () => {
+    const logged: string[] = [];
+    const inner = shared();
+    let away = true;
+    const bus: Bus = {
+      ...inner,
+      publish: (topic, message) => (away ? Promise.reject(new Error('away')) : inner.publish(topic, message)),
+      subscribe: (topic, on) => (away ? Promise.reject(new Error('away')) : inner.subscribe(topic, on)),
+    };
+    const server = createServer({ ...quiet, bus, logger: (_, message) => void logged.push(message) });
+    const { messages, stop } = listening(server, { toolsListChanged: true });
+    await vi.waitFor(() => expect(messages).toHaveLength(1));
+    server.changed.tools();
+    expect(messages.map(({ method }) => method).slice(1)).toEqual(['notifications/tools/list_changed']);
+    await vi.waitFor(() => expect(new Set(logged).size).toBe(1));
+    expect(logged[0]).toBe('The bus could not carry announcements of changes');
+    away = false;
+    // The gap while the bus was unavailable is reported, and then other processes are heard.
+    await vi.waitFor(() => expect(messages).toHaveLength(3), { timeout: 10_000 });
+    await inner.publish('changes', { kind: 'tools', from: 'another process' });
+    expect(messages).toHaveLength(4);
+    stop();
   });
 });

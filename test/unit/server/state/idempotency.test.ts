@@ -1,4 +1,14 @@
-import { createServer, inProcess, McpError, memoryStore, type Store, tool } from 'fullmcp';
+import {
+  type Bus,
+  type Change,
+  createServer,
+  inProcess,
+  McpError,
+  memoryBus,
+  memoryStore,
+  type Store,
+  tool,
+} from 'fullmcp';
 import { everyWire } from 'fullmcp/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
@@ -11,7 +21,7 @@ const input = z.object({ n: z.number() });
 const unknownOutcome = { code: 'internal_error', data: { reason: 'unknown_outcome' } };
 const accept = (content: object) => ({ action: 'accept', content });
 
-function build(options: { store?: Store; idempotency?: boolean | { windowMs: number } } = {}) {
+function build(options: { store?: Store; bus?: Bus; idempotency?: boolean | { windowMs: number } } = {}) {
   const runs: string[] = [];
   const logged: string[] = [];
   const gate = { opens: Promise.resolve() };
@@ -74,6 +84,11 @@ const keyed = (name: string, key: unknown, args: object = {}) => ({
   arguments: args as Record<string, unknown>,
   _meta: { [KEY]: key },
 });
+
+// A lease that ends at once, as if the process that holds it were paused.
+function shortLease(change: Change): Change {
+  return change.do === 'enqueue' && change.hold ? { ...change, hold: { ...change.hold, ms: 0 } } : change;
+}
 
 describe('a call that is sent again with the same key', () => {
   it('gets the outcome of the first and does not run again', async () => {
@@ -177,20 +192,20 @@ describe('a call that is sent again with the same key', () => {
   });
 
   it('runs again after the window', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] });
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
     try {
       const { call, runs, server } = build();
       server.tool('brief', { idempotency: { windowMs: 1000 } }, () => runs.push('brief'));
       const pay = () => call('tools/call', keyed('pay', 'k', { n: 1 }));
       const brief = () => call('tools/call', keyed('brief', 'k'));
       await Promise.all([pay(), brief()]);
-      vi.setSystemTime(Date.now() + 999);
+      vi.advanceTimersByTime(999);
       await Promise.all([pay(), brief()]);
       expect(runs.sort()).toEqual(['brief', 'pay 1']);
-      vi.setSystemTime(Date.now() + 2);
+      vi.advanceTimersByTime(2);
       await Promise.all([pay(), brief()]);
       expect(runs.sort()).toEqual(['brief', 'brief', 'pay 1']);
-      vi.setSystemTime(Date.now() + 600_000);
+      vi.advanceTimersByTime(600_000);
       await pay();
       expect(runs.filter((name) => name === 'pay 1')).toHaveLength(2);
     } finally {
@@ -210,10 +225,11 @@ describe('a call that is sent again with the same key', () => {
 
   it('does not run again if its outcome could not be stored', async () => {
     const inner = memoryStore();
-    const set = vi.fn(async () => {
-      throw new Error('full');
-    });
-    const { call, runs, logged } = build({ store: { ...inner, set } });
+    const write: Store['write'] = async (changes, options) => {
+      if (JSON.stringify(changes).includes('paid as')) throw new Error('full');
+      return inner.write(changes, options);
+    };
+    const { call, runs, logged } = build({ store: { ...inner, write } });
     expect(await call('tools/call', keyed('pay', 'k', { n: 1 }))).toMatchObject({
       content: [{ text: '1 paid as 1' }],
     });
@@ -226,15 +242,12 @@ describe('a call that is sent again with the same key', () => {
 
   it('runs after an error of the first whose key could not be freed only if the tool is annotated as idempotent', async () => {
     const inner = memoryStore();
-    let away = true;
-    const store = {
-      ...inner,
-      delete: async (key: string) => {
-        if (away) throw new Error('away');
-        await inner.delete(key);
-      },
+    // The key cannot be freed, and the lease on it ends at once.
+    const write: Store['write'] = async (changes, options) => {
+      if (changes.some((change) => change.do === 'delete')) throw new Error('away');
+      return inner.write(changes.map(shortLease), options);
     };
-    const { call, runs, server } = build({ store });
+    const { call, runs, server } = build({ store: { ...inner, write } });
     server.tool('harmless', { idempotency: true, annotations: { idempotent: true } }, () => {
       if (runs.push('harmless') === 2) throw new McpError('invalid_params', 'not now');
       return 'done';
@@ -245,28 +258,65 @@ describe('a call that is sent again with the same key', () => {
       code: 'invalid_params',
     });
     expect(await call('tools/call', keyed('harmless', 'k'))).toMatchObject({ content: [{ text: 'done' }] });
-    away = false;
     expect(runs).toEqual(['fails', 'harmless', 'harmless']);
   });
 
-  it('is told that the outcome is unknown while another process runs the first, and then gets its outcome', async () => {
-    const store = { ...memoryStore(), close: async () => undefined };
-    const [first, second] = [build({ store }), build({ store })];
-    const open = signal();
-    first.gate.opens = open.promise;
-    const running = first.call('tools/call', keyed('slow', 'k', { n: 1 }));
-    await vi.waitFor(() => expect(first.runs).toHaveLength(1));
-    await expect(second.call('tools/call', keyed('slow', 'k', { n: 1 }))).rejects.toMatchObject({
-      ...unknownOutcome,
-      message: expect.stringContaining('by another process, and is still running there or was lost'),
+  describe('waits for the first while another process runs it, and then gets its outcome', () => {
+    it.each(['with a bus', 'without a bus'])('%s', async (name) => {
+      const store = { ...memoryStore(), close: async () => undefined };
+      const bus = name === 'with a bus' ? { bus: { ...memoryBus(), close: async () => undefined } } : {};
+      const [first, second] = [build({ store, ...bus }), build({ store, ...bus })];
+      const open = signal();
+      first.gate.opens = open.promise;
+      const running = first.call('tools/call', keyed('slow', 'k', { n: 1 }));
+      await vi.waitFor(() => expect(first.runs).toHaveLength(1));
+      const repeated = second.call('tools/call', keyed('slow', 'k', { n: 1 }));
+      await expect(second.call('tools/call', keyed('slow', 'k', { n: 2 }))).rejects.toMatchObject({
+        code: 'invalid_params',
+      });
+      open.give();
+      expect(await repeated).toEqual(await running);
+      expect(second.runs).toEqual([]);
     });
-    await expect(second.call('tools/call', keyed('slow', 'k', { n: 2 }))).rejects.toMatchObject({
-      code: 'invalid_params',
+  });
+
+  it('has an unknown outcome if the process that ran the first is lost, and runs if the tool is annotated as idempotent', async () => {
+    const inner = memoryStore();
+    const store: Store = {
+      ...inner,
+      write: (changes, options) => inner.write(changes.map(shortLease), options),
+      renew: async () => {
+        throw new Error('The process is paused');
+      },
+      close: async () => undefined,
+    };
+    const [lost, second] = [build({ store }), build({ store })];
+    const never = signal();
+    for (const { server, runs } of [lost, second])
+      server.tool('harmless', { idempotency: true, annotations: { idempotent: true } }, async () => {
+        runs.push('harmless');
+        if (server === lost.server) await never.promise;
+        return 'done';
+      });
+    lost.gate.opens = never.promise;
+    const stale = [
+      lost.call('tools/call', keyed('slow', 'k', { n: 1 })),
+      lost.call('tools/call', keyed('harmless', 'k')),
+    ];
+    await vi.waitFor(() => expect(lost.runs).toHaveLength(2));
+    await expect(second.call('tools/call', keyed('slow', 'k', { n: 1 }))).rejects.toMatchObject(
+      unknownOutcome,
+    );
+    expect(await second.call('tools/call', keyed('harmless', 'k'))).toMatchObject({
+      content: [{ text: 'done' }],
     });
-    open.give();
-    const outcome = await running;
-    expect(await second.call('tools/call', keyed('slow', 'k', { n: 1 }))).toEqual(outcome);
-    expect(second.runs).toEqual([]);
+    expect(second.runs).toEqual(['harmless']);
+    // The lost process continues, but it cannot replace what others know by now.
+    never.give();
+    await Promise.all(stale);
+    await expect(second.call('tools/call', keyed('slow', 'k', { n: 1 }))).rejects.toMatchObject(
+      unknownOutcome,
+    );
   });
 
   it('has an unknown outcome after a cancellation, as the progress of the handler is unknown', async () => {

@@ -1,0 +1,94 @@
+// The store, the bus and the event log of a server.
+
+import type { Bus } from '../../state/bus.js';
+import type { Cluster, SharedState } from '../../state/cluster.js';
+import type { EventLog } from '../../state/event-log.js';
+import { memoryStore } from '../../state/memory-store.js';
+import type { Store } from '../../state/store.js';
+import type { Logger } from './log.js';
+
+/** The options of a `ServerState`. */
+export interface ServerStateOptions {
+  readonly name: string;
+  readonly cluster: Cluster | undefined;
+  readonly store: Store | undefined;
+  readonly bus: Bus | undefined;
+  readonly log: Logger;
+}
+
+/**
+ * The store, the bus and the event log of a server: those of its options, those of its cluster, or those of this process alone.
+ * They are chosen when they are first used, because `serve` may provide a cluster after the server was made.
+ */
+export class ServerState implements SharedState {
+  readonly server: string;
+  readonly #options: ServerStateOptions;
+  #cluster: Cluster | undefined;
+  #store: Store | undefined;
+  #starting: Promise<void> | undefined;
+
+  constructor(options: ServerStateOptions) {
+    this.server = options.name;
+    this.#options = options;
+    this.#cluster = options.cluster;
+  }
+
+  /** The store. It can be passed on before it is chosen. */
+  readonly store: Store = {
+    get: (key) => this.#chosenStore().get(key),
+    page: (prefix, options) => this.#chosenStore().page(prefix, options),
+    items: (list, options) => this.#chosenStore().items(list, options),
+    write: (changes, options) => this.#chosenStore().write(changes, options),
+    claim: (queue, options) => this.#chosenStore().claim(queue, options),
+    renew: (leases, ms) => this.#chosenStore().renew(leases, ms),
+    size: (queue) => this.#chosenStore().size(queue),
+    close: () => this.close(),
+  };
+
+  readonly bus = (): Bus | undefined => this.#options.bus ?? this.#cluster?.bus;
+
+  readonly eventLog = (): EventLog | undefined => this.#cluster?.eventLog;
+
+  /** Sets the cluster, if the options have none. */
+  provide(cluster: Cluster): void {
+    if (this.#cluster !== undefined) return;
+    if (this.#store !== undefined)
+      throw new Error(
+        'The cluster comes too late: the server already uses its own store. Pass it to createServer.',
+      );
+    this.#cluster = cluster;
+  }
+
+  /** Connects to the cluster, once, and logs its warnings. */
+  start(): Promise<void> {
+    this.#starting ??= this.#start().catch((error) => {
+      this.#starting = undefined;
+      throw error;
+    });
+    return this.#starting;
+  }
+
+  async close(): Promise<void> {
+    const { store, bus } = this.#options;
+    await Promise.all([store?.close() ?? this.#store?.close(), bus?.close?.()]);
+    await this.#cluster?.close();
+  }
+
+  async #start(): Promise<void> {
+    const { log, store } = this.#options;
+    if (this.#cluster === undefined) return;
+    for (const warning of await this.#cluster.start()) log('warning', warning);
+    if (this.#cluster.store === undefined && store === undefined)
+      log(
+        'warning',
+        'This cluster has no store, so tasks and idempotency keys are known only to the process that created them. Pass the option "store" to createServer.',
+      );
+  }
+
+  #chosenStore(): Store {
+    if (this.#store !== undefined) return this.#store;
+    this.#store = this.#options.store ?? this.#cluster?.store ?? memoryStore();
+    this.start().catch((error) => this.#options.log('error', 'The cluster could not be started', error));
+    return this.#store;
+  }
+}
