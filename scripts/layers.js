@@ -62,7 +62,7 @@ export const LAYERS = {
   extensions: {
     what: 'extensions of the protocol: tasks',
     may: ['async', 'jsonrpc', 'protocol', 'state', 'server'],
-    rooms: ['tasks'],
+    rooms: ['tasks/stored', 'tasks/running', 'tasks'],
   },
   adapters: {
     what: 'Node, Fastify, LMDB, Postgres, Redis, NATS',

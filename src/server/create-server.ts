@@ -141,6 +141,7 @@ export function createServer<State, User, T>(
       plugins.tasks &&
       ((restartTask) =>
         plugins.tasks?.({
+          server: info.name,
           store,
           complete: registry.complete,
           changes: topics.tasks,

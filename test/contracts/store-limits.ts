@@ -70,6 +70,27 @@ export function storeLimitsContract(name: string, createStore: (limits: StoreLim
       await set(store, 'x:a', { text: 'é'.repeat(900) });
     });
 
+    it('count the bytes of a list with its items, until it is dropped', async () => {
+      const store = create({ ...undivided, maxBytes: 300 });
+      const append = (name: string): Promise<unknown> =>
+        store.write([{ do: 'append', list: 'l:g', name, value: { text: 'x'.repeat(70) } }]);
+      for (const name of ['1', '2', '3']) await append(name);
+      await expect(append('4')).rejects.toThrow('it may have 300 bytes');
+      expect(await store.items('l:g')).toHaveLength(3);
+      await store.write([{ do: 'drop', list: 'l:g' }]);
+      for (const name of ['1', '2', '3']) await append(name);
+    });
+
+    it('reject a write as a whole if a part of it does not fit, and count what it removes', async () => {
+      const store = create({ ...undivided, maxEntries: 2 });
+      const three = ['a:g', 'b:g', 'c:g'].map((key) => ({ do: 'put', key, value: {} }) as const);
+      await expect(store.write(three)).rejects.toThrow('it has 2 entries');
+      expect(await store.page('')).toEqual([]);
+      await store.write(three.slice(0, 2));
+      await store.write([{ do: 'delete', key: 'a:g' }, ...three.slice(2)]);
+      expect((await store.page('')).map(({ key }) => key)).toEqual(['b:g', 'c:g']);
+    });
+
     it('leave room for other kinds when one kind takes all it can get', async () => {
       const store = create({ maxEntries: 10, maxBytes: 10_000 });
       for (let n = 0; n < 5; n++) await set(store, `task:${n}`, { n });

@@ -20,6 +20,16 @@ export interface Journal {
   readonly lastProgress: number | undefined;
 }
 
+/** The part of a journal that a run has added since it was last taken, so that a task writes each result once. */
+export interface JournalNews {
+  readonly steps: readonly (readonly [key: string, result: unknown])[];
+  /** The keys that are new, or whose question has changed, with the digests of their questions. */
+  readonly keys: readonly (readonly [key: string, digest: string])[];
+  readonly changes: readonly (readonly [key: string, count: number])[];
+  /** Whether two questions or steps ran in parallel for the first time. */
+  readonly parallel: boolean;
+}
+
 /** Makes the journal of a new run. Runs with the same id give their steps the same idempotency keys. */
 export function newJournal(run: string = crypto.randomUUID()): Journal {
   return {

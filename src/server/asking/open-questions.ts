@@ -8,22 +8,14 @@ import { markHandled } from './run.js';
 /** A question that has no answer yet. */
 export interface OpenQuestion {
   readonly request: InputRequest;
-  /** Accepts an answer. Returns undefined if the answer is not valid for the question. */
-  readonly answer: (response: unknown) => AcceptedAnswer | undefined;
-}
-
-/** An answer that is in the journal, and that the handler does not have yet. */
-export interface AcceptedAnswer {
-  /** Passes the answer to the handler, which continues. */
-  readonly proceed: () => void;
-  /** Removes the answer, and opens the question again. */
-  readonly reopen: () => void;
+  /** Passes an answer to the handler, which continues. Returns false if the answer is not valid for the question. */
+  readonly answer: (response: unknown) => boolean;
 }
 
 /** The run that asks the questions. */
 interface AskingRun {
   readonly isOver: () => boolean;
-  /** Called when a question is opened, or opened again. */
+  /** Called when a question is opened. */
   readonly onOpen: () => void;
   /** Called before the reason is thrown at a question of the handler. */
   readonly onReject: () => void;
@@ -34,7 +26,7 @@ export class OpenQuestions {
   readonly #state: ReplayState;
   readonly #run: AskingRun;
   readonly #open = new Map<string, OpenQuestion>();
-  /** Rejects the promise of each question. A question with an accepted answer is still here, but not open. */
+  /** Rejects the promise of each question. */
   readonly #rejects = new Map<string, (reason: Error) => void>();
 
   constructor(state: ReplayState, run: AskingRun) {
@@ -58,20 +50,12 @@ export class OpenQuestions {
         request: question.request,
         answer: (response) => {
           const result = question.read(response);
-          if (!result.ok || this.#run.isOver()) return undefined;
+          if (!result.ok || this.#run.isOver()) return false;
           this.#state.keepAnswer(key, response);
           this.#open.delete(key);
-          return {
-            proceed: () => {
-              this.#rejects.delete(key);
-              resolve(result.value);
-            },
-            reopen: () => {
-              this.#state.dropAnswer(key);
-              this.#open.set(key, open);
-              this.#run.onOpen();
-            },
-          };
+          this.#rejects.delete(key);
+          resolve(result.value);
+          return true;
         },
       };
       this.#open.set(key, open);

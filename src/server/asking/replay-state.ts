@@ -4,7 +4,7 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import { assertJson } from '../../protocol/encoding/json-value.js';
 import { McpError } from '../../protocol/errors.js';
 import type { InputRequest } from '../../protocol/model/input.js';
-import { type Journal, writeJournal } from './journal.js';
+import { type Journal, type JournalNews, writeJournal } from './journal.js';
 import type { Question } from './question.js';
 import { questionDigest } from './question-digest.js';
 import { checkKey } from './run.js';
@@ -39,8 +39,6 @@ export class ReplayState {
   #bytes: number;
   readonly #answers: Map<string, unknown>;
   readonly #steps: Map<string, unknown>;
-  /** Answers that are in the journal, but must not reach the handler yet. */
-  readonly #heldAnswers = new Map<string, unknown>();
   /** The keys of all rounds, each with the digest of its question. */
   readonly #keys: Map<string, string>;
   /** The keys that this round has used. */
@@ -48,6 +46,7 @@ export class ReplayState {
   readonly #changes: Map<string, number>;
   readonly #changedQuestions = new Set<string>();
   #parallel: boolean;
+  #news = noNews();
 
   constructor(journal: Journal, { answers, maxBytes }: ReplayStateOptions) {
     this.#journal = journal;
@@ -75,10 +74,16 @@ export class ReplayState {
         `The key "${key}" is used twice in one run. Give each question and step a key of its own.`,
       );
     }
-    this.#parallel ||= isParallel;
+    if (isParallel && !this.#parallel) {
+      this.#parallel = true;
+      this.#news.parallel = true;
+    }
     if (!this.#keys.has(key)) this.#bytes += 2 * key.length + KEY_OVERHEAD;
     this.#usedKeys.add(key);
-    this.#keys.set(key, request === undefined ? '' : questionDigest(this.#journal.run, request));
+    const digest = request === undefined ? '' : questionDigest(this.#journal.run, request);
+    if (this.#keys.get(key) === digest) return;
+    this.#keys.set(key, digest);
+    this.#news.keys.push([key, digest]);
   }
 
   /** The error if the journal is too large to begin anything more. */
@@ -102,7 +107,9 @@ export class ReplayState {
     const isAnswered = this.#isSameQuestion(key) || this.#journal.keys.size === 0;
     if (!isAnswered && previousDigest !== undefined && candidates.length > 0) {
       this.#changedQuestions.add(key);
-      this.#changes.set(key, (this.#changes.get(key) ?? 0) + 1);
+      const changes = (this.#changes.get(key) ?? 0) + 1;
+      this.#changes.set(key, changes);
+      this.#news.changes.push([key, changes]);
     }
     for (const answer of isAnswered ? candidates : []) {
       const result = question.read(answer);
@@ -128,23 +135,13 @@ export class ReplayState {
     this.#answers.set(key, response);
   }
 
-  /** Keeps an answer to a question that the handler has not reached yet. It is in the journal, but not for the handler. */
-  holdAnswer(key: string, response: unknown): void {
-    this.#heldAnswers.set(key, response);
-  }
-
-  /** Stops holding an answer. Returns false if the handler has meanwhile asked a different question under this key. */
-  releaseAnswer(key: string): boolean {
-    this.#heldAnswers.delete(key);
-    return this.#isSameQuestion(key);
-  }
-
   #isSameQuestion(key: string): boolean {
     return this.#journal.keys.get(key) === this.#keys.get(key);
   }
 
-  dropAnswer(key: string): void {
-    this.#answers.delete(key);
+  /** The digest of the question with this key: the one that this run asked, or else that of an earlier run. */
+  digestOf(key: string): string | undefined {
+    return this.#keys.get(key);
   }
 
   hasUsed(key: string): boolean {
@@ -161,6 +158,7 @@ export class ReplayState {
     const json = JSON.stringify(result) ?? 'null';
     const stored: unknown = JSON.parse(json);
     this.#steps.set(key, stored);
+    this.#news.steps.push([key, stored]);
     this.#bytes += sizeOf(json);
     return stored;
   }
@@ -196,10 +194,9 @@ export class ReplayState {
 
   journal(sentSoFar: { readonly logCount: number; readonly lastProgress: number | undefined }): Journal {
     const { run } = this.#journal;
-    const heldAnswers = [...this.#heldAnswers].filter(([key]) => this.#isSameQuestion(key));
     return {
       run,
-      answers: heldAnswers.length === 0 ? this.#answers : new Map([...this.#answers, ...heldAnswers]),
+      answers: this.#answers,
       steps: this.#steps,
       keys: this.#keys,
       changes: this.#changes,
@@ -207,6 +204,23 @@ export class ReplayState {
       ...sentSoFar,
     };
   }
+
+  /** Takes what was added to the journal since the last time; undefined if nothing was. */
+  takeNews(): JournalNews | undefined {
+    const news = this.#news;
+    if (news.steps.length + news.keys.length + news.changes.length === 0 && !news.parallel) return undefined;
+    this.#news = noNews();
+    return news;
+  }
+}
+
+function noNews(): {
+  readonly steps: [string, unknown][];
+  readonly keys: [string, string][];
+  readonly changes: [string, number][];
+  parallel: boolean;
+} {
+  return { steps: [], keys: [], changes: [], parallel: false };
 }
 
 /** The error for a run that did not reach a key of an earlier run. */

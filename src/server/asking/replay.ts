@@ -2,8 +2,8 @@
 
 import type { JsonObject } from '../../jsonrpc/message.js';
 import type { InputRequest } from '../../protocol/model/input.js';
-import { type Journal, newJournal } from './journal.js';
-import { type AcceptedAnswer, type OpenQuestion, OpenQuestions } from './open-questions.js';
+import { type Journal, type JournalNews, newJournal } from './journal.js';
+import { type OpenQuestion, OpenQuestions } from './open-questions.js';
 import type { Question } from './question.js';
 import { begunInsideStep, keyNotReached, ReplayState } from './replay-state.js';
 import { handlerEnded, isSuspension, markHandled, type Run, refuse, type Step, suspension } from './run.js';
@@ -17,6 +17,8 @@ export interface Suspender {
    * of the step's result, and the run is over.
    */
   readonly onStep?: () => Promise<void>;
+  /** Called before the work of a step starts. If it returns a promise, the step waits for it, and does not start if the run is over. */
+  readonly beforeStep?: () => Promise<void> | undefined;
 }
 
 // A run that seems to have skipped a key may have a parallel branch that has not reached the key yet. Before the run fails, the
@@ -131,20 +133,20 @@ export class Replay implements Run {
     this.#questions.withdraw(prefix, reason);
   }
 
-  /** Accepts an answer to a question that an earlier run asked. Returns undefined if this run has already reached the question. */
-  expect(key: string, response: unknown): AcceptedAnswer | undefined {
-    if (this.#state.hasUsed(key) || this.#reason !== undefined) return undefined;
-    this.#state.holdAnswer(key, response);
-    return {
-      proceed: () => {
-        const isAnswer = this.#state.releaseAnswer(key);
-        // The handler may have reached the question in the meantime, and the question may have changed.
-        const open = this.open.get(key);
-        if (open === undefined) this.#state.keepAnswer(key, response);
-        else if (isAnswer) open.answer(response)?.proceed();
-      },
-      reopen: () => void this.#state.releaseAnswer(key),
-    };
+  /**
+   * Passes an answer to its question, or keeps it for a question of an earlier run that this run has not reached yet. Returns
+   * false if the question is open and the answer is not valid for it.
+   */
+  give(key: string, response: unknown): boolean {
+    const open = this.open.get(key);
+    if (open !== undefined) return open.answer(response);
+    if (!this.#state.hasUsed(key)) this.#state.keepAnswer(key, response);
+    return true;
+  }
+
+  /** The digest of the question with this key: the one that this run asked, or else that of an earlier run. */
+  digestOf(key: string): string | undefined {
+    return this.#state.digestOf(key);
   }
 
   step<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
@@ -160,11 +162,15 @@ export class Replay implements Run {
     if (earlier !== undefined) return earlier.value as T;
     this.#runningSteps++;
     try {
-      const result = await this.#callWork(key, work);
-      // This round gets the same value as later rounds.
-      const stored = this.#state.keepResult(key, result);
-      await this.#saveStep();
-      if (this.#reason === undefined) return (result === undefined ? result : stored) as T;
+      const ready = this.#suspender?.beforeStep?.();
+      if (ready !== undefined) await ready;
+      if (this.#reason === undefined) {
+        const result = await this.#callWork(key, work);
+        // This round gets the same value as later rounds.
+        const stored = this.#state.keepResult(key, result);
+        await this.#saveStep();
+        if (this.#reason === undefined) return (result === undefined ? result : stored) as T;
+      }
     } catch (error) {
       if (this.#reason === undefined) throw error;
     } finally {
@@ -245,5 +251,10 @@ export class Replay implements Run {
   /** The current journal, for the next round. */
   journal(sentSoFar: { readonly logCount: number; readonly lastProgress: number | undefined }): Journal {
     return this.#state.journal(sentSoFar);
+  }
+
+  /** Takes what was added to the journal since the last time; undefined if nothing was. */
+  takeNews(): JournalNews | undefined {
+    return this.#state.takeNews();
   }
 }

@@ -99,6 +99,9 @@ const tasks = {
   maxBytesPerCaller: true,
   maxTaskBytes: true,
   maxAnswerBytes: true,
+  maxRunning: true,
+  parkMs: true,
+  leaseMs: true,
 } satisfies KeysOf<TasksOptions>;
 const asking = { maxAgeMs: true, maxBytes: true, once: true } satisfies KeysOf<AskingOptions>;
 const idempotency = { windowMs: true } satisfies KeysOf<IdempotencyOptions>;

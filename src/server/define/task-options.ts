@@ -43,4 +43,16 @@ export interface TasksOptions {
   readonly maxTaskBytes?: number;
   /** The bytes that all answers to one task may have together; further answers are rejected. Default: 1 MB. */
   readonly maxAnswerBytes?: number;
+  /**
+   * The number of tasks that run in one process at the same time, those that wait for an answer not included. Further tasks wait
+   * until a process has room for them. Default: 100.
+   */
+  readonly maxRunning?: number;
+  /**
+   * The time for which a handler that has asked a question waits in its process. After that the handler ends, and with the answer
+   * it runs again from its first line, in any process. 0: it ends as soon as it has asked. Default: 60 s.
+   */
+  readonly parkMs?: number;
+  /** The time after which other processes take up the tasks of a process that does not respond. Default: 15 s. */
+  readonly leaseMs?: number;
 }

@@ -119,7 +119,7 @@ class Forwarder implements TopicListener<Announcement | TaskAnnouncement> {
 
   #reportTask(id: string): void {
     const { tag, options } = this.#parts;
-    options.tasks?.details(id).then(
+    options.tasks?.details(this.#call, id).then(
       (task) => task && this.#call.notify('notifications/tasks', withTag(task, tag)),
       // No call waits for this, and the client polls the task anyway.
       (error) => options.log('error', `Task ${id} could not be read for a client that watches it`, error),

@@ -42,22 +42,24 @@ export interface TaskHost {
   readonly serve: (call: Call, work: TaskWork) => Promise<Outcome>;
   /** Returns those of these tasks that the caller may watch. Throws if the client does not support tasks. */
   readonly filterWatchable: (call: Call, ids: readonly string[]) => Promise<readonly string[]>;
-  /** The task as `tasks/get` returns it. */
-  readonly details: (id: string) => Promise<JsonObject | undefined>;
-  /** Resumes the tasks that an earlier process left unfinished. */
+  /** The task as `tasks/get` returns it to this caller. */
+  readonly details: (call: Call, id: string) => Promise<JsonObject | undefined>;
+  /** Begins to take up tasks that no other process works on. */
   readonly resume: () => Promise<void>;
-  /** Pauses all tasks. Running steps may finish within `drainMs` and are saved. */
+  /** Leaves all tasks to other processes. Running steps may finish within `drainMs` and are saved. */
   readonly close: (options?: { readonly drainMs?: number }) => Promise<void>;
 }
 
 /** The parts that a task host is made of. */
 export interface TaskPluginParts {
+  /** The name of the server. */
+  readonly server: string;
   readonly store: Store;
   readonly complete: Complete;
   /** Tells this process and others that a task changed. */
   readonly changes: Topic<TaskAnnouncement>;
   readonly log: Logger;
-  /** Finds the tool of a task that an earlier process left unfinished. */
+  /** Finds the tool of a task, to run it again. Rejects with an `McpError` if this process cannot run it. */
   readonly workOf: (task: { readonly tool: string; readonly args: unknown }) => Promise<TaskWork>;
   readonly limits: TasksOptions;
 }

@@ -16,6 +16,8 @@ export type Announcement =
 /** A task whose state changed. */
 export interface TaskAnnouncement {
   readonly id: string;
+  /** Whether the task has an answer, or nobody works on it, so that a process should look at it. */
+  readonly due?: boolean;
 }
 
 /** Announces changes to subscribed clients. */

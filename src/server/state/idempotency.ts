@@ -1,18 +1,24 @@
 // Runs a call with an idempotency key once, and gives repeated calls the outcome of the first.
 
 import type { Lifetime } from '../../async/lifetime.js';
-import { isObject, type JsonObject } from '../../jsonrpc/message.js';
+import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
 import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { McpError } from '../../protocol/errors.js';
-import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
 import { canonical, digestOf } from '../../state/canonical.js';
 import { LeaseKeeper } from '../../state/lease-keeper.js';
 import type { Change, Dequeue, Lease, Put, Store } from '../../state/store.js';
 import { callerGroup } from '../../state/store-shares.js';
 import type { Topic } from '../../state/topic.js';
 import { EndWatch, type OutcomeAnnouncement } from './end-watch.js';
+import {
+  endedBeforeStart,
+  keyOf,
+  otherArgumentsError,
+  unknownCallerError,
+  unknownOutcomeError,
+} from './idempotency-key.js';
 import { KeyedCalls } from './keyed-calls.js';
 import type { Logger } from './log.js';
 import { isUnknownCaller } from './unknown-callers.js';
@@ -23,7 +29,6 @@ export interface IdempotencyOptions {
   readonly windowMs?: number;
 }
 
-const MAX_KEY_LENGTH = 256;
 const PREFIX = 'outcome:';
 /** The time that a call may take, besides its window, before its key is free again. */
 const LONG_CALL_MS = 86_400_000;
@@ -280,44 +285,6 @@ function entryKey({ key }: KeyScope): string {
 
 function lostPut(key: string, { args, windowMs }: Pick<OutcomeRecord, 'args' | 'windowMs'>): Put {
   return { do: 'put', key, value: { args, windowMs, isLost: true }, ttlMs: windowMs + LOST_MS };
-}
-
-function endedBeforeStart({ signal }: Lifetime): McpError {
-  const reason: unknown = signal.reason;
-  return McpError.is(reason) ? reason : new McpError('cancelled', 'The call was cancelled before it started');
-}
-
-function otherArgumentsError(): McpError {
-  return new McpError(
-    'invalid_params',
-    `params._meta["${IDEMPOTENCY_KEY}"] was already used with other arguments. Use a new key.`,
-  );
-}
-
-function unknownOutcomeError(): McpError {
-  return new McpError(
-    'internal_error',
-    'A call with this idempotency key was started and interrupted. Its outcome is unknown. Find out whether it took place before you call again with a new key.',
-    { data: { reason: 'unknown_outcome' } },
-  );
-}
-
-function unknownCallerError(): McpError {
-  return new McpError(
-    'invalid_request',
-    'This server does not accept idempotency keys from unknown callers, because one caller could get the outcome of another. Identify callers: pass the option "auth" to serve, createHandler or createNodeHandler.',
-  );
-}
-
-function keyOf({ params }: Call): string | undefined {
-  const meta = params['_meta'];
-  const key = isObject(meta) ? meta[IDEMPOTENCY_KEY] : undefined;
-  if (key === undefined) return undefined;
-  if (typeof key === 'string' && key !== '' && key.length <= MAX_KEY_LENGTH) return key;
-  throw new McpError(
-    'invalid_params',
-    `params._meta["${IDEMPOTENCY_KEY}"] must be a string of 1 to ${MAX_KEY_LENGTH} characters`,
-  );
 }
 
 async function digest(value: unknown): Promise<string> {

@@ -9,6 +9,7 @@ import { lmdbStore } from 'fullmcp/lmdb';
 import { afterAll, expect, test } from 'vitest';
 import { modern } from '../../support/http/modern.js';
 import { ended } from '../../support/processes.js';
+import { headsIn, readStoredTask, type StoredTask } from '../../support/tasks.js';
 import { until } from '../../support/until.js';
 
 const RUNS = Number(process.env['CRASH_RUNS'] ?? 50);
@@ -30,13 +31,6 @@ afterAll(() => {
 
 /** How a server process ends: at one of its crash points, after a time, or not before the task ends. */
 type Death = { readonly point: number } | { readonly afterMs: number } | undefined;
-
-/** The task in the store, read while no process has the store open. */
-interface StoredTask {
-  readonly id: string;
-  readonly status: string;
-  readonly journal: { readonly r: string; readonly s: [string, unknown][]; readonly a: [string, unknown][] };
-}
 
 interface Life {
   readonly child: ChildProcess;
@@ -87,8 +81,9 @@ function plan(run: number): readonly Death[] {
 async function survive(folder: string, deaths: readonly Death[]): Promise<number> {
   mkdirSync(folder);
   const client = new Client();
-  /** How often each step had run when its end was first found in the store. */
+  /** How often each step had run when its end was recorded. */
   const recorded = new Map<string, number>();
+  let run: string | undefined;
   let killed = 0;
   for (const death of [...deaths, undefined]) {
     const life = await start(folder, death);
@@ -96,27 +91,35 @@ async function survive(folder: string, deaths: readonly Death[]): Promise<number
     if (life.isDead()) killed++;
     await ended(life.child, () => life.child.kill(client.isDone ? 'SIGTERM' : 'SIGKILL'));
     const task = await readTask(folder);
-    const effects = effectsIn(folder);
+    const lines = linesIn(folder);
     // Nothing runs for a task that is not in the store, and a stored task is never lost.
     if (task === undefined) {
       expect(client.taskId, 'a task that was announced is in the store').toBeUndefined();
-      expect(effects, 'effects of no task').toEqual([]);
+      expect(lines, 'effects of no task').toEqual([]);
       continue;
     }
-    client.taskId ??= task.id;
-    expect(task.id).toBe(client.taskId);
-    if (client.hasAnswered) expect(task.journal.a, 'an answer that was acknowledged').toHaveLength(1);
-    for (const [step] of task.journal.s) if (!recorded.has(step)) recorded.set(step, timesOf(effects, step));
+    client.taskId ??= String(task['id']);
+    expect(task['id']).toBe(client.taskId);
+    const isEnded = task.status === 'completed';
+    if (client.hasAnswered && !isEnded)
+      expect(task.answers, 'an answer that was acknowledged').toHaveLength(1);
+    run ??= task.run;
+    // A process may be killed between the write and the line that reports it.
+    for (const [at, [what, step]] of lines.entries())
+      if (what === 'recorded' && !recorded.has(step)) recorded.set(step, runsOf(lines.slice(0, at), step));
+    for (const [step] of task.steps) if (!recorded.has(step)) recorded.set(step, runsOf(lines, step));
     for (const [step, times] of recorded)
-      expect(timesOf(effects, step), `runs of step ${step}, whose end was recorded`).toBe(times);
-    for (const { step, key } of effects) expect(key).toBe(`${task.journal.r}:${step}`);
+      expect(runsOf(lines, step), `runs of step ${step}, whose end was recorded`).toBe(times);
+    for (const [what, step, key] of lines)
+      if (what === 'run' && run !== undefined) expect(key).toBe(`${run}:${step}`);
     if (client.isDone) break;
   }
   expect(client.result).toMatchObject({ content: [{ text: 'one two please three' }] });
   expect(await readTask(folder)).toMatchObject({ status: 'completed' });
   expect([...recorded.keys()]).toEqual(['one', 'two', 'three']);
   // A step that begins proves that the one before it was recorded.
-  const order = effectsIn(folder).map(({ step }) => ['one', 'two', 'three'].indexOf(step));
+  const runs = linesIn(folder).filter(([what]) => what === 'run');
+  const order = runs.map(([, step]) => ['one', 'two', 'three'].indexOf(step));
   expect(order).toEqual([...order].sort());
   return killed;
 }
@@ -197,25 +200,26 @@ async function start(folder: string, death: Death): Promise<Life> {
 
 async function readTask(folder: string): Promise<StoredTask | undefined> {
   const store = lmdbStore(join(folder, 'store'));
-  const tasks: unknown[] = [];
-  for await (const [, task] of store.entries('task:')) tasks.push(task);
+  const heads = await headsIn(store);
+  expect(heads.length).toBeLessThanOrEqual(1);
+  const task = heads[0] && (await readStoredTask(store, heads[0].value['id']));
   await store.close();
-  expect(tasks.length).toBeLessThanOrEqual(1);
-  return tasks[0] as StoredTask | undefined;
+  return task;
 }
 
-function effectsIn(folder: string): readonly { readonly step: string; readonly key: string }[] {
+/** The lines that the server wrote: `run` and `recorded`, the step, and its key. */
+function linesIn(folder: string): readonly [what: string, step: string, key: string][] {
   const file = join(folder, 'effects');
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8').trim().split('\n');
   return lines.map((line) => {
-    const [step = '', key = ''] = line.split(' ');
-    return { step, key };
+    const [what = '', step = '', key = ''] = line.split(' ');
+    return [what, step, key];
   });
 }
 
-function timesOf(effects: readonly { readonly step: string }[], step: string): number {
-  return effects.filter((effect) => effect.step === step).length;
+function runsOf(lines: readonly (readonly string[])[], step: string): number {
+  return lines.filter(([what, name]) => what === 'run' && name === step).length;
 }
 
 // Mulberry32: small, and good enough to choose crash points.

@@ -10,6 +10,7 @@ import { lmdbStore } from 'fullmcp/lmdb';
 import { afterAll, describe, expect, test } from 'vitest';
 import { modern } from '../../support/http/modern.js';
 import { ended } from '../../support/processes.js';
+import { headsIn } from '../../support/tasks.js';
 import { until } from '../../support/until.js';
 
 const SHUTDOWNS = Number(process.env['SHUTDOWNS'] ?? 20);
@@ -85,7 +86,7 @@ function stepsIn(folder: string): Map<string, { began: number; ended: number }> 
 async function statusesIn(folder: string): Promise<Record<string, string>> {
   const store = lmdbStore(join(folder, 'store'));
   const statuses: Record<string, string> = {};
-  for await (const [, task] of store.entries('task:')) statuses[String(task['id'])] = String(task['status']);
+  for (const { value } of await headsIn(store)) statuses[String(value['id'])] = String(value['status']);
   await store.close();
   return statuses;
 }

@@ -76,27 +76,18 @@ async function unavailableStore(): Promise<World> {
   const checkAvailable = (): void => {
     if (!isAvailable) throw new TypeError('fetch failed');
   };
+  const available = async <T>(work: () => Promise<T>): Promise<T> => {
+    checkAvailable();
+    return work();
+  };
   const store: Store = {
-    async get(key) {
-      checkAvailable();
-      return inner.get(key);
-    },
-    async set(key, value, expiresAt) {
-      checkAvailable();
-      await inner.set(key, value, expiresAt);
-    },
-    async add(key, value, expiresAt) {
-      checkAvailable();
-      return inner.add(key, value, expiresAt);
-    },
-    async delete(key) {
-      checkAvailable();
-      await inner.delete(key);
-    },
-    async *entries(prefix) {
-      checkAvailable();
-      yield* inner.entries(prefix);
-    },
+    get: (key) => available(() => inner.get(key)),
+    page: (prefix, range) => available(() => inner.page(prefix, range)),
+    items: (list, range) => available(() => inner.items(list, range)),
+    write: (changes, options) => available(() => inner.write(changes, options)),
+    claim: (queue, options) => available(() => inner.claim(queue, options)),
+    renew: (leases, ms) => available(() => inner.renew(leases, ms)),
+    size: (queue) => available(() => inner.size(queue)),
     close: async () => undefined,
   };
   const set = async (value: boolean): Promise<void> => {
@@ -107,14 +98,14 @@ async function unavailableStore(): Promise<World> {
 
 /** A store that others have filled completely. */
 async function fullStore(): Promise<World> {
-  const store = memoryStore({ maxBytes: 1_000_000 });
+  const store = memoryStore({ maxBytes: 1_000_000, kindShare: 1, callerShare: 1 });
   const ballast: string[] = [];
   return localWorld(store, {
     async trouble() {
       for (let size = 500_000; size >= 1; ) {
-        const key = `b${ballast.length}`;
+        const key = `ballast:${ballast.length}`;
         try {
-          await store.set(key, { x: 'x'.repeat(size) });
+          await store.write([{ do: 'put', key, value: { x: 'x'.repeat(size) } }]);
           ballast.push(key);
         } catch {
           size = Math.floor(size / 2);
@@ -122,7 +113,7 @@ async function fullStore(): Promise<World> {
       }
     },
     async calm() {
-      for (const key of ballast.splice(0)) await store.delete(key);
+      for (const key of ballast.splice(0)) await store.write([{ do: 'delete', key }]);
     },
   });
 }
@@ -174,7 +165,7 @@ describe.each([
   ['an unavailable store', unavailableStore],
   ['a full store', fullStore],
   ['a full disk', fullDisk],
-] as const)('a task on %s', (_, create) => {
+] as const)('a task on %s', (kind, create) => {
   async function inTrouble(
     name: string,
     scene: (world: World, taskId: unknown) => Promise<void>,
@@ -277,13 +268,16 @@ describe.each([
     inTrouble('hangs', async (world, taskId) => {
       await until('the handler runs', () => world.reports().includes('hangs'));
       await world.trouble();
-      await expect(world.ask('tasks/cancel', { taskId })).rejects.toThrow(
-        'The cancellation could not be saved, and the task continues. Try again later.',
-      );
-      await waitInTrouble(world);
-      expect(await status(world, taskId)).toBe('working');
-      expect(world.reports()).toEqual(['hangs']);
-      await world.calm();
+      // In a full store, the end of a task makes room for its cancellation.
+      if (kind !== 'a full store') {
+        await expect(world.ask('tasks/cancel', { taskId })).rejects.toThrow(
+          'The cancellation could not be saved, and the task continues. Try again later.',
+        );
+        await waitInTrouble(world);
+        expect(await status(world, taskId)).toBe('working');
+        expect(world.reports()).toEqual(['hangs']);
+        await world.calm();
+      }
       await world.ask('tasks/cancel', { taskId });
       expect(await status(world, taskId)).toBe('cancelled');
       await until("the handler's signal has aborted", () => world.reports().includes('aborted'));

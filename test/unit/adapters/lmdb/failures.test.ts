@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -34,10 +35,58 @@ function program(path: string, then: string): string[] {
   return ['--input-type=module', '-e', script];
 }
 
-describe('the store on a full disk', () => {
-  it('rejects writes, loses nothing, ends no process, and accepts writes again when there is room', async () => {
-    const path = fresh();
+// When the disk rejects a write, lmdb 3.5 prints a message into a buffer that may be too small: about one process in ten then
+// crashes, whatever the store does. So the tests that let the disk reject writes may be repeated.
+const REPEATED = { retry: 3 };
+
+describe('the store on a disk that is almost full', () => {
+  it('rejects writes before the disk does, and accepts writes again when there is room', async (context) => {
+    const disk = fresh();
+    mkdirSync(disk);
     const then = `
+      const { writeFileSync, rmSync } = await import('node:fs');
+      const ballast = ${JSON.stringify(join(disk, 'ballast'))};
+      const write = (n) => store.write([{ do: 'put', key: 'a:g', value: { n } }]).then(({ ok }) => ok, ({ message }) => message);
+      const reports = [await write(1)];
+      writeFileSync(ballast, Buffer.alloc(15_000_000));
+      const seen = new Set();
+      while (!seen.has('full')) {
+        const end = await write(2);
+        seen.add(end === true ? 'written' : 'full');
+        reports[1] = end;
+      }
+      reports.push((await store.get('a:g')).value.n > 0);
+      rmSync(ballast);
+      reports.push(await write(3));
+      console.log(JSON.stringify(reports));
+      await store.close();`;
+    const args = program(join(disk, 'store'), then);
+    const mounted = ['--mount', 'sh', '-c', `mount -t tmpfs -o size=20m tmpfs "$0" && exec "$@"`, disk];
+    const ran = await run('unshare', [...mounted, process.execPath, ...args]).catch(({ stderr }) =>
+      String(stderr),
+    );
+    if (typeof ran === 'string') {
+      expect(ran).toMatch(/unshare|mount/);
+      return context.skip('A disk of its own cannot be mounted here.');
+    }
+    expect(JSON.parse(ran.stdout)).toEqual([
+      true,
+      expect.stringMatching(
+        /^The store at .* could not write to the disk: it is full, with \d+ bytes left\. Make room on it\.$/,
+      ),
+      true,
+      true,
+    ]);
+  });
+});
+
+describe('the store on a disk that rejects writes', () => {
+  it(
+    'rejects them too, loses nothing, ends no process, and accepts writes again when there is room',
+    REPEATED,
+    async () => {
+      const path = fresh();
+      const then = `
       const saved = new Map();
       const failures = [];
       let unhandled = 0;
@@ -45,8 +94,8 @@ describe('the store on a full disk', () => {
       async function write(n) {
         const value = { n, text: 'x'.repeat(3000) };
         try {
-          await store.set('a' + n, value);
-          saved.set('a' + n, JSON.stringify(value));
+          await store.write([{ do: 'put', key: 'a:g:' + n, value }]);
+          saved.set('a:g:' + n, JSON.stringify(value));
         } catch (error) {
           failures.push(error.message);
         }
@@ -54,7 +103,7 @@ describe('the store on a full disk', () => {
       for (let n = 0; failures.length < 15; n += 4) await Promise.all([0, 1, 2, 3].map((more) => write(n + more)));
       const lost = async () => {
         let missing = 0;
-        for (const [key, value] of saved) if (JSON.stringify(await store.get(key)) !== value) missing++;
+        for (const [key, value] of saved) if (JSON.stringify((await store.get(key))?.value) !== value) missing++;
         return missing;
       };
       console.log(JSON.stringify({ lost: await lost(), failure: failures[0], unhandled }));
@@ -65,28 +114,34 @@ describe('the store on a full disk', () => {
       console.log(JSON.stringify({ lost: await lost(), failures, unhandled }));
       await store.close();
       process.exit(0);`;
-    // A limit on file size simulates the disk: it needs no privileges, and room can be made again.
-    const child = spawn('prlimit', ['--fsize=1000000:unlimited', process.execPath, ...program(path, then)], {
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
-    const lines = createInterface({ input: child.stdout });
-    const nextReport = async (): Promise<object> => JSON.parse(((await once(lines, 'line')) as [string])[0]);
-    expect(await nextReport()).toEqual({
-      lost: 0,
-      failure: expect.stringMatching(/^The store at .* could not write to the disk: ./),
-      unhandled: 0,
-    });
-    await run('prlimit', ['--fsize=unlimited', '--pid', String(child.pid)]);
-    child.stdin.write('\n');
-    const exit = once(child, 'exit');
-    expect(await nextReport()).toEqual({ lost: 0, failures: [], unhandled: 0 });
-    expect(await exit).toEqual([0, null]);
-  });
+      // A limit on file size simulates the disk: it needs no privileges, and room can be made again.
+      const child = spawn(
+        'prlimit',
+        ['--fsize=1000000:unlimited', process.execPath, ...program(path, then)],
+        {
+          stdio: ['pipe', 'pipe', 'ignore'],
+        },
+      );
+      const lines = createInterface({ input: child.stdout });
+      const nextReport = async (): Promise<object> =>
+        JSON.parse(((await once(lines, 'line')) as [string])[0]);
+      expect(await nextReport()).toEqual({
+        lost: 0,
+        failure: expect.stringMatching(/^The store at .* could not write to the disk: ./),
+        unhandled: 0,
+      });
+      await run('prlimit', ['--fsize=unlimited', '--pid', String(child.pid)]);
+      child.stdin.write('\n');
+      const exit = once(child, 'exit');
+      expect(await nextReport()).toEqual({ lost: 0, failures: [], unhandled: 0 });
+      expect(await exit).toEqual([0, null]);
+    },
+  );
 });
 
 describe('the store on a disk that fills and empties during writes', () => {
   // Sometimes the disk fills between an entry and the page that commits it, after which LMDB must be reopened.
-  it('settles each write, and loses none that succeeded', async () => {
+  it('settles each write, and loses none that succeeded', REPEATED, async () => {
     const path = fresh();
     const then = `
       const saved = new Map();
@@ -98,7 +153,7 @@ describe('the store on a disk that fills and empties during writes', () => {
           const key = 'outcome:' + name + ':' + n % 50;
           const value = { n, text: 'x'.repeat(100 * (n % 7)) };
           try {
-            await store.set(key, value);
+            await store.write([{ do: 'put', key, value }]);
             saved.set(key, JSON.stringify(value));
           } catch {
             failures++;
@@ -110,7 +165,7 @@ describe('the store on a disk that fills and empties during writes', () => {
       await Promise.all(['a', 'b', 'c'].map(lane));
       await lane('d');
       let missing = 0;
-      for (const [key, value] of saved) if (JSON.stringify(await store.get(key)) !== value) missing++;
+      for (const [key, value] of saved) if (JSON.stringify((await store.get(key))?.value) !== value) missing++;
       await store.close();
       console.log(JSON.stringify({ failures, missing }));
       process.exit(0);`;
@@ -137,7 +192,9 @@ describe('a damaged data file', () => {
     const store = lmdbStore(path);
     for (let n = 0; n < entries; n += 100)
       await Promise.all(
-        Array.from({ length: 100 }, (_, at) => store.set(`a${n + at}`, { text: 'x'.repeat(500) })),
+        Array.from({ length: 100 }, (_, at) =>
+          store.write([{ do: 'put', key: `a:g:${n + at}`, value: { text: 'x'.repeat(500) } }]),
+        ),
       );
     await store.close();
     return { path, file: join(path, 'data.mdb') };
@@ -182,9 +239,9 @@ describe('a damaged data file', () => {
     bytes.writeBigUInt64LE(bytes.readBigUInt64LE(newest + 144) + 5n, newest + 144);
     writeFileSync(file, bytes);
     const store = lmdbStore(path);
-    expect(await store.get('a199')).toBeDefined();
-    await store.set('b', { n: 1 });
-    expect(await store.get('b')).toEqual({ n: 1 });
+    expect(await store.get('a:g:199')).toBeDefined();
+    await store.write([{ do: 'put', key: 'b:g', value: { n: 1 } }]);
+    expect((await store.get('b:g'))?.value).toEqual({ n: 1 });
     await store.close();
   });
 
@@ -192,27 +249,7 @@ describe('a damaged data file', () => {
     const { path, file } = await fillStore(100);
     appendFileSync(file, Buffer.alloc(16_384));
     const store = lmdbStore(path);
-    expect(await store.get('a99')).toBeDefined();
+    expect(await store.get('a:g:99')).toBeDefined();
     await store.close();
-  });
-});
-
-describe('a store that is already open', () => {
-  it('is refused to a second server in this process and in another one, until the first closes it', async () => {
-    const path = fresh();
-    const store = lmdbStore(path);
-    await store.set('a', { n: 1 });
-    expect(() => lmdbStore(path)).toThrow(
-      /is in use by process \d+ \(this one, or .*\)\. Stop that server, or use another folder\.$/,
-    );
-    await store.set('a', { n: 2 });
-    expect(await store.get('a')).toEqual({ n: 2 });
-    await expect(run(process.execPath, program(path, ''))).rejects.toThrow(
-      `is in use by process ${process.pid}.`,
-    );
-    await store.close();
-    const next = lmdbStore(path);
-    expect(await next.get('a')).toEqual({ n: 2 });
-    await next.close();
   });
 });

@@ -69,7 +69,8 @@ describe('a task whose code has changed between two processes', () => {
       await ctx.ask('sure', ask('Delete 3000 files?'));
       await ctx.ask('really', ask('Really?'));
     });
-    await after.server.start();
+    // A task that waits runs again when it has an answer.
+    await after.call('tasks/update', { taskId, inputResponses: { really: yes } });
     await until('the changed question is open', async () =>
       Object.hasOwn(((await getTask(after.call, taskId))['inputRequests'] ?? {}) as object, 'sure'),
     );
@@ -93,7 +94,7 @@ describe('a task whose code has changed between two processes', () => {
     await waitForStatus(before.call, taskId, 'input_required');
     await before.server.close();
     const after = start(store, run as Tool['run']);
-    await after.server.start();
+    await after.call('tasks/update', { taskId, inputResponses: { sure: yes } });
     const failed = await waitForStatus(after.call, taskId, 'failed');
     expect(failed['error']).toMatchObject({
       message: expect.stringContaining('did not reach "charge" again'),

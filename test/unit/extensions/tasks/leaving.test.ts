@@ -63,9 +63,9 @@ function delayedStore() {
   const gate = signal();
   const store: Store = {
     ...lasting.store,
-    async set(...entry) {
+    async write(...args) {
       await gate.promise;
-      await lasting.store.set(...entry);
+      return lasting.store.write(...args);
     },
   };
   return { lasting, store, release: () => gate.give() };
@@ -74,23 +74,32 @@ function delayedStore() {
 describe('a shutdown', () => {
   it('does not count a step that exceeds the drain limit as an attempt', async () => {
     const lasting = lastingStore();
+    const attempts: number[] = [];
     const slow: Store = {
       ...lasting.store,
-      async set(...entry) {
+      async write(...args) {
         await new Promise((resolve) => setTimeout(resolve, 2));
-        await lasting.store.set(...entry);
+        return lasting.store.write(...args);
+      },
+      async claim(...args) {
+        const leases = await lasting.store.claim(...args);
+        attempts.push(...leases.map(({ attempt }) => attempt));
+        return leases;
       },
     };
-    let { server, call } = build(slow, { work: never });
+    let { server, call, effects } = build(slow, { work: never });
     const { taskId } = await call('tools/call', { name: 'works' });
     for (let n = 0; n < 7; n++) {
+      await until('it runs', () => effects.length === 1);
       await server.drain({ drainMs: 100 });
-      expect(await lasting.entry(taskId)).toMatchObject({ status: 'working', attempts: 0 });
+      expect(await lasting.entry(taskId)).toMatchObject({ status: 'working' });
       await server.close();
-      ({ server, call } = build(slow, { work: never }));
+      ({ server, call, effects } = build(slow, { work: never }));
       await server.start();
-      await until('it runs again', async () => (await lasting.entry(taskId))['attempts'] === 1);
     }
+    await until('it runs', () => effects.length === 1);
+    expect(attempts).toEqual([1, 1, 1, 1, 1, 1, 1]);
+    expect((await lasting.entry(taskId))['failed']).toBeUndefined();
     await server.drain({ drainMs: 0 });
   });
 
@@ -108,7 +117,7 @@ describe('a shutdown', () => {
     expect(isDrained).toBe(false);
     work.give();
     await draining;
-    expect((await lasting.entry(taskId))['journal']).toMatchObject({ s: [['work', 1]] });
+    expect((await lasting.entry(taskId)).steps).toEqual([['work', 1]]);
   });
 
   it.each([Number.NaN, -1, '5' as unknown as number])('rejects the drain limit %s', async (drainMs) => {
@@ -138,7 +147,7 @@ describe('a shutdown', () => {
       expect(effects).toEqual(['beside']);
       expect(await lasting.entry(taskId)).toMatchObject({
         status: 'working',
-        journal: { s: [['beside', 'lasting']] },
+        steps: [['beside', 'lasting']],
       });
     },
   );

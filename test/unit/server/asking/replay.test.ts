@@ -86,27 +86,58 @@ describe('a run with a journal', () => {
     await asking.idle();
   });
 
-  test('can reopen a question whose answer could not be stored, and accept another answer', async () => {
-    const suspender = makeSuspender();
-    const asking = new Replay(undefined, { suspender });
+  test('passes only a valid answer to the handler, and keeps it', async () => {
+    const asking = new Replay(undefined, { suspender: makeSuspender() });
     const question = asking.ask('sure', sure());
-    expect(asking.open.get('sure')?.answer('nonsense')).toBeUndefined();
-    const first = asking.open.get('sure')?.answer(yes);
+    expect(asking.give('sure', 'nonsense')).toBe(false);
+    expect(asking.open.size).toBe(1);
+    expect(asking.give('sure', yes)).toBe(true);
     expect(asking.open.size).toBe(0);
-    first?.reopen();
-    expect(asking.journal({ logCount: 0, lastProgress: undefined }).answers.size).toBe(0);
-    await until('the run is idle again', () => suspender.onIdle.mock.calls.length > 0);
-    asking.open.get('sure')?.answer(yes)?.proceed();
+    expect(asking.journal({ logCount: 0, lastProgress: undefined }).answers.get('sure')).toEqual(yes);
     expect(await question).toEqual(yes);
   });
 
-  test('throws the reason for an accepted answer that was not delivered, as for an open question', async () => {
+  test('keeps an answer to a question of an earlier run until this run reaches the question', async () => {
+    const before = new Replay(undefined, { suspender: makeSuspender() });
+    void before.ask('sure', sure());
+    const again = new Replay(before.journal({ logCount: 0, lastProgress: undefined }), {
+      suspender: makeSuspender(),
+    });
+    expect(again.give('sure', yes)).toBe(true);
+    expect(await again.ask('sure', sure())).toEqual(yes);
+  });
+
+  test('gives each addition to its journal once', async () => {
     const asking = new Replay(undefined, { suspender: makeSuspender() });
-    const question = asking.ask('sure', sure());
-    const acceptance = asking.open.get('sure')?.answer(yes);
+    expect(asking.takeNews()).toBeUndefined();
+    await asking.step('a', () => 1);
+    void asking.ask('sure', sure());
+    expect(asking.takeNews()).toEqual({
+      steps: [['a', 1]],
+      keys: [
+        ['a', ''],
+        ['sure', expect.stringMatching(/./)],
+      ],
+      changes: [],
+      parallel: false,
+    });
+    expect(asking.takeNews()).toBeUndefined();
+    await asking.step('b', () => 2);
+    expect(asking.takeNews()).toMatchObject({ steps: [['b', 2]], keys: [['b', '']], parallel: true });
+  });
+
+  test('waits before a step, and does not start the step if the run has ended meanwhile', async () => {
+    const ready = signal();
+    const asking = new Replay(undefined, {
+      suspender: { onIdle: vi.fn(), beforeStep: () => ready.promise },
+    });
+    const work = vi.fn();
+    const step = asking.step('a', work);
     asking.end(stop);
-    acceptance?.proceed();
-    await expect(question).rejects.toBe(stop);
+    ready.give();
+    await expect(step).rejects.toBe(stop);
+    expect(work).not.toHaveBeenCalled();
+    await asking.idle();
   });
 });
 

@@ -1,14 +1,14 @@
 // Starts the handler of a task, and retries while that fails.
 
-import { type BackoffOptions, backoff, delay } from '../../async/delay.js';
-import { type Lifetime, withSignal } from '../../async/lifetime.js';
-import type { JsonObject } from '../../jsonrpc/message.js';
-import type { Call, Outcome } from '../../protocol/call.js';
-import { McpError } from '../../protocol/errors.js';
-import type { Replay } from '../../server/asking/replay.js';
-import type { TaskWork } from '../../server/handle/task-host.js';
-import { ToolError } from '../../server/results/tool-error.js';
-import type { Task } from './task.js';
+import { type BackoffOptions, backoff, delay } from '../../../async/delay.js';
+import { type Lifetime, withSignal } from '../../../async/lifetime.js';
+import type { JsonObject } from '../../../jsonrpc/message.js';
+import type { Call, Outcome } from '../../../protocol/call.js';
+import { McpError } from '../../../protocol/errors.js';
+import type { Replay } from '../../../server/asking/replay.js';
+import type { TaskWork } from '../../../server/handle/task-host.js';
+import { ToolError } from '../../../server/results/tool-error.js';
+import type { HeldTask } from './saved-task.js';
 
 /** The parts of the start of a task. */
 export interface TaskStart {
@@ -18,6 +18,8 @@ export interface TaskStart {
   readonly lifetime: Lifetime;
   /** Called with each failure that is retried. */
   readonly onFailure: (error: unknown) => void;
+  /** Called if `load` rejects with an `McpError`: this process cannot run the task. */
+  readonly onMisfit: (error: McpError) => void;
 }
 
 /** A task whose handler is running. */
@@ -33,12 +35,18 @@ const RETRY: BackoffOptions = { baseMs: 100, maxMs: 60_000, jitter: [0.75, 1] };
  * moment must not fail every task. An `McpError` or a `ToolError` is final. Resolves with undefined if the task has ended in the meantime.
  */
 export async function beginTask(start: TaskStart): Promise<StartedTask | undefined> {
-  const { lifetime, load, onFailure } = start;
+  const { lifetime, load, onFailure, onMisfit } = start;
   for (let failures = 1; !lifetime.ended; failures++) {
+    let work: TaskWork | undefined;
     try {
-      return await begin(await load(), start);
+      work = await load();
+      return await begin(work, start);
     } catch (error) {
       if (lifetime.ended) return undefined;
+      if (work === undefined && McpError.is(error)) {
+        onMisfit(error);
+        return undefined;
+      }
       if (McpError.is(error) || ToolError.is(error)) throw error;
       onFailure(error);
       const ms = backoff(failures - 1, RETRY);
@@ -66,8 +74,12 @@ async function begin(work: TaskWork, { call, replay }: TaskStart): Promise<Start
 }
 
 /** The call that a task's handler answers: the one that created the task, without its request. */
-export function taskCall(task: Task, lifetime: Lifetime, onProgress: (report: JsonObject) => void): Call {
-  const { id, tool, args, peer, auth } = task;
+export function taskCall(
+  { place: { id }, journal }: HeldTask,
+  lifetime: Lifetime,
+  onProgress: (report: JsonObject) => void,
+): Call {
+  const { tool, args, peer, auth } = journal.call;
   const call = {
     id,
     method: 'tools/call',

@@ -1,6 +1,6 @@
 // Errors of tasks that cannot be saved.
 
-import { McpError } from '../../protocol/errors.js';
+import { McpError } from '../../../protocol/errors.js';
 
 /** Thrown by a write that can never succeed, so that it is not retried. */
 export class Unsaveable extends Error {
@@ -13,7 +13,7 @@ export class Unsaveable extends Error {
 /** The error for a client whose request could not be saved. */
 export function savingError(problem: string, cause: unknown): McpError {
   if (McpError.is(cause)) return cause;
-  if (cause instanceof Unsaveable)
+  if (cause instanceof Unsaveable || cause instanceof RangeError)
     return new McpError('invalid_params', `${problem}. ${cause.message}`, { cause });
   return new McpError('overloaded', `${problem}. Try again later.`, { cause });
 }
@@ -21,4 +21,12 @@ export function savingError(problem: string, cause: unknown): McpError {
 /** The error for a client whose request comes during the shutdown. */
 export function shutdownError(): McpError {
   return new McpError('overloaded', 'The server is shutting down. Try again later.');
+}
+
+/** The reason of a run whose task another process may have taken over. */
+export function leaseLost(): McpError {
+  return new McpError(
+    'cancelled',
+    'This process no longer holds the task, and another one continues it. Nothing that happens here is saved.',
+  );
 }

@@ -1,0 +1,155 @@
+// Creates tasks.
+
+import type { JsonObject } from '../../jsonrpc/message.js';
+import type { Call } from '../../protocol/call.js';
+import { principalOf } from '../../protocol/caller.js';
+import { McpError } from '../../protocol/errors.js';
+import { newJournal } from '../../server/asking/journal.js';
+import type { RunningCall, TaskWork } from '../../server/handle/task-host.js';
+import type { Logger } from '../../server/state/log.js';
+import type { Change, Count, Store, Written } from '../../state/store.js';
+import { bytesOfJson, bytesOfTask, removeTask } from './stored/endings.js';
+import { Inbox } from './stored/inbox.js';
+import { firstItem, type TaskCall, taskCallOf } from './stored/journal-items.js';
+import { isCounted, type TaskPlace } from './stored/keys.js';
+import { savingError } from './stored/saving-errors.js';
+import { GRACE_MS, readHead, type TaskHead, toSummary } from './stored/task.js';
+import type { TaskLimits, TaskWorker } from './worker.js';
+
+/** The parts of a `TaskCreation`. */
+export interface TaskCreationParts {
+  readonly store: Store;
+  readonly limits: TaskLimits;
+  readonly log: Logger;
+}
+
+/** A task that is being created. */
+interface NewTask {
+  readonly place: TaskPlace;
+  readonly head: TaskHead;
+  readonly call: TaskCall;
+  readonly journal: ReturnType<typeof newJournal>;
+  readonly item: JsonObject;
+  readonly itemBytes: number;
+}
+
+/** Creates tasks. If this process has room for a task, it runs it; otherwise the first process with room does. */
+export class TaskCreation {
+  readonly #worker: TaskWorker;
+  readonly #parts: TaskCreationParts;
+
+  constructor(worker: TaskWorker, parts: TaskCreationParts) {
+    this.#worker = worker;
+    this.#parts = parts;
+  }
+
+  /** Creates a task for a call, or for a handler that already runs. Returns the task as the client sees it. */
+  create(call: Call, work: TaskWork, running?: RunningCall): Promise<JsonObject> {
+    return this.#worker.create(() => this.#create(call, work, running));
+  }
+
+  async #create(call: Call, work: TaskWork, running: RunningCall | undefined): Promise<JsonObject> {
+    this.#worker.checkOpen();
+    const task = await this.#prepare(call, work, running);
+    const mustHold = running !== undefined || this.#worker.hasRoom;
+    const requestedAt = performance.now();
+    const written = await this.#save(task, mustHold);
+    this.#worker.quota.noteChange(1);
+    const { place, head } = task;
+    if (written.lease === undefined) {
+      this.#worker.onEnqueued(place.id);
+      return toSummary(head);
+    }
+    const journal = { ...task, rounds: new Map(), size: 1, bytes: task.itemBytes };
+    const held = { place, lease: written.lease, head, journal, inbox: new Inbox(), remainingMs: head.ttlMs };
+    const live = this.#worker.hold(held, { requestedAt, ...(running && { replay: running.replay }) });
+    if (running !== undefined) live.adopt(running);
+    else void live.start(() => work);
+    this.#worker.leaveIfClosing(live);
+    return toSummary(head);
+  }
+
+  async #prepare(call: Call, work: TaskWork, running: RunningCall | undefined): Promise<NewTask> {
+    const { limits } = this.#parts;
+    const { options } = work;
+    const now = Date.now();
+    const id = crypto.randomUUID();
+    const place = await this.#worker.keys.placeOf(principalOf(call), id);
+    const taskCall = taskCallOf(call, work);
+    // From here on, the task writes what its handler adds to the journal.
+    const journal = running === undefined ? newJournal(work.runId) : running.replay.journal(running.ctx.sent);
+    const item = firstItem(taskCall, journal);
+    running?.replay.takeNews();
+    const head: TaskHead = {
+      id,
+      createdAt: now,
+      updatedAt: now,
+      ttlMs: options.ttlMs ?? limits.ttlMs,
+      pollIntervalMs: options.pollIntervalMs ?? limits.pollIntervalMs,
+      status: 'working',
+      open: [],
+      bytes: 0,
+    };
+    try {
+      const itemBytes = bytesOfJson(item);
+      const bytes = isCounted(place) ? bytesOfTask(head, itemBytes, limits.maxTaskBytes) : 0;
+      bytesOfTask(head, itemBytes, limits.maxTaskBytes);
+      return { place, head: { ...head, bytes }, call: taskCall, journal, item, itemBytes };
+    } catch (error) {
+      throw savingError('The task could not be saved', error);
+    }
+  }
+
+  // Spec, Tasks: the response is sent only when the task can be found.
+  async #save(task: NewTask, mustHold: boolean): Promise<Written & { readonly ok: true }> {
+    const { log, store } = this.#parts;
+    const { quota } = this.#worker;
+    const { place } = task;
+    try {
+      await quota.checkSize();
+      for (let hasSwept = false; ; hasSwept = true) {
+        const changes = this.#changes(task, mustHold);
+        const written = await store.write(changes);
+        if (written.ok) return written;
+        const refused = written.refusedBy === 'guard' ? undefined : changes[written.refusedBy];
+        const refusal = await quota.refusal(place, refused as Count | undefined);
+        if (refusal === undefined || hasSwept) throw refusal ?? new Error('The id of the new task is taken');
+        // Finished tasks that have expired may still be counted.
+        await this.#worker.sweep();
+      }
+    } catch (error) {
+      if (!McpError.is(error)) {
+        log('error', `Task ${place.id} could not be saved`, error);
+        await this.#abandon(place);
+      }
+      throw savingError('The task could not be saved', error);
+    }
+  }
+
+  #changes({ place, head, item }: NewTask, mustHold: boolean): Change[] {
+    const ttlMs = head.ttlMs + GRACE_MS;
+    const { keys, quota, owner } = this.#worker;
+    const { leaseMs } = this.#parts.limits;
+    return [
+      { do: 'put', key: place.head, value: { ...head }, if: 'absent', ttlMs },
+      { do: 'append', list: place.journal, name: '0', value: item, ttlMs },
+      ...quota.added(place, head.bytes),
+      {
+        ...{ do: 'enqueue', queue: keys.queue, key: place.work },
+        ...(mustHold && { hold: { owner, ms: leaseMs } }),
+      },
+    ];
+  }
+
+  // A write that failed may still have been made. The client learns that there is no task, so no process must find one.
+  async #abandon(place: TaskPlace): Promise<void> {
+    const { store, log } = this.#parts;
+    try {
+      const entry = await store.get(place.head);
+      if (entry === undefined) return;
+      await store.write(removeTask(this.#worker.keys, place, readHead(entry, place.id).head));
+    } catch (error) {
+      log('error', `Task ${place.id} was rejected, but could not be removed from the store`, error);
+    }
+  }
+}

@@ -1,0 +1,116 @@
+// The requests of clients that change a task: answers and cancellations, for tasks that any process may hold.
+
+import type { JsonObject } from '../../jsonrpc/message.js';
+import { McpError } from '../../protocol/errors.js';
+import { isTerminal } from '../../protocol/tasks.js';
+import { sizeOf } from '../../server/asking/size.js';
+import type { Change, Store } from '../../state/store.js';
+import { endTask } from './stored/endings.js';
+import { type Answer, appendAnswer, Inbox } from './stored/inbox.js';
+import type { TaskKeys, TaskPlace } from './stored/keys.js';
+import { savingError } from './stored/saving-errors.js';
+import { readHead, type StoredHead } from './stored/task.js';
+
+/** A task as it is in the store. */
+export interface ReadTask extends StoredHead {
+  readonly inbox: Inbox;
+}
+
+/** The parts of the server that these requests need. */
+export interface RequestParts {
+  readonly store: Store;
+  readonly keys: TaskKeys;
+  /** The limit for all answers to a task together. */
+  readonly maxAnswerBytes: number;
+}
+
+// Each conflict means that another process has changed the task meanwhile.
+const MAX_CONFLICTS = 100;
+
+/** Reads a task; undefined if there is none or it has expired. */
+export async function readTask(store: Store, place: TaskPlace): Promise<ReadTask | undefined> {
+  const entry = await store.get(place.head);
+  if (entry === undefined) return undefined;
+  const stored = readHead(entry, place.id);
+  if (stored.remainingMs <= 0) return undefined;
+  const isAsking = stored.head.status === 'input_required';
+  return { ...stored, inbox: new Inbox(isAsking ? await store.items(place.inbox) : []) };
+}
+
+/**
+ * Puts answers into the inbox of a task. Answers to questions that are not open are ignored. Returns whether an answer was added.
+ */
+export async function answerTask(
+  { store, keys, maxAnswerBytes }: RequestParts,
+  place: TaskPlace,
+  responses: JsonObject,
+): Promise<boolean> {
+  const by = crypto.randomUUID();
+  for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
+    const task = await readTask(store, place);
+    if (task === undefined || isTerminal(task.head.status)) return false;
+    const answers = task.inbox
+      .view(task.head)
+      .open.filter(([key]) => Object.hasOwn(responses, key))
+      .map(([key, round]): Answer => ({ key, round, response: responses[key], at: Date.now(), by }));
+    if (answers.length === 0) return false;
+    checkSize(task.inbox, answers, maxAnswerBytes);
+    const changes: Change[] = answers.map((answer) => appendAnswer(place, answer, task.expiresInMs));
+    changes.push({ do: 'enqueue', queue: keys.queue, key: place.work });
+    try {
+      if ((await store.write(changes)).ok) return true;
+    } catch (error) {
+      // The store may have made the write although it reported a failure.
+      const inbox = new Inbox(await store.items(place.inbox).catch(() => Promise.reject(error)));
+      if (answers.every(({ key, round }) => inbox.find(key, round)?.by === by)) return true;
+      throw error;
+    }
+  }
+  throw tooManyConflicts();
+}
+
+function checkSize(inbox: Inbox, answers: readonly Answer[], maxBytes: number): void {
+  const bytes = inbox.bytes + answers.reduce((sum, answer) => sum + sizeOf(JSON.stringify(answer)), 0);
+  if (bytes <= maxBytes) return;
+  throw new McpError(
+    'invalid_params',
+    `The answers to this task have ${bytes} bytes; the limit is ${maxBytes} (tasks.maxAnswerBytes). Send shorter answers.`,
+  );
+}
+
+/** Cancels a task. Returns false if it had already ended. The process that holds the task can write nothing more. */
+export async function cancelTask(
+  { store, keys }: RequestParts,
+  place: TaskPlace,
+  reason: string,
+): Promise<boolean> {
+  for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
+    const task = await readTask(store, place);
+    if (task === undefined || isTerminal(task.head.status)) return false;
+    const { head, version, remainingMs } = task;
+    const ending = { status: 'cancelled', statusMessage: reason } as const;
+    const { changes } = endTask(keys, place, head, { ending, remainingMs, version });
+    try {
+      if ((await store.write(changes)).ok) return true;
+    } catch (error) {
+      // The store may have made the write although it reported a failure.
+      const after = await readTask(store, place).catch(() => Promise.reject(error));
+      if (after?.head.status === 'cancelled') return true;
+      throw error;
+    }
+  }
+  throw tooManyConflicts();
+}
+
+function tooManyConflicts(): McpError {
+  return new McpError('overloaded', 'The task changes too fast. Try again later.');
+}
+
+/** Runs a request, and reports a failure of the store in a sentence that begins with `problem`. */
+export async function saving<T>(problem: string, request: () => Promise<T>): Promise<T> {
+  try {
+    return await request();
+  } catch (error) {
+    throw savingError(problem, error);
+  }
+}

@@ -1,0 +1,50 @@
+// Decides what happens between the steps and at the questions of a task.
+
+import { McpError } from '../../../protocol/errors.js';
+import type { Suspender } from '../../../server/asking/replay.js';
+import type { Lease } from '../../../state/store.js';
+import type { SavedTask } from './saved-task.js';
+import type { TaskLeases } from './task-leases.js';
+import type { TaskQuestions } from './task-questions.js';
+
+/** The task that is being run. */
+export interface SuspendedTask {
+  readonly saved: SavedTask;
+  readonly questions: TaskQuestions;
+  readonly leases: TaskLeases;
+  readonly lease: Lease;
+  /** Ends the run, because another process may have the task. */
+  readonly lose: () => void;
+  /** Called when the task makes progress, or waits for an answer. */
+  readonly onProgress: () => void;
+}
+
+/** Makes the suspender of a task: a step starts only under a lease, and its result is saved before the handler continues. */
+export function taskSuspender(task: () => SuspendedTask): Suspender {
+  return {
+    onIdle() {
+      const { questions, onProgress } = task();
+      onProgress();
+      void questions.ask();
+    },
+    beforeStep() {
+      const { questions, leases, lease, lose } = task();
+      questions.wake();
+      // A process that was paused must not begin a step that another process may have begun.
+      if (leases.isValid(lease)) return undefined;
+      return leases.confirm(lease).then((isHeld) => {
+        if (!isHeld) lose();
+      });
+    },
+    async onStep() {
+      const { saved, onProgress } = task();
+      try {
+        await saved.save();
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : '';
+        throw new McpError('internal_error', `The result of a step cannot be saved. ${reason}`);
+      }
+      onProgress();
+    },
+  };
+}

@@ -1,0 +1,207 @@
+// Takes up a task that this process has claimed.
+
+import { settlesWithin } from '../../async/deadline.js';
+import { type BackoffOptions, backoff, delay } from '../../async/delay.js';
+import { shorten } from '../../protocol/encoding/shorten.js';
+import { McpError } from '../../protocol/errors.js';
+import { isTerminal } from '../../protocol/tasks.js';
+import type { TaskWork } from '../../server/handle/task-host.js';
+import type { Change, Lease } from '../../state/store.js';
+import type { LiveTasks } from './live-tasks.js';
+import { LiveTask, type LiveTaskParts } from './running/live-task.js';
+import type { HeldTask } from './running/saved-task.js';
+import { bytesOfTask, removeTask } from './stored/endings.js';
+import { Inbox } from './stored/inbox.js';
+import { readJournalItems } from './stored/journal-items.js';
+import { placeOfWork, type TaskPlace } from './stored/keys.js';
+import { Unsaveable } from './stored/saving-errors.js';
+import { readHead, type TaskHead } from './stored/task.js';
+
+/** The parts of the host that take up tasks. */
+export interface TakeUpParts {
+  readonly live: LiveTasks;
+  readonly liveParts: LiveTaskParts;
+  readonly workOf: (task: { readonly tool: string; readonly args: unknown }) => Promise<TaskWork>;
+}
+
+/** A task is not run again after this many processes ended while it ran without progress. */
+const MAX_ATTEMPTS = 5;
+/** After this many failed attempts, a task may be the one that crashes processes: it is tried later, and one at a time. */
+const SUSPECT_ATTEMPTS = 2;
+const SUSPECT_BACKOFF: BackoffOptions = { baseMs: 1000, maxMs: 60_000, jitter: [0.75, 1] };
+/** The delays before a task is claimed again whose tool this process does not have. */
+const MISFIT_BACKOFF: BackoffOptions = { baseMs: 5000, maxMs: 60_000, jitter: [0.75, 1] };
+const READ_BACKOFF: BackoffOptions = { baseMs: 100, maxMs: 5000, jitter: [0.75, 1] };
+/** The time until a suspect is claimed again if another one is being tried. */
+const SUSPECT_TURN_MS = 1000;
+const UNREADABLE_MS = 600_000;
+
+/** The time for a task to make progress before it no longer counts as starting. */
+const PROGRESS_MS = 1000;
+const SUSPECT_PROGRESS_MS = 5000;
+
+/** Takes up the tasks that this process has claimed. */
+export class TakeUp {
+  readonly #parts: TakeUpParts;
+  #isTryingSuspect = false;
+
+  constructor(parts: TakeUpParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Takes up a task. Resolves when the task has made progress, has had a moment for it, or does not run here. Until then, it
+   * counts as starting.
+   */
+  async take(lease: Lease, requestedAt: number): Promise<void> {
+    const { live, liveParts } = this.#parts;
+    const place = placeOfWork(lease.key);
+    const earlier = live.get(place.id);
+    if (earlier !== undefined) {
+      // The lease of the earlier run has ended. A task never runs twice in one process, so the earlier run ends first.
+      earlier.lose();
+      await this.#settle(lease, [{ do: 'release', inMs: SUSPECT_TURN_MS }]);
+      return;
+    }
+    liveParts.leases.add(lease, requestedAt);
+    const held = await this.#read(lease, place);
+    if (held !== undefined) await this.#run(held);
+  }
+
+  /** Reads the task. Returns undefined if there is nothing to run. */
+  async #read(lease: Lease, place: TaskPlace): Promise<HeldTask | undefined> {
+    const { leases, log } = this.#parts.liveParts;
+    for (let failures = 0; leases.has(lease); failures++) {
+      try {
+        return await this.#readOnce(lease, place);
+      } catch (error) {
+        if (error instanceof TypeError) {
+          log(
+            'error',
+            `The store's entry ${shorten(place.head, 80)} cannot be read, so its task is not resumed`,
+            error,
+          );
+          await this.#settle(lease, [{ do: 'release', inMs: UNREADABLE_MS }]);
+          return undefined;
+        }
+        if (failures === 0) log('error', `Task ${place.id} could not be read. The server retries.`, error);
+        await delay(backoff(failures, READ_BACKOFF), { unref: true });
+      }
+    }
+    return undefined;
+  }
+
+  async #readOnce(lease: Lease, place: TaskPlace): Promise<HeldTask | undefined> {
+    const { store, keys, onChange } = this.#parts.liveParts;
+    for (;;) {
+      const [entry, items, answers] = await Promise.all([
+        store.get(place.head),
+        store.items(place.journal),
+        store.items(place.inbox),
+      ]);
+      if (entry === undefined) {
+        await this.#settle(lease, removeTask(keys, place, undefined));
+        return undefined;
+      }
+      const { head, remainingMs } = readHead(entry, place.id);
+      if (isTerminal(head.status)) {
+        await this.#settle(lease, [
+          { do: 'drop', list: place.journal },
+          { do: 'drop', list: place.inbox },
+          { do: 'dequeue', queue: keys.queue, key: place.work },
+        ]);
+        return undefined;
+      }
+      if (remainingMs <= 0) {
+        await this.#settle(lease, removeTask(keys, place, head));
+        onChange(place.id);
+        return undefined;
+      }
+      const inbox = new Inbox(answers);
+      const journal = readJournalItems(items, inbox);
+      if (!onlyWaits(head, inbox)) return { place, lease, head, journal, inbox, remainingMs };
+      const waits: Change[] = [
+        { do: 'expect', list: place.inbox, size: inbox.size },
+        { do: 'release', inMs: Math.ceil(remainingMs) },
+      ];
+      // An answer may have arrived meanwhile.
+      if (await this.#settle(lease, waits)) return undefined;
+    }
+  }
+
+  async #run(held: HeldTask): Promise<void> {
+    const { live, liveParts, workOf } = this.#parts;
+    const { lease, journal } = held;
+    const hasDied = lease.attempt > 1;
+    const count = failedAttempts(held.head, journal.size) + (hasDied ? 1 : 0);
+    const failed = count > 0 ? { count, at: journal.size } : undefined;
+    const task = new LiveTask(liveParts, { ...held, head: { ...held.head, waiting: false, failed } });
+    live.add(task);
+    if (count >= MAX_ATTEMPTS) return task.fail(tooOften(count));
+    const problem = sizeProblem(held, liveParts.maxTaskBytes);
+    if (problem !== undefined) return task.fail(problem);
+    const isSuspect = count >= SUSPECT_ATTEMPTS;
+    if (isSuspect && (hasDied || this.#isTryingSuspect)) {
+      const backoffMs = hasDied ? backoff(count - SUSPECT_ATTEMPTS, SUSPECT_BACKOFF) : SUSPECT_TURN_MS;
+      return task.handBack(backoffMs, { failed });
+    }
+    if (hasDied) {
+      task.saved.change({ failed });
+      await task.saved.save().catch(() => undefined);
+    }
+    if (isSuspect) this.#isTryingSuspect = true;
+    const started = task.start(
+      () => workOf(journal.call),
+      (error) => this.#onMisfit(task, { error, count }),
+    );
+    await settlesWithin(started, isSuspect ? SUSPECT_PROGRESS_MS : PROGRESS_MS, { unref: true });
+    if (isSuspect) this.#isTryingSuspect = false;
+  }
+
+  // While a new version is being deployed, some processes do not have a tool yet, or have its next version already.
+  #onMisfit(task: LiveTask, { error, count }: { readonly error: McpError; readonly count: number }): void {
+    const { log } = this.#parts.liveParts;
+    if (count + 1 >= MAX_ATTEMPTS) return task.fail(error);
+    log('warning', `Task ${task.id} cannot run in this process, and is left for another one`, error);
+    const failed = { count: count + 1, at: task.held.journal.size };
+    void task.handBack(backoff(count, MISFIT_BACKOFF), { failed });
+  }
+
+  /** Makes the last write under a lease. Returns false if a condition was not met, and the lease is still held. */
+  async #settle(lease: Lease, changes: readonly Change[]): Promise<boolean> {
+    const { store, leases } = this.#parts.liveParts;
+    const written = await store.write(changes, { guard: lease });
+    if (!written.ok && written.refusedBy !== 'guard') return false;
+    leases.drop(lease);
+    return true;
+  }
+}
+
+/** Whether a task that was put aside has no answer to any of its questions. */
+function onlyWaits({ waiting, open }: TaskHead, inbox: Inbox): boolean {
+  return waiting === true && open.every(([key, round]) => inbox.find(key, round) === undefined);
+}
+
+function failedAttempts({ failed }: TaskHead, size: number): number {
+  return failed?.at === size ? failed.count : 0;
+}
+
+function sizeProblem({ head, journal, inbox }: HeldTask, maxBytes: number): McpError | undefined {
+  try {
+    bytesOfTask(head, journal.bytes + inbox.bytes, maxBytes);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Unsaveable)) throw error;
+    return new McpError(
+      'internal_error',
+      `The task cannot be resumed, because it cannot be saved. ${error.message}`,
+    );
+  }
+}
+
+function tooOften(attempts: number): McpError {
+  return new McpError(
+    'internal_error',
+    `The task was started ${attempts} times, and each time the server's process ended before the task made progress.`,
+  );
+}

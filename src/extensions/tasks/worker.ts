@@ -1,0 +1,219 @@
+// The work of this process on tasks: which ones it holds, and how it hears of others.
+
+import { McpError } from '../../protocol/errors.js';
+import type { TasksOptions } from '../../server/define/task-options.js';
+import type { TaskPluginParts } from '../../server/handle/task-host.js';
+import type { TaskAnnouncement } from '../../server/state/changes.js';
+import type { Lease } from '../../state/store.js';
+import { Claims } from './claims.js';
+import { deadlineIn, LiveTasks } from './live-tasks.js';
+import { readTask } from './requests.js';
+import { LiveTask, type LiveTaskParts } from './running/live-task.js';
+import type { HeldTask } from './running/saved-task.js';
+import { TaskLeases } from './running/task-leases.js';
+import { type TaskKeys, taskKeys } from './stored/keys.js';
+import { Quota } from './stored/quota.js';
+import { shutdownError } from './stored/saving-errors.js';
+import { TakeUp } from './take-up.js';
+
+/** The limits of tasks, with their defaults. */
+export type TaskLimits = Required<TasksOptions>;
+
+// The number of tasks that are started at the same time.
+const LANES = 32;
+
+/** The tasks that this process works on. Any process of the server can take up any task. */
+export class TaskWorker {
+  readonly live: LiveTasks = new LiveTasks();
+  readonly keys: TaskKeys;
+  readonly quota: Quota;
+  readonly owner: string = crypto.randomUUID();
+  readonly #parts: TaskPluginParts;
+  readonly #limits: TaskLimits;
+  readonly #leases: TaskLeases;
+  readonly #liveParts: LiveTaskParts;
+  readonly #claims: Claims;
+  readonly #takeUp: TakeUp;
+  #starting = 0;
+  /** Whether this process is announcing something itself. */
+  #isAnnouncing = false;
+  #closing: Promise<void> | undefined;
+  #deadline: Promise<void> | undefined;
+  readonly #creating = new Set<Promise<unknown>>();
+
+  constructor(parts: TaskPluginParts, limits: TaskLimits) {
+    const { store, log, workOf } = parts;
+    const { leaseMs, parkMs, maxRunning, maxTaskBytes } = limits;
+    this.#parts = parts;
+    this.#limits = limits;
+    this.keys = taskKeys(parts.server);
+    const { keys, live } = this;
+    this.quota = new Quota(store, keys.queue, limits);
+    this.#leases = new TaskLeases({
+      store,
+      leaseMs,
+      log,
+      onLost: ({ token }) => {
+        for (const task of live) if (task.held.lease.token === token) task.lose();
+      },
+      onRenewed: () => live.lookForAnswers(),
+    });
+    this.#liveParts = {
+      ...{ store, keys, log, maxTaskBytes, parkMs, leases: this.#leases },
+      onChange: (id) => this.#announce({ id }),
+      mayPark: () => live.parked < maxRunning,
+      onParked: (task, isParked) => {
+        live.park(task, isParked);
+        if (isParked) this.#claims.wake();
+      },
+      onOver: (task) => {
+        live.delete(task);
+        this.#claims.wake();
+      },
+    };
+    this.#takeUp = new TakeUp({ live, liveParts: this.#liveParts, workOf });
+    this.#claims = new Claims({
+      ...{ store, keys, log, leaseMs, leases: this.#leases, owner: this.owner },
+      room: () => Math.min(maxRunning - live.running, LANES - this.#starting),
+      takeUp: (lease, requestedAt) => this.#take(lease, requestedAt),
+      onSize: (size) => this.quota.noteSize(size),
+    });
+    parts.changes.subscribe({
+      message: (message) => this.#onMessage(message),
+      gap: () => {
+        this.live.lookForAnswers();
+        this.#claims.wake();
+      },
+    });
+  }
+
+  /** Whether this process can run another task now. */
+  get hasRoom(): boolean {
+    return this.live.running < this.#limits.maxRunning;
+  }
+
+  /** Begins to claim tasks, with the first call. Resolves when the first claim has been made, or has failed. */
+  async start(): Promise<void> {
+    if (this.#closing !== undefined) return;
+    await this.#parts.changes.ready();
+    await this.#claims.start();
+  }
+
+  /** Throws if the server is shutting down. */
+  checkOpen(): void {
+    if (this.#closing !== undefined) throw shutdownError();
+  }
+
+  /** Works on a task that this process has created. The shutdown waits until `create` has ended. */
+  async create<T>(create: () => Promise<T>): Promise<T> {
+    const creating = create();
+    this.#creating.add(creating);
+    try {
+      return await creating;
+    } finally {
+      this.#creating.delete(creating);
+    }
+  }
+
+  /** Makes a new task live. During a shutdown, call `leaveIfClosing` when its handler is known. */
+  hold(
+    held: HeldTask,
+    { requestedAt, replay }: { requestedAt: number; replay?: ConstructorParameters<typeof LiveTask>[2] },
+  ): LiveTask {
+    this.#leases.add(held.lease, requestedAt);
+    const live = new LiveTask(this.#liveParts, held, replay);
+    this.live.add(live);
+    return live;
+  }
+
+  /** Leaves a new task to other processes if this process has begun to shut down meanwhile. */
+  leaveIfClosing(live: LiveTask): void {
+    if (this.#deadline !== undefined) void live.leave(this.#deadline);
+  }
+
+  /** Called when a task was added to the queue that nobody holds. */
+  onEnqueued(id: string): void {
+    this.#announce({ id, due: true });
+    this.#claims.wake();
+  }
+
+  /** Called when an answer was added to the inbox of a task. */
+  onAnswer(id: string): void {
+    this.#announce({ id, due: true });
+    this.#onDue(id);
+  }
+
+  /** Called when a client has cancelled a task. */
+  onCancel(id: string, reason: string): void {
+    this.quota.noteChange(-1);
+    this.live.get(id)?.stop(new McpError('cancelled', reason));
+    this.#announce({ id });
+  }
+
+  /** Removes the counts of finished tasks that have expired. */
+  sweep(): Promise<void> {
+    return this.#claims.sweep();
+  }
+
+  /** Leaves all tasks for other processes. Running steps have `drainMs` to finish. */
+  close(drainMs: number): Promise<void> {
+    this.#closing ??= this.#close(drainMs);
+    return this.#closing;
+  }
+
+  async #close(drainMs: number): Promise<void> {
+    const { deadline, done } = deadlineIn(drainMs);
+    this.#deadline = deadline;
+    const claimed = this.#claims.close();
+    await this.live.leave(deadline);
+    await Promise.race([Promise.allSettled([...this.#creating, claimed]), deadline]);
+    await this.live.leave(deadline);
+    done();
+    this.#leases.close();
+  }
+
+  #take(lease: Lease, requestedAt: number): void {
+    this.#starting++;
+    this.#takeUp
+      .take(lease, requestedAt)
+      .catch((error) => {
+        this.#leases.drop(lease);
+        this.#parts.log('error', `A task could not be taken up. Another process takes it up later.`, error);
+      })
+      .finally(() => {
+        this.#starting--;
+        this.#claims.wake();
+      });
+  }
+
+  #announce(message: TaskAnnouncement): void {
+    this.#isAnnouncing = true;
+    try {
+      this.#parts.changes.publish(message);
+    } finally {
+      this.#isAnnouncing = false;
+    }
+  }
+
+  #onMessage({ id, due }: TaskAnnouncement): void {
+    if (this.#isAnnouncing) return;
+    if (due === true) this.#onDue(id);
+    else void this.#checkHeld(id);
+  }
+
+  #onDue(id: string): void {
+    const live = this.live.get(id);
+    if (live === undefined) this.#claims.wake();
+    else live.look();
+  }
+
+  // Only this process changes a task that it holds, unless the task was cancelled or the lease is lost.
+  async #checkHeld(id: string): Promise<void> {
+    const live = this.live.get(id);
+    if (live === undefined) return;
+    const task = await readTask(this.#parts.store, live.held.place).catch(() => undefined);
+    if (task?.head.status === 'cancelled')
+      live.stop(new McpError('cancelled', task.head.statusMessage ?? 'The task was cancelled'));
+    else if (!live.isOver) await this.#leases.renew();
+  }
+}

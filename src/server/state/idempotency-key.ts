@@ -1,0 +1,52 @@
+// The idempotency key of a call, and its errors.
+
+import type { Lifetime } from '../../async/lifetime.js';
+import { isObject } from '../../jsonrpc/message.js';
+import type { Call } from '../../protocol/call.js';
+import { McpError } from '../../protocol/errors.js';
+import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
+
+const MAX_KEY_LENGTH = 256;
+
+/** The idempotency key of a call; undefined if it has none. */
+export function keyOf({ params }: Call): string | undefined {
+  const meta = params['_meta'];
+  const key = isObject(meta) ? meta[IDEMPOTENCY_KEY] : undefined;
+  if (key === undefined) return undefined;
+  if (typeof key === 'string' && key !== '' && key.length <= MAX_KEY_LENGTH) return key;
+  throw new McpError(
+    'invalid_params',
+    `params._meta["${IDEMPOTENCY_KEY}"] must be a string of 1 to ${MAX_KEY_LENGTH} characters`,
+  );
+}
+
+/** The error for a call that ended before it started. */
+export function endedBeforeStart({ signal }: Lifetime): McpError {
+  const reason: unknown = signal.reason;
+  return McpError.is(reason) ? reason : new McpError('cancelled', 'The call was cancelled before it started');
+}
+
+/** The error for a key that was used with other arguments. */
+export function otherArgumentsError(): McpError {
+  return new McpError(
+    'invalid_params',
+    `params._meta["${IDEMPOTENCY_KEY}"] was already used with other arguments. Use a new key.`,
+  );
+}
+
+/** The error for a key whose call was interrupted. */
+export function unknownOutcomeError(): McpError {
+  return new McpError(
+    'internal_error',
+    'A call with this idempotency key was started and interrupted. Its outcome is unknown. Find out whether it took place before you call again with a new key.',
+    { data: { reason: 'unknown_outcome' } },
+  );
+}
+
+/** The error for a key of a caller that is not identified. */
+export function unknownCallerError(): McpError {
+  return new McpError(
+    'invalid_request',
+    'This server does not accept idempotency keys from unknown callers, because one caller could get the outcome of another. Identify callers: pass the option "auth" to serve, createHandler or createNodeHandler.',
+  );
+}
