@@ -60,7 +60,7 @@ function durabilityWarnings(settings: ReadonlyMap<string, string>): readonly str
       ];
     default:
       return [
-        'Redis has "appendfsync everysec": when its machine crashes, it loses the writes of the last second or two, although they were acknowledged. A crash of the Redis process alone loses nothing. Set "appendfsync always", so that a write that was acknowledged is on the disk.',
+        'Redis has "appendfsync everysec": when its machine crashes, or Redis itself while the disk is busy, the writes of the last second or two are lost, although they were acknowledged. Set "appendfsync always", so that a write that was acknowledged is on the disk.',
       ];
   }
 }

@@ -20,8 +20,8 @@ import { CLAIM, GET, PAGE, RENEW } from './scripts.js';
 import { WRITE } from './write-script.js';
 
 /** The largest numbers of leases that one script claims or renews, and of items and entries in one reply. */
-const MAX_CLAIM = 1000;
-const MAX_RENEW = 500;
+const MAX_CLAIM = 200;
+const MAX_RENEW = 200;
 const MAX_REPLY = 1000;
 
 /** Makes the store on Redis. */

@@ -21,9 +21,6 @@ export interface SubscriptionShare {
   end(): void;
 }
 
-/** The interval at which the connection is tested: a subscriber that hears nothing cannot tell silence from a dead connection. */
-const PING_MS = 5000;
-
 /** The subscriptions of a process. The connection is opened with the first one. */
 export class Subscriptions {
   readonly #connector: RedisConnector;
@@ -136,11 +133,12 @@ export class Subscriptions {
     }
   }
 
+  // A subscriber that hears nothing cannot tell silence from a dead connection.
   #watch(connection: RedisConnection): void {
     const timer = setInterval(() => {
       if (this.#connection !== connection) return clearInterval(timer);
       this.#ask(connection, 'PING', () => connection.send(['PING'])).catch(() => undefined);
-    }, PING_MS);
+    }, this.#timeoutMs);
     unref(timer);
   }
 

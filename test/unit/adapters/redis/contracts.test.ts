@@ -1,10 +1,13 @@
+import process from 'node:process';
 import { createClient, createCluster } from '@redis/client';
 import { redis } from 'fullmcp/redis';
-import { busContract, eventLogContract, storeContract } from 'fullmcp/testing';
+import { busContract, eventLogContract, fenceContract, storeContract } from 'fullmcp/testing';
 import { Cluster, Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import type { RedisOptions } from '../../../../src/redis.js';
 import { describeWithRedis, type RedisServer, startRedis } from '../../../support/engines/redis.js';
+
+const module = new URL('./fixtures/open-store.mjs', import.meta.url).href;
 
 type Make = (server: RedisServer) => RedisOptions;
 
@@ -29,6 +32,12 @@ describeWithRedis('Redis keeps the contracts of a store, a bus and an event log'
     servers.push(await startRedis(), await startRedis({ cluster: true }));
   });
   afterAll(() => Promise.all(servers.map((server) => server.stop())));
+
+  for (const [at, { name }] of fenceContract({ module }).entries())
+    it(name, () => {
+      const env = { ...process.env, TEST_URL: servers[0]?.url };
+      return fenceContract({ module, env })[at]?.run();
+    });
 
   for (const [name, { isCluster, make }] of Object.entries(clients)) {
     const serverOf = (): RedisServer => servers[isCluster ? 1 : 0] as RedisServer;
