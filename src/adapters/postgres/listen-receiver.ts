@@ -9,7 +9,7 @@ import { type Receiver, Topics } from './signals.js';
 
 /** The interval of the statements that find out whether the server still answers. */
 const HEARTBEAT_MS = 5000;
-/** The longest time until the connection's own notification arrives. */
+/** The longest time until the first notification arrives. */
 const PROBE_MS = 3000;
 
 /** Listens on a connection of its own, from the first subscription on. After each interruption, a gap is reported. */
@@ -94,11 +94,14 @@ export class ListenReceiver implements Receiver {
     try {
       const { statementTimeoutMs: query_timeout, target } = this.#database;
       await client.query({ text: `LISTEN "${channel}"`, query_timeout });
-      // A pooler may accept LISTEN and then give the server's connection to another client.
-      await client.query({ text: `SELECT pg_notify('${channel}', '${probe}')`, query_timeout });
+      // A pooler may accept LISTEN and then give the server's connection to another client. Sent by another connection, because the
+      // pooler would still hand on what the same one causes.
+      await this.#database.withClient((other) =>
+        other.query({ text: `SELECT pg_notify('${channel}', '${probe}')`, query_timeout }),
+      );
       if (!(await settlesWithin(Promise.race([probed.promise, broken.promise]), PROBE_MS)))
         throw new Error(
-          `Postgres at ${target.name} accepted LISTEN, but its own notification did not arrive. A pooler in transaction mode does this: connect to the server itself, or set the option "listen" to false.`,
+          `Postgres at ${target.name} accepted LISTEN, but no notification arrived. A pooler in transaction mode does this: connect to the server itself, or set the option "listen" to false.`,
         );
       if (!signal.aborted) onStanding();
       await broken.promise;

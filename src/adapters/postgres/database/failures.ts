@@ -16,6 +16,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'Check that the server runs and that host and port are right.',
   ENOTFOUND: 'Check the host.',
   EAI_AGAIN: 'Check the host and the DNS of this machine.',
+  '26000': 'A pooler in transaction mode loses prepared statements: set the option "listen" to false.',
+  '42P05': 'A pooler in transaction mode mixes up prepared statements: set the option "listen" to false.',
   '28P01': 'Check the user and the password.',
   '28000': 'Check the user and the rules in pg_hba.conf.',
   '3D000': 'Create the database, or correct its name.',

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { type PostgresCluster, type PostgresOptions, postgres } from 'fullmcp/postgres';
+import { type PgPool, type PostgresCluster, type PostgresOptions, postgres } from 'fullmcp/postgres';
 import pg from 'pg';
 import { afterEach, expect, test } from 'vitest';
 import { describeWithPostgres, freshSchema } from '../../../support/engines/postgres.js';
@@ -119,7 +119,7 @@ describeWithPostgres('A cluster on a Postgres that fails', (server) => {
     let gaps = 0;
     await cluster.bus.subscribe('t', { message: () => undefined, gap: () => void gaps++ });
     const [listener] = await server().query<{ pid: number }>(
-      "SELECT pid FROM pg_stat_activity WHERE application_name = 'fullmcp' AND query LIKE '%pg_notify%'",
+      "SELECT pid FROM pg_stat_activity WHERE application_name = 'fullmcp' AND query LIKE 'LISTEN%'",
     );
     // The process of this one connection stops: no error, no end, only silence.
     process.kill(listener?.pid as number, 'SIGSTOP');
@@ -203,6 +203,27 @@ describeWithPostgres('A cluster on a Postgres that fails', (server) => {
     for (const cluster of clusters.splice(0)) await cluster.close();
     // The pool is the user's, and still open.
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+    await pool.end();
+  }, 30_000);
+
+  test('A pooler that accepts LISTEN and hands on no notifications is found out', async () => {
+    const pool = new pg.Pool({ connectionString: server().url, max: 4 });
+    const withoutNotifications: PgPool = {
+      connect: async () => {
+        const client = await pool.connect();
+        client.on = new Proxy(client.on, {
+          apply: (on, self, args: [string, () => void]) =>
+            args[0] === 'notification' ? self : Reflect.apply(on, self, args),
+        });
+        return client;
+      },
+      end: () => pool.end(),
+      on: (event, listener) => pool.on(event, listener),
+      removeListener: (event, listener) => pool.removeListener(event, listener),
+    };
+    const cluster = open({ pool: withoutNotifications, schema: freshSchema(), statementTimeoutMs: 1000 });
+    await expect(cluster.start()).rejects.toThrow('set the option "listen" to false');
+    await cluster.close();
     await pool.end();
   }, 30_000);
 
