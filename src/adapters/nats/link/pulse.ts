@@ -20,7 +20,7 @@ export class Pulse {
     this.#lastAt = performance.now();
     this.#timer = setInterval(() => {
       const now = performance.now();
-      const wasStopped = now - this.#lastAt > 1.5 * this.#ms + 500;
+      const wasStopped = now - this.#lastAt > 1.5 * this.#ms;
       this.#lastAt = now;
       this.#beat(wasStopped);
     }, this.#ms);
