@@ -4,7 +4,8 @@ import { createRequire } from 'node:module';
 import { settlesWithin } from '../../async/deadline.js';
 import type { StoreLimits } from '../../state/store-shares.js';
 import { checkDataFile } from './data-file.js';
-import { checkFileSystem, checkNeighbours } from './neighbours.js';
+import { checkFileSystem, Disk } from './disk.js';
+import { checkNeighbours } from './neighbours.js';
 import { type Lmdb, openTables, type Tables } from './tables.js';
 import { Transaction } from './transaction.js';
 
@@ -45,6 +46,7 @@ export class Database {
   readonly #path: string;
   readonly #lmdb: Lmdb;
   readonly #options: DatabaseOptions;
+  readonly #disk: Disk;
   #tables: Tables;
   #waiting: Write[] = [];
   #current: readonly Write[] = [];
@@ -56,6 +58,7 @@ export class Database {
   constructor(path: string, options: DatabaseOptions) {
     this.#path = path;
     this.#options = options;
+    this.#disk = new Disk(path);
     this.#lmdb = load(path);
     this.#tables = this.#open();
   }
@@ -124,6 +127,7 @@ export class Database {
     let done = 0;
     try {
       if (this.#isBroken) await this.#reopen();
+      await this.#disk.ensureRoom();
       // As a child, so that an error inside aborts the transaction.
       await this.#tables.root.childTransaction(() => {
         const endsAt = performance.now() + TURN_MS;

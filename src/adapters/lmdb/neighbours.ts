@@ -1,64 +1,39 @@
 // Checks that the processes that have a database open can share it.
 
-import { readFileSync, readlinkSync, statfsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { readFileSync, readlinkSync } from 'node:fs';
 import process from 'node:process';
 import type { Root, Tables } from './tables.js';
-
-// The types that statfs reports on Linux for file systems whose files may be open on several machines.
-const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
-  [0x6969, 'NFS'],
-  [0x517b, 'SMB'],
-  [0xfe534d42, 'SMB'],
-  [0xff534d42, 'CIFS'],
-  [0x00c36400, 'Ceph'],
-  [0x0bd00bd0, 'Lustre'],
-  [0x5346414f, 'AFS'],
-]);
-
-/** Throws if the folder is on a network file system, where LMDB's locks and its shared memory do not work. */
-export function checkFileSystem(path: string): void {
-  const name = NETWORK_FILE_SYSTEMS.get(fileSystemOf(resolve(path)) ?? 0);
-  if (name !== undefined)
-    throw new Error(
-      `The store at ${path} is on a network file system (${name}), where LMDB is not safe. Use a folder on a disk of this machine, or a store that is a server: fullmcp/postgres or fullmcp/redis.`,
-    );
-}
-
-function fileSystemOf(path: string): number | undefined {
-  try {
-    return statfsSync(path).type >>> 0;
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? undefined : fileSystemOf(parent);
-  }
-}
 
 /**
  * Throws if another process has the database open that cannot share it with this one: LMDB tells processes apart by their ids, so
  * all must run where these are unique. A process is in LMDB's table of readers from its first read until it exits in any way:
  * the kernel holds its place. The first read must come after all tables are open, because opening one releases the place.
  */
-export function checkNeighbours(tables: Tables, path: string): void {
-  const { root, homes } = tables;
+export function checkNeighbours({ root, homes }: Tables, path: string): void {
+  const { pid } = process;
   // Before the first read, our own id can only be there if this process has opened the database before, or if a process in another
   // container has the same id. In the latter case the read would wait until that process is gone.
-  if (readersOf(root).includes(process.pid))
+  if (readersOf(root).includes(pid))
     throw new Error(
-      `The store at ${path} is already open in process ${process.pid}: this one, or one with the same number in another container. Open it once in a process, and give each container its own folder.`,
+      `The store at ${path} is already open in process ${pid}: this one, or one with the same number in another container. Open it once in a process, and give each container its own folder.`,
     );
-  root.get('');
   const home = homeOf();
-  if (homes.get('home') === home) return;
-  // In a transaction, so that of two processes that begin at once the second one sees the first.
-  const others = root.transactionSync(() => {
-    const readers = homes.get('home') === home ? [] : readersOf(root).filter((pid) => pid !== process.pid);
-    if (readers.length === 0) void homes.put('home', home);
-    return readers;
+  // Written only if it is not there: the database is also reopened when the disk is full.
+  const settle = (): void => void (homes.get(pid) === home || homes.put(pid, home));
+  // A process says where it runs before its first read, and looks at the others after it. So of two that begin at once, at least
+  // one sees the other, and where that one runs.
+  root.transactionSync(settle);
+  root.get('');
+  const strangers = root.transactionSync(() => {
+    const readers = new Set(readersOf(root));
+    const others = [...homes.getRange()].filter(({ value }) => value !== home).map(({ key }) => key);
+    for (const other of others) if (!readers.has(other)) void homes.remove(other);
+    settle();
+    return others.filter((other) => readers.has(other));
   });
-  if (others.length > 0)
+  if (strangers.length > 0)
     throw new Error(
-      `The store at ${path} is in use by process ${others.join(', ')} of another container or machine. Processes can share it only if they share their process ids: run them in one container, give each its own folder, or use a store that is a server: fullmcp/postgres or fullmcp/redis.`,
+      `The store at ${path} is in use by process ${strangers.join(', ')} of another container or machine. Processes can share it only if they share their process ids: run them in one container, give each its own folder, or use a store that is a server: fullmcp/postgres or fullmcp/redis.`,
     );
 }
 

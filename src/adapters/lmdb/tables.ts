@@ -57,8 +57,8 @@ export interface Tables {
   readonly facts: Table<Facts, 'facts'>;
   /** The entries and bytes of each kind and each caller, and the number of keys in each queue. */
   readonly totals: Table<Total, TotalKey>;
-  /** Where the processes run that share the database; see `checkNeighbours`. */
-  readonly homes: Table<string, 'home'>;
+  /** Where the processes run that share the database, by their ids; see `checkNeighbours`. */
+  readonly homes: Table<string, number>;
   /** Each value is a version, a space, the time of expiry or nothing, a space, and JSON. */
   readonly values: Table<string, string>;
   readonly lists: Table<ListRow, string>;
@@ -100,7 +100,7 @@ export function openTables(lmdb: Lmdb, path: string): Tables {
       root,
       facts: state as Tables['facts'],
       totals: state as Tables['totals'],
-      homes: state as Tables['homes'],
+      homes: text('homes'),
       values: text('values'),
       lists: table('lists'),
       items: text('items'),
