@@ -27,7 +27,7 @@ export interface DatabaseOptions {
 
 const REASON_MS = 100;
 const TICK_MS = 1000;
-// While a transaction runs, no other process can write. What does not fit into this time waits for the next transaction.
+// While a transaction runs, no other process can write. Writes that do not fit into this time wait for the next transaction.
 const TURN_MS = 20;
 
 /**
@@ -150,7 +150,7 @@ export class Database {
 
   // A write that has not begun does not begin after this. One that has begun is in doubt.
   #giveUp(): void {
-    const most = this.#options.writeTimeoutMs / TICK_MS;
+    const most = Math.max(1, Math.ceil(this.#options.writeTimeoutMs / TICK_MS));
     for (const write of [...this.#current, ...this.#waiting]) {
       write.seconds++;
       if (write.isOver || write.seconds <= most) continue;

@@ -2,7 +2,7 @@
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import process from 'node:process';
-import type { Root, Tables } from './tables.js';
+import type { LmdbRoot, Tables } from './tables.js';
 
 /**
  * Throws if another process has the database open that cannot share it with this one: LMDB tells processes apart by their ids, so
@@ -37,7 +37,7 @@ export function checkNeighbours({ root, homes }: Tables, path: string): void {
     );
 }
 
-function readersOf(root: Root): readonly number[] {
+function readersOf(root: LmdbRoot): readonly number[] {
   root.readerCheck();
   // A line of headings, then a line for each reader: process, thread, transaction.
   const lines = root.readerList().split('\n').slice(1);

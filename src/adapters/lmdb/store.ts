@@ -90,6 +90,7 @@ class LmdbStore implements Store {
   }
 
   async claim(queue: string, { owner, limit, ms }: ClaimOptions): Promise<readonly Lease[]> {
+    checkTime(ms);
     const leases: Lease[] = [];
     while (leases.length < limit && (await this.#mayBeDue(queue))) {
       const options = { owner, limit: Math.min(BATCH, limit - leases.length), ms };
@@ -106,9 +107,10 @@ class LmdbStore implements Store {
   }
 
   async renew(leases: readonly Lease[], ms: number): Promise<readonly Lease[]> {
+    checkTime(ms);
     const held: Lease[] = [];
     for (let at = 0; at < leases.length; at += BATCH) {
-      const some = leases.slice(at, at + BATCH);
+      const some = leases.slice(at, at + BATCH).filter(({ queue, key }) => canBeKey(queue) && canBeKey(key));
       held.push(
         ...(await this.#database.write((transaction) =>
           transaction.change(() => renew(transaction, some, ms)),
@@ -151,6 +153,10 @@ class LmdbStore implements Store {
 /** Throws when the store is opened, not at its first write. */
 function checkLimits(limits: StoreLimits): void {
   new StoreShares(limits, { maxEntries: 1, maxBytes: 1 });
+}
+
+function checkTime(ms: number): void {
+  if (Number.isNaN(ms)) throw new RangeError('The time of a lease is not a number.');
 }
 
 /** Whether there can be a key like this. LMDB itself throws an error for the others. */

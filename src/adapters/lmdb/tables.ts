@@ -3,15 +3,11 @@
 // The package's types for ES modules are not valid TypeScript; those for CommonJS are.
 export type Lmdb = typeof import('lmdb', { with: { 'resolution-mode': 'require' }});
 /** An open LMDB database, the table of tables. */
-export type Root = ReturnType<Lmdb['open']>;
+export type LmdbRoot = ReturnType<Lmdb['open']>;
 
 type Key = string | number | (string | number)[];
 
-/** One table of the database. */
-export type Table<V, K extends Key> = import('lmdb', { with: { 'resolution-mode': 'require' }}).Database<
-  V,
-  K
->;
+type Table<V, K extends Key> = import('lmdb', { with: { 'resolution-mode': 'require' }}).Database<V, K>;
 
 /** The number of items, and of bytes where they count. */
 export interface Total {
@@ -52,7 +48,7 @@ export interface WorkRow {
 
 /** The tables of a store. */
 export interface Tables {
-  readonly root: Root;
+  readonly root: LmdbRoot;
   /** One row, `facts`. It is in one table with the totals, so that a write touches few pages. */
   readonly facts: Table<Facts, 'facts'>;
   /** The entries and bytes of each kind and each caller, and the number of keys in each queue. */
@@ -116,7 +112,7 @@ export function openTables(lmdb: Lmdb, path: string): Tables {
   }
 }
 
-function checkFormat(root: Root, path: string): void {
+function checkFormat(root: LmdbRoot, path: string): void {
   const names = new Set(root.getKeys());
   // The first format had two tables, and tasks that cannot be resumed from what they stored.
   if (names.has('entries'))

@@ -1,4 +1,4 @@
-// What a transaction knows about the whole database: the time, the next number, and how much is stored.
+// A transaction, with the facts about the whole database: the time, the next number, and how much is stored.
 
 import { type StoreLimits, StoreShares } from '../../state/store-shares.js';
 import { type Facts, FORMAT, type Tables, type Total } from './tables.js';

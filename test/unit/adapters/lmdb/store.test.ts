@@ -192,6 +192,22 @@ describe('the store on disk', () => {
     expect(await store.get('a:g')).toBeUndefined();
     await store.write([{ ...enqueue, inMs: Number.POSITIVE_INFINITY }]);
     expect(await store.claim('q', { owner: 'me', limit: 1, ms: 1 })).toEqual([]);
+    await expect(store.claim('q', { owner: 'me', limit: 1, ms: Number.NaN })).rejects.toThrow(RangeError);
+    await expect(store.renew([], Number.NaN)).rejects.toThrow(RangeError);
+  });
+
+  it('does not let a lease that cannot be one disturb the other writes of a transaction', async () => {
+    const store = openStore(fresh());
+    const forged = { queue: 'q', key: 'x'.repeat(5000), token: 1, attempt: 1 };
+    const [write, renewed, guarded] = await Promise.allSettled([
+      put(store, 'a:g'),
+      store.renew([forged], 1000),
+      store.write([{ do: 'release', inMs: 0 }], { guard: forged }),
+    ]);
+    expect(write).toEqual({ status: 'fulfilled', value: { ok: true } });
+    expect(renewed).toEqual({ status: 'fulfilled', value: [] });
+    expect(guarded).not.toMatchObject({ value: { ok: true } });
+    expect(await store.get('a:g')).toBeDefined();
   });
 
   it('says what to install if lmdb is missing', async () => {
