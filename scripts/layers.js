@@ -70,6 +70,7 @@ export const LAYERS = {
     rooms: [
       'node/client',
       'node/server',
+      'node/workers',
       'fastify',
       'lmdb',
       'postgres/database',

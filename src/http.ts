@@ -49,7 +49,7 @@ export interface Handler {
 
 /** The members of a server that a handler needs. The handler gives its `secret` to a server that has none. */
 export type DispatchSource = Pick<CoreServer, 'dispatch'> &
-  Partial<Pick<CoreServer, 'provideSecret' | 'logger'>>;
+  Partial<Pick<CoreServer, 'provideSecret' | 'logger' | 'shared'>>;
 
 /**
  * Makes an HTTP handler for runtimes with `Request` and `Response`: Bun, Deno, Workers, Hono and others. It serves all

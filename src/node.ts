@@ -12,13 +12,15 @@ import {
   withEnvironment,
   withOwnHost,
 } from './adapters/node/server/options.js';
-import { type Serving, serveOnNode } from './adapters/node/server/serve.js';
+import { type Serving, serveOnNode, urlOf } from './adapters/node/server/serve.js';
 import { upgrades } from './adapters/node/server/upgrades.js';
+import { isWorker, primaryCluster, serveWithWorkers } from './adapters/node/workers/workers.js';
 import { authenticator, createEndpoint, type DispatchSource } from './http.js';
 import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-keys.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
 import type { CoreServer } from './server/create-server.js';
+import type { Cluster } from './state/cluster.js';
 import { serveWebSocket } from './websocket.js';
 
 checkRuntime(globalThis.process?.versions);
@@ -36,13 +38,14 @@ export type { Serving } from './adapters/node/server/serve.js';
  * console.log(`Listening on ${serving.url}`);
  * await serving.closed;
  */
-export async function serve(
-  server: DispatchSource & Pick<CoreServer, 'start' | 'close'> & Partial<Pick<CoreServer, 'drain'>>,
-  options: ServeOptions = {},
-): Promise<Serving> {
+export async function serve(server: ServedServer, options: ServeOptions = {}): Promise<Serving> {
   checkServeOptions(options);
   const effective = withOwnHost(withEnvironment(options));
-  const { path = '/mcp', websocket = {} } = effective;
+  const { path = '/mcp', websocket = {}, workers } = effective;
+  if (workers !== undefined && !isWorker()) return servePrimary(server, effective, workers);
+  const clusterUrl = globalThis.process.env['MCP_CLUSTER_URL'];
+  if (clusterUrl) server.provideCluster?.(await clusterAt(clusterUrl));
+  if (isWorker()) server.provideCluster?.(primaryCluster());
   return serveOnNode(
     {
       endpoint: createEndpoint(server, { ...effective, path }),
@@ -61,6 +64,50 @@ export async function serve(
       stop: server.close,
     },
     effective,
+  );
+}
+
+type ServedServer = DispatchSource &
+  Pick<CoreServer, 'start' | 'close'> &
+  Partial<Pick<CoreServer, 'drain' | 'provideCluster'>>;
+
+/** Starts workers that run this program again. This process only keeps them running, and the state that they share. */
+async function servePrimary(
+  server: ServedServer,
+  options: ServeOptions,
+  workers: number | 'auto',
+): Promise<Serving> {
+  const { drainMs = 5000, signals = true, exit = true } = options;
+  const serving = await serveWithWorkers({
+    count: workers,
+    needsSecret: options.secret === undefined,
+    urlOf: (port) => urlOf(options, port),
+    closeMs: drainMs + 5000,
+    signals,
+    exit,
+    warn: (message) => server.logger?.('warning', message),
+  });
+  void serving.closed.then(() => server.close());
+  return serving;
+}
+
+const engines: Readonly<Record<string, (url: string) => Promise<Cluster>>> = {
+  'postgres:': async (url) => (await import('./postgres.js')).postgres({ url }),
+  'postgresql:': async (url) => (await import('./postgres.js')).postgres({ url }),
+  'redis:': async (url) => (await import('./redis.js')).redis({ url }),
+  'rediss:': async (url) => (await import('./redis.js')).redis({ url }),
+  'valkey:': async (url) => (await import('./redis.js')).redis({ url: url.replace('valkey:', 'redis:') }),
+  'nats:': async (url) => (await import('./nats.js')).nats({ url }),
+  'tls:': async (url) => (await import('./nats.js')).nats({ url }),
+};
+
+/** The engine at a URL. The error never shows the URL, which may have a password. */
+async function clusterAt(url: string): Promise<Cluster> {
+  const protocol = URL.canParse(url) ? new URL(url).protocol : '';
+  const open = Object.hasOwn(engines, protocol) ? engines[protocol] : undefined;
+  if (open !== undefined) return open(url);
+  throw new RangeError(
+    'The environment variable MCP_CLUSTER_URL must be a URL that begins with postgres://, redis:// or nats://.',
   );
 }
 

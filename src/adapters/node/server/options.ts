@@ -28,6 +28,12 @@ export interface ServeOptions extends HttpOptions, SessionOptions {
   /** The certificate and key. Default: none, and the server speaks plain HTTP. */
   readonly tls?: Pick<SecureContextOptions, 'cert' | 'key' | 'ca' | 'passphrase' | 'pfx'>;
   /**
+   * The number of worker processes that serve together on this machine, or `auto` for one per processor. The program runs once in
+   * each of them, and once in a primary process, which replaces workers that end. The workers share a secret and, without
+   * `cluster`, the bus, the event log and a store in memory. Default: `MCP_WORKERS`, then this process alone.
+   */
+  readonly workers?: number | 'auto';
+  /**
    * The number of sockets that may be open at the same time; further ones are closed at once. Default: `MCP_MAX_CONNECTIONS`,
    * then no limit.
    */
@@ -50,6 +56,7 @@ const serveKeys = {
   port: true,
   host: true,
   tls: true,
+  workers: true,
   maxConnections: true,
   websocket: true,
   drainMs: true,
@@ -63,7 +70,11 @@ const foreignNames = { ...foreignHandlerNames, hostname: 'host', https: 'tls' };
 export function checkServeOptions(options: ServeOptions): void {
   checkOptions('serve', options, serveKeys, foreignNames);
   if (options.websocket) checkOptions('serve: websocket', options.websocket, webSocketKeys);
-  const { port } = options;
+  const { port, workers } = options;
+  if (workers !== undefined && workers !== 'auto' && !(Number.isSafeInteger(workers) && workers >= 1))
+    throw new RangeError(
+      `serve: "workers" must be "auto" or a whole number, 1 or more, not ${String(workers)}.`,
+    );
   if (port !== undefined && !isPort(port))
     throw new RangeError(`serve: "port" must be an integer from 0 to 65535, not ${String(port)}.`);
 }
@@ -78,6 +89,7 @@ export function withEnvironment(options: ServeOptions, env: NodeJS.ProcessEnv = 
     ...fromEnvironment('secret', 'MCP_SECRET', asIs),
     ...fromEnvironment('allowedHosts', 'MCP_ALLOWED_HOSTS', list),
     ...fromEnvironment('allowedOrigins', 'MCP_ALLOWED_ORIGINS', list),
+    ...fromEnvironment('workers', 'MCP_WORKERS', workerCount),
     ...fromEnvironment('maxConnections', 'MCP_MAX_CONNECTIONS', wholeNumber),
     ...fromEnvironment('maxBodyBytes', 'MCP_MAX_BODY_BYTES', wholeNumber),
     ...fromEnvironment('requestTimeoutMs', 'MCP_REQUEST_TIMEOUT_MS', wholeNumber),
@@ -128,6 +140,10 @@ function portNumber(value: string, name: string): number {
   const port = wholeNumber(value, name);
   if (isPort(port)) return port;
   throw new RangeError(`The environment variable ${name} must be a port from 0 to 65535, but it is ${port}.`);
+}
+
+function workerCount(value: string, name: string): number | 'auto' {
+  return value === 'auto' ? value : wholeNumber(value, name);
 }
 
 function isPort(port: unknown): boolean {

@@ -52,7 +52,6 @@ export async function serveOnNode(
   const {
     port = 3000,
     host = '127.0.0.1',
-    path = '/mcp',
     tls,
     maxConnections,
     drainMs: drainOption = 5000,
@@ -78,9 +77,7 @@ export async function serveOnNode(
   });
 
   const address = http.address() as AddressInfo;
-  const displayHost = ['0.0.0.0', '::', '127.0.0.1', '::1'].includes(host) ? 'localhost' : host;
-  const url =
-    options.publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${displayHost}:${address.port}${path}`;
+  const url = urlOf(options, address.port);
 
   let closing: Promise<void> | undefined;
   function close(): Promise<void> {
@@ -132,6 +129,15 @@ export async function serveOnNode(
   }
 
   return { url, port: address.port, close, closed, [Symbol.asyncDispose]: close };
+}
+
+/** The address to connect to. */
+export function urlOf(
+  { publicUrl, host = '127.0.0.1', path = '/mcp', tls }: ServeOptions,
+  port: number,
+): string {
+  const displayHost = ['0.0.0.0', '::', '127.0.0.1', '::1'].includes(host) ? 'localhost' : host;
+  return publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${displayHost}:${port}${path}`;
 }
 
 function ignore(): void {

@@ -1,0 +1,187 @@
+// Serves with several worker processes on one machine.
+
+import cluster, { type Worker } from 'node:cluster';
+import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import process from 'node:process';
+import { type BackoffOptions, backoff } from '../../../async/delay.js';
+import type { Cluster } from '../../../state/cluster.js';
+import type { Serving } from '../server/serve.js';
+import { type Channel, isOurs, type ToPrimary, type ToWorker } from './messages.js';
+import { PrimaryState } from './primary-state.js';
+import { workerCluster } from './worker-cluster.js';
+
+/** The options of `serveWithWorkers`. */
+export interface WorkersOptions {
+  readonly count: number | 'auto';
+  /** Whether workers need a secret from this process, because neither the options nor the environment have one. */
+  readonly needsSecret: boolean;
+  readonly urlOf: (port: number) => string;
+  /** The time that workers have to end by themselves. */
+  readonly closeMs: number;
+  readonly signals: boolean;
+  readonly exit: boolean;
+  readonly warn: (message: string) => void;
+}
+
+/** Set in the environment of a worker. */
+const WORKER = 'FULLMCP_WORKER';
+const RESTART: BackoffOptions = { baseMs: 100, maxMs: 30_000 };
+/** A worker that ran for this long did not fail because of its start. */
+const STARTED_MS = 10_000;
+/** After this many workers in a row that ended at their start, the program is wrong, not the worker. */
+const MAX_FAILED_STARTS = 5;
+
+/** Whether this process is a worker of `serve`. */
+export function isWorker(): boolean {
+  return cluster.isWorker && process.env[WORKER] !== undefined;
+}
+
+/** The state that this worker shares with the other workers, in the primary process. */
+export function primaryCluster(): Cluster {
+  const listeners = new Set<(message: ToWorker) => void>();
+  process.on('message', (message) => {
+    if (isOurs(message)) for (const listener of listeners) listener(message as ToWorker);
+  });
+  return workerCluster({
+    send: (message: ToPrimary) => void process.send?.(message),
+    onMessage: (listener) => void listeners.add(listener),
+    onClose: (listener) => void process.once('disconnect', listener),
+  });
+}
+
+/** Starts the workers, and replaces those that end. Resolves when all of them listen. */
+export async function serveWithWorkers(options: WorkersOptions): Promise<Serving> {
+  const { needsSecret, urlOf, closeMs, signals, exit } = options;
+  const count = options.count === 'auto' ? availableParallelism() : options.count;
+  const supervisor = new Supervisor(count, {
+    env: { [WORKER]: '1', ...(needsSecret && { MCP_SECRET: randomBytes(32).toString('hex') }) },
+    warn: options.warn,
+  });
+  const names = signals ? (['SIGTERM', 'SIGINT'] as const) : [];
+  const onSignal = (): void => {
+    void close().then(() => exit && process.exit());
+  };
+  for (const name of names) process.on(name, onSignal);
+  let closing: Promise<void> | undefined;
+  function close(): Promise<void> {
+    closing ??= supervisor.close(closeMs).finally(() => {
+      for (const name of names) process.off(name, onSignal);
+    });
+    return closing;
+  }
+  let port: number;
+  try {
+    port = await supervisor.start();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { url: urlOf(port), port, close, closed: supervisor.closed, [Symbol.asyncDispose]: close };
+}
+
+interface SupervisorOptions {
+  readonly env: Readonly<Record<string, string>>;
+  readonly warn: (message: string) => void;
+}
+
+/** Keeps a number of workers running. */
+class Supervisor {
+  readonly #count: number;
+  readonly #options: SupervisorOptions;
+  readonly #state = new PrimaryState();
+  readonly #workers = new Set<Worker>();
+  readonly #timers = new Set<ReturnType<typeof setTimeout>>();
+  readonly closed: Promise<void>;
+  #onClosed!: () => void;
+  #failedStarts = 0;
+  #isClosing = false;
+  #onFailure: ((error: Error) => void) | undefined;
+
+  constructor(count: number, options: SupervisorOptions) {
+    this.#count = count;
+    this.#options = options;
+    this.closed = new Promise((resolve) => {
+      this.#onClosed = resolve;
+    });
+  }
+
+  /** Starts all workers. Resolves with their port when each of them listens; rejects if they cannot start. */
+  start(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      let listening = 0;
+      this.#onFailure = reject;
+      for (let n = 0; n < this.#count; n++)
+        this.#fork((port) => {
+          if (++listening === this.#count) resolve(port);
+        });
+    });
+  }
+
+  /** Ends all workers: each finishes its open calls. Those that do not end in time are killed. */
+  async close(closeMs: number): Promise<void> {
+    this.#isClosing = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    const ends = [...this.#workers].map(
+      (worker) => new Promise<void>((resolve) => worker.once('exit', () => resolve())),
+    );
+    for (const worker of this.#workers) worker.process.kill('SIGTERM');
+    const kill = setTimeout(() => {
+      for (const worker of this.#workers) worker.process.kill('SIGKILL');
+    }, closeMs);
+    await Promise.all(ends);
+    clearTimeout(kill);
+    await this.#state.close();
+    this.#onClosed();
+  }
+
+  #fork(onListening: (port: number) => void): void {
+    const worker = cluster.fork({ ...this.#options.env });
+    const startedAt = performance.now();
+    this.#workers.add(worker);
+    this.#state.serve(channelOf(worker));
+    worker.once('listening', ({ port }) => onListening(port));
+    worker.once('exit', (code, signal) => {
+      this.#workers.delete(worker);
+      if (!this.#isClosing)
+        this.#replace({ code, signal, ranMs: performance.now() - startedAt, onListening });
+    });
+  }
+
+  #replace({ code, signal, ranMs, onListening }: WorkerEnd): void {
+    this.#failedStarts = ranMs < STARTED_MS ? this.#failedStarts + 1 : 0;
+    const reason = signal ? `by ${signal}` : `with code ${code}`;
+    if (this.#failedStarts >= MAX_FAILED_STARTS) {
+      const error = new Error(
+        `${MAX_FAILED_STARTS} workers in a row ended within ${STARTED_MS / 1000} s of their start, the last one ${reason}. Its output says why.`,
+      );
+      this.#onFailure?.(error);
+      this.#options.warn(error.message);
+    } else this.#options.warn(`A worker process ended ${reason}, and is replaced.`);
+    const timer = setTimeout(
+      () => {
+        this.#timers.delete(timer);
+        this.#fork(onListening);
+      },
+      backoff(Math.max(0, this.#failedStarts - 1), RESTART),
+    );
+    this.#timers.add(timer);
+  }
+}
+
+interface WorkerEnd {
+  readonly code: number;
+  readonly signal: string | null;
+  readonly ranMs: number;
+  readonly onListening: (port: number) => void;
+}
+
+function channelOf(worker: Worker): Channel<ToWorker, ToPrimary> {
+  return {
+    // A worker that is gone needs no reply.
+    send: (message) => void (worker.isConnected() && worker.send(message, () => undefined)),
+    onMessage: (listener) =>
+      void worker.on('message', (message) => isOurs(message) && listener(message as ToPrimary)),
+    onClose: (listener) => void worker.once('exit', listener),
+  };
+}
