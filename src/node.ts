@@ -19,6 +19,7 @@ import { authenticator, createEndpoint, type DispatchSource } from './http.js';
 import { foreignHandlerNames, handlerKeys } from './legacy/server/http/handler-keys.js';
 import { checkOptions, type KeysOf } from './protocol/checks/known-keys.js';
 import { checkRuntime } from './protocol/checks/runtime.js';
+import { splitSecrets } from './protocol/checks/secret.js';
 import type { CoreServer } from './server/create-server.js';
 import type { Cluster } from './state/cluster.js';
 import { serveWebSocket } from './websocket.js';
@@ -40,7 +41,7 @@ export type { Serving } from './adapters/node/server/serve.js';
  */
 export async function serve(server: ServedServer, options: ServeOptions = {}): Promise<Serving> {
   checkServeOptions(options);
-  const effective = withOwnHost(withEnvironment(options));
+  const effective = withOwnHost(withSecrets(options, withEnvironment(options)));
   const { path = '/mcp', websocket = {}, workers } = effective;
   if (workers !== undefined && !isWorker()) return servePrimary(server, effective, workers);
   const clusterUrl = globalThis.process.env['MCP_CLUSTER_URL'];
@@ -109,6 +110,12 @@ async function clusterAt(url: string): Promise<Cluster> {
   throw new RangeError(
     'The environment variable MCP_CLUSTER_URL must be a URL that begins with postgres://, redis:// or nats://.',
   );
+}
+
+// A secret in the program is one secret, whatever is in it.
+function withSecrets({ secret }: ServeOptions, effective: ServeOptions): ServeOptions {
+  if (secret !== undefined || typeof effective.secret !== 'string') return effective;
+  return { ...effective, secret: splitSecrets(effective.secret) };
 }
 
 /**

@@ -88,8 +88,8 @@ export interface ServerDefinition<
 
   /**
    * Encrypts the state that passes through clients while they answer questions: at least 32 characters, the same in every
-   * process. Of several, in an array or with commas between them, the first encrypts and all of them decrypt. Default:
-   * `MCP_SECRET`, if the server runs with `serve` or `serveStdio`; otherwise a random secret of this process.
+   * process. In an array, the first secret encrypts and all of them decrypt. Default: `MCP_SECRET` (several with commas
+   * between them), if the server runs with `serve` or `serveStdio`; otherwise a random secret of this process.
    */
   readonly secret?: string | readonly string[];
   /** Limits for the questions that handlers ask. */

@@ -1,5 +1,5 @@
 import { createServer, tool } from 'fullmcp';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Serving, serve } from '../../../../../src/node.js';
 import { type Attacked, attackedServer } from '../../../../support/http/attacked-server.js';
 import { openEvents } from '../../../../support/http/http.js';
@@ -113,8 +113,10 @@ describe('a new secret', () => {
       'the secret of last year is known by now',
       'the secret of this year is not known yet',
     ];
-    const make = (secret: string): Promise<Serving> =>
-      serve(attackedServer().server, { port: 0, signals: false, secret });
+    const make = (secrets: string): Promise<Serving> => {
+      vi.stubEnv('MCP_SECRET', secrets);
+      return serve(attackedServer().server, { port: 0, signals: false });
+    };
     const [before, both, after] = [await make(old), await make(`${young},${old}`), await make(young)];
     const first = await openSession(before.url);
     const second = await openSession(both.url);
@@ -124,6 +126,7 @@ describe('a new secret', () => {
     expect(await status(second.id, after)).toBe(200);
     expect(await status(second.id, before)).toBe(404);
     expect(await status(first.id, after)).toBe(404);
+    vi.unstubAllEnvs();
     for (const there of [before, both, after]) await there.close();
   });
 });

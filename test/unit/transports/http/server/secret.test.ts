@@ -48,10 +48,8 @@ describe('the secret of a mounted handler', () => {
   });
 
   const [old, young] = ['x'.repeat(32), 'y'.repeat(32)];
-  test.each([
-    ['a string with commas', `${young}, ${old}`],
-    ['an array', [young, old]],
-  ])('may be several, in %s: the first one seals, and all of them open', async (_, both) => {
+  test('may be several: the first one seals, and all of them open', async () => {
+    const both = [young, old];
     const answered = { result: { structuredContent: { name: 'Ada' } } };
     const rejected = { error: { code: -32602 } };
     expect(await across([old, both])).toMatchObject(answered);
@@ -59,7 +57,7 @@ describe('the secret of a mounted handler', () => {
     expect(await across([both, old])).toMatchObject(rejected);
   });
 
-  test.each([[''], ['x'.repeat(32) + ','], [[]], [['x'.repeat(31)]]])('cannot be %j', (secret) => {
+  test.each([[''], [[]], [['x'.repeat(31)]], [['x'.repeat(32), '']]])('cannot be %j', (secret) => {
     expect(() => createHandler(build(), { secret })).toThrow(RangeError);
   });
 
