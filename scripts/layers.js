@@ -52,7 +52,7 @@ export const LAYERS = {
   legacy: {
     what: 'revisions before 2026-07-28: sessions, the handshake, event logs, HTTP+SSE, old shapes, for both roles',
     may: ['async', 'jsonrpc', 'protocol', 'state', 'transports'],
-    rooms: ['shapes', 'client', 'client/http', 'server', 'server/http'],
+    rooms: ['shapes', 'client', 'client/http', 'server', 'server/shared', 'server/http'],
   },
   connect: {
     what: 'targets and configurations, finding the era of a server, many servers as one',

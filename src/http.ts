@@ -86,7 +86,7 @@ export function createEndpoint<Raw>(
   return httpEndpoint(
     server.dispatch,
     { ...options, authenticate: authenticator(server, options.auth), warn },
-    sessions ? httpSessions(server.dispatch, { ...options, warn }) : undefined,
+    sessions ? httpSessions(server.dispatch, { ...options, warn, shared: server.shared }) : undefined,
   );
 }
 

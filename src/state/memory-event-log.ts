@@ -49,12 +49,19 @@ interface Owner {
  */
 export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   checkOptions('memoryEventLog', options, eventLogKeys);
-  return new MemoryEventLog(options);
+  const log = new MemoryEventLog(options);
+  // A plain object, so that a copy of it with one method replaced is an event log, too.
+  return {
+    append: (stream, data, end) => log.append(stream, data, end),
+    follow: (after, signal) => log.follow(after, signal),
+    drop: (stream) => log.drop(stream),
+    close: () => log.close(),
+  };
 }
 
 const NOT_YET = Number.POSITIVE_INFINITY;
 
-class MemoryEventLog implements EventLog {
+class MemoryEventLog {
   readonly #maxBytes: number;
   readonly #maxEventsPerStream: number;
   readonly #maxAgeMs: number;

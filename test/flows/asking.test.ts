@@ -321,12 +321,13 @@ describe('a question over HTTP with sessions', () => {
     }
   };
 
-  test('is cancelled, and its call is aborted, if the client ends the session', async () => {
+  test('is cancelled, and its call does not continue, if the client ends the session', async () => {
     const session = await openSession(serving.url, '2025-11-25', everything);
     const events = await session.stream('tools/call', sure);
-    await next(events);
+    const { message: question } = await next(events);
     expect((await session.end()).status).toBe(200);
-    await until('the call has ended', () => signals.every(({ aborted }) => aborted));
+    const late = await session.post({ jsonrpc: '2.0', id: question['id'], result: accept({ ok: true }) });
+    expect([late.status, signals.length]).toEqual([404, 1]);
     const rest = (await events.rest()).map(({ data }) => JSON.parse(String(data)).method);
     expect(rest).toEqual(['notifications/cancelled']);
   });

@@ -57,7 +57,7 @@ export function channelSession(
     // A bridge that shares one pipe among several clients sends `initialize` for each of them. The new session is set at once,
     // because requests may follow in the same write.
     function initialize(message: RequestMessage, forward: SessionRequest['forward']): Promise<string> {
-      const next = new Session(readHandshake(message.params), dispatch, clientRequests);
+      const next = new Session(readHandshake(message.params), dispatch, { clientRequests });
       session?.detach();
       session = next;
       isAttached = false;

@@ -28,7 +28,8 @@ interface PendingAnswer {
   readonly reject: (error: Error) => void;
 }
 
-const MAX_OPEN = 100;
+/** The number of questions that a session can have open. */
+export const MAX_OPEN = 100;
 const MAX_WITHDRAWN = 100;
 
 export interface ClientAnswers {
@@ -52,13 +53,11 @@ export class ClientRequests {
       for (const id of ids) this.#withdraw(id, send);
     };
     const ask = async ([key, request]: [string, unknown]): Promise<[string, JsonObject]> => {
-      const { method, params } = request as { method: string; params?: JsonObject };
-      const question = withKey(key, toOlderParams(revision, params));
+      const { method, params, elicitationId } = toQuestion(key, request, revision);
       const id = this.#nextId();
       ids.push(id);
-      const answer = await this.#request(id, () => send(printRequest(id, method, question)));
-      if (question?.['elicitationId'] !== undefined && answer['action'] === 'accept')
-        elicitationIds.push(question['elicitationId'] as string);
+      const answer = await this.#request(id, () => send(printRequest(id, method, params)));
+      if (elicitationId !== undefined && answer['action'] === 'accept') elicitationIds.push(elicitationId);
       return [key, answer];
     };
     if (signal.aborted) throw callEnded();
@@ -108,10 +107,7 @@ export class ClientRequests {
     const pending = this.#pending.get(id);
     if (pending === undefined) return this.#withdrawn?.has(id) === true;
     if (message.kind === 'result') pending.resolve(message.result);
-    else
-      pending.reject(
-        new UnansweredRequest(`The client could not answer: ${shorten(message.error.message, 200)}`),
-      );
+    else pending.reject(new UnansweredRequest(unansweredBecause(message.error.message)));
     return true;
   }
 
@@ -122,7 +118,28 @@ export class ClientRequests {
   }
 }
 
-function callEnded(): McpError {
+/** The text of an `UnansweredRequest`, from the error with which the client responded. */
+export function unansweredBecause(message: string): string {
+  return `The client could not answer: ${shorten(message, 200)}`;
+}
+
+/** A question as a request of the session's revision. */
+export interface ClientQuestion {
+  readonly method: string;
+  readonly params: JsonObject;
+  /** The id of a URL elicitation, in revisions that have one. */
+  readonly elicitationId: string | undefined;
+}
+
+/** Writes a question of a call as a request of the session's revision. */
+export function toQuestion(key: string, request: unknown, revision: Revision): ClientQuestion {
+  const { method, params } = request as { method: string; params?: JsonObject };
+  const older = withKey(key, toOlderParams(revision, params));
+  return { method, params: older, elicitationId: older['elicitationId'] as string | undefined };
+}
+
+/** The error of a call that ended while its client was being asked. */
+export function callEnded(): McpError {
   return new McpError('cancelled', 'The call ended before the client answered.');
 }
 

@@ -5,7 +5,12 @@ import { has } from '../../protocol/tables/features.js';
 import { TASKS } from '../../protocol/tasks.js';
 import type { ExtraCall } from '../../transports/server/open-calls.js';
 import { printAsOlder } from '../shapes/to-older.js';
-import { type ClientChannel, type ClientRequests, UnansweredRequest } from './client-requests.js';
+import {
+  type ClientAnswers,
+  type ClientChannel,
+  type ClientRequests,
+  UnansweredRequest,
+} from './client-requests.js';
 import { TaskWatch } from './task-watch.js';
 import { MAX_ROUNDS, printCreatedTask, respondToTaskMethod, withTasks } from './tasks.js';
 
@@ -17,7 +22,36 @@ export interface SessionRequest {
   readonly forward: (peer: Peer, params: JsonObject, beside?: ExtraCall) => Promise<Outcome>;
   /** The channel for questions to the client. */
   readonly channel: () => ClientChannel;
+  /**
+   * Asks the client without waiting for it. The request then ends with a `ParkedCall`, and continues with the answers, in this
+   * process or in another. Absent if the request waits for the answers.
+   */
+  readonly park?: ((asked: AskedRound) => Promise<void>) | undefined;
+  /** Asks the client and waits for the answers. Default: on the channel. */
+  readonly ask?: ((requests: JsonObject, signal: AbortSignal) => Promise<ClientAnswers>) | undefined;
+  /** The answers with which a parked request continues. */
+  readonly resumed?: ResumedRound | undefined;
 }
+
+/** The questions of a call, and what it takes to continue the call. */
+export interface AskedRound {
+  readonly requests: JsonObject;
+  readonly requestState: unknown;
+  /** How often the call has asked, this time included. */
+  readonly round: number;
+  /** The URL elicitations of earlier rounds that the user accepted. */
+  readonly elicitationIds: readonly string[];
+}
+
+/** The answers to the questions of a call. */
+export interface ResumedRound extends Omit<AskedRound, 'requests'> {
+  readonly answers: JsonObject;
+  /** The reason why the client could not answer. */
+  readonly failure: string | undefined;
+}
+
+/** The request has asked its client and has no response yet. */
+export class ParkedCall extends Error {}
 
 export interface Forwarding {
   readonly peer: Peer;
@@ -60,13 +94,26 @@ async function untilComplete(
   request: SessionRequest,
   { clientRequests }: Forwarding,
 ): Promise<Outcome> {
-  const elicitationIds: string[] = [];
-  let outcome = await request.forward(peer, params);
-  for (let round = 1; outcome.resultType === 'input_required'; round++) {
+  const { resumed, park } = request;
+  const ask = request.ask ?? ((requests) => clientRequests.ask(requests, peer.revision, request.channel()));
+  if (resumed?.failure !== undefined) throw new UnansweredRequest(resumed.failure);
+  const elicitationIds = [...(resumed?.elicitationIds ?? [])];
+  let outcome = await request.forward(
+    peer,
+    resumed === undefined
+      ? params
+      : { ...params, inputResponses: resumed.answers, requestState: resumed.requestState },
+  );
+  for (let round = (resumed?.round ?? 0) + 1; outcome.resultType === 'input_required'; round++) {
     if (round > MAX_ROUNDS)
       throw new McpError('internal_error', `The call asked the client more than ${MAX_ROUNDS} times.`);
     const { inputRequests, requestState } = outcome;
-    const response = await clientRequests.ask(inputRequests, peer.revision, request.channel());
+    const requests = isObject(inputRequests) ? inputRequests : {};
+    if (park !== undefined && Object.keys(requests).length > 0) {
+      await park({ requests, requestState, round, elicitationIds });
+      throw new ParkedCall();
+    }
+    const response = await ask(requests, request.channel().signal);
     elicitationIds.push(...response.elicitationIds);
     outcome = await request.forward(peer, { ...params, inputResponses: response.answers, requestState });
   }
@@ -118,8 +165,10 @@ function serveTaskMethod(
   return respondToTaskMethod(method, params, {
     revision: peer.revision,
     call: (modern, modernParams) => request.forward(peer, modernParams, { method: modern }),
-    ask: (requests, signal) =>
-      session.clientRequests.ask(requests, peer.revision, { send: request.channel().send, signal }),
+    ask:
+      request.ask ??
+      ((requests, signal) =>
+        session.clientRequests.ask(requests, peer.revision, { send: request.channel().send, signal })),
     watch: (taskId) =>
       new TaskWatch(
         taskId,

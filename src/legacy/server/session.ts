@@ -13,13 +13,14 @@ import type {
 } from '../../protocol/model/model.js';
 import { ACKNOWLEDGED, reportAllChanged } from '../../protocol/model/subscriptions.js';
 import { has, newestSession, sessionRevisions } from '../../protocol/tables/features.js';
-import { MAX_SUBSCRIBED, MAX_SUBSCRIBED_LENGTH, MAX_URI_LENGTH } from '../../protocol/tables/limits.js';
+import { MAX_URI_LENGTH } from '../../protocol/tables/limits.js';
 import { isLogLevel, type LogLevel } from '../../protocol/tables/log-level.js';
 import { knows } from '../../protocol/tables/methods.js';
 import type { Revision } from '../../protocol/tables/revisions.js';
 import { toOlderNotification } from '../shapes/to-older.js';
 import { ClientRequests } from './client-requests.js';
 import { forwardRequest, type SessionRequest } from './forward.js';
+import { type FactChange, initialFacts, type SessionFacts, withChange } from './session-facts.js';
 import { taskCapabilities } from './tasks.js';
 
 // A session as the server keeps it, on any transport.
@@ -38,6 +39,17 @@ export interface SessionStream {
   readonly caller: Caller;
   /** Whether changes may have been missed since the last stream, so that everything is reported as changed once. */
   readonly afterGap?: boolean;
+}
+
+/** Remembers a change outside of the session. Returns the facts as all processes have them. */
+export type RememberFacts = (change: FactChange) => Promise<SessionFacts>;
+
+/** The parts of a session that depend on its transport. */
+export interface SessionSupport {
+  /** The questions that the session asks while it waits. Default: its own. */
+  readonly clientRequests?: ClientRequests;
+  /** Default: the facts are lost with the session. */
+  readonly remember?: RememberFacts | undefined;
 }
 
 /** Reads the parameters of `initialize`. For an unknown version, the session gets the newest revision that has sessions. */
@@ -68,20 +80,20 @@ export class Session {
   readonly handshake: Handshake;
   readonly clientRequests: ClientRequests;
   readonly #dispatch: Dispatch;
-  #logLevel: LogLevel = 'info';
-  #uris: Set<string> | undefined;
-  #uriCharacters = 0;
+  readonly #remember: RememberFacts | undefined;
+  #facts: SessionFacts = initialFacts;
   #listening: Lifetime | undefined;
   #stream: SessionStream | undefined;
 
   constructor(
     handshake: Handshake,
     dispatch: Dispatch,
-    clientRequests: ClientRequests = new ClientRequests(),
+    { clientRequests = new ClientRequests(), remember }: SessionSupport = {},
   ) {
     this.handshake = handshake;
     this.#dispatch = dispatch;
     this.clientRequests = clientRequests;
+    this.#remember = remember;
   }
 
   get revision(): Revision {
@@ -90,7 +102,7 @@ export class Session {
 
   get peer(): Peer {
     const { revision, client, capabilities } = this.handshake;
-    return { revision, client, capabilities, logLevel: this.#logLevel };
+    return { revision, client, capabilities, logLevel: this.#facts.logLevel };
   }
 
   /** The JSON of the result of `initialize`, with the server's capabilities as the session's revision names them. */
@@ -118,13 +130,11 @@ export class Session {
       case 'ping':
         return '{}';
       case 'logging/setLevel':
-        this.#logLevel = readLevel(params['level']);
-        return '{}';
+        return this.#change({ logLevel: readLevel(params['level']) });
       case 'resources/subscribe':
         return this.#subscribe(readUri(params), request.forward);
       case 'resources/unsubscribe':
-        if (this.#forget(readUri(params))) this.#listen();
-        return '{}';
+        return this.#change({ unsubscribe: readUri(params) });
       default:
         return forwardRequest(message, request, { peer: this.peer, clientRequests: this.clientRequests });
     }
@@ -135,24 +145,19 @@ export class Session {
     if (!(capabilities as ServerCapabilities).resources?.subscribe) {
       throw new McpError('method_not_found', 'This server does not announce changes of resources.');
     }
-    this.#uris ??= new Set();
-    if (this.#uris.has(uri)) return '{}';
-    if (this.#uris.size >= MAX_SUBSCRIBED || this.#uriCharacters + uri.length > MAX_SUBSCRIBED_LENGTH) {
-      throw new McpError(
-        'invalid_params',
-        `A session can subscribe to at most ${MAX_SUBSCRIBED} resources, whose URIs have at most ${MAX_SUBSCRIBED_LENGTH} characters together. Unsubscribe from some first.`,
-      );
-    }
-    this.#uris.add(uri);
-    this.#uriCharacters += uri.length;
-    this.#listen();
+    return this.#change({ subscribe: uri });
+  }
+
+  async #change(change: FactChange): Promise<string> {
+    this.restore(this.#remember ? await this.#remember(change) : withChange(this.#facts, change));
     return '{}';
   }
 
-  #forget(uri: string): boolean {
-    const wasSubscribed = this.#uris?.delete(uri) === true;
-    if (wasSubscribed) this.#uriCharacters -= uri.length;
-    return wasSubscribed;
+  /** Sets the facts as another process, or an earlier one, has left them. */
+  restore(facts: SessionFacts): void {
+    const hasOthers = !isSame(facts.uris, this.#facts.uris);
+    this.#facts = facts;
+    if (hasOthers) this.#listen();
   }
 
   /** Sets the stream for changes. */
@@ -182,9 +187,9 @@ export class Session {
       id: 'session',
       method: 'subscriptions/listen',
       params:
-        this.#uris === undefined
+        this.#facts.uris === undefined
           ? allLists
-          : { notifications: { ...lists, resourceSubscriptions: [...this.#uris] } },
+          : { notifications: { ...lists, resourceSubscriptions: [...this.#facts.uris] } },
       peer: this.peer,
       auth,
       http,
@@ -201,6 +206,10 @@ export class Session {
   #discover(forward: SessionRequest['forward']): Promise<Outcome> {
     return forward(this.peer, {}, { method: 'server/discover' });
   }
+}
+
+function isSame(a: readonly string[] | undefined, b: readonly string[] | undefined): boolean {
+  return a === b || (a?.length === b?.length && a?.every((uri, at) => uri === b?.[at]) === true);
 }
 
 function readLevel(level: unknown): LogLevel {

@@ -15,6 +15,8 @@ export interface GetStreamsOptions {
   readonly streams: Streams;
   readonly log: GuardedLog;
   readonly retryMs: number;
+  /** Called before a session's stream is opened: it replaces the one that another process may have. */
+  readonly onOpen: (live: LiveSession) => void;
 }
 
 interface GetStreamOptions {
@@ -52,10 +54,12 @@ export function getStreams({
   streams,
   log,
   retryMs,
+  onOpen,
 }: GetStreamsOptions): (incoming: Incoming, live: LiveSession, headers: HeaderFields) => Promise<void> {
   /** Opens the stream for messages that do not belong to a call. It replaces the session's previous one. */
   function openGetStream(incoming: Incoming, { live, headers, afterGap }: GetStreamOptions): void {
     live.getStream?.end();
+    onOpen(live);
     const connection = streams.open(incoming, headers, { onEnd: () => leave(live, getStream) });
     const getStream = new GetStream(streamName(live, 'g'), connection);
     live.getStream = getStream;

@@ -1,4 +1,5 @@
 import { backoff, delay } from '../../../async/delay.js';
+import { unref } from '../../../async/unref.js';
 import type { FollowedStream } from '../../../state/event-log.js';
 import type { EventStream } from '../../../transports/http/server/event-streams.js';
 import type { GuardedLog } from './guarded-log.js';
@@ -13,7 +14,7 @@ export interface ResumableStreamOptions {
 }
 
 /** The options of `send`. */
-export interface SendOptions {
+export interface EventOptions {
   /** Whether the stream ends with this event. Default: false. */
   readonly last?: boolean;
   /** Whether storing the event is tried again for a while if the log fails. Default: false. */
@@ -31,7 +32,7 @@ export interface Followed {
   readonly controller: AbortController;
 }
 
-interface Queued extends SendOptions {
+interface Queued extends EventOptions {
   readonly data: string;
   readonly retry?: number;
   /** Whether the client has the event already, without an id. */
@@ -42,6 +43,7 @@ interface Queued extends SendOptions {
 const MAX_QUEUED = 1000;
 const MAX_QUEUED_LENGTH = 1024 * 1024;
 const KEEP_MS = 60_000;
+const END_MS = 5000;
 const delays = { baseMs: 100, maxMs: 5000 };
 
 /**
@@ -88,7 +90,7 @@ export class ResumableStream {
   }
 
   /** Stores an event and sends it. */
-  send(data: string, options: SendOptions = {}): void {
+  send(data: string, options: EventOptions = {}): void {
     if (this.#isEnding) return;
     this.#isWriter = true;
     this.#isEnding = options.last === true;
@@ -100,7 +102,7 @@ export class ResumableStream {
   follow(): void {
     this.#add(() => {
       this.#isWriter = false;
-      if (this.#connection === undefined) return this.#finish();
+      if (this.#connection === undefined) return this.abandon();
       if (this.#reading !== undefined || this.#lastId === undefined) return;
       const controller = new AbortController();
       this.#reading = controller;
@@ -130,7 +132,23 @@ export class ResumableStream {
 
   /** Ends the stream after the events that were sent before. */
   end(): void {
-    this.#add(() => this.#finish());
+    this.#add(() => {
+      if (this.#reading === undefined) return this.abandon();
+      // Another process may have written the last event by now.
+      unref(setTimeout(() => this.abandon(), END_MS));
+    });
+  }
+
+  /** Disconnects a client that can resume the stream in another process. */
+  close(): void {
+    if (!this.#isWriter) this.disconnect();
+  }
+
+  /** Ends the stream at once in this process: it is complete, or another process has taken over. */
+  abandon(): void {
+    this.#isEnding = true;
+    this.#isWriter = false;
+    this.disconnect();
   }
 
   /** Resolves when all events are stored. */
@@ -155,7 +173,7 @@ export class ResumableStream {
         this.#deliver(next, id);
         this.#queuedLength -= next.data.length;
         // A connection that reads from the log ends when it has read the last event.
-        if (next.last && (id === undefined || this.#reading === undefined)) this.#finish();
+        if (next.last && (id === undefined || this.#reading === undefined)) this.abandon();
       }
       this.#queue.shift();
     }
@@ -220,7 +238,7 @@ export class ResumableStream {
           this.#connection?.send({ id, data });
         }
         // The stream has ended.
-        return signal.aborted ? undefined : this.#finish();
+        return signal.aborted ? undefined : this.abandon();
       } catch (error) {
         log.report(error);
       }
@@ -231,11 +249,5 @@ export class ResumableStream {
     // The log has forgotten the stream. The client still gets what this process writes.
     this.#reading = undefined;
     if (!this.#isWriter) this.disconnect();
-  }
-
-  #finish(): void {
-    this.#isEnding = true;
-    this.#isWriter = false;
-    this.disconnect();
   }
 }

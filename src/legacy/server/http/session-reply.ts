@@ -1,8 +1,10 @@
 import { printError, type RequestId } from '../../../jsonrpc/message.js';
 import { has } from '../../../protocol/tables/features.js';
+import type { Revision } from '../../../protocol/tables/revisions.js';
 import type { Streams } from '../../../transports/http/server/event-streams.js';
 import type { HeaderFields, Incoming } from '../../../transports/http/server/incoming.js';
 import { accepts, replyJson } from '../../../transports/http/server/reply.js';
+import type { CallRecord } from '../shared/call-watch.js';
 import type { GuardedLog } from './guarded-log.js';
 import { ResumableStream, type ResumableStreamOptions } from './resumable-stream.js';
 import type { LiveSession } from './session-table.js';
@@ -19,14 +21,32 @@ export interface SessionReplyOptions {
   readonly ids: readonly RequestId[];
   /** Called when the client is gone and cannot resume this reply. */
   readonly onLost: () => void;
+  /** Records that the reply has become a stream. */
+  readonly record: (stream: ResumableStream) => Promise<CallRecord | undefined>;
+}
+
+/** The reply to a request of a session, for the code that serves the request. */
+export interface CallReply {
+  readonly mayStream: boolean;
+  /** Whether the connection may be closed before the reply is complete. */
+  readonly canRelease: boolean;
+  readonly notify: (message: string) => void;
+  readonly release: () => void;
+  /** The stream of the reply, which is opened with its first event. */
+  readonly open: () => ResumableStream;
+  /** The record of the call; undefined if there is no stream, or nobody would read the record. */
+  readonly run: Promise<CallRecord | undefined> | undefined;
+  /** Resolves when all events of the stream are stored; undefined if there is no stream. */
+  readonly stored: () => Promise<void> | undefined;
 }
 
 /** The reply to a POST of a session: one JSON body, or a stream that the client can resume. */
-export class SessionReply {
+export class SessionReply implements CallReply {
   readonly #incoming: Incoming;
   readonly #options: SessionReplyOptions;
   readonly #mayStream: boolean;
   #stream: ResumableStream | undefined;
+  #run: Promise<CallRecord | undefined> | undefined;
   #isFinished = false;
 
   constructor(incoming: Incoming, options: SessionReplyOptions) {
@@ -45,7 +65,7 @@ export class SessionReply {
 
   /** Sends a notification. A client that accepts only JSON does not get it. */
   notify(message: string): void {
-    if (!this.#isFinished && this.#mayStream) this.#begin().send(message);
+    if (!this.#isFinished && this.#mayStream) this.open().send(message);
   }
 
   finish(message: string, status = 200): void {
@@ -55,9 +75,20 @@ export class SessionReply {
     this.#stream.send(message, { last: true, keep: true, instead: tooLarge(this.#options.ids) });
   }
 
-  /** Resolves when all events of the stream are stored; undefined if there is no stream. */
   stored(): Promise<void> | undefined {
-    return this.#stream?.stored();
+    return this.#stream && this.#settle(this.#stream);
+  }
+
+  async #settle(stream: ResumableStream): Promise<void> {
+    await stream.stored();
+    if (!this.#isFinished) return;
+    const run = await this.#run;
+    this.#run = undefined;
+    await run?.end();
+  }
+
+  get run(): Promise<CallRecord | undefined> | undefined {
+    return this.#run;
   }
 
   /** Whether the connection may be closed before the reply is complete: only if the revision lets clients poll. */
@@ -66,20 +97,38 @@ export class SessionReply {
   }
 
   release(): void {
-    if (!this.#isFinished) this.#begin().release();
+    if (!this.#isFinished) this.open().release();
   }
 
-  #begin(): ResumableStream {
+  open(): ResumableStream {
     if (this.#stream !== undefined) return this.#stream;
-    const { live, streams, log, retryMs, headers } = this.#options;
+    const { live, streams, log, retryMs, headers, record } = this.#options;
     const stream = openStream(live, streamName(live, 'p'), {
       log,
       retryMs: this.canRelease ? retryMs : undefined,
     });
     this.#stream = stream;
     stream.begin(streams.open(this.#incoming, headers, { onEnd: (why) => stream.leave(why) }));
+    this.#run = record(stream);
     return stream;
   }
+}
+
+/** The rest of a reply whose stream was opened before, here or in another process. */
+export function replyOn(
+  revision: Revision,
+  stream: ResumableStream,
+  run: CallRecord | undefined | Promise<CallRecord | undefined>,
+): CallReply {
+  return {
+    mayStream: true,
+    canRelease: has(revision, 'pollingStreams'),
+    notify: (text) => stream.send(text),
+    release: () => stream.release(),
+    open: () => stream,
+    run: Promise.resolve(run),
+    stored: () => stream.stored(),
+  };
 }
 
 /** The response that a client gets if it lost its connection and the real one is too large for the event log. */
@@ -94,7 +143,7 @@ export function tooLarge(ids: readonly RequestId[]): string {
 
 /** Opens a stream of a call in this process. The session knows the stream until this process has nothing more to do with it. */
 export function openStream(
-  { streams }: LiveSession,
+  { streams }: Pick<LiveSession, 'streams'>,
   name: string,
   options: Omit<ResumableStreamOptions, 'onDone'>,
 ): ResumableStream {

@@ -1,20 +1,26 @@
 import { Lifetime, withSignal } from '../../../async/lifetime.js';
 import { printError, printNotification, printResult, type RequestMessage } from '../../../jsonrpc/message.js';
 import type { Call, Dispatch } from '../../../protocol/call.js';
+import type { Caller } from '../../../protocol/caller.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
 import type { InFlight } from '../../../transports/http/server/in-flight.js';
-import { callerOf, type Incoming } from '../../../transports/http/server/incoming.js';
-import type { SessionRequest } from '../forward.js';
-import type { SessionReply } from './session-reply.js';
+import { ParkedCall, type ResumedRound, type SessionRequest } from '../forward.js';
+import type { CallReply } from './session-reply.js';
 import type { LiveSession } from './session-table.js';
 
 // Serves the requests of a session that arrive by POST.
 
-/** The HTTP request that carries a session's request, and the way to send the response. */
+/** The caller of a session's request, and the way to send the response. */
 export interface ReplyPath {
-  readonly incoming: Incoming;
-  readonly reply: SessionReply;
+  readonly caller: Caller;
+  readonly reply: CallReply;
   readonly respond: (text: string) => void;
+  /** The answers, for a call that continues. */
+  readonly resumed?: ResumedRound | undefined;
+  /** How the request asks its client. */
+  readonly asking: (lifetime: Lifetime) => Pick<SessionRequest, 'park' | 'ask'>;
+  /** Called when the call was ended while its questions were being stored. */
+  readonly onEnded: () => Promise<unknown>;
 }
 
 export interface SessionRequestParts {
@@ -22,15 +28,19 @@ export interface SessionRequestParts {
   readonly inFlight: InFlight;
 }
 
+/** Serves one request of a session; never rejects. Resolves with false if the call waits for answers of its client. */
+export type ServeRequest = (
+  live: Pick<LiveSession, 'session' | 'calls' | 'parked' | 'usedAt'>,
+  message: RequestMessage,
+  path: ReplyPath,
+) => Promise<boolean>;
+
 // Calls of a session outlive their connections, so a limit on connections does not limit them.
 const MAX_OPEN_CALLS = 1000;
 
-/** Serves one request of a session; never rejects. */
-export function sessionRequests({
-  dispatch,
-  inFlight,
-}: SessionRequestParts): (live: LiveSession, message: RequestMessage, path: ReplyPath) => Promise<void> {
-  return async function serve(live, message, { incoming, reply, respond }) {
+/** Makes the function that serves one request of a session. */
+export function sessionRequests({ dispatch, inFlight }: SessionRequestParts): ServeRequest {
+  return async function serve(live, message, { caller, reply, respond, resumed, asking, onEnded }) {
     const { session, calls } = live;
     const { id } = message;
     // A call that was ended has its response before its handler returns.
@@ -40,10 +50,13 @@ export function sessionRequests({
       isFinished = true;
     };
     const fail = (error: unknown): void => finish(printError(id, toMcpError(error).toWire(session.revision)));
-    if (calls.has(id))
-      return fail(new McpError('invalid_request', 'A request with this id is already open. Use another id.'));
-    if (calls.size >= MAX_OPEN_CALLS)
-      return fail(new McpError('overloaded', `A session can have at most ${MAX_OPEN_CALLS} open calls.`));
+    if (resumed === undefined) {
+      const refused = refusal(live, message);
+      if (refused !== undefined) {
+        fail(refused);
+        return true;
+      }
+    }
     const lifetime = new Lifetime();
     calls.set(id, lifetime);
     const leave = inFlight.enter({
@@ -53,7 +66,7 @@ export function sessionRequests({
         fail(reason);
       },
     });
-    const { auth, http } = callerOf(incoming);
+    const { auth, http } = caller;
     const toReply: Call['notify'] = (method, params) => reply.notify(printNotification(method, params));
     const release = reply.canRelease ? () => reply.release() : undefined;
     const forward: SessionRequest['forward'] = (peer, params, beside) => {
@@ -61,25 +74,37 @@ export function sessionRequests({
       const call = { id, method, params, peer, auth, http, notify, release };
       return dispatch(withSignal(call, beside?.lifetime ?? lifetime));
     };
-    const send = (text: string): void => {
-      if (reply.mayStream) return reply.notify(text);
-      throw new McpError(
-        'invalid_request',
-        'The client cannot be asked: its request does not accept text/event-stream.',
-      );
-    };
+    const channel = (): ReturnType<SessionRequest['channel']> => ({
+      send: (text) => reply.notify(text),
+      signal: lifetime.signal,
+    });
+    let isParked = false;
     try {
-      const channel = (): ReturnType<SessionRequest['channel']> => ({ send, signal: lifetime.signal });
-      finish(printResult(id, await session.respond(message, { forward, channel })));
+      const request: SessionRequest = { forward, channel, resumed, ...asking(lifetime) };
+      finish(printResult(id, await session.respond(message, request)));
     } catch (error) {
-      fail(error);
+      isParked = error instanceof ParkedCall;
+      if (!isParked) fail(error);
     } finally {
       const storing = reply.stored();
       // A shutdown must not lose the response of a client that is away. A reply without a stream does not wait.
       if (storing !== undefined) await storing;
       leave();
-      calls.delete(id);
+      if (calls.get(id) === lifetime) calls.delete(id);
       live.usedAt = Date.now();
     }
+    if (isParked && lifetime.ended) await onEnded();
+    return !isParked;
   };
+}
+
+function refusal(
+  { calls, parked }: Pick<LiveSession, 'calls' | 'parked'>,
+  { id }: RequestMessage,
+): McpError | undefined {
+  if (calls.has(id) || parked?.has(id))
+    return new McpError('invalid_request', 'A request with this id is already open. Use another id.');
+  if (calls.size >= MAX_OPEN_CALLS)
+    return new McpError('overloaded', `A session can have at most ${MAX_OPEN_CALLS} open calls.`);
+  return undefined;
 }

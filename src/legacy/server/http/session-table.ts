@@ -1,55 +1,78 @@
+import { settlesWithin } from '../../../async/deadline.js';
 import type { Lifetime } from '../../../async/lifetime.js';
 import { unref } from '../../../async/unref.js';
 import type { RequestId } from '../../../jsonrpc/message.js';
 import type { Dispatch } from '../../../protocol/call.js';
 import { type Caller, principalOf } from '../../../protocol/caller.js';
 import { McpError } from '../../../protocol/errors.js';
+import { ClientRequests } from '../client-requests.js';
 import { type Handshake, Session } from '../session.js';
-import { EndedSessions } from './ended-sessions.js';
+import type { FactChange, SessionFacts } from '../session-facts.js';
+import type { DirectoryKey, SessionDirectory, SessionMessage } from '../shared/session-directory.js';
 import type { ResumableStream } from './resumable-stream.js';
 import type { IssuedSession, SessionIds } from './session-id.js';
 
 // The sessions of one process.
 
 /** The state of a session in this process, beyond its id. */
-export interface LiveSession {
+export interface LiveSession extends DirectoryKey {
   readonly id: string;
   readonly session: Session;
   /** The caller that opened the session. */
   readonly principal: string;
-  readonly issuedAt: number;
-  readonly expiresAt: number;
-  /** The first part of the names of the session's streams, so that no session can request another's events. */
-  readonly tag: string;
   readonly calls: Map<RequestId, Lifetime>;
   readonly streams: Map<string, ResumableStream>;
+  /** The calls that wait for answers, if no other process could continue them. */
+  parked: Map<RequestId, string> | undefined;
   /** The stream for messages that do not belong to a call. */
   getStream: { readonly end: () => void } | undefined;
   usedAt: number;
-  /** Whether the operator was warned that answers of this session go to the wrong process. */
+  /** When the directory was asked about the session. */
+  checkedAt: number;
+  /** Whether the operator was warned of an answer to an unknown question. */
   hasWarned: boolean;
 }
 
 export interface SessionTableOptions {
   readonly ids: SessionIds;
   readonly dispatch: Dispatch;
+  readonly directory: SessionDirectory;
   readonly maxSessions: number;
   readonly idleMs: number;
 }
 
-/** The sessions that were used in this process recently. A session that is forgotten loses its log level and subscriptions. */
+/** Another process may have ended the session, and the bus may have lost its message. */
+const CHECK_MS = 1000;
+const MAX_CHECK_MS = 2000;
+// The last characters of the signature: enough for no two sessions to share them.
+const TAG_LENGTH = 22;
+
+/** The sessions that were used in this process recently. */
 export class SessionTable {
   readonly #live = new Map<string, LiveSession>();
-  readonly #ended = new EndedSessions();
   readonly #options: SessionTableOptions;
+  // No session waits for answers by itself.
+  readonly #clientRequests = new ClientRequests();
   #timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(options: SessionTableOptions) {
     this.#options = options;
+    const message = (received: SessionMessage): void => this.#receive(received);
+    options.directory.topic.subscribe({ message, gap: () => void this.#checkAll() });
   }
 
   get size(): number {
     return this.#live.size;
+  }
+
+  /** The session with this tag, if it is in memory. */
+  get(tag: string): LiveSession | undefined {
+    return this.#live.get(tag);
+  }
+
+  /** The sessions in memory. */
+  sessions(): readonly LiveSession[] {
+    return [...this.#live.values()];
   }
 
   /** Opens a session and returns its id. The session is not stored until the client uses it. */
@@ -65,42 +88,129 @@ export class SessionTable {
 
   /** The session, if it belongs to this caller. Another caller's session is treated like one that does not exist. */
   async find(id: string, principal: string): Promise<LiveSession | undefined> {
-    const live = this.#live.get(id);
-    if (live !== undefined) {
-      if (live.principal !== principal) return undefined;
-      if (live.expiresAt <= Date.now()) {
-        this.#stop(live);
-        return undefined;
-      }
-      live.usedAt = Date.now();
-      // Moved to the end, so that the least recently used session is the first.
-      this.#live.delete(id);
-      this.#live.set(id, live);
-      return live;
+    const tag = id.slice(-TAG_LENGTH);
+    const live = this.#live.get(tag);
+    if (live?.id !== id) return this.#restore(id, principal);
+    if (live.principal !== principal) return undefined;
+    if (live.expiresAt <= Date.now()) {
+      this.#stop(live);
+      return undefined;
     }
-    const issued = await this.#options.ids.read(id, principal);
-    if (issued === undefined || this.#ended.has(id, issued)) return undefined;
-    return this.#live.get(id) ?? this.#remember(id, principal, issued);
+    if (this.#options.directory.isShared && Date.now() - live.checkedAt >= CHECK_MS) {
+      await this.#check(live);
+      if (this.#live.get(tag) !== live) return this.#restore(id, principal);
+    }
+    live.usedAt = Date.now();
+    // Moved to the end, so that the least recently used session is the first.
+    this.#live.delete(tag);
+    this.#live.set(tag, live);
+    return live;
   }
 
-  #remember(id: string, principal: string, issued: IssuedSession): LiveSession {
+  /** Makes a session from its id, and from what its client has set in another process or earlier. */
+  async #restore(id: string, principal: string): Promise<LiveSession | undefined> {
+    const { ids, directory } = this.#options;
+    const issued = await ids.read(id, principal);
+    if (issued === undefined) return undefined;
+    const tag = id.slice(-TAG_LENGTH);
+    const { issuedAt, expiresAt } = issued;
+    const facts = await this.#inTime(this.#recall({ tag, issuedAt, expiresAt })).catch((error: unknown) => {
+      throw new McpError('overloaded', 'The session cannot be looked up now. Retry later.', { cause: error });
+    });
+    if (facts === undefined || directory.hasEnded({ tag, issuedAt, expiresAt })) return undefined;
+    return this.#live.get(tag) ?? this.#remember(id, principal, { ...issued, facts });
+  }
+
+  async #recall(key: DirectoryKey): Promise<SessionFacts | undefined> {
+    const { directory } = this.#options;
+    // From now on this process hears when another one ends the session.
+    const subscribing = directory.topic.ready();
+    if (subscribing !== undefined) await settlesWithin(subscribing, MAX_CHECK_MS, { unref: true });
+    return directory.recall(key);
+  }
+
+  #remember(
+    id: string,
+    principal: string,
+    { handshake, facts, issuedAt, expiresAt }: IssuedSession & { readonly facts: SessionFacts },
+  ): LiveSession {
     if (this.#live.size >= this.#options.maxSessions) this.#evict();
+    const session = new Session(handshake, this.#options.dispatch, {
+      clientRequests: this.#clientRequests,
+      remember: (change) => this.#change(live, change),
+    });
     const live: LiveSession = {
       id,
       principal,
-      session: new Session(issued.handshake, this.#options.dispatch),
-      issuedAt: issued.issuedAt,
-      expiresAt: issued.expiresAt,
-      tag: id.slice(-12),
+      session,
+      issuedAt,
+      expiresAt,
+      tag: id.slice(-TAG_LENGTH),
       calls: new Map(),
       streams: new Map(),
+      parked: undefined,
       getStream: undefined,
       usedAt: Date.now(),
+      checkedAt: Date.now(),
       hasWarned: false,
     };
-    this.#live.set(id, live);
+    session.restore(facts);
+    this.#live.set(live.tag, live);
     this.#timer ??= this.#startTimer();
     return live;
+  }
+
+  async #change(live: LiveSession, change: FactChange): Promise<SessionFacts> {
+    return this.#options.directory.remember(live, change).catch((error: unknown) => {
+      if (McpError.is(error)) throw error;
+      throw new McpError('overloaded', 'The change could not be stored. Retry later.', { cause: error });
+    });
+  }
+
+  // A store that is unavailable does not end the sessions that this process knows.
+  async #check(live: LiveSession): Promise<void> {
+    live.checkedAt = Date.now();
+    const check = this.#inTime(this.#options.directory.recall(live));
+    const facts = await check.catch(() => 'unknown' as const);
+    if (facts === undefined) this.#stop(live);
+    else if (facts !== 'unknown') live.session.restore(facts);
+  }
+
+  async #inTime<T>(work: Promise<T>): Promise<T> {
+    if (await settlesWithin(work, MAX_CHECK_MS, { unref: true })) return work;
+    work.catch(() => undefined);
+    throw new Error(`The store did not respond within ${MAX_CHECK_MS} ms.`);
+  }
+
+  // Messages of other processes were lost: each session that is busy may have ended.
+  async #checkAll(): Promise<void> {
+    for (const live of [...this.#live.values()]) {
+      live.checkedAt = 0;
+      if (!isIdle(live)) await this.#check(live);
+    }
+  }
+
+  #receive(message: SessionMessage): void {
+    if (message.do === 'end') this.#options.directory.noteEnd(message);
+    const live = this.#live.get(message.session);
+    if (live === undefined) return;
+    switch (message.do) {
+      case 'end':
+        return this.#stop(live);
+      case 'recall':
+        live.checkedAt = 0;
+        return void (live.getStream && this.#check(live));
+      case 'listen':
+        live.getStream?.end();
+        live.getStream = undefined;
+        return live.session.detach();
+      case 'cancel':
+        return live.calls.get(message.id)?.end(new McpError('cancelled', 'The client cancelled the call'));
+      case 'answered':
+        return;
+      default:
+        return message satisfies never;
+    }
   }
 
   #evict(): void {
@@ -113,16 +223,20 @@ export class SessionTable {
   /** Removes a session from memory; its client can continue it. */
   forget(live: LiveSession): void {
     live.session.detach();
-    this.#live.delete(live.id);
+    this.#live.delete(live.tag);
     if (this.#live.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
-  /** Ends the session permanently in this process. */
-  end(live: LiveSession): void {
+  /** Ends the session permanently, in all processes. */
+  async end(live: LiveSession): Promise<void> {
     this.#stop(live);
-    this.#ended.add(live.id, live);
+    await this.#options.directory.end(live).catch((error: unknown) => {
+      throw new McpError('overloaded', 'The session could not be ended everywhere. Send DELETE again.', {
+        cause: error,
+      });
+    });
   }
 
   #stop(live: LiveSession): void {
@@ -133,11 +247,14 @@ export class SessionTable {
     live.getStream?.end();
   }
 
+  /** Ends the GET streams and the connections that read what other processes write. */
   close(): void {
     for (const live of [...this.#live.values()]) {
       live.getStream?.end();
+      for (const stream of [...live.streams.values()]) stream.close();
       this.forget(live);
     }
+    this.#options.directory.topic.close();
   }
 
   #startTimer(): ReturnType<typeof setInterval> {

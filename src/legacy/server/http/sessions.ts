@@ -6,13 +6,15 @@ import {
   type RequestId,
   type RequestMessage,
 } from '../../../jsonrpc/message.js';
-import type { Call, Dispatch } from '../../../protocol/call.js';
-import { principalOf } from '../../../protocol/caller.js';
+import type { Dispatch } from '../../../protocol/call.js';
+import { principalOf, storableAuth } from '../../../protocol/caller.js';
 import { readSecrets } from '../../../protocol/checks/secret.js';
 import { McpError, toMcpError } from '../../../protocol/errors.js';
 import { newestSession } from '../../../protocol/tables/features.js';
+import type { SharedState } from '../../../state/cluster.js';
 import type { EventLog } from '../../../state/event-log.js';
 import { memoryEventLog } from '../../../state/memory-event-log.js';
+import { memoryStore } from '../../../state/memory-store.js';
 import type { EraContext, SessionEra } from '../../../transports/http/server/endpoint.js';
 import { callerOf, type HeaderFields, type Incoming } from '../../../transports/http/server/incoming.js';
 import { refuse } from '../../../transports/http/server/refusal.js';
@@ -20,12 +22,15 @@ import { replyJson } from '../../../transports/http/server/reply.js';
 import { batchProblem, collector, readInBatch } from '../channel-session.js';
 import type { SessionRequest } from '../forward.js';
 import { readHandshake } from '../session.js';
+import type { CallRecord, StreamingCall } from '../shared/call-watch.js';
+import { SessionDirectory } from '../shared/session-directory.js';
 import { getStreams } from './get-stream.js';
 import { GuardedLog } from './guarded-log.js';
 import { httpSse } from './http-sse.js';
+import type { ResumableStream } from './resumable-stream.js';
+import { SessionCalls } from './session-calls.js';
 import { sessionIds } from './session-id.js';
 import { SessionReply } from './session-reply.js';
-import { sessionRequests } from './session-request.js';
 import { type LiveSession, SessionTable } from './session-table.js';
 
 // Serves the session era over HTTP.
@@ -34,9 +39,9 @@ import { type LiveSession, SessionTable } from './session-table.js';
 export interface SessionOptions {
   /**
    * The secret that signs session ids: at least 32 characters. With the same secret in every process, sessions survive restarts
-   * and changes of process. Of several, in an array or with commas between them, the first signs and all of them are accepted:
-   * put a new secret first, and remove the old one when its sessions have expired. Default: `MCP_SECRET` with `serve`,
-   * otherwise a random one.
+   * and changes of process. In an array, the first secret signs and all of them are accepted: put a new one first, and remove the
+   * old one when its sessions have expired. Default: `MCP_SECRET` (several with commas between them) with `serve`, otherwise a
+   * random one.
    */
   readonly secret?: string | readonly string[] | undefined;
   /**
@@ -59,6 +64,12 @@ export interface SessionOptions {
 
 /** The options, and the parts that an entry passes in. */
 export interface SessionParts extends SessionOptions {
+  /** The state that the processes of the server share. Default: this is the only process. */
+  readonly shared?: SharedState | undefined;
+  /** The time for which a call waits for the answers of its client. Default: 1 hour. */
+  readonly askMs?: number | undefined;
+  /** The time after which a process counts as dead. Default: 15 s. */
+  readonly leaseMs?: number | undefined;
   /** Reports a problem to the operator. */
   readonly warn?: ((message: string) => void) | undefined;
 }
@@ -78,10 +89,19 @@ export function httpSessions(
   } = options;
   const secrets = options.secret === undefined ? undefined : readSecrets(options.secret);
   return function httpSessions({ streams, inFlight, read }) {
-    const log = new GuardedLog(options.eventLog ?? memoryEventLog(), { warn: options.warn });
+    const shared = options.shared ?? stateOfOne();
+    const log = new GuardedLog(options.eventLog ?? shared.eventLog() ?? memoryEventLog(), {
+      warn: options.warn,
+    });
     const ids = sessionIds({ secrets, maxAgeMs: sessionMaxAgeMs });
-    const table = new SessionTable({ ids, dispatch, maxSessions, idleMs: sessionIdleMs });
-    const listen = getStreams({ streams, log, retryMs });
+    const { askMs = 3_600_000, leaseMs, warn = ignore } = options;
+    const { server, store, bus } = shared;
+    const directory = new SessionDirectory({ store, bus, warn });
+    const table = new SessionTable({ ids, dispatch, directory, maxSessions, idleMs: sessionIdleMs });
+    const parts = { dispatch, inFlight, log, store, directory, table, server, askMs, leaseMs, warn };
+    const calls = new SessionCalls(parts);
+    const onOpen = ({ tag }: LiveSession): void => directory.topic.publish({ do: 'listen', session: tag });
+    const listen = getStreams({ streams, log, retryMs, onOpen });
     const sse = httpSse({ dispatch, streams, read, maxConnections: maxSessions });
 
     async function post(
@@ -94,12 +114,12 @@ export function httpSessions(
       const live = await find(incoming, headers, body.kind === 'request' ? body.id : undefined);
       if (live === undefined) return;
       if (body.kind === 'request') {
-        const reply = replyFor(incoming, live, headers, [body.id]);
-        return serve(live, body, { incoming, reply, respond: (text) => reply.finish(text) });
+        const reply = replyFor(incoming, live, headers, [body]);
+        const respond = (text: string): void => reply.finish(text);
+        return calls.serve(live, { message: body, incoming, reply, respond, isBatch: false });
       }
-      if (body.kind === 'notification') cancelCall(live, body);
-      else if (!live.session.clientRequests.receive(body))
-        return refuse(incoming, 400, reportUnknownResponse(live), headers);
+      if (!(await receive(live, body, incoming)))
+        return refuse(incoming, 400, reportUnknownAnswer(live), headers);
       incoming.reply(202, headers);
     }
 
@@ -129,6 +149,7 @@ export function httpSessions(
       headers: HeaderFields,
       id?: RequestId,
     ): Promise<LiveSession | undefined> {
+      calls.start();
       const sessionId = incoming.header(SESSION);
       const live = sessionId === undefined ? undefined : await table.find(sessionId, principalOf(incoming));
       if (live !== undefined) return live;
@@ -149,26 +170,45 @@ export function httpSessions(
       incoming: Incoming,
       live: LiveSession,
       headers: HeaderFields,
-      ids: readonly RequestId[],
+      requests: readonly RequestMessage[],
+      isBatch = false,
     ): SessionReply {
+      const ids = requests.map(({ id }) => id);
       const onLost = (): void => {
         for (const id of ids)
           live.calls.get(id)?.end(new McpError('connection_closed', 'The client went away'));
       };
-      return new SessionReply(incoming, { live, streams, log, retryMs, headers, ids, onLost });
+      const record = (stream: ResumableStream): Promise<CallRecord | undefined> =>
+        calls.record(live, stream, { ids, isBatch, ...repeatable(live, requests, incoming) });
+      return new SessionReply(incoming, { live, streams, log, retryMs, headers, ids, onLost, record });
     }
 
-    // Behind a load balancer, another process asked the question and is waiting for the answer, so the operator must know.
-    function reportUnknownResponse(live: LiveSession): string {
+    /** Handles a notification or a response. False for the answer to a question that nobody asked. */
+    async function receive(
+      live: LiveSession,
+      message: Exclude<Message, RequestMessage>,
+      incoming: Incoming,
+    ): Promise<boolean> {
+      if (message.kind !== 'notification') return calls.receive(live, message, incoming);
+      const { method, params } = message;
+      if (method === 'notifications/cancelled') await calls.cancel(live, params?.['requestId'] as RequestId);
+      return true;
+    }
+
+    // Behind a load balancer, another process may have asked the question, so the operator must know.
+    function reportUnknownAnswer(live: LiveSession): string {
+      const { isShared } = directory;
       if (!live.hasWarned)
-        options.warn?.(
-          'A client answered a question that this process did not ask. Behind a load balancer, send all requests of a session to the same process.',
+        warn(
+          isShared
+            ? 'A client answered a question that is not open: it was never asked, or its call has ended.'
+            : 'A client answered a question that this process did not ask. Behind a load balancer, send all requests of a session to the same process.',
         );
       live.hasWarned = true;
-      return 'This process did not ask a question with this id.';
+      return isShared
+        ? 'No open question has this id. It was never asked, or its call has ended.'
+        : 'This process did not ask a question with this id.';
     }
-
-    const serve = sessionRequests({ dispatch, inFlight });
 
     async function postBatch(
       incoming: Incoming,
@@ -181,23 +221,19 @@ export function httpSessions(
       if (problem !== undefined) return refuse(incoming, 400, problem, headers);
       const messages = values.map(readInBatch);
       const requests = messages.filter((message) => message.kind === 'request');
-      const reply = replyFor(
-        incoming,
-        live,
-        headers,
-        requests.map(({ id }) => id),
-      );
+      const reply = replyFor(incoming, live, headers, requests, true);
       const invalid = messages.filter((message) => message.kind === 'invalid');
       if (requests.length + invalid.length === 0) incoming.reply(202, headers);
       const collect = collector(requests.length + invalid.length, (text) => reply.finish(text));
       for (const { id, reason } of invalid) collect(printError(id, { code: -32600, message: reason }));
       for (const message of messages) {
-        if (message.kind === 'notification') cancelCall(live, message);
-        else if (message.kind !== 'invalid' && !live.session.clientRequests.receive(message))
-          reportUnknownResponse(live);
+        if (message.kind === 'request' || message.kind === 'invalid') continue;
+        if (!(await receive(live, message, incoming))) reportUnknownAnswer(live);
       }
       await Promise.all(
-        requests.map((message) => serve(live, message, { incoming, reply, respond: collect })),
+        requests.map((message) =>
+          calls.serve(live, { message, incoming, reply, respond: collect, isBatch: true }),
+        ),
       );
     }
 
@@ -217,7 +253,8 @@ export function httpSessions(
       const live = await find(incoming, headers);
       if (live === undefined) return;
       if (incoming.method === 'DELETE') {
-        table.end(live);
+        await calls.withdrawAll(live);
+        await table.end(live);
         return incoming.reply(200, headers);
       }
       return listen(incoming, live, headers);
@@ -227,8 +264,9 @@ export function httpSessions(
       post,
       other,
       async close(deadline) {
+        const ending = calls.close(table.sessions());
         table.close();
-        await sse.close(deadline);
+        await Promise.all([ending, sse.close(deadline)]);
       },
     };
   };
@@ -242,12 +280,18 @@ function isBatch(body: Message | readonly unknown[]): body is readonly unknown[]
   return Array.isArray(body);
 }
 
-function cancelCall(
-  live: LiveSession,
-  { method, params }: { readonly method: string; readonly params: Call['params'] | undefined },
-): void {
-  if (method !== 'notifications/cancelled') return;
-  live.calls
-    .get(params?.['requestId'] as RequestId)
-    ?.end(new McpError('cancelled', 'The client cancelled the call'));
+function stateOfOne(): SharedState {
+  return { server: 'mcp', store: memoryStore(), bus: () => undefined, eventLog: () => undefined };
+}
+
+// Waiting for the result of a task can begin anew, in any process.
+function repeatable(
+  { session }: LiveSession,
+  [message, ...others]: readonly RequestMessage[],
+  { auth }: Incoming,
+): Pick<StreamingCall, 'again'> | undefined {
+  if (message?.method !== 'tasks/result' || others.length > 0) return undefined;
+  const { id, method, params } = message;
+  const { handshake } = session;
+  return { again: { request: { id, method, params }, handshake, auth: auth && storableAuth(auth) } };
 }

@@ -21,11 +21,11 @@ export class EndedSessions {
   }
 
   has(id: string, { issuedAt }: SessionSpan): boolean {
-    return issuedAt <= this.#validAfter || this.#ended.has(signatureOf(id));
+    return issuedAt <= this.#validAfter || this.#ended.has(id);
   }
 
   add(id: string, { issuedAt, expiresAt }: SessionSpan): void {
-    this.#ended.set(signatureOf(id), { issuedAt, expiresAt });
+    this.#ended.set(id, { issuedAt, expiresAt });
     if (this.#ended.size > this.#max) this.#makeRoom();
   }
 
@@ -38,9 +38,4 @@ export class EndedSessions {
       this.#validAfter = issuedAt;
     }
   }
-}
-
-// The signature identifies the session, and is shorter than the id.
-function signatureOf(id: string): string {
-  return id.slice(id.lastIndexOf('.') + 1);
 }

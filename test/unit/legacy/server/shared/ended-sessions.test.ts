@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { EndedSessions } from '../../../../../src/legacy/server/http/ended-sessions.js';
+import { EndedSessions } from '../../../../../src/legacy/server/shared/ended-sessions.js';
 
 const span = (issuedAt: number, expiresAt = Number.MAX_SAFE_INTEGER) => ({ issuedAt, expiresAt });
 

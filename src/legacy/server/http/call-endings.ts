@@ -1,0 +1,103 @@
+import { printError } from '../../../jsonrpc/message.js';
+import { McpError } from '../../../protocol/errors.js';
+import type { Store } from '../../../state/store.js';
+import type { CallWatch, StreamingCall } from '../shared/call-watch.js';
+import type { AskedCall, PendingCalls } from '../shared/pending-calls.js';
+import type { GuardedLog } from './guarded-log.js';
+import type { ResumableStream } from './resumable-stream.js';
+import { type CallSession, sendWithdrawal } from './session-questions.js';
+import { openStream } from './session-reply.js';
+import type { SessionTable } from './session-table.js';
+
+// The ends of calls that do not end by themselves: cancelled, never answered, or left behind by a process that has died.
+
+/** The members of a session that the end of a call needs. */
+type EndingSession = Pick<CallSession, 'tag' | 'streams' | 'parked'>;
+
+export interface CallEndingsParts {
+  readonly pending: PendingCalls;
+  readonly watch: CallWatch;
+  readonly log: GuardedLog;
+  readonly store: Store;
+  readonly table: SessionTable;
+  readonly askMs: number;
+  /** Serves a request again that another process has begun to serve. */
+  readonly serveAgain: (tag: string, running: StreamingCall, stream: ResumableStream) => Promise<void>;
+}
+
+/** Ends calls on behalf of whoever served them, so that no client waits forever. */
+export class CallEndings {
+  readonly #parts: CallEndingsParts;
+
+  constructor(parts: CallEndingsParts) {
+    this.#parts = parts;
+  }
+
+  /** Ends a call that waits for answers. False if it does not wait any more. */
+  async endParked(live: EndingSession, call: string, reason?: McpError): Promise<boolean> {
+    const { tag } = live;
+    const pending = await this.#parts.pending.withdraw(tag, call, (ended) =>
+      ended.isHeld ? [] : [this.#parts.watch.unparked(tag, ended)],
+    );
+    if (pending === undefined) return false;
+    live.parked?.delete(pending.request.id);
+    const stream = this.streamOf(live, pending.stream);
+    sendWithdrawal(stream, pending, { last: reason === undefined && !pending.isHeld });
+    if (reason !== undefined)
+      stream.send(printError(pending.request.id, reason.toWire(pending.revision)), {
+        last: true,
+        keep: true,
+      });
+    await stream.stored();
+    return true;
+  }
+
+  /** Ends a call whose client has not answered in time. */
+  async endExpired(tag: string, call: string, round: number): Promise<void> {
+    const pending = await this.#parts.pending.get(tag, call);
+    if (pending?.state !== 'open' || pending.round !== round) return;
+    const reason = new McpError('timeout', `The client did not answer within ${this.#parts.askMs} ms.`);
+    await this.endParked(this.#sessionOf(tag), call, reason);
+  }
+
+  /** Ends a call whose process has died, unless it can continue. */
+  async endDead(tag: string, running: StreamingCall): Promise<void> {
+    const session = this.#sessionOf(tag);
+    const stream = this.streamOf(session, running.stream);
+    for (const call of running.asking ?? []) {
+      const pending = await this.#parts.pending.get(tag, call);
+      if (pending === undefined) continue;
+      if (!pending.isHeld) {
+        // The questions may not have been sent. If they were answered, another process has the call.
+        if (pending.state === 'open') await this.#sendAgain(tag, pending, stream);
+        return;
+      }
+      const withdrawn = await this.#parts.pending.withdraw(tag, call, () => []);
+      if (withdrawn !== undefined) sendWithdrawal(stream, withdrawn);
+    }
+    if (running.again !== undefined) return this.#parts.serveAgain(tag, running, stream);
+    const reason = new McpError(
+      'connection_closed',
+      'The process that served the call has ended, so it is unknown what the call has done.',
+    );
+    const errors = running.ids.map((id) => printError(id, reason.toWire(running.revision)));
+    stream.send(running.isBatch ? `[${errors.join(',')}]` : String(errors[0]), { last: true, keep: true });
+    await stream.stored();
+  }
+
+  async #sendAgain(tag: string, pending: AskedCall, stream: ResumableStream): Promise<void> {
+    for (const { text } of pending.questions) stream.send(text, { keep: true });
+    stream.follow();
+    await stream.stored();
+    await this.#parts.store.write([this.#parts.watch.parked(tag, pending)]);
+  }
+
+  #sessionOf(tag: string): EndingSession {
+    return this.#parts.table.get(tag) ?? { tag, streams: new Map(), parked: undefined };
+  }
+
+  /** The stream of a call, as this process knows it or will know it. */
+  streamOf(live: Pick<CallSession, 'streams'>, name: string): ResumableStream {
+    return live.streams.get(name) ?? openStream(live, name, { log: this.#parts.log });
+  }
+}

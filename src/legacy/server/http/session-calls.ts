@@ -1,0 +1,291 @@
+import { backoff, delay } from '../../../async/delay.js';
+import type { Message, RequestId, RequestMessage } from '../../../jsonrpc/message.js';
+import type { Dispatch } from '../../../protocol/call.js';
+import type { Caller } from '../../../protocol/caller.js';
+import { McpError } from '../../../protocol/errors.js';
+import type { Store } from '../../../state/store.js';
+import type { InFlight } from '../../../transports/http/server/in-flight.js';
+import { callerOf, type Incoming } from '../../../transports/http/server/incoming.js';
+import { callEnded } from '../client-requests.js';
+import { Session } from '../session.js';
+import { type CallRecord, CallWatch, type StreamingCall } from '../shared/call-watch.js';
+import { type AskedCall, PendingCalls, randomPart, toResumed } from '../shared/pending-calls.js';
+import type { SessionDirectory } from '../shared/session-directory.js';
+import { CallEndings } from './call-endings.js';
+import type { GuardedLog } from './guarded-log.js';
+import type { ResumableStream } from './resumable-stream.js';
+import { type CallSession, SessionQuestions, sendWithdrawal } from './session-questions.js';
+import { type CallReply, replyOn, tooLarge } from './session-reply.js';
+import { type ServeRequest, sessionRequests } from './session-request.js';
+import type { LiveSession, SessionTable } from './session-table.js';
+
+// The calls of sessions over HTTP: running here, running elsewhere, or waiting for answers.
+
+export interface SessionCallsParts {
+  readonly dispatch: Dispatch;
+  readonly inFlight: InFlight;
+  readonly log: GuardedLog;
+  readonly store: Store;
+  readonly directory: SessionDirectory;
+  readonly table: SessionTable;
+  readonly server: string;
+  readonly askMs: number;
+  readonly leaseMs: number | undefined;
+  readonly warn: (message: string) => void;
+}
+
+/** A request that arrived by POST, and its reply. */
+export interface PostedRequest {
+  readonly message: RequestMessage;
+  readonly incoming: Incoming;
+  readonly reply: CallReply;
+  readonly respond: (text: string) => void;
+  readonly isBatch: boolean;
+}
+
+const ANSWER_TRIES = 5;
+
+/** Serves the calls of sessions, continues those that were answered, and ends those that cannot continue. */
+export class SessionCalls {
+  readonly #parts: SessionCallsParts;
+  readonly #pending: PendingCalls;
+  readonly #watch: CallWatch;
+  readonly #questions: SessionQuestions;
+  readonly #endings: CallEndings;
+  readonly #serve: ServeRequest;
+  /** The calls that another process can simply serve again. */
+  readonly #repeatable = new Map<ResumableStream, { readonly run: CallRecord; readonly end: () => void }>();
+
+  constructor(parts: SessionCallsParts) {
+    const { store, directory, askMs } = parts;
+    const { isShared } = directory;
+    this.#parts = parts;
+    // Longer than the watch over the call, which reads it.
+    this.#pending = new PendingCalls(store, { ttlMs: 2 * askMs + 600_000 });
+    this.#watch = new CallWatch({
+      ...parts,
+      isShared,
+      onDead: (tag, running) => this.#endings.endDead(tag, running),
+      onExpired: (tag, call, round) => this.#endings.endExpired(tag, call, round),
+    });
+    this.#questions = new SessionQuestions({ pending: this.#pending, watch: this.#watch, isShared });
+    this.#endings = new CallEndings({
+      ...parts,
+      pending: this.#pending,
+      watch: this.#watch,
+      serveAgain: (tag, running, stream) => this.#serveAgain(tag, running, stream),
+    });
+    this.#serve = sessionRequests(parts);
+    directory.topic.subscribe({
+      message: (message) => {
+        if (message.do === 'answered') this.#questions.wake(message.call);
+      },
+      gap: () => undefined,
+    });
+  }
+
+  /** Watches over the calls of other processes. */
+  start(): void {
+    if (this.#parts.directory.isShared) this.#watch.start();
+  }
+
+  /** Serves a request; never rejects. */
+  async serve(
+    live: LiveSession,
+    { message, incoming, reply, respond, isBatch }: PostedRequest,
+  ): Promise<void> {
+    let call: string | undefined;
+    await this.#serve(live, message, {
+      caller: callerOf(incoming),
+      reply,
+      respond,
+      asking: (lifetime) => {
+        const asking = { live, message, reply, lifetime };
+        return {
+          ask: (requests, signal) => this.#questions.hold(asking, requests, signal),
+          // The responses to a batch are collected in this process.
+          park: isBatch
+            ? undefined
+            : (asked) => {
+                call = randomPart();
+                return this.#questions.park(asking, asked, call);
+              },
+        };
+      },
+      onEnded: async () => this.#endings.endParked(live, call ?? '', callEnded()),
+    });
+  }
+
+  /** Records a call that has begun to stream, so that its client does not wait for a process that has died. */
+  async record(
+    live: CallSession,
+    stream: ResumableStream,
+    running: Omit<StreamingCall, 'stream' | 'revision'>,
+  ): Promise<CallRecord | undefined> {
+    const { tag, session, calls } = live;
+    const end = (): void => {
+      stream.abandon();
+      const reason = new McpError('connection_closed', 'Another process has taken over the call.');
+      for (const id of running.ids) calls.get(id)?.end(reason);
+    };
+    const record = { ...running, stream: stream.name, revision: session.revision };
+    const ended = (): void => void this.#repeatable.delete(stream);
+    const run = await this.#watch.begin(tag, record, { lost: end, ended });
+    if (run !== undefined && running.again !== undefined) this.#repeatable.set(stream, { run, end });
+    return run;
+  }
+
+  /** Takes the client's answer to a question. False if nobody asked the question. */
+  async receive(
+    live: LiveSession,
+    message: Extract<Message, { kind: 'result' | 'error' }>,
+    incoming: Incoming,
+  ): Promise<boolean> {
+    const { isShared, topic } = this.#parts.directory;
+    const { tag } = live;
+    const run = randomPart();
+    const answered = await this.#retry(() =>
+      this.#pending.answer(tag, message, (pending) => [
+        this.#watch.unparked(tag, pending),
+        ...(isShared ? this.#watch.runChanges(tag, run, runningOf(pending)) : []),
+      ]),
+    );
+    if (answered.is === 'taken' && answered.wakes !== undefined)
+      topic.publish({ do: 'answered', session: tag, call: answered.wakes });
+    if (answered.is === 'complete') {
+      const { pending, lease } = answered;
+      const held = lease && { tag, run, running: runningOf(pending), lease };
+      const stream = this.#endings.streamOf(live, pending.stream);
+      const kept =
+        held &&
+        this.#watch.keep(held, {
+          lost: () => {
+            stream.abandon();
+            live.calls.get(pending.request.id)?.end(callEnded());
+          },
+        });
+      const work = this.#continue(live, pending, { caller: callerOf(incoming), stream, run: kept });
+      incoming.waitUntil?.(work);
+    }
+    return answered.is !== 'unknown';
+  }
+
+  async #continue(
+    live: LiveSession,
+    pending: AskedCall,
+    {
+      caller,
+      stream,
+      run,
+    }: { readonly caller: Caller; readonly stream: ResumableStream; readonly run: CallRecord | undefined },
+  ): Promise<void> {
+    const { call, request } = pending;
+    const { tag } = live;
+    live.parked?.delete(request.id);
+    if (pending.failure !== undefined) sendWithdrawal(stream, pending);
+    const message: RequestMessage = { kind: 'request', ...request };
+    const reply = replyOn(live.session.revision, stream, run);
+    const isDone = await this.#serve(live, message, {
+      caller,
+      reply,
+      respond: (text) => stream.send(text, { last: true, keep: true, instead: tooLarge([request.id]) }),
+      resumed: toResumed(pending),
+      asking: (lifetime) => ({
+        park: (asked) => this.#questions.park({ live, message, reply, lifetime }, asked, call),
+      }),
+      onEnded: () => this.#endings.endParked(live, call, callEnded()),
+    });
+    if (!isDone) return;
+    const forget = this.#pending.forget(tag, call);
+    if (run !== undefined) await run.end([forget]);
+    else await this.#parts.store.write([forget]).catch(() => undefined);
+  }
+
+  /** Cancels a call, wherever it runs or waits. */
+  async cancel(live: LiveSession, id: RequestId): Promise<void> {
+    const { isShared, topic } = this.#parts.directory;
+    const reason = new McpError('cancelled', 'The client cancelled the call');
+    const running = live.calls.get(id);
+    if (running !== undefined) return running.end(reason);
+    const call = isShared
+      ? (await this.#pending.open(live.tag)).find(({ request, isHeld }) => request.id === id && !isHeld)?.call
+      : live.parked?.get(id);
+    if (call !== undefined && (await this.#endings.endParked(live, call, callEnded()))) return;
+    topic.publish({ do: 'cancel', session: live.tag, id });
+  }
+
+  /** Withdraws all questions of a session that ends. Its calls get no response. */
+  async withdrawAll(live: LiveSession): Promise<void> {
+    const calls = this.#parts.directory.isShared
+      ? (await this.#pending.open(live.tag)).map(({ call }) => call)
+      : [...(live.parked?.values() ?? [])];
+    await Promise.all(calls.map((call) => this.#endings.endParked(live, call)));
+  }
+
+  /** Ends the calls that no other process can continue, and gives away those that another process can serve again. */
+  async close(sessions: Iterable<LiveSession>): Promise<void> {
+    this.#watch.close();
+    const reason = new McpError('connection_closed', 'The server is shutting down.');
+    const parked = [...sessions].flatMap((live) =>
+      [...(live.parked?.values() ?? [])].map((call) => ({ live, call })),
+    );
+    const given = [...this.#repeatable.values()].map(async ({ run, end }) => {
+      end();
+      await run.release();
+    });
+    await Promise.all([
+      ...given,
+      ...parked.map(({ live, call }) => this.#endings.endParked(live, call, reason)),
+    ]);
+  }
+
+  async #serveAgain(
+    tag: string,
+    { stream: _, revision: __, asking: ___, ...running }: StreamingCall,
+    stream: ResumableStream,
+  ): Promise<void> {
+    const { request, handshake, auth } = running.again as NonNullable<StreamingCall['again']>;
+    const live: CallSession = {
+      tag,
+      session: new Session(handshake, this.#parts.dispatch),
+      calls: new Map(),
+      streams: new Map(),
+      parked: undefined,
+      usedAt: 0,
+    };
+    const run = this.record(live, stream, running);
+    await run;
+    const message: RequestMessage = { kind: 'request', ...request };
+    const reply = replyOn(live.session.revision, stream, run);
+    // Not awaited: the call may take as long as its task.
+    void this.#serve(live, message, {
+      caller: { auth, http: undefined },
+      reply,
+      respond: (text) => stream.send(text, { last: true, keep: true, instead: tooLarge([request.id]) }),
+      asking: (lifetime) => ({
+        ask: (requests, signal) => this.#questions.hold({ live, message, reply, lifetime }, requests, signal),
+      }),
+      onEnded: async () => undefined,
+    }).then(async () => (await run)?.end());
+  }
+
+  // The client is not asked again for an answer that the store did not take at first.
+  async #retry<T>(work: () => Promise<T>): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await work();
+      } catch (error) {
+        if (McpError.is(error)) throw error;
+        if (attempt >= ANSWER_TRIES || error instanceof RangeError)
+          throw new McpError('overloaded', 'The answer could not be stored. Send it again.', {
+            cause: error,
+          });
+        await delay(backoff(attempt, { baseMs: 100, maxMs: 2000 }));
+      }
+    }
+  }
+}
+
+function runningOf({ stream, request, revision }: AskedCall): StreamingCall {
+  return { stream, ids: [request.id], isBatch: false, revision };
+}

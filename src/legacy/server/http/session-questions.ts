@@ -1,0 +1,207 @@
+import type { Lifetime } from '../../../async/lifetime.js';
+import { unref } from '../../../async/unref.js';
+import {
+  type JsonObject,
+  printNotification,
+  printRequest,
+  type RequestMessage,
+} from '../../../jsonrpc/message.js';
+import { McpError } from '../../../protocol/errors.js';
+import { type ClientAnswers, callEnded, toQuestion, UnansweredRequest } from '../client-requests.js';
+import type { AskedRound } from '../forward.js';
+import type { CallWatch } from '../shared/call-watch.js';
+import {
+  type AskedCall,
+  type PendingCalls,
+  questionId,
+  randomPart,
+  toResumed,
+  unanswered,
+  type Watched,
+} from '../shared/pending-calls.js';
+import type { ResumableStream } from './resumable-stream.js';
+import type { CallReply } from './session-reply.js';
+import type { LiveSession } from './session-table.js';
+
+// The questions of calls in sessions over HTTP. Any process can take the answers.
+
+/** The members of a session that its calls need. */
+export type CallSession = Pick<LiveSession, 'tag' | 'session' | 'calls' | 'streams' | 'parked' | 'usedAt'>;
+
+/** A call that asks its client. */
+export interface AskingCall {
+  readonly live: CallSession;
+  readonly message: RequestMessage;
+  readonly reply: CallReply;
+  readonly lifetime: Lifetime;
+}
+
+export interface SessionQuestionsParts {
+  readonly pending: PendingCalls;
+  readonly watch: CallWatch;
+  readonly isShared: boolean;
+}
+
+// The bus wakes a process that waits for answers. If it lost the message, the process looks after this time.
+const LOOK_MS = 1000;
+
+/** Asks the clients of calls. */
+export class SessionQuestions {
+  readonly #parts: SessionQuestionsParts;
+  readonly #waiting = new Map<string, () => void>();
+
+  constructor(parts: SessionQuestionsParts) {
+    this.#parts = parts;
+  }
+
+  /** Asks without waiting: the process that gets the last answer continues the call. */
+  async park(asking: AskingCall, asked: AskedRound, call: string): Promise<void> {
+    const { pending, watch, isShared } = this.#parts;
+    const { live, message, reply, lifetime } = asking;
+    const stream = openOf(reply);
+    const parked: AskedCall = {
+      ...newPending(asking, asked.requests, call),
+      isHeld: false,
+      stream: stream.name,
+      round: asked.round,
+      elicitationIds: asked.elicitationIds,
+      requestState: asked.requestState,
+    };
+    const run = await reply.run;
+    // Until the questions are stored, the call belongs to this process: if it dies, another one sends them.
+    const watched: Watched =
+      run === undefined
+        ? { changes: [watch.parked(live.tag, parked)] }
+        : { changes: [run.asking([call])], guard: run.lease };
+    if (!(await pending.ask(live.tag, parked, watched).catch(notStored))) throw takenOver();
+    if (!isShared) {
+      live.parked ??= new Map();
+      live.parked.set(message.id, call);
+    }
+    if (!lifetime.ended) for (const { text } of parked.questions) stream.send(text, { keep: true });
+    if (isShared) stream.follow();
+    await stream.stored();
+    await run?.end([watch.parked(live.tag, parked)]);
+  }
+
+  /** Asks and waits for the answers, which may arrive at any process. */
+  async hold(asking: AskingCall, requests: JsonObject, signal: AbortSignal): Promise<ClientAnswers> {
+    const { pending } = this.#parts;
+    const { live, reply } = asking;
+    const stream = openOf(reply);
+    const call = randomPart();
+    const held: AskedCall = { ...newPending(asking, requests, call), isHeld: true, stream: stream.name };
+    if (signal.aborted) throw callEnded();
+    const run = await reply.run;
+    const watched = run && { changes: [run.asking([call])], guard: run.lease };
+    if (!(await pending.ask(live.tag, held, watched).catch(notStored))) throw takenOver();
+    const withdraw = (): void => {
+      sendWithdrawal(stream, held);
+      this.wake(call);
+    };
+    signal.addEventListener('abort', withdraw, { once: true });
+    for (const { text } of held.questions) stream.send(text, { keep: true });
+    try {
+      return await this.#answersOf(live.tag, held, { stream, signal });
+    } finally {
+      signal.removeEventListener('abort', withdraw);
+      this.#waiting.delete(call);
+      // An answer that comes too late is still taken, and ignored.
+      await pending.withdraw(live.tag, call, () => []).catch(() => undefined);
+    }
+  }
+
+  async #answersOf(
+    tag: string,
+    { call }: AskedCall,
+    { stream, signal }: { readonly stream: ResumableStream; readonly signal: AbortSignal },
+  ): Promise<ClientAnswers> {
+    for (;;) {
+      const woken = this.#nextLook(call);
+      if (signal.aborted) throw callEnded();
+      const current = await this.#parts.pending.get(tag, call).catch(() => 'unavailable' as const);
+      if (current === undefined || (current !== 'unavailable' && current.state === 'withdrawn'))
+        throw callEnded();
+      if (current !== 'unavailable' && current.state === 'answered') {
+        if (current.failure === undefined) return toResumed(current);
+        sendWithdrawal(stream, current);
+        throw new UnansweredRequest(current.failure);
+      }
+      await woken;
+    }
+  }
+
+  #nextLook(call: string): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, LOOK_MS);
+      unref(timer);
+      this.#waiting.set(call, () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  /** Lets a call that waits for answers look for them. */
+  wake(call: string): void {
+    this.#waiting.get(call)?.();
+  }
+}
+
+/** Tells the client to stop asking its user. */
+export function sendWithdrawal(
+  stream: ResumableStream,
+  pending: AskedCall,
+  { last = false }: { readonly last?: boolean } = {},
+): void {
+  const open = unanswered(pending);
+  for (const [at, { id }] of open.entries())
+    stream.send(printNotification('notifications/cancelled', { requestId: id }), {
+      keep: true,
+      last: last && at === open.length - 1,
+    });
+}
+
+function openOf(reply: CallReply): ResumableStream {
+  if (reply.mayStream) return reply.open();
+  throw new McpError(
+    'invalid_request',
+    'The client cannot be asked: its request does not accept text/event-stream.',
+  );
+}
+
+function newPending({ live, message }: AskingCall, requests: JsonObject, call: string) {
+  const { revision } = live.session;
+  const questions = Object.entries(requests).map(([key, request]) => {
+    const { method, params, elicitationId } = toQuestion(key, request, revision);
+    const id = questionId(call);
+    const text = printRequest(id, method, params);
+    return elicitationId === undefined ? { id, key, text } : { id, key, text, elicitationId };
+  });
+  const { id, method, params } = message;
+  return {
+    call,
+    state: 'open' as const,
+    revision,
+    request: { id, method, params },
+    round: 1,
+    elicitationIds: [],
+    questions,
+    answers: [],
+  };
+}
+
+function notStored(error: unknown): never {
+  if (McpError.is(error)) throw error;
+  throw new McpError(
+    'overloaded',
+    'The client could not be asked, because the question could not be stored. Retry later.',
+    {
+      cause: error,
+    },
+  );
+}
+
+function takenOver(): McpError {
+  return new McpError('connection_closed', 'Another process has taken over the call.');
+}

@@ -1,0 +1,254 @@
+import type { JsonObject, Message, RequestMessage } from '../../../jsonrpc/message.js';
+import { McpError } from '../../../protocol/errors.js';
+import type { Revision } from '../../../protocol/tables/revisions.js';
+import type { Change, Entry, Lease, Store } from '../../../state/store.js';
+import { MAX_OPEN, unansweredBecause } from '../client-requests.js';
+import type { ResumedRound } from '../forward.js';
+
+// The calls that wait for answers of their clients, as all processes see them.
+
+/** A question to the client. */
+export interface PendingQuestion {
+  readonly id: string;
+  readonly key: string;
+  /** The request, as it is sent to the client. */
+  readonly text: string;
+  readonly elicitationId?: string;
+}
+
+/** A call that has asked its client, and everything that it takes to continue it in any process. */
+export interface AskedCall {
+  /** Identifies the call among those of its session. */
+  readonly call: string;
+  readonly state: 'open' | 'answered' | 'withdrawn';
+  /** Whether the process that asked waits for the answers. Otherwise the process that gets the last answer makes the call again. */
+  readonly isHeld: boolean;
+  readonly revision: Revision;
+  readonly request: Pick<RequestMessage, 'id' | 'method' | 'params'>;
+  /** The stream of the event log that the client reads. */
+  readonly stream: string;
+  readonly round: number;
+  readonly elicitationIds: readonly string[];
+  readonly requestState?: unknown;
+  readonly questions: readonly PendingQuestion[];
+  readonly answers: readonly { readonly id: string; readonly result: JsonObject }[];
+  readonly failure?: string;
+}
+
+/** What became of an answer. */
+export type Answered =
+  /** Nobody asked this question, or its call has ended. */
+  | { readonly is: 'unknown' }
+  /** Taken, or no longer needed. `wakes` names a call whose process waits for exactly this answer. */
+  | { readonly is: 'taken'; readonly wakes?: string }
+  /** The last answer: the call is given to the process that took it. */
+  | { readonly is: 'complete'; readonly pending: AskedCall; readonly lease: Lease | undefined };
+
+/** The changes that belong to a change of a pending call: those of the queue that watches it. */
+export interface Watched {
+  readonly changes?: readonly Change[];
+  readonly guard?: Lease | undefined;
+}
+
+const MAX_TRIES = 20;
+const MAX_LENGTH = 8 * 1024 * 1024;
+/** The time for which an answer to a question that was withdrawn is expected. */
+const WITHDRAWN_MS = 300_000;
+const COUNT_MS = 86_400_000;
+
+/** A part of an id that cannot be guessed. */
+export function randomPart(): string {
+  return crypto.randomUUID().replaceAll('-', '').slice(0, 20);
+}
+
+/** An id of a question that leads to its call. */
+export function questionId(call: string): string {
+  return `ask-${call}.${crypto.randomUUID()}`;
+}
+
+/** The calls that wait for answers of their clients. */
+export class PendingCalls {
+  readonly #store: Store;
+  /** The time until an entry is forgotten if nobody withdraws it. */
+  readonly #ttlMs: number;
+
+  constructor(store: Store, { ttlMs }: { readonly ttlMs: number }) {
+    this.#store = store;
+    this.#ttlMs = ttlMs;
+  }
+
+  /** Records a call with new questions. False if the lease that guards the write is lost. */
+  async ask(tag: string, pending: AskedCall, { changes = [], guard }: Watched = {}): Promise<boolean> {
+    const value = pending as unknown as JsonObject;
+    const { length } = JSON.stringify(value);
+    if (length > MAX_LENGTH)
+      throw new McpError(
+        'internal_error',
+        `The call cannot ask its client: with its parameters and questions it has ${length} characters, and at most ${MAX_LENGTH} can be kept. Send smaller arguments.`,
+      );
+    const count = {
+      do: 'count',
+      key: countKey(tag),
+      by: pending.questions.length,
+      max: MAX_OPEN,
+      ttlMs: COUNT_MS,
+    } as const;
+    const put = { do: 'put', key: callKey(tag, pending.call), value, ttlMs: this.#ttlMs } as const;
+    const written = await this.#store.write([count, put, ...changes], guard && { guard });
+    if (written.ok) return true;
+    if (written.refusedBy === 0)
+      throw new McpError('overloaded', `A session can have at most ${MAX_OPEN} open questions.`);
+    return false;
+  }
+
+  /**
+   * Takes an answer, once, whichever process gets it. `watched` makes the changes of the queue for a call that this process
+   * continues.
+   */
+  async answer(
+    tag: string,
+    message: Extract<Message, { kind: 'result' | 'error' }>,
+    watched: (pending: AskedCall) => readonly Change[],
+  ): Promise<Answered> {
+    const id = String(message.id);
+    const call = callOf(id);
+    if (call === undefined) return { is: 'unknown' };
+    for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
+      const entry = await this.#store.get(callKey(tag, call));
+      const pending = entry && toPending(entry);
+      if (entry === undefined || !pending?.questions.some((question) => question.id === id))
+        return { is: 'unknown' };
+      const isAnswered = pending.answers.some((answer) => answer.id === id);
+      if (pending.state !== 'open' || isAnswered) return { is: 'taken' };
+      const next = withAnswer(pending, id, message);
+      const isComplete = next.state === 'answered';
+      const written = await this.#store.write([
+        put(tag, next, entry),
+        ...(isComplete ? [uncount(tag, next), ...(next.isHeld ? [] : watched(next))] : []),
+      ]);
+      if (!written.ok) continue;
+      if (!isComplete) return { is: 'taken' };
+      return next.isHeld
+        ? { is: 'taken', wakes: call }
+        : { is: 'complete', pending: next, lease: written.lease };
+    }
+    throw new McpError('overloaded', 'The answer could not be stored. Send it again.');
+  }
+
+  /** Withdraws the questions of a call. Returns the call as it was; undefined if it waits for no answer any more. */
+  async withdraw(
+    tag: string,
+    call: string,
+    watched: (pending: AskedCall) => readonly Change[],
+  ): Promise<AskedCall | undefined> {
+    for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
+      const entry = await this.#store.get(callKey(tag, call));
+      const pending = entry && toPending(entry);
+      if (entry === undefined || pending?.state !== 'open') return undefined;
+      const questions = pending.questions.map(({ id, key }) => ({ id, key, text: '' }));
+      const { request } = pending;
+      const rest: AskedCall = {
+        ...pending,
+        state: 'withdrawn',
+        request: { id: request.id, method: request.method, params: {} },
+        requestState: undefined,
+        questions,
+        answers: [],
+      };
+      const written = await this.#store.write([
+        { ...put(tag, rest, entry), ttlMs: WITHDRAWN_MS },
+        uncount(tag, pending),
+        ...watched(pending),
+      ]);
+      if (written.ok) return pending;
+    }
+    throw new McpError('overloaded', 'The call is being answered and cancelled by too many requests.');
+  }
+
+  async get(tag: string, call: string): Promise<AskedCall | undefined> {
+    const entry = await this.#store.get(callKey(tag, call));
+    return entry && toPending(entry);
+  }
+
+  /** The calls of a session that wait for answers. */
+  async open(tag: string): Promise<readonly AskedCall[]> {
+    // A call has at least one question, and withdrawn ones stay for a while.
+    const entries = await this.#store.page(`asked:${tag}:`, { limit: 2 * MAX_OPEN });
+    return entries.map(toPending).filter(({ state }) => state === 'open');
+  }
+
+  /** The change that forgets a call. */
+  forget(tag: string, call: string): Change {
+    return { do: 'delete', key: callKey(tag, call) };
+  }
+}
+
+/** The questions that the client need not answer any more. */
+export function unanswered({ questions, answers }: AskedCall): readonly PendingQuestion[] {
+  return questions.filter(({ id }) => !answers.some((answer) => answer.id === id));
+}
+
+/** The answers of a call that is continued. */
+export function toResumed({
+  round,
+  elicitationIds,
+  requestState,
+  questions,
+  answers,
+  failure,
+}: AskedCall): ResumedRound {
+  const resultOf = (id: string): JsonObject | undefined => answers.find((answer) => answer.id === id)?.result;
+  const accepted = questions.filter(({ id, elicitationId }) => {
+    return elicitationId !== undefined && resultOf(id)?.['action'] === 'accept';
+  });
+  return {
+    round,
+    elicitationIds: [...elicitationIds, ...accepted.map(({ elicitationId }) => String(elicitationId))],
+    requestState,
+    answers: Object.fromEntries(questions.map(({ id, key }) => [key, resultOf(id)])) as JsonObject,
+    failure,
+  };
+}
+
+// One failure ends the round: the other questions are withdrawn.
+function withAnswer(
+  pending: AskedCall,
+  id: string,
+  message: Extract<Message, { kind: 'result' | 'error' }>,
+): AskedCall {
+  if (message.kind === 'error')
+    return {
+      ...pending,
+      state: 'answered',
+      failure: unansweredBecause(message.error.message),
+      answers: [...pending.answers, { id, result: {} }],
+    };
+  const answers = [...pending.answers, { id, result: message.result }];
+  const state = answers.length === pending.questions.length ? 'answered' : 'open';
+  return { ...pending, state, answers };
+}
+
+function put(tag: string, pending: AskedCall, { version }: Entry): Extract<Change, { do: 'put' }> {
+  const value = pending as unknown as JsonObject;
+  return { do: 'put', key: callKey(tag, pending.call), value, if: { version } };
+}
+
+function uncount(tag: string, { questions }: AskedCall): Change {
+  return { do: 'count', key: countKey(tag), by: -questions.length };
+}
+
+function toPending({ value }: Entry): AskedCall {
+  return value as unknown as AskedCall;
+}
+
+function callKey(tag: string, call: string): string {
+  return `asked:${tag}:${call}`;
+}
+
+function countKey(tag: string): string {
+  return `questions:${tag}`;
+}
+
+function callOf(id: string): string | undefined {
+  return /^ask-([0-9a-f]{20})\.[0-9a-f-]{36}$/.exec(id)?.[1];
+}

@@ -1,0 +1,155 @@
+import type { JsonObject, RequestId } from '../../../jsonrpc/message.js';
+import { McpError } from '../../../protocol/errors.js';
+import { isLogLevel } from '../../../protocol/tables/log-level.js';
+import type { Bus } from '../../../state/bus.js';
+import type { Change, Entry, Put, Store } from '../../../state/store.js';
+import { Topic } from '../../../state/topic.js';
+import { type FactChange, initialFacts, type SessionFacts, withChange } from '../session-facts.js';
+import { EndedSessions, type SessionSpan } from './ended-sessions.js';
+
+// What all processes know about a session, beyond its id.
+
+/** The parts of a server that its processes share. */
+export interface DirectoryParts {
+  readonly store: Store;
+  /** The bus; undefined if there is only one process. */
+  readonly bus: () => Bus | undefined;
+  /** Reports a problem to the operator. */
+  readonly warn: (message: string) => void;
+}
+
+/** A message to the processes that may have a session in memory. */
+export type SessionMessage =
+  /** The session has ended. */
+  | ({ readonly do: 'end'; readonly session: string } & SessionSpan)
+  /** The log level or the subscriptions have changed. */
+  | { readonly do: 'recall'; readonly session: string }
+  /** Another process has the session's GET stream now. */
+  | { readonly do: 'listen'; readonly session: string }
+  /** The client has cancelled a call. */
+  | { readonly do: 'cancel'; readonly session: string; readonly id: RequestId }
+  /** The questions of a process that waits for the answers are answered. */
+  | { readonly do: 'answered'; readonly session: string; readonly call: string };
+
+/** A session as the directory needs it. */
+export interface DirectoryKey extends SessionSpan {
+  /** Identifies the session among all others; a group of the store. */
+  readonly tag: string;
+}
+
+const MAX_TRIES = 10;
+
+/** The sessions that have ended, and what clients have set in theirs. */
+export class SessionDirectory {
+  /** Whether other processes use the same store. */
+  readonly isShared: boolean;
+  readonly topic: Topic<SessionMessage>;
+  readonly #store: Store;
+  readonly #ended = new EndedSessions();
+  #hasFailed = false;
+
+  constructor({ store, bus, warn }: DirectoryParts) {
+    this.#store = store;
+    this.isShared = bus() !== undefined;
+    this.topic = new Topic({
+      name: 'sessions',
+      bus,
+      onFailure: () => {
+        if (!this.#hasFailed)
+          warn(
+            'The bus failed: until it works again, other processes hear of ended sessions a second later.',
+          );
+        this.#hasFailed = true;
+      },
+    });
+  }
+
+  /** Whether this process knows that a session has ended. */
+  hasEnded(key: DirectoryKey): boolean {
+    return this.#ended.has(key.tag, key);
+  }
+
+  /** The facts of a session; undefined if it has ended. */
+  async recall(key: DirectoryKey): Promise<SessionFacts | undefined> {
+    if (this.hasEnded(key)) return undefined;
+    const entry = await this.#store.get(sessionKey(key));
+    if (entry?.value['ended'] === true) {
+      this.#ended.add(key.tag, key);
+      return undefined;
+    }
+    const uris = entry?.value['hasUris'] === true ? await this.#store.get(urisKey(key)) : undefined;
+    return toFacts(entry, uris);
+  }
+
+  /** Changes the facts of a session. Returns them as they are for all processes. */
+  async remember(key: DirectoryKey, change: FactChange): Promise<SessionFacts> {
+    for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
+      const entry = await this.#store.get(sessionKey(key));
+      const uris = await this.#store.get(urisKey(key));
+      const before = toFacts(entry, uris);
+      const after = withChange(before, change);
+      if (after === before) return after;
+      const value = { ...entry?.value, logLevel: after.logLevel, hasUris: after.uris !== undefined };
+      const changes: Change[] = [put(sessionKey(key), value, { before: entry, key })];
+      if (after.uris !== before.uris)
+        changes.push(put(urisKey(key), { uris: after.uris as string[] }, { before: uris, key }));
+      if ((await this.#store.write(changes)).ok) {
+        if (this.isShared) this.topic.publish({ do: 'recall', session: key.tag });
+        return after;
+      }
+    }
+    throw new McpError('overloaded', 'The session is being changed by too many requests. Retry later.');
+  }
+
+  /** Ends a session for all processes, until its id expires. */
+  async end(key: DirectoryKey): Promise<void> {
+    this.#ended.add(key.tag, key);
+    // Without other processes, the bounded memory above is enough.
+    if (this.isShared)
+      await this.#store.write([
+        { do: 'put', key: sessionKey(key), value: { ended: true }, ttlMs: lifeOf(key) },
+        { do: 'delete', key: urisKey(key) },
+      ]);
+    const { tag, issuedAt, expiresAt } = key;
+    this.topic.publish({ do: 'end', session: tag, issuedAt, expiresAt });
+  }
+
+  /** Notes that another process has ended a session. */
+  noteEnd({ session, issuedAt, expiresAt }: Extract<SessionMessage, { do: 'end' }>): void {
+    this.#ended.add(session, { issuedAt, expiresAt });
+  }
+}
+
+function sessionKey({ tag }: DirectoryKey): string {
+  return `session:${tag}`;
+}
+
+function urisKey({ tag }: DirectoryKey): string {
+  return `uris:${tag}`;
+}
+
+function toFacts(entry: Entry | undefined, uris: Entry | undefined): SessionFacts {
+  const logLevel = entry?.value['logLevel'];
+  return {
+    logLevel: isLogLevel(logLevel) ? logLevel : initialFacts.logLevel,
+    uris: uris?.value['uris'] as readonly string[] | undefined,
+  };
+}
+
+function put(
+  name: string,
+  value: JsonObject,
+  { before, key }: { readonly before: Entry | undefined; readonly key: DirectoryKey },
+): Put {
+  return {
+    do: 'put',
+    key: name,
+    value,
+    if: before === undefined ? 'absent' : { version: before.version },
+    ttlMs: lifeOf(key),
+  };
+}
+
+function lifeOf({ expiresAt }: DirectoryKey): number {
+  return Math.max(1, expiresAt - Date.now());
+}
