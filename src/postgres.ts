@@ -1,12 +1,21 @@
 // The entry `fullmcp/postgres`: store, bus and event log that processes share, on Postgres.
 
 export { type PostgresCluster, type PostgresOptions, postgres } from './adapters/postgres/cluster.js';
-export type { PgClient, PgNotification, PgPool, PgQuery, PgResult } from './adapters/postgres/database/pg.js';
+export type {
+  PgClient,
+  PgNotification,
+  PgPool,
+  PgPoolSettings,
+  PgQuery,
+  PgResult,
+} from './adapters/postgres/database/pg.js';
 export type { PostgresEventLimits } from './adapters/postgres/event-log.js';
+export type { PostgresStore } from './adapters/postgres/store.js';
 export type {
   Committed,
+  CommittedResult,
   GuardedChanges,
-  PostgresStore,
+  RefusedTransaction,
   TransactionOptions,
-} from './adapters/postgres/store.js';
+} from './adapters/postgres/transaction.js';
 export type { Cluster } from './state/cluster.js';

@@ -15,17 +15,17 @@ import { ListenReceiver } from './listen-receiver.js';
 import { PollReceiver } from './poll-receiver.js';
 import { type PostgresStore, postgresStore } from './store.js';
 import { Sweeper } from './sweeper.js';
-import { TransactionLimit } from './transaction.js';
 
 /** The options of `postgres`. */
 export interface PostgresOptions {
   /** The URL of the database. Default: the environment variables of Postgres (`PGHOST`, `PGUSER`, `PGDATABASE`, …). */
   readonly url?: string;
-  /** A pool of the package `pg`, instead of `url`. It is not ended by the cluster. The bus keeps one of its connections. */
+  /** A pool of the package `pg`, instead of `url`. It needs 3 connections or more, of which the bus keeps one. It is not
+   * ended by the cluster. */
   readonly pool?: PgPool;
   /** The schema for the tables, which is created if it does not exist. Default: 'fullmcp'. */
   readonly schema?: string;
-  /** The number of connections, besides the one that listens. Half of them may be in transactions of steps. Default: 10. */
+  /** The number of connections, besides one that listens and one for renewals. Half of them may be in transactions of steps. Default: 10. */
   readonly poolSize?: number;
   /** The time to get a connection. Default: 3 s. */
   readonly connectTimeoutMs?: number;
@@ -46,6 +46,7 @@ export interface PostgresOptions {
 
 /** A cluster on Postgres. */
 export interface PostgresCluster extends Cluster {
+  /** The store, with transactions. */
   readonly store: PostgresStore;
 }
 
@@ -70,6 +71,8 @@ const eventKeys = {
 
 const DAY_MS = 24 * 3_600_000;
 const MB = 1024 * 1024;
+/** The connections besides: one that listens, and one that is kept free for renewals. */
+const RESERVED = 2;
 
 /**
  * Makes a cluster on Postgres 12 or newer, with the package `pg`. Nothing is connected before it is used. The first process creates
@@ -78,7 +81,7 @@ const MB = 1024 * 1024;
 export function postgres(options: PostgresOptions = {}): PostgresCluster {
   checkOptions('postgres', options, optionKeys);
   checkOptions('postgres: "events"', options.events ?? {}, eventKeys);
-  const { listen = true, pollMs = 500, maxValueBytes = 32 * MB, poolSize = 10 } = options;
+  const { listen = true, pollMs = 500, maxValueBytes = 32 * MB } = options;
   const { maxEventsPerStream = 1000, maxAgeMs = DAY_MS, maxEventBytes = 16 * MB } = options.events ?? {};
   checkPositive({ pollMs, maxValueBytes, maxEventsPerStream, maxAgeMs, maxEventBytes });
 
@@ -86,14 +89,11 @@ export function postgres(options: PostgresOptions = {}): PostgresCluster {
   const receiver = listen ? new ListenReceiver(database) : new PollReceiver(database, pollMs);
   const sender = senderOf(database, listen);
   const sweeper = new Sweeper(database, maxAgeMs);
-  const most = options.pool?.options?.max ?? poolSize;
-  const store = postgresStore(database, {
-    maxValueBytes,
-    transactions: new TransactionLimit(Math.max(1, Math.floor(most / 2))),
-  });
+  const half = Math.max(1, Math.floor(connectionsOf(options) / 2));
+  const store = postgresStore(database, { maxValueBytes, maxTransactions: half });
   const bus = postgresBus(sender, receiver);
   const news = new EventNews({ database, sender, receiver, pollMs, isListening: listen });
-  const limits = { maxEventsPerStream, maxAgeMs, maxEventBytes };
+  const limits = { maxEventsPerStream, maxAgeMs, maxEventBytes, maxReads: half };
   const eventLog = postgresEventLog(database, news, limits);
 
   return {
@@ -108,7 +108,9 @@ export function postgres(options: PostgresOptions = {}): PostgresCluster {
       return warnings;
     },
     async ping() {
-      await database.withClient((client) => database.run(client, { name: 'ping', text: 'SELECT 1' }, []));
+      await database.withClient((client) => database.run(client, { name: 'ping', text: 'SELECT 1' }, []), {
+        isUrgent: true,
+      });
     },
     async close() {
       sweeper.close();
@@ -129,9 +131,9 @@ function databaseOf(options: PostgresOptions, onReady: () => void): PostgresData
     throw new TypeError(
       `postgres: the schema ${JSON.stringify(schema)} must have at most 40 lower-case letters, digits and underscores, must not begin with a digit, and must not begin with "pg_".`,
     );
-  if (listen && (pool?.options?.max ?? 2) < 2)
+  if ((pool?.options?.max ?? 3) < 3)
     throw new TypeError(
-      'postgres: the pool has one connection, and the bus keeps one to listen. Set its "max" to 2 or more, or "listen" to false.',
+      'postgres: the pool has too few connections: one listens, and one is kept free to renew leases. Set its "max" to 3 or more.',
     );
   const target: DatabaseTarget =
     url !== undefined
@@ -144,13 +146,14 @@ function databaseOf(options: PostgresOptions, onReady: () => void): PostgresData
     schema,
     connectTimeoutMs,
     statementTimeoutMs,
+    maxConnections: connectionsOf(options),
     ownsPool: pool === undefined,
     isPooled: !listen,
     makePool: () =>
       pool ??
       makePool({
         ...(url !== undefined && { connectionString: url }),
-        max: poolSize + (listen ? 1 : 0),
+        max: poolSize + RESERVED,
         connectionTimeoutMillis: connectTimeoutMs,
         keepAlive: true,
         allowExitOnIdle: true,
@@ -162,6 +165,11 @@ function databaseOf(options: PostgresOptions, onReady: () => void): PostgresData
       onReady();
     },
   });
+}
+
+/** The number of connections for everything but listening and renewals. */
+function connectionsOf({ pool, poolSize = 10 }: PostgresOptions): number {
+  return pool === undefined ? poolSize : Math.max(1, (pool.options?.max ?? 10) - RESERVED);
 }
 
 function checkPositive(numbers: Readonly<Record<string, number>>): void {

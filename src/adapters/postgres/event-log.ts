@@ -3,6 +3,7 @@
 import { backoff, delay } from '../../async/delay.js';
 import { checkKey } from '../../state/changes.js';
 import type { EventLog, LoggedEvent } from '../../state/event-log.js';
+import { ConnectionLimit } from './database/connection-limit.js';
 import type { PostgresDatabase } from './database/database.js';
 import type { EventNews } from './event-news.js';
 
@@ -41,14 +42,29 @@ interface Batch {
   readonly events: readonly (LoggedEvent & { readonly number: number })[];
 }
 
+/** The settings of the event log. */
+export interface PostgresEventLogSettings extends Required<PostgresEventLimits> {
+  /** The number of streams that are read at a time. */
+  readonly maxReads: number;
+}
+
 /** Makes the event log of a database. */
 export function postgresEventLog(
   database: PostgresDatabase,
   news: EventNews,
-  { maxEventsPerStream, maxEventBytes }: Required<PostgresEventLimits>,
+  { maxEventsPerStream, maxEventBytes, maxReads }: PostgresEventLogSettings,
 ): EventLog {
   const { schema, statementTimeoutMs } = database;
   const closing = new AbortController();
+  // Thousands of readers may have news at the same time. Writes must not wait for all of them.
+  const reads = new ConnectionLimit(
+    maxReads,
+    PATIENCE_MS,
+    () =>
+      new Error(
+        `The event log was busy for more than ${PATIENCE_MS} ms. Check that the server is not overloaded.`,
+      ),
+  );
   const append = { name: 'append', text: `SELECT event_id FROM ${schema}.append_1($1, $2, $3, $4, $5, $6)` };
   const read = {
     name: 'read',
@@ -67,7 +83,7 @@ export function postgresEventLog(
   };
 
   async function readBatch(stream: string, position: number, limit = MAX_BATCH): Promise<Batch | undefined> {
-    const rows = await database.query<EventRow>(read, [stream, position, limit]);
+    const rows = await reads.run(() => database.query<EventRow>(read, [stream, position, limit]));
     const [first] = rows;
     if (first === undefined) return undefined;
     return {

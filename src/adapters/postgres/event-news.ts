@@ -37,6 +37,7 @@ export class EventNews {
   readonly #announcing = new Set<string>();
   #unsubscribe: (() => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #isPolling = false;
 
   constructor(options: EventNewsOptions) {
     this.#options = options;
@@ -101,7 +102,7 @@ export class EventNews {
     if (isListening && this.#unsubscribe === undefined) {
       this.#unsubscribe = receiver.topics.add(TOPIC, {
         message: ({ stream }) => this.#wake(String(stream)),
-        gap: () => this.#wakeAll(),
+        gap: () => this.#pollNow(),
       });
       // Until signals arrive, the poll is enough.
       receiver.stands().catch(() => undefined);
@@ -116,14 +117,19 @@ export class EventNews {
     unref(this.#timer);
   }
 
+  /** Finds the streams with news in one statement: if all readers woke at once, other work would wait for them. */
+  #pollNow(): void {
+    if (this.#isPolling || this.#readers.size === 0) return;
+    clearTimeout(this.#timer);
+    void this.#poll();
+  }
+
   async #poll(): Promise<void> {
     const readers = [...this.#readers.values()].flatMap((each) => [...each]);
-    try {
-      if (readers.length > 0) await this.#look(readers);
-    } catch {
-      // A reader finds out by itself that the log fails.
-      this.#wakeAll();
-    }
+    this.#isPolling = true;
+    // While the server fails, readers wait: the next poll that succeeds wakes those that have news.
+    if (readers.length > 0) await this.#look(readers).catch(() => undefined);
+    this.#isPolling = false;
     this.#timer = undefined;
     if (this.#readers.size > 0) this.#schedule();
   }

@@ -96,8 +96,9 @@ export class ListenReceiver implements Receiver {
       await client.query({ text: `LISTEN "${channel}"`, query_timeout });
       // A pooler may accept LISTEN and then give the server's connection to another client. Sent by another connection, because the
       // pooler would still hand on what the same one causes.
-      await this.#database.withClient((other) =>
-        other.query({ text: `SELECT pg_notify('${channel}', '${probe}')`, query_timeout }),
+      await this.#database.withClient(
+        (other) => other.query({ text: `SELECT pg_notify('${channel}', '${probe}')`, query_timeout }),
+        { isUrgent: true },
       );
       if (!(await settlesWithin(Promise.race([probed.promise, broken.promise]), PROBE_MS)))
         throw new Error(

@@ -74,6 +74,12 @@ export class Sender {
           `A message of ${bytes} bytes is too large for the bus of Postgres, which carries at most ${MAX_PAYLOAD_BYTES}. Put the data into the store, and publish its key.`,
         ),
       );
+    if (this.#waiting.length >= MAX_WAITING)
+      return Promise.reject(
+        new Error(
+          `${MAX_WAITING} messages wait to be sent to Postgres. Check that the server runs and is not overloaded.`,
+        ),
+      );
     return new Promise((resolve, reject) => {
       this.#waiting.push({ payload, resolve, reject });
       if (!this.#isSending) void this.#sendAll();
@@ -97,6 +103,8 @@ export class Sender {
 
 /** The largest number of messages in one statement. */
 const MAX_BATCH = 200;
+/** The largest number of messages that wait while the server is slow. */
+const MAX_WAITING = 10_000;
 
 function parse(payload: string): { readonly topic: string; readonly message: JsonObject } | undefined {
   try {

@@ -16,7 +16,13 @@ import type {
 import { durationOf, ownerOf, writeArguments } from './changes-json.js';
 import type { PostgresDatabase, Statement } from './database/database.js';
 import type { PgClient } from './database/pg.js';
-import { inTransaction, type TransactionLimit } from './transaction.js';
+import {
+  type Committed,
+  type GuardedChanges,
+  inTransaction,
+  type TransactionOptions,
+  transactionLimit,
+} from './transaction.js';
 
 /** A store on Postgres. */
 export interface PostgresStore extends Store {
@@ -34,30 +40,11 @@ export interface PostgresStore extends Store {
   ): Promise<Committed<T>>;
 }
 
-/** Changes, and the lease under which they are made. */
-export interface GuardedChanges {
-  readonly changes: readonly Change[];
-  readonly guard?: Lease;
-}
-
-/** The options of `transaction`. */
-export interface TransactionOptions {
-  /**
-   * The longest time for which the transaction may wait for its process between two statements. The server then ends it, so that a
-   * process that is paused does not hold its rows any longer. Set it to the length of the lease. Default: 15 s.
-   */
-  readonly leaseMs?: number;
-}
-
-/** The result of a transaction, or the condition that refused it. */
-export type Committed<T> =
-  | { readonly ok: true; readonly result: T; readonly lease?: Lease }
-  | Extract<Written, { readonly ok: false }>;
-
 /** The settings of the store. */
 export interface PostgresStoreSettings {
   readonly maxValueBytes: number;
-  readonly transactions: TransactionLimit;
+  /** The largest number of open transactions. */
+  readonly maxTransactions: number;
 }
 
 const MAX_PAGE = 10_000;
@@ -84,7 +71,8 @@ interface LeaseRow {
 /** Makes the store of a database. */
 export function postgresStore(database: PostgresDatabase, settings: PostgresStoreSettings): PostgresStore {
   const sql = statements(database.schema);
-  const { maxValueBytes, transactions } = settings;
+  const { maxValueBytes, maxTransactions } = settings;
+  const transactions = transactionLimit(maxTransactions);
 
   const argumentsOf = (changes: readonly Change[], guard: Lease | undefined): unknown[] =>
     writeArguments(changes, { guard, maxValueBytes, lockTimeoutMs: database.statementTimeoutMs });
@@ -129,12 +117,16 @@ export function postgresStore(database: PostgresDatabase, settings: PostgresStor
     async renew(leases, ms) {
       const known = leases.filter(({ queue, key }) => isKey(queue) && isKey(key));
       if (known.length === 0) return [];
-      const rows = await database.query<{ n: string }>(sql.renew, [
-        known.map(({ queue }) => queue),
-        known.map(({ key }) => key),
-        known.map(({ token }) => token),
-        durationOf(ms),
-      ]);
+      const rows = await database.query<{ n: string }>(
+        sql.renew,
+        [
+          known.map(({ queue }) => queue),
+          known.map(({ key }) => key),
+          known.map(({ token }) => token),
+          durationOf(ms),
+        ],
+        { isUrgent: true },
+      );
       const held = new Set(rows.map(({ n }) => Number(n)));
       return known.filter((_, at) => held.has(at + 1));
     },

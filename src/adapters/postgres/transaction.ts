@@ -1,48 +1,62 @@
 // Transactions that run the user's own statements, and end with a write of the store.
 
-import { settlesWithin } from '../../async/deadline.js';
+import type { Change, Lease } from '../../state/store.js';
+import { ConnectionLimit } from './database/connection-limit.js';
 import type { PostgresDatabase } from './database/database.js';
 import type { PgClient } from './database/pg.js';
 
-/** Limits the transactions that are open at a time, so that connections are left for everything else. */
-export class TransactionLimit {
-  readonly #most: number;
-  readonly #waiting: (() => void)[] = [];
-  #open = 0;
+/** Changes, and the lease under which they are made. */
+export interface GuardedChanges {
+  /** The changes, which are made or refused together. */
+  readonly changes: readonly Change[];
+  /** The lease that must be held. Default: none. */
+  readonly guard?: Lease;
+}
 
-  constructor(most: number) {
-    this.#most = most;
-  }
+/** The options of `transaction`. */
+export interface TransactionOptions {
+  /**
+   * The longest time for which the transaction may wait for its process between two statements. The server then ends it, so that a
+   * process that is paused does not hold its rows any longer. Set it to the length of the lease. Default: 15 s.
+   */
+  readonly leaseMs?: number;
+}
 
-  /** Resolves when there is room for one more. Rejects if that takes too long. */
-  async enter(): Promise<void> {
-    if (this.#open < this.#most) {
-      this.#open++;
-      return;
-    }
-    let admit: () => void = () => undefined;
-    const admitted = new Promise<void>((resolve) => {
-      admit = resolve;
-    });
-    this.#waiting.push(admit);
-    if (await settlesWithin(admitted, WAIT_MS)) return;
-    const at = this.#waiting.indexOf(admit);
-    if (at === -1) return;
-    this.#waiting.splice(at, 1);
-    throw new Error(
-      `${this.#most} transactions are open, and none of them ended within ${WAIT_MS} ms. Raise "poolSize", or make the steps shorter.`,
-    );
-  }
+/** The result of a transaction, or the condition that refused it. */
+export type Committed<T> = CommittedResult<T> | RefusedTransaction;
 
-  leave(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#open--;
-    else next();
-  }
+/** The result of a transaction that was committed. */
+export interface CommittedResult<T> {
+  /** Whether the transaction was committed. */
+  readonly ok: true;
+  /** The result of the work. */
+  readonly result: T;
+  /** The lease of the change `enqueue` with `hold`. */
+  readonly lease?: Lease;
+}
+
+/** A transaction that was rolled back. */
+export interface RefusedTransaction {
+  /** Whether the transaction was committed. */
+  readonly ok: false;
+  /** The lease that is no longer held, or the index of the first change whose condition is not met. */
+  readonly refusedBy: 'guard' | number;
 }
 
 /** The longest time that a transaction waits for others to end. */
 const WAIT_MS = 30_000;
+
+/** Limits the transactions that are open at a time: the user's own code runs in them, for as long as it wants. */
+export function transactionLimit(most: number): ConnectionLimit {
+  return new ConnectionLimit(
+    most,
+    WAIT_MS,
+    () =>
+      new Error(
+        `${most} transactions are open, and none of them ended within ${WAIT_MS} ms. Raise "poolSize", or make the steps shorter.`,
+      ),
+  );
+}
 
 /** A transaction: what the user does in it, and how it ends. */
 export interface TransactionParts<T, R extends { readonly ok: boolean }> {
@@ -55,40 +69,39 @@ export interface TransactionParts<T, R extends { readonly ok: boolean }> {
 /** Runs a transaction. An error of `work` rolls everything back and is thrown as it is. */
 export async function inTransaction<T, R extends { readonly ok: boolean }>(
   database: PostgresDatabase,
-  limit: TransactionLimit,
+  limit: ConnectionLimit,
   { leaseMs, work, finish }: TransactionParts<T, R>,
 ): Promise<R> {
   await database.ready();
-  await limit.enter();
   let thrown: { readonly error: unknown } | undefined;
   try {
-    return await database.withClient(async (client) => {
-      const query = (text: string): Promise<unknown> =>
-        client.query({ text, query_timeout: database.statementTimeoutMs });
-      try {
-        const mark = crypto.randomUUID();
-        await query(
-          `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = ${Math.max(1, Math.ceil(leaseMs))}; SELECT set_config('fullmcp.transaction', '${mark}', true)`,
-        );
-        const result = await (async () => work(client))().catch((error: unknown) => {
-          thrown = { error };
+    return await limit.run(() =>
+      database.withClient(async (client) => {
+        const query = (text: string): Promise<unknown> =>
+          client.query({ text, query_timeout: database.statementTimeoutMs });
+        try {
+          const mark = crypto.randomUUID();
+          await query(
+            `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = ${Math.max(1, Math.ceil(leaseMs))}; SELECT set_config('fullmcp.transaction', '${mark}', true)`,
+          );
+          const result = await (async () => work(client))().catch((error: unknown) => {
+            thrown = { error };
+            throw error;
+          });
+          await checkOpen(database, client, mark);
+          const written = await finish(client, result);
+          await query(written.ok ? 'COMMIT' : 'ROLLBACK');
+          return written;
+        } catch (error) {
+          // If this fails too, the connection is closed, which also rolls back.
+          await query('ROLLBACK');
           throw error;
-        });
-        await checkOpen(database, client, mark);
-        const written = await finish(client, result);
-        await query(written.ok ? 'COMMIT' : 'ROLLBACK');
-        return written;
-      } catch (error) {
-        // If this fails too, the connection is closed, which also rolls back.
-        await query('ROLLBACK');
-        throw error;
-      }
-    });
+        }
+      }),
+    );
   } catch (error) {
     // The user's own error is the reason, whatever happened to the connection after it.
     throw thrown === undefined ? error : thrown.error;
-  } finally {
-    limit.leave();
   }
 }
 

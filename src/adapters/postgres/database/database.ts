@@ -2,6 +2,7 @@
 
 import { settlesWithin } from '../../../async/deadline.js';
 import { backoff, delay } from '../../../async/delay.js';
+import { ConnectionLimit } from './connection-limit.js';
 import { failureOf, isTransient, keepsConnection, timedOut } from './failures.js';
 import type { PgClient, PgPool } from './pg.js';
 import type { DatabaseTarget } from './target.js';
@@ -24,6 +25,8 @@ export interface PostgresDatabaseOptions {
   readonly schema: string;
   readonly connectTimeoutMs: number;
   readonly statementTimeoutMs: number;
+  /** The number of connections for everything that is not urgent. The pool must have one more, and one for a receiver that listens. */
+  readonly maxConnections: number;
   /** Prepares the database before the first statement. Tried again with the next statement if it fails. */
   readonly prepare: (client: PgClient) => Promise<void>;
 }
@@ -33,6 +36,12 @@ const MAX_RETRIES = 5;
 const SERVER_FIRST_MS = 1000;
 const END_MS = 5000;
 
+/** Where a statement stands. */
+export interface Urgency {
+  /** Whether it takes a connection that is kept free for it. Default: false. */
+  readonly isUrgent?: boolean;
+}
+
 /** Runs statements on the connections of a pool. Nothing is connected before the first statement. */
 export class PostgresDatabase {
   readonly target: DatabaseTarget;
@@ -41,6 +50,7 @@ export class PostgresDatabase {
   readonly statementTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly #options: PostgresDatabaseOptions;
+  readonly #limit: ConnectionLimit;
   readonly #known = new WeakSet<PgClient>();
   #pool: PgPool | undefined;
   #ready: Promise<void> | undefined;
@@ -54,14 +64,17 @@ export class PostgresDatabase {
     this.isPooled = isPooled;
     this.statementTimeoutMs = statementTimeoutMs;
     this.connectTimeoutMs = connectTimeoutMs;
+    this.#limit = new ConnectionLimit(options.maxConnections, connectTimeoutMs, (most) =>
+      timedOut(target, `had none of its ${most} connections free`, connectTimeoutMs),
+    );
   }
 
   /** Runs a statement, which is a transaction of its own. Tries again if it failed only because of other transactions. */
-  async query<Row>(statement: Statement, values: unknown[]): Promise<Row[]> {
+  async query<Row>(statement: Statement, values: unknown[], urgency: Urgency = {}): Promise<Row[]> {
     await this.ready();
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this.withClient((client) => this.run<Row>(client, statement, values));
+        return await this.withClient((client) => this.run<Row>(client, statement, values), urgency);
       } catch (error) {
         if (attempt >= MAX_RETRIES || !isTransient(error)) throw error;
         await delay(backoff(attempt, { baseMs: 5, maxMs: 200 }));
@@ -82,7 +95,7 @@ export class PostgresDatabase {
 
   /** Resolves when the database is prepared. */
   ready(): Promise<void> {
-    this.#ready ??= this.withClient(this.#options.prepare).catch((error: unknown) => {
+    this.#ready ??= this.withClient(this.#options.prepare, { isUrgent: true }).catch((error: unknown) => {
       this.#ready = undefined;
       throw error;
     });
@@ -90,7 +103,14 @@ export class PostgresDatabase {
   }
 
   /** Lends a connection to `work`. Rejects with a failure that names the database. */
-  async withClient<T>(work: (client: PgClient) => Promise<T>): Promise<T> {
+  async withClient<T>(
+    work: (client: PgClient) => Promise<T>,
+    { isUrgent = false }: Urgency = {},
+  ): Promise<T> {
+    return isUrgent ? this.#lend(work) : this.#limit.run(() => this.#lend(work));
+  }
+
+  async #lend<T>(work: (client: PgClient) => Promise<T>): Promise<T> {
     const client = await this.connect();
     let broken: Error | undefined;
     // Without a listener, a connection that breaks while no statement runs would end the process.

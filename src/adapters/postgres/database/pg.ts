@@ -4,34 +4,55 @@ import { createRequire } from 'node:module';
 
 /** A pool of connections: a `Pool` of the package `pg`, or anything with these methods. */
 export interface PgPool {
+  /** Takes a connection out of the pool, and opens one if need be. */
   connect(): Promise<PgClient>;
+  /** Closes all connections. */
   end(): Promise<void>;
+  /** Adds a listener for connections that break while nobody uses them. */
   on(event: 'error', listener: (error: Error) => void): unknown;
+  /** Removes a listener. */
   removeListener(event: 'error', listener: (error: Error) => void): unknown;
-  readonly options?: {
-    readonly host?: string | undefined;
-    readonly port?: number | undefined;
-    readonly database?: string | undefined;
-    readonly max?: number | undefined;
-  };
+  /** The settings of the pool. */
+  readonly options?: PgPoolSettings;
+}
+
+/** The settings of a pool that are looked at. */
+export interface PgPoolSettings {
+  /** The host, for messages. */
+  readonly host?: string | undefined;
+  /** The port, for messages. */
+  readonly port?: number | undefined;
+  /** The name of the database, for messages. */
+  readonly database?: string | undefined;
+  /** The largest number of connections. */
+  readonly max?: number | undefined;
 }
 
 /** A connection of a pool: a `PoolClient` of the package `pg`, or anything with these methods. */
 export interface PgClient {
+  /** Runs a statement. */
   query(query: string | PgQuery, values?: readonly unknown[]): Promise<PgResult>;
   /** Returns the connection to its pool; with `true` or an error, the connection is closed instead. */
   release(error?: Error | boolean): void;
+  /** Adds a listener for errors of the connection. */
   on(event: 'error', listener: (error: Error) => void): unknown;
+  /** Adds a listener for the end of the connection. */
   on(event: 'end', listener: () => void): unknown;
+  /** Adds a listener for messages of channels. */
   on(event: 'notification', listener: (message: PgNotification) => void): unknown;
+  /** Removes a listener for errors. */
   removeListener(event: 'error', listener: (error: Error) => void): unknown;
+  /** Removes a listener for the end. */
   removeListener(event: 'end', listener: () => void): unknown;
+  /** Removes a listener for messages. */
   removeListener(event: 'notification', listener: (message: PgNotification) => void): unknown;
 }
 
 /** A statement with its parameters. */
 export interface PgQuery {
+  /** The statement, with `$1`, `$2` and so on for its parameters. */
   readonly text: string;
+  /** The parameters. */
   readonly values?: unknown[];
   /** The name under which a connection keeps the prepared statement. */
   readonly name?: string;
@@ -39,15 +60,18 @@ export interface PgQuery {
   readonly query_timeout?: number;
 }
 
-/** The rows of a statement. */
+/** The result of a statement. */
 export interface PgResult {
+  /** The rows, by the names of their columns. */
   // biome-ignore lint/suspicious/noExplicitAny: the type of a row is known only to the author of its statement, as in pg itself.
   readonly rows: any[];
 }
 
 /** A message of a channel. */
 export interface PgNotification {
+  /** The name of the channel. */
   readonly channel: string;
+  /** The message. */
   readonly payload?: string | undefined;
 }
 

@@ -25,7 +25,7 @@ describeWithPostgres('Expiry and queues on Postgres', (server) => {
     return row?.n ?? 0;
   };
 
-  test('What has expired is never returned, and is removed a part at a time', async () => {
+  test('Entries and lists that have expired are never returned, and are removed a part at a time', async () => {
     const { store } = cluster;
     for (let n = 0; n < 30; n++)
       await store.write([
@@ -74,7 +74,7 @@ describeWithPostgres('Expiry and queues on Postgres', (server) => {
     expect(await sweep(10)).toBe(0);
   });
 
-  test('The search for what has expired uses an index', async () => {
+  test('The search for entries and lists that have expired uses an index', async () => {
     for (const table of ['entry', 'list'])
       expect(
         await plan(

@@ -76,6 +76,42 @@ describeWithPostgres('A cluster on a Postgres that fails', (server) => {
     await events.return?.();
   }, 60_000);
 
+  test('Of the writes that a crash cut off, those that were confirmed are kept, and the others can be repeated without doubling', async () => {
+    const schema = freshSchema();
+    const cluster = open({ url: server().url, schema });
+    await cluster.start();
+    const confirmed: string[] = [];
+    const unknown: string[] = [];
+    const append = (name: string) =>
+      cluster.store.write([
+        { do: 'append', list: 'l:g', name, value: {} },
+        { do: 'count', key: 'c:g', by: 1 },
+      ]);
+    const writers = Array.from({ length: 8 }, async (_, writer) => {
+      for (let n = 0; ; n++) {
+        const name = `${writer}-${n}`;
+        const written = await append(name).catch(() => undefined);
+        if (written?.ok) confirmed.push(name);
+        else {
+          unknown.push(name);
+          return;
+        }
+      }
+    });
+    await until('some writes were made', () => confirmed.length > 50);
+    await server().kill();
+    await Promise.all(writers);
+    await server().start();
+    expect(unknown.length).toBeGreaterThan(0);
+    const kept = new Set((await cluster.store.items('l:g')).map(({ name }) => name));
+    for (const name of confirmed) expect(kept.has(name), name).toBe(true);
+    for (const name of unknown)
+      expect(await append(name)).toEqual(kept.has(name) ? { ok: false, refusedBy: 0 } : { ok: true });
+    const all = [...confirmed, ...unknown];
+    expect((await cluster.store.items('l:g')).map(({ name }) => name).sort()).toEqual(all.sort());
+    expect((await cluster.store.get('c:g'))?.value).toEqual({ count: all.length });
+  }, 60_000);
+
   test('A server that answers nothing is reported in bounded time, and used again when it answers', async () => {
     const schema = freshSchema();
     const cluster = open({
@@ -94,7 +130,9 @@ describeWithPostgres('A cluster on a Postgres that fails', (server) => {
         ),
       );
       for (const { message } of errors)
-        expect(message).toMatch(/(did not answer a statement|gave no connection) within \d+ ms/);
+        expect(message).toMatch(
+          /(did not answer a statement|gave no connection|had none of its 2 connections free) within \d+ ms/,
+        );
     } finally {
       server().resume();
     }
@@ -237,9 +275,38 @@ describeWithPostgres('A cluster on a Postgres that fails', (server) => {
     await expect(cluster.ping()).rejects.toThrow('are closed');
   });
 
-  test('A pool with one connection cannot listen', () => {
-    const pool = new pg.Pool({ connectionString: server().url, max: 1 });
-    expect(() => postgres({ pool })).toThrow('Set its "max" to 2 or more');
+  test('Leases are renewed while so many writes wait that some of them fail', async () => {
+    const schema = freshSchema();
+    const cluster = open({ url: server().url, schema, poolSize: 2, connectTimeoutMs: 700 });
+    await cluster.start();
+    await cluster.store.write([{ do: 'enqueue', queue: 'q', key: 'g:1' }]);
+    const leases = await cluster.store.claim('q', { owner: 'a', limit: 1, ms: 600_000 });
+    const client = new pg.Client({ connectionString: server().url });
+    await client.connect();
+    await client.query(`BEGIN; LOCK TABLE ${schema}.entry`);
+    const writes = Array.from({ length: 50 }, (_, n) =>
+      cluster.store.write([{ do: 'put', key: `a:g:${n}`, value: {} }]).then(
+        () => undefined,
+        (error: Error) => error.message,
+      ),
+    );
+    await until('the writes wait', async () => {
+      const waiting =
+        "SELECT 1 FROM pg_stat_activity WHERE application_name = 'fullmcp' AND wait_event_type = 'Lock'";
+      return (await server().query(waiting)).length === 2;
+    });
+    expect(await cluster.store.renew(leases, 600_000)).toEqual(leases);
+    await cluster.ping();
+    const failed = await writes[49];
+    expect(failed).toMatch(/had none of its 2 connections free within 700 ms/);
+    await client.query('ROLLBACK');
+    await client.end();
+    await Promise.all(writes);
+  }, 30_000);
+
+  test('A pool with too few connections is refused', () => {
+    const pool = new pg.Pool({ connectionString: server().url, max: 2 });
+    expect(() => postgres({ pool })).toThrow('Set its "max" to 3 or more');
     expect(() => postgres({ pool, url: server().url })).toThrow('either "url" or "pool"');
   });
 });
