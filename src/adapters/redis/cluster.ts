@@ -70,15 +70,18 @@ export function redis(options: RedisOptions): Cluster {
   const connector = connectorOf(options);
   const engine = new Engine(connector, { keyspace: new Keyspace(prefix, partitions), timeoutMs });
   const subscriptions = new Subscriptions(connector, { timeoutMs });
+  const store = redisStore(engine.access());
+  const bus = redisBus(engine.access(), subscriptions);
+  const eventLog = redisEventLog(engine.access(), {
+    shared: subscriptions,
+    maxEventsPerStream,
+    maxBytesPerStream,
+    maxEventAgeMs,
+  });
   return {
-    store: redisStore(engine.access()),
-    bus: redisBus(engine.access(), subscriptions),
-    eventLog: redisEventLog(engine.access(), {
-      shared: subscriptions,
-      maxEventsPerStream,
-      maxBytesPerStream,
-      maxEventAgeMs,
-    }),
+    store,
+    bus,
+    eventLog,
     async start() {
       const warnings = await check(connector, timeoutMs);
       await engine.ping();
@@ -86,6 +89,8 @@ export function redis(options: RedisOptions): Cluster {
     },
     ping: () => engine.ping(),
     async close() {
+      // Readers of streams end before the connection does.
+      await eventLog.close();
       subscriptions.close();
       engine.close();
     },

@@ -105,8 +105,12 @@ function followed(
         if (batch.hasEnded) return;
         if (batch.events.length === 0) await wake.wait();
         if (wake.hasEnded) return;
-        batch = await reader.read();
-        if (batch === undefined) return;
+        batch = await reader.read().catch((error: unknown) => {
+          // The log was closed while it was read.
+          if (wake.hasEnded) return undefined;
+          throw error;
+        });
+        if (batch === undefined || wake.hasEnded) return;
         if (!batch.isComplete)
           throw new RedisError(
             'refused',

@@ -76,20 +76,21 @@ local function count_of(entry)
   return ok and type(value) == 'table' and tonumber(value.count) or 0, false
 end
 
-local met = {
-  guard = function(change) return work_of(change.key, change.a) == change.b end,
-  put = function(change) return is_version(change.key, change.c) end,
-  delete = function(change) return is_version(change.key, change.b) end,
-  count = function(change)
+local function is_met(change, kind)
+  if kind == 'guard' then return work_of(change.key, change.a) == change.b end
+  if kind == 'put' then return is_version(change.key, change.c) end
+  if kind == 'delete' then return is_version(change.key, change.b) end
+  if kind == 'append' then return redis.call('SISMEMBER', change.other, change.a) == 0 end
+  if kind == 'expect' then return redis.call('XLEN', change.key) == tonumber(change.a) end
+  if kind == 'enqueue' then return change.c == '' or redis.call('HEXISTS', change.other, change.a) == 0 end
+  if kind == 'count' then
     local by = tonumber(change.b)
     return change.c == '' or by <= 0 or count_of(change.key) + by <= tonumber(change.c)
-  end,
-  append = function(change) return redis.call('SISMEMBER', change.other, change.a) == 0 end,
-  expect = function(change) return redis.call('XLEN', change.key) == tonumber(change.a) end,
-  enqueue = function(change) return change.c == '' or redis.call('HEXISTS', change.other, change.a) == 0 end,
-}
+  end
+  return true
+end
 for at, change in ipairs(changes) do
-  if met[change.kind] and not met[change.kind](change) then return { 0, at - 1 } end
+  if not is_met(change, change.kind) then return { 0, at - 1 } end
 end
 
 local function remove(change)
@@ -98,6 +99,7 @@ local function remove(change)
   redis.call('ZREM', EXPIRIES, change.a)
 end
 
+local adds_expiry = false
 local function store(change, json, ttl)
   local value = next_number() .. ' ' .. json
   if ttl == '' then
@@ -105,55 +107,52 @@ local function store(change, json, ttl)
   else
     redis.call('SET', change.key, value, 'PX', ttl)
     redis.call('ZADD', EXPIRIES, digits(millis + tonumber(ttl)), change.a)
+    adds_expiry = true
   end
   redis.call('ZADD', INDEX, 0, change.a)
 end
 
 local lease = ''
-local make = {
-  put = function(change) store(change, change.b, change.d) end,
-  delete = remove,
-  count = function(change)
+local function make(change, kind)
+  if kind == 'put' then
+    store(change, change.b, change.d)
+  elseif kind == 'delete' then
+    remove(change)
+  elseif kind == 'count' then
     local count, is_new = count_of(change.key)
     count = math.max(0, count + tonumber(change.b))
     if count == 0 then return remove(change) end
     local whole = count == math.floor(count) and count < 1e15
     store(change, '{"count":' .. (whole and digits(count) or string.format('%.17g', count)) .. '}', is_new and change.d or '')
-  end,
-  append = function(change)
+  elseif kind == 'append' then
     redis.call('XADD', change.key, next_number() .. '-0', 'n', change.a, 'v', change.b)
     redis.call('SADD', change.other, change.a)
-    if change.c ~= '' then
-      redis.call('PEXPIRE', change.key, change.c)
-      redis.call('PEXPIRE', change.other, change.c)
-    end
-  end,
-  drop = function(change) redis.call('DEL', change.key, change.other) end,
-  enqueue = function(change)
-    if change.c ~= '' then
-      lease = next_number()
-      redis.call('HSET', change.other, change.a, lease .. ' 1 ' .. change.d)
-      redis.call('ZADD', change.key, due_in(change.c), change.a)
-      return
-    end
+    if change.c == '' then return end
+    redis.call('PEXPIRE', change.key, change.c)
+    redis.call('PEXPIRE', change.other, change.c)
+  elseif kind == 'drop' then
+    redis.call('DEL', change.key, change.other)
+  elseif kind == 'enqueue' and change.c ~= '' then
+    lease = next_number()
+    redis.call('HSET', change.other, change.a, lease .. ' 1 ' .. change.d)
+    redis.call('ZADD', change.key, due_in(change.c), change.a)
+  elseif kind == 'enqueue' then
     local token = work_of(change.other, change.a)
     if token == nil then redis.call('HSET', change.other, change.a, '0 0 ') end
     if token == nil or token == '0' then redis.call('ZADD', change.key, 'LT', due_in(change.b), change.a) end
-  end,
-  release = function(change)
+  elseif kind == 'release' then
     local _, attempt = work_of(change.other, change.a)
     redis.call('HSET', change.other, change.a, '0 ' .. (change.c == '' and '0' or attempt) .. ' ')
     redis.call('ZADD', change.key, due_in(change.b), change.a)
-  end,
-  dequeue = function(change)
+  elseif kind == 'dequeue' then
     redis.call('HDEL', change.other, change.a)
     redis.call('ZREM', change.key, change.a)
-  end,
-}
-for _, change in ipairs(changes) do
-  if make[change.kind] then make[change.kind](change) end
+  end
 end
+for _, change in ipairs(changes) do make(change, change.kind) end
 if last then redis.call('SET', COUNTER, digits(last)) end
+
+if not adds_expiry then return { 1, lease } end
 
 -- Forgets the names of a few entries that have expired: more than this write has added.
 local expired = redis.call('ZRANGE', EXPIRIES, '-inf', digits(millis), 'BYSCORE', 'LIMIT', 0, #changes + 2)

@@ -14,8 +14,8 @@ import { isAlive } from '../processes.js';
 import { until } from '../until.js';
 
 export interface RedisServerOptions {
-  /** Whether the server is a cluster of one node, so that keys of two slots cannot be used together. */
-  readonly cluster?: boolean;
+  /** Whether the server is a cluster of one node, so that keys of two slots cannot be used together; or its slots in a larger one. */
+  readonly cluster?: boolean | { readonly slots: readonly [first: number, last: number] };
   readonly password?: string;
   /** Further settings, as in redis.conf. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -38,6 +38,22 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
   const server = new RedisServer(options, await freePort());
   await server.start();
   return server;
+}
+
+/** Starts three nodes that are one cluster. */
+export async function startRedisCluster(): Promise<readonly RedisServer[]> {
+  const slots = [
+    [0, 5460],
+    [5461, 10_922],
+    [10_923, 16_383],
+  ] as const;
+  const nodes = await Promise.all(slots.map((range) => startRedis({ cluster: { slots: range } })));
+  for (const node of nodes.slice(1))
+    await node.command('CLUSTER', 'MEET', '127.0.0.1', String(nodes[0]?.port));
+  await until('all nodes agree', async () =>
+    (await Promise.all(nodes.map((node) => node.isClusterUp()))).every((isUp) => isUp),
+  );
+  return nodes;
 }
 
 // The shell ends the server when its input is closed, and the system closes that when the test process ends.
@@ -86,11 +102,15 @@ export class RedisServer {
     ];
     this.#pid = Number(pid);
     await until('Redis replies', async () => (await this.command('PING').catch(() => undefined)) === 'PONG');
-    if (!cluster) return;
-    await this.command('CLUSTER', 'ADDSLOTSRANGE', '0', '16383').catch(() => undefined);
-    const isUp = async (): Promise<boolean> =>
-      String(await this.command('CLUSTER', 'INFO')).includes('cluster_state:ok');
-    await until('the cluster is up', isUp);
+    if (cluster === false) return;
+    const [first, last] = cluster === true ? [0, 16_383] : cluster.slots;
+    // After a restart the node knows its slots.
+    await this.command('CLUSTER', 'ADDSLOTSRANGE', String(first), String(last)).catch(() => undefined);
+    if (cluster === true) await until('the cluster is up', () => this.isClusterUp());
+  }
+
+  async isClusterUp(): Promise<boolean> {
+    return String(await this.command('CLUSTER', 'INFO')).includes('cluster_state:ok');
   }
 
   /** Sends a command over a connection of its own. */

@@ -56,12 +56,14 @@ const SINGLE = {
   protocol: 2,
 };
 
+// A command waits while the connection to its node is being opened: this happens with the first command for each node. If that
+// fails, the command rejects, because nothing is retried.
 const CLUSTER = {
   lazyConnect: true,
   clusterRetryStrategy: null,
   retryDelayOnFailover: 0,
   retryDelayOnClusterDown: 0,
-  enableOfflineQueue: false,
+  enableOfflineQueue: true,
   enableAutoPipelining: false,
   scaleReads: 'master',
   shardedSubscribers: false,
@@ -87,8 +89,17 @@ export function ioRedisClusterConnector(client: IoRedisCluster): RedisConnector 
     const { lazyConnect: _, ...redisOptions } = SINGLE;
     const cluster = client.duplicate([], { ...CLUSTER, redisOptions });
     cluster.on('error', () => undefined);
-    cluster.on('end', () => onLost(new Error('no node of the cluster can be reached')));
-    return opened(cluster, signal);
+    // Without this, commands for a node that was lost wait until the client has found out who has its slots.
+    cluster.on('-node', () => onLost(new Error('the connection to a node of the cluster was lost')));
+    const ended = new Promise<never>((_, reject) => {
+      cluster.on('end', () => {
+        const reason = new Error('no node of the cluster can be reached');
+        onLost(reason);
+        reject(reason);
+      });
+    });
+    // `connect` may wait forever if the nodes are lost meanwhile.
+    return Promise.race([opened(cluster, signal), ended]);
   }
   return {
     name: 'the Redis cluster',
