@@ -36,11 +36,12 @@ export class Topics {
   receive(payload: string): void {
     const parsed = parse(payload);
     if (parsed === undefined) return;
-    for (const listener of [...(this.#listeners.get(parsed.topic) ?? [])]) listener.message(parsed.message);
+    for (const { message } of [...(this.#listeners.get(parsed.topic) ?? [])])
+      call(() => message(parsed.message));
   }
 
   gap(): void {
-    for (const listeners of [...this.#listeners.values()]) for (const { gap } of [...listeners]) gap();
+    for (const listeners of [...this.#listeners.values()]) for (const { gap } of [...listeners]) call(gap);
   }
 
   clear(): void {
@@ -105,6 +106,17 @@ export class Sender {
 const MAX_BATCH = 200;
 /** The largest number of messages that wait while the server is slow. */
 const MAX_WAITING = 10_000;
+
+// A listener that throws must not keep the other listeners from their messages, nor break the connection.
+function call(listener: () => void): void {
+  try {
+    listener();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}
 
 function parse(payload: string): { readonly topic: string; readonly message: JsonObject } | undefined {
   try {

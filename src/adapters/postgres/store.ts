@@ -30,7 +30,8 @@ export interface PostgresStore extends Store {
    * Runs `work` in a transaction, then makes the changes that belong to its result in the same transaction: both are committed, or
    * neither. If a condition or the guard refuses the changes, everything that `work` wrote is rolled back.
    *
-   * `work` must use only the connection that it is given, and must not end the transaction. If committing fails because the
+   * `work` must use only the connection that it is given, and must not end the transaction. Each of its statements may take as long
+   * as the option `statementTimeoutMs` allows. If committing fails because the
    * connection broke, the changes may have been made: repeat the call, with a change that is refused the second time.
    */
   transaction<T>(
@@ -86,12 +87,12 @@ export function postgresStore(database: PostgresDatabase, settings: PostgresStor
     async page(prefix, { after = '', limit = 100 }: PageOptions = {}) {
       if (!isKey(prefix) || limit < 1) return [];
       checkKey(after);
-      const rows = await database.query<EntryRow>(sql.page, [
-        prefix,
-        after,
-        keyAfterPrefix(prefix) ?? null,
-        Math.min(Math.floor(limit), MAX_PAGE),
-      ]);
+      const end = keyAfterPrefix(prefix);
+      const values = [prefix, after, Math.min(Math.floor(limit), MAX_PAGE)];
+      const rows =
+        end === undefined
+          ? await database.query<EntryRow>(sql.lastPage, values)
+          : await database.query<EntryRow>(sql.page, [...values, end]);
       return rows.map(toEntry);
     },
     async items(list, { after = -1 }: ItemsOptions = {}) {
@@ -160,8 +161,10 @@ function statements(schema: string) {
     get: { name: 'get', text: `SELECT ${entry} AND key = $1` },
     page: {
       name: 'page',
-      text: `SELECT ${entry} AND key >= $1 AND key > $2 AND ($3::text IS NULL OR key < $3) ORDER BY key LIMIT $4`,
+      text: `SELECT ${entry} AND key >= $1 AND key > $2 AND key < $4 ORDER BY key LIMIT $3`,
     },
+    // A condition that is optional could not bound the search in the index, so this is a statement of its own.
+    lastPage: { name: 'last page', text: `SELECT ${entry} AND key >= $1 AND key > $2 ORDER BY key LIMIT $3` },
     items: {
       name: 'items',
       text: `SELECT m.at, m.name, m.value FROM ${schema}.list l JOIN ${schema}.item m ON m.list = l.id
