@@ -29,7 +29,7 @@ import type { OutcomeAnnouncement } from './state/end-watch.js';
 import { runOnce } from './state/idempotency.js';
 import { LifespanRun } from './state/lifespan.js';
 import { type Logger, logToConsole } from './state/log.js';
-import { ServerState } from './state/shared.js';
+import { ChosenState } from './state/shared.js';
 
 /** A server. It is built once and serves any number of clients, revisions and transports at the same time. */
 export interface CoreServer<State = unknown, User = unknown, T = unknown> extends AsyncDisposable {
@@ -114,7 +114,7 @@ export function createServer<State, User, T>(
   const compiled = compileDefinitions(options as object, defaults);
   const info = serverInfo(options);
   const { cluster, store: ownStore, bus } = options;
-  const shared = new ServerState({ name: info.name, cluster, store: ownStore, bus, log });
+  const shared = new ChosenState({ name: info.name, cluster, store: ownStore, bus, log });
   const { store } = shared;
   const topics = {
     changes: topic<Announcement>('changes'),

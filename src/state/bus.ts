@@ -20,6 +20,7 @@ export interface Bus {
 
 /** Receives the messages of a topic. */
 export interface BusListener {
+  /** Called with every message of the topic. */
   readonly message: (message: JsonObject) => void;
   /** Called when messages may have been missed, once nothing is missed any more: everything may have changed. */
   readonly gap: () => void;

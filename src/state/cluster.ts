@@ -8,6 +8,7 @@ import type { Store } from './store.js';
 export interface SharedState {
   /** The name of the server. Servers with other names may share the same store. */
   readonly server: string;
+  /** The store of the server. */
   readonly store: Store;
   /** The bus; undefined if there is only one process. */
   readonly bus: () => Bus | undefined;
@@ -19,7 +20,9 @@ export interface SharedState {
 export interface Cluster {
   /** The store; undefined for an engine that is not one. */
   readonly store?: Store;
+  /** The bus that connects the processes. */
   readonly bus: Bus;
+  /** The event log of the sessions. */
   readonly eventLog: EventLog;
   /** Connects, prepares the engine and checks its settings. Returns warnings for the operator, in whole sentences. */
   start(): Promise<readonly string[]>;

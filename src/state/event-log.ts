@@ -26,6 +26,7 @@ export interface AppendOptions {
 
 /** A stream that is being read. */
 export interface FollowedStream {
+  /** The name of the stream. */
   readonly stream: string;
   /** Whether events are missing, because the log had no room for them. */
   readonly gap: boolean;
@@ -35,7 +36,9 @@ export interface FollowedStream {
 
 /** An event as it was stored. */
 export interface LoggedEvent {
+  /** The id of the event. */
   readonly id: string;
+  /** The message, as JSON. */
   readonly data: string;
   /** Whether the stream ends with this event. */
   readonly last: boolean;

@@ -23,7 +23,13 @@ export interface Store {
    * Makes all changes, or none of them. With `guard`, they are made only while that lease is held: a process that lost its lease
    * cannot write, however late its write arrives.
    */
-  write(changes: readonly Change[], options?: { readonly guard?: Lease }): Promise<Written>;
+  write(
+    changes: readonly Change[],
+    options?: {
+      /** The lease that must be held. Default: none. */
+      readonly guard?: Lease;
+    },
+  ): Promise<Written>;
   /** Takes work that is due and that nobody holds, the longest due first. The leases end after `ms`, unless they are renewed. */
   claim(queue: string, options: ClaimOptions): Promise<readonly Lease[]>;
   /** Extends leases to `ms` from now. Returns those that are still held; a lease that has ended is held until another claim. */
@@ -39,8 +45,11 @@ export type Version = string;
 
 /** An entry as it was read. */
 export interface Entry {
+  /** The key of the entry. */
   readonly key: string;
+  /** The value that was written last. */
   readonly value: JsonObject;
+  /** Identifies this state of the entry. */
   readonly version: Version;
   /** The time until the entry expires; undefined if it never does. */
   readonly expiresInMs: number | undefined;
@@ -64,13 +73,17 @@ export interface ItemsOptions {
 export interface Item {
   /** Grows from item to item. It need not be contiguous. */
   readonly at: number;
+  /** The name of the item, which no other item of the list has. */
   readonly name: string;
+  /** The value of the item. */
   readonly value: JsonObject;
 }
 
 /** The right to work on a key of a queue. */
 export interface Lease {
+  /** The name of the queue. */
   readonly queue: string;
+  /** The key in the queue. */
   readonly key: string;
   /** Grows with every claim of any key, and never starts again. */
   readonly token: number;
@@ -176,11 +189,13 @@ export interface Count {
 /** The result of a write. */
 export type Written =
   | {
+      /** Whether the changes were made. */
       readonly ok: true;
       /** The lease of the change `enqueue` with `hold`. */
       readonly lease?: Lease;
     }
   | {
+      /** Whether the changes were made. */
       readonly ok: false;
       /** The lease that is no longer held, or the index of the first change whose condition is not met. Nothing was changed. */
       readonly refusedBy: 'guard' | number;

@@ -7,8 +7,8 @@ import { memoryStore } from '../../state/memory-store.js';
 import type { Store } from '../../state/store.js';
 import type { Logger } from './log.js';
 
-/** The options of a `ServerState`. */
-export interface ServerStateOptions {
+/** The options of a `ChosenState`. */
+export interface ChosenStateOptions {
   readonly name: string;
   readonly cluster: Cluster | undefined;
   readonly store: Store | undefined;
@@ -20,14 +20,14 @@ export interface ServerStateOptions {
  * The store, the bus and the event log of a server: those of its options, those of its cluster, or those of this process alone.
  * They are chosen when they are first used, because `serve` may provide a cluster after the server was made.
  */
-export class ServerState implements SharedState {
+export class ChosenState implements SharedState {
   readonly server: string;
-  readonly #options: ServerStateOptions;
+  readonly #options: ChosenStateOptions;
   #cluster: Cluster | undefined;
   #store: Store | undefined;
   #starting: Promise<void> | undefined;
 
-  constructor(options: ServerStateOptions) {
+  constructor(options: ChosenStateOptions) {
     this.server = options.name;
     this.#options = options;
     this.#cluster = options.cluster;

@@ -6,7 +6,9 @@ import type { Store } from '../../state/store.js';
 
 /** One case of a contract: a sentence, and a function that rejects if the sentence is not true. */
 export interface ContractCase {
+  /** The sentence that must be true. */
   readonly name: string;
+  /** Resolves if the sentence is true. */
   readonly run: () => Promise<void>;
 }
 

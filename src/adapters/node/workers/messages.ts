@@ -24,7 +24,7 @@ export type ToWorker =
   | { readonly fullmcp: 'end'; readonly id: number; readonly message?: string };
 
 /** A channel between two processes: messages in one direction arrive in the order in which they were sent. */
-export interface Channel<Out, In> {
+export interface ProcessChannel<Out, In> {
   readonly send: (message: Out) => void;
   /** Calls `listener` with every message from the other side. */
   readonly onMessage: (listener: (message: In) => void) => void;

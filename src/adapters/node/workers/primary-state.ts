@@ -4,9 +4,9 @@ import type { JsonObject } from '../../../jsonrpc/message.js';
 import { memoryBus } from '../../../state/bus.js';
 import { memoryEventLog } from '../../../state/memory-event-log.js';
 import { memoryStore } from '../../../state/memory-store.js';
-import type { Channel, ToPrimary, ToWorker } from './messages.js';
+import type { ProcessChannel, ToPrimary, ToWorker } from './messages.js';
 
-type WorkerChannel = Channel<ToWorker, ToPrimary>;
+type WorkerChannel = ProcessChannel<ToWorker, ToPrimary>;
 type AnyMethod = (...args: readonly unknown[]) => Promise<unknown>;
 
 /** The store, the bus and the event log of all workers, in the memory of the primary process. */

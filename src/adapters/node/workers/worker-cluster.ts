@@ -5,7 +5,7 @@ import type { Bus, BusListener } from '../../../state/bus.js';
 import type { Cluster } from '../../../state/cluster.js';
 import type { EventLog, FollowedStream, LoggedEvent } from '../../../state/event-log.js';
 import type { Store } from '../../../state/store.js';
-import type { Channel, ToPrimary, ToWorker } from './messages.js';
+import type { ProcessChannel, ToPrimary, ToWorker } from './messages.js';
 
 interface OpenCall {
   readonly resolve: (result: never) => void;
@@ -13,7 +13,7 @@ interface OpenCall {
 }
 
 /** Makes a cluster of the state that the primary process keeps. */
-export function workerCluster(channel: Channel<ToPrimary, ToWorker>): Cluster {
+export function workerCluster(channel: ProcessChannel<ToPrimary, ToWorker>): Cluster {
   const calls = new Map<number, OpenCall>();
   const topics = new Map<string, Set<BusListener>>();
   const follows = new Map<number, EventQueue>();

@@ -7,7 +7,7 @@ import process from 'node:process';
 import { type BackoffOptions, backoff } from '../../../async/delay.js';
 import type { Cluster } from '../../../state/cluster.js';
 import type { Serving } from '../server/serve.js';
-import { type Channel, isOurs, type ToPrimary, type ToWorker } from './messages.js';
+import { isOurs, type ProcessChannel, type ToPrimary, type ToWorker } from './messages.js';
 import { PrimaryState } from './primary-state.js';
 import { workerCluster } from './worker-cluster.js';
 
@@ -176,7 +176,7 @@ interface WorkerEnd {
   readonly onListening: (port: number) => void;
 }
 
-function channelOf(worker: Worker): Channel<ToWorker, ToPrimary> {
+function channelOf(worker: Worker): ProcessChannel<ToWorker, ToPrimary> {
   return {
     // A worker that is gone needs no reply.
     send: (message) => void (worker.isConnected() && worker.send(message, () => undefined)),

@@ -1,7 +1,11 @@
 import type { Cluster } from 'fullmcp';
 import { busContract, eventLogContract, storeContract } from 'fullmcp/testing';
 import { describe, expect, test } from 'vitest';
-import type { Channel, ToPrimary, ToWorker } from '../../../../../src/adapters/node/workers/messages.js';
+import type {
+  ProcessChannel,
+  ToPrimary,
+  ToWorker,
+} from '../../../../../src/adapters/node/workers/messages.js';
 import { PrimaryState } from '../../../../../src/adapters/node/workers/primary-state.js';
 import { workerCluster } from '../../../../../src/adapters/node/workers/worker-cluster.js';
 
@@ -9,7 +13,7 @@ import { workerCluster } from '../../../../../src/adapters/node/workers/worker-c
 function channelPair() {
   const ends = { primary: new Set<(message: never) => void>(), worker: new Set<(message: never) => void>() };
   const closers = new Set<() => void>();
-  const end = (mine: keyof typeof ends, others: keyof typeof ends): Channel<never, never> => ({
+  const end = (mine: keyof typeof ends, others: keyof typeof ends): ProcessChannel<never, never> => ({
     send: (message) => {
       const json = JSON.stringify(message);
       setImmediate(() => {
@@ -20,8 +24,8 @@ function channelPair() {
     onClose: (listener) => void closers.add(listener),
   });
   return {
-    primary: end('primary', 'worker') as unknown as Channel<ToWorker, ToPrimary>,
-    worker: end('worker', 'primary') as unknown as Channel<ToPrimary, ToWorker>,
+    primary: end('primary', 'worker') as unknown as ProcessChannel<ToWorker, ToPrimary>,
+    worker: end('worker', 'primary') as unknown as ProcessChannel<ToPrimary, ToWorker>,
     close: () => {
       for (const close of closers) close();
     },
