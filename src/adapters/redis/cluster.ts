@@ -16,8 +16,8 @@ import { Subscriptions } from './subscriptions.js';
 /** The options of `redis`. */
 export interface RedisOptions extends RedisEventLimits {
   /**
-   * The server, as `redis://user:password@host:6379/0`, or `rediss:` with TLS. Needs one of the packages `@redis/client`, `redis`,
-   * `ioredis` and `iovalkey`. Default: the option `client`.
+   * The server, as `redis://user:password@host:6379/0`, or `rediss:` with TLS. If it is a node of a cluster, all its nodes are
+   * used. Needs one of the packages `@redis/client`, `redis`, `ioredis` and `iovalkey`. Default: the option `client`.
    */
   readonly url?: string;
   /**

@@ -41,13 +41,15 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
 }
 
 /** Starts three nodes that are one cluster. */
-export async function startRedisCluster(): Promise<readonly RedisServer[]> {
+export async function startRedisCluster(options: RedisServerOptions = {}): Promise<readonly RedisServer[]> {
   const slots = [
     [0, 5460],
     [5461, 10_922],
     [10_923, 16_383],
   ] as const;
-  const nodes = await Promise.all(slots.map((range) => startRedis({ cluster: { slots: range } })));
+  const nodes = await Promise.all(
+    slots.map((range) => startRedis({ ...options, cluster: { slots: range } })),
+  );
   for (const node of nodes.slice(1))
     await node.command('CLUSTER', 'MEET', '127.0.0.1', String(nodes[0]?.port));
   await until('all nodes agree', async () =>

@@ -1,7 +1,7 @@
 // Finds the connector for a client that the user passed, or for a URL.
 
 import { createRequire } from 'node:module';
-import type { RedisConnector } from './connection.js';
+import type { RedisConnection, RedisConnector } from './connection.js';
 import {
   type IoRedisClient,
   type IoRedisCluster,
@@ -57,24 +57,79 @@ export function connectorOfUrl(url: string): RedisConnector {
     throw new TypeError(
       'redis: the option "url" must be a URL such as "redis://user:password@host:6379/0", or "rediss:" with TLS.',
     );
-  return connectorOfClient(makeClient(protocol + url.slice(url.indexOf(':') + 1)));
+  return urlConnector(makeClients(parsed, protocol + url.slice(url.indexOf(':') + 1)));
+}
+
+/** Clients for a server, and for the cluster to which it may belong. */
+interface Clients {
+  readonly single: RedisClientLike;
+  readonly cluster: () => RedisClientLike;
+}
+
+/** A URL names one server. If that turns out to be a node of a larger cluster, connections are opened to all its nodes. */
+function urlConnector(clients: Clients): RedisConnector {
+  const single = connectorOfClient(clients.single);
+  let cluster: RedisConnector | undefined;
+  return {
+    name: single.name,
+    secrets: single.secrets,
+    async open(options) {
+      if (cluster !== undefined) return cluster.open(options);
+      const connection = await single.open(options);
+      if (!(await isNodeOfMany(connection))) return connection;
+      connection.close();
+      cluster = connectorOfClient(clients.cluster());
+      return cluster.open(options);
+    },
+    openOne: (options) => (cluster ?? single).openOne(options),
+  };
+}
+
+async function isNodeOfMany(connection: RedisConnection): Promise<boolean> {
+  try {
+    const ranges = (await connection.send(['CLUSTER', 'SLOTS'])) as [number, number, [string, number]][];
+    return new Set(ranges.map(([, , [host, port]]) => `${host}:${port}`)).size > 1;
+  } catch {
+    // It is not a cluster, or the command is not permitted. If it is one, the next command says so.
+    return false;
+  }
 }
 
 interface NodeRedisPackage {
   createClient(options: object): NodeRedisClient;
+  createCluster(options: object): NodeRedisCluster;
 }
 type IoRedisPackage = { readonly default?: IoRedisClass } & IoRedisClass;
-type IoRedisClass = new (url: string, options: object) => IoRedisClient;
+interface IoRedisClass {
+  new (url: string, options: object): IoRedisClient;
+  readonly Cluster: new (nodes: readonly string[], options: object) => IoRedisCluster;
+}
 
-function makeClient(url: string): RedisClientLike {
+function makeClients(parsed: URL, url: string): Clients {
   const require = createRequire(import.meta.url);
+  const hasTls = url.startsWith('rediss:');
+  const access = {
+    ...(parsed.username !== '' && { username: decodeURIComponent(parsed.username) }),
+    ...(parsed.password !== '' && { password: decodeURIComponent(parsed.password) }),
+  };
   for (const name of ['@redis/client', 'redis']) {
     const found = load<NodeRedisPackage>(require, name);
-    if (found !== undefined) return found.createClient({ url });
+    if (found === undefined) continue;
+    const defaults = { ...access, ...(hasTls && { socket: { tls: true } }) };
+    return {
+      single: found.createClient({ url }),
+      cluster: () => found.createCluster({ rootNodes: [{ url }], defaults }),
+    };
   }
   for (const name of ['ioredis', 'iovalkey']) {
     const found = load<IoRedisPackage>(require, name);
-    if (found !== undefined) return new (found.default ?? found)(url, { lazyConnect: true });
+    if (found === undefined) continue;
+    const Client = found.default ?? found;
+    const redisOptions = { ...access, ...(hasTls && { tls: {} }) };
+    return {
+      single: new Client(url, { lazyConnect: true }),
+      cluster: () => new Client.Cluster([url], { lazyConnect: true, redisOptions }),
+    };
   }
   throw new Error(
     'redis: a client library is needed. Install one of @redis/client, redis, ioredis and iovalkey: npm install @redis/client',

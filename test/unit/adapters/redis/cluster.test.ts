@@ -7,15 +7,22 @@ import type { Lease, Store } from '../../../../src/state/store.js';
 import { describeWithRedis, type RedisServer, startRedisCluster } from '../../../support/engines/redis.js';
 import { until } from '../../../support/until.js';
 
+const password = 'p@ss:w/rd';
+
 const clients: Readonly<Record<string, (url: string) => RedisOptions>> = {
-  '@redis/client': (url) => ({ client: createCluster({ rootNodes: [{ url }] }) }),
-  ioredis: (url) => ({ client: new Cluster([url], { lazyConnect: true }) }),
+  'a cluster client of @redis/client': (url) => ({
+    client: createCluster({ rootNodes: [{ url }], defaults: { password } }),
+  }),
+  'a cluster client of ioredis': (url) => ({
+    client: new Cluster([url], { lazyConnect: true, redisOptions: { password } }),
+  }),
+  'the URL of a node': (url) => ({ url }),
 };
 
 describeWithRedis('Redis as a cluster of three nodes', () => {
   let nodes: readonly RedisServer[] = [];
   beforeAll(async () => {
-    nodes = await startRedisCluster();
+    nodes = await startRedisCluster({ password });
   }, 60_000);
   afterAll(() => Promise.all(nodes.map((node) => node.stop())));
 
@@ -23,7 +30,7 @@ describeWithRedis('Redis as a cluster of three nodes', () => {
     // Each connects over another node.
     let next = 0;
     const open = () => redis(make((nodes[next++ % nodes.length] as RedisServer).url));
-    describe(`with a cluster client of ${name}`, () => {
+    describe(`with ${name}`, () => {
       const store = () => open().store as Store;
       const bus = () => open().bus;
       const eventLog = () => open().eventLog;

@@ -51,7 +51,7 @@ describeWithRedis('Redis at the start', () => {
     expect(await open().start()).toEqual([]);
     await set({ appendfsync: 'everysec' });
     expect(await open().start()).toEqual([
-      expect.stringMatching(/^Redis has "appendfsync everysec": .* lose.*\.$/),
+      expect.stringMatching(/^Redis has "appendfsync everysec": .* are lost, .*\.$/),
     ]);
     await set({ appendfsync: 'no', 'maxmemory-policy': 'allkeys-lru' });
     const warnings = await open().start();

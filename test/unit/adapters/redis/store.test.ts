@@ -98,7 +98,7 @@ describeWithRedis('The store on Redis', () => {
       }
       expect(new Set(leases.map(({ key }) => key)).size).toBe(10_000);
       expect(await store.renew(leases, 60_000)).toEqual(leases);
-    });
+    }, 60_000);
 
   for (const isCluster of [false, true])
     it(`Hostile names and values come back as they were written${isCluster ? ', in a cluster' : ''}`, async () => {
