@@ -196,7 +196,7 @@ export function createServer<State, User, T>(
       await shared.start();
       await topics.changes.ready();
       await lifespan.start();
-      await tasks?.resume();
+      if (registry.offersTasks()) await tasks?.resume();
     },
     drain,
     close,

@@ -41,6 +41,8 @@ export class Claims {
   #claiming: Promise<void> | undefined;
   #mustClaimAgain = false;
   #failures = 0;
+  /** Whether there may be more work than this process had room for. */
+  #isFull = false;
   #isStarted = false;
   #isClosed = false;
   #sweptAt = performance.now();
@@ -78,6 +80,11 @@ export class Claims {
     });
   }
 
+  /** Claims tasks if there was no room for all of them before. */
+  onRoom(): void {
+    if (this.#isFull) this.wake();
+  }
+
   /** Claims nothing more. Resolves when the claim that is under way has ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -107,6 +114,7 @@ export class Claims {
     const { store, keys, leases, leaseMs, owner, room, takeUp } = this.#parts;
     // A process that was paused must not claim what it holds itself.
     if (leases.hasDoubt) await leases.renew();
+    this.#isFull = true;
     for (let limit = room(); limit > 0 && !this.#isClosed; limit = room()) {
       const requestedAt = performance.now();
       const claimed = await store.claim(keys.queue, { owner, limit, ms: leaseMs });
@@ -115,7 +123,8 @@ export class Claims {
           void store.write([{ do: 'release', inMs: 0 }], { guard: lease }).catch(() => undefined);
         else takeUp(lease, requestedAt);
       }
-      if (claimed.length < limit) return;
+      this.#isFull = claimed.length === limit;
+      if (!this.#isFull) return;
     }
   }
 

@@ -54,7 +54,7 @@ export class TaskCreation {
     const mustHold = running !== undefined || this.#worker.hasRoom;
     const requestedAt = performance.now();
     const written = await this.#save(task, mustHold);
-    this.#worker.quota.noteChange(1);
+    this.#worker.quota.noteAdded();
     const { place, head } = task;
     if (written.lease === undefined) {
       this.#worker.onEnqueued(place.id);

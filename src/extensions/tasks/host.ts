@@ -6,7 +6,7 @@ import { principalOf } from '../../protocol/caller.js';
 import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
 import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
-import { isTerminal, supportsTasks, TASKS } from '../../protocol/tasks.js';
+import { supportsTasks, TASKS } from '../../protocol/tasks.js';
 import type { TaskHost, TaskPluginParts, TaskWork } from '../../server/handle/task-host.js';
 import { TaskCreation } from './creation.js';
 import { answerTask, cancelTask, readTask, saving } from './requests.js';
@@ -63,15 +63,10 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     }
   }
 
-  async function findOwn(place: TaskPlace): Promise<TaskHead> {
-    const task = await find(place);
-    if (task === undefined) throw unknownTask(place.id);
-    return task;
-  }
-
   async function get(call: Call): Promise<Outcome> {
     const place = await placeOf(call);
-    const task = await saving('The task could not be read', () => findOwn(place));
+    const task = await saving('The task could not be read', () => find(place));
+    if (task === undefined) throw unknownTask(place.id);
     const details = toDetails(task);
     return complete(details, details['_meta'] as JsonObject | undefined);
   }
@@ -79,15 +74,17 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
   async function update(call: Call): Promise<Outcome> {
     const place = await placeOf(call);
     const { inputResponses } = call.params;
+    if (!isObject(inputResponses))
+      throw new McpError('invalid_params', 'params.inputResponses must be an object');
     await saving('The answers could not be saved, and the questions are open again', async () => {
-      const task = await findOwn(place);
-      if (!isObject(inputResponses))
-        throw new McpError('invalid_params', 'params.inputResponses must be an object');
-      if (isTerminal(task.status)) return;
-      worker.checkOpen();
       await quota.checkBytes(place);
-      const { maxAnswerBytes } = limits;
-      if (await answerTask({ store, keys, maxAnswerBytes }, place, inputResponses)) worker.onAnswer(place.id);
+      const end = await answerTask(
+        { store, keys, maxAnswerBytes: limits.maxAnswerBytes },
+        place,
+        inputResponses,
+      );
+      if (end === 'unknown') throw unknownTask(place.id);
+      if (end === 'changed') worker.onAnswer(place.id);
     });
     return complete({});
   }
@@ -95,10 +92,10 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
   async function cancel(call: Call): Promise<Outcome> {
     const place = await placeOf(call);
     await saving('The cancellation could not be saved, and the task continues', async () => {
-      await findOwn(place);
       const reason = 'The client cancelled the task';
-      const { maxAnswerBytes } = limits;
-      if (await cancelTask({ store, keys, maxAnswerBytes }, place, reason)) worker.onCancel(place.id, reason);
+      const end = await cancelTask({ store, keys }, place, reason);
+      if (end === 'unknown') throw unknownTask(place.id);
+      if (end === 'changed') worker.onCancel(place.id, reason);
     });
     return complete({});
   }
@@ -118,7 +115,9 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     async filterWatchable(call, ids) {
       if (!supportsTasks(call.peer)) throw tasksNotSupported();
       void worker.start();
-      const tasks = await Promise.all(ids.map((id) => findFor(call, id)));
+      const tasks = await saving('The tasks could not be read', () =>
+        Promise.all(ids.map((id) => findFor(call, id))),
+      );
       return ids.filter((_, index) => tasks[index] !== undefined);
     },
     async details(call, id) {

@@ -20,8 +20,6 @@ export interface ReadTask extends StoredHead {
 export interface RequestParts {
   readonly store: Store;
   readonly keys: TaskKeys;
-  /** The limit for all answers to a task together. */
-  readonly maxAnswerBytes: number;
 }
 
 // Each conflict means that another process has changed the task meanwhile.
@@ -37,32 +35,34 @@ export async function readTask(store: Store, place: TaskPlace): Promise<ReadTask
   return { ...stored, inbox: new Inbox(isAsking ? await store.items(place.inbox) : []) };
 }
 
-/**
- * Puts answers into the inbox of a task. Answers to questions that are not open are ignored. Returns whether an answer was added.
- */
+/** The end of a request: the task was changed, or there was nothing to change, or the caller has no such task. */
+export type RequestEnd = 'changed' | 'unchanged' | 'unknown';
+
+/** Puts answers into the inbox of a task. Answers to questions that are not open are ignored. */
 export async function answerTask(
-  { store, keys, maxAnswerBytes }: RequestParts,
+  { store, keys, maxAnswerBytes }: RequestParts & { readonly maxAnswerBytes: number },
   place: TaskPlace,
   responses: JsonObject,
-): Promise<boolean> {
+): Promise<RequestEnd> {
   const by = crypto.randomUUID();
   for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
     const task = await readTask(store, place);
-    if (task === undefined || isTerminal(task.head.status)) return false;
+    if (task === undefined) return 'unknown';
+    if (isTerminal(task.head.status)) return 'unchanged';
     const answers = task.inbox
       .view(task.head)
       .open.filter(([key]) => Object.hasOwn(responses, key))
       .map(([key, round]): Answer => ({ key, round, response: responses[key], at: Date.now(), by }));
-    if (answers.length === 0) return false;
+    if (answers.length === 0) return 'unchanged';
     checkSize(task.inbox, answers, maxAnswerBytes);
     const changes: Change[] = answers.map((answer) => appendAnswer(place, answer, task.expiresInMs));
     changes.push({ do: 'enqueue', queue: keys.queue, key: place.work });
     try {
-      if ((await store.write(changes)).ok) return true;
+      if ((await store.write(changes)).ok) return 'changed';
     } catch (error) {
       // The store may have made the write although it reported a failure.
       const inbox = new Inbox(await store.items(place.inbox).catch(() => Promise.reject(error)));
-      if (answers.every(({ key, round }) => inbox.find(key, round)?.by === by)) return true;
+      if (answers.every(({ key, round }) => inbox.find(key, round)?.by === by)) return 'changed';
       throw error;
     }
   }
@@ -78,24 +78,25 @@ function checkSize(inbox: Inbox, answers: readonly Answer[], maxBytes: number): 
   );
 }
 
-/** Cancels a task. Returns false if it had already ended. The process that holds the task can write nothing more. */
+/** Cancels a task, unless it has ended. The process that holds the task can write nothing more. */
 export async function cancelTask(
   { store, keys }: RequestParts,
   place: TaskPlace,
   reason: string,
-): Promise<boolean> {
+): Promise<RequestEnd> {
   for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
     const task = await readTask(store, place);
-    if (task === undefined || isTerminal(task.head.status)) return false;
+    if (task === undefined) return 'unknown';
+    if (isTerminal(task.head.status)) return 'unchanged';
     const { head, version, remainingMs } = task;
     const ending = { status: 'cancelled', statusMessage: reason } as const;
     const { changes } = endTask(keys, place, head, { ending, remainingMs, version });
     try {
-      if ((await store.write(changes)).ok) return true;
+      if ((await store.write(changes)).ok) return 'changed';
     } catch (error) {
       // The store may have made the write although it reported a failure.
       const after = await readTask(store, place).catch(() => Promise.reject(error));
-      if (after?.head.status === 'cancelled') return true;
+      if (after?.head.status === 'cancelled') return 'changed';
       throw error;
     }
   }

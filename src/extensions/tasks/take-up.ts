@@ -44,6 +44,7 @@ const SUSPECT_PROGRESS_MS = 5000;
 export class TakeUp {
   readonly #parts: TakeUpParts;
   #isTryingSuspect = false;
+  #reading = 0;
 
   constructor(parts: TakeUpParts) {
     this.#parts = parts;
@@ -64,8 +65,16 @@ export class TakeUp {
       return;
     }
     liveParts.leases.add(lease, requestedAt);
-    const held = await this.#read(lease, place);
+    this.#reading++;
+    const held = await this.#read(lease, place).finally(() => {
+      this.#reading--;
+    });
     if (held !== undefined) await this.#run(held);
+  }
+
+  /** The number of claimed tasks that are still being read. */
+  get reading(): number {
+    return this.#reading;
   }
 
   /** Reads the task. Returns undefined if there is nothing to run. */
@@ -149,7 +158,7 @@ export class TakeUp {
       task.saved.change({ failed });
       await task.saved.save().catch(() => undefined);
     }
-    if (isSuspect) this.#isTryingSuspect = true;
+    this.#isTryingSuspect ||= isSuspect;
     const started = task.start(
       () => workOf(journal.call),
       (error) => this.#onMisfit(task, { error, count }),
@@ -202,6 +211,6 @@ function sizeProblem({ head, journal, inbox }: HeldTask, maxBytes: number): McpE
 function tooOften(attempts: number): McpError {
   return new McpError(
     'internal_error',
-    `The task was started ${attempts} times, and each time the server's process ended before the task made progress.`,
+    `The task was started ${attempts} times, and each time its process ended or stopped responding before the task made progress.`,
   );
 }

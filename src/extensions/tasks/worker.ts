@@ -64,17 +64,18 @@ export class TaskWorker {
       mayPark: () => live.parked < maxRunning,
       onParked: (task, isParked) => {
         live.park(task, isParked);
-        if (isParked) this.#claims.wake();
+        if (isParked) this.#claims.onRoom();
       },
       onOver: (task) => {
         live.delete(task);
-        this.#claims.wake();
+        this.#claims.onRoom();
       },
+      onHandedBack: (id) => this.#announce({ id, due: true }),
     };
     this.#takeUp = new TakeUp({ live, liveParts: this.#liveParts, workOf });
     this.#claims = new Claims({
       ...{ store, keys, log, leaseMs, leases: this.#leases, owner: this.owner },
-      room: () => Math.min(maxRunning - live.running, LANES - this.#starting),
+      room: () => Math.min(maxRunning - live.running - this.#takeUp.reading, LANES - this.#starting),
       takeUp: (lease, requestedAt) => this.#take(lease, requestedAt),
       onSize: (size) => this.quota.noteSize(size),
     });
@@ -145,7 +146,6 @@ export class TaskWorker {
 
   /** Called when a client has cancelled a task. */
   onCancel(id: string, reason: string): void {
-    this.quota.noteChange(-1);
     this.live.get(id)?.stop(new McpError('cancelled', reason));
     this.#announce({ id });
   }
@@ -182,7 +182,7 @@ export class TaskWorker {
       })
       .finally(() => {
         this.#starting--;
-        this.#claims.wake();
+        this.#claims.onRoom();
       });
   }
 

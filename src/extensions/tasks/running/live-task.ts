@@ -24,6 +24,8 @@ export interface LiveTaskParts extends SavedTaskParts {
   readonly mayPark: () => boolean;
   /** Called when the task begins to wait for an answer, and when it continues. */
   readonly onParked: (live: LiveTask, isParked: boolean) => void;
+  /** Called when the task was left for other processes, which may take it up at once. */
+  readonly onHandedBack: (id: string) => void;
   /** Called when this process no longer works on the task. */
   readonly onOver: (live: LiveTask) => void;
 }
@@ -276,7 +278,7 @@ export class LiveTask {
   // An attempt that ends with a shutdown does not count, and another process continues at once.
   async #release(isParked: boolean): Promise<void> {
     if (isParked && (await this.saved.putAside()) === 'made') return;
-    await this.saved.handBack(0);
+    if ((await this.saved.handBack(0)) === 'made') this.#parts.onHandedBack(this.id);
   }
 
   #over(): void {

@@ -55,21 +55,31 @@ export class TaskQuestions {
   async ask(): Promise<void> {
     const { saved, onReleased, onUnsaveable, log } = this.#parts;
     try {
-      let hasReleased = false;
+      let asking: Asking | undefined;
       const end = await saved.ask(() => {
-        const asking = this.#prepare();
-        hasReleased = asking?.release === true;
+        asking = this.#prepare();
         return asking;
       });
-      if (end === 'made') {
-        if (hasReleased) onReleased();
-        else this.#park();
-      } else if (typeof end === 'object') await this.#readInbox({ mustAsk: true });
+      if (typeof end === 'object') return await this.#readInbox({ mustAsk: true });
+      if (end !== 'made') return;
+      const answers = asking === undefined ? [] : this.#note(asking.asked);
+      if (asking?.release === true) return onReleased();
+      this.#park();
+      await this.#giveAll(answers, { mustAsk: false });
     } catch (error) {
       if (!(error instanceof Unsaveable)) return log('error', 'A task could not ask its questions', error);
       saved.change({ open: [], status: 'working' });
       onUnsaveable(error);
     }
+  }
+
+  /** Remembers the rounds that the client was shown. Returns answers to them, which may have been read before that was known. */
+  #note(asked: AskedRounds): readonly Answer[] {
+    const { rounds, saved } = this.#parts;
+    return asked.flatMap(([key, round, digest]) => {
+      rounds.set(key, { round, digest });
+      return saved.inbox.find(key, round) ?? [];
+    });
   }
 
   #prepare(): Asking | undefined {
@@ -85,8 +95,6 @@ export class TaskQuestions {
       open.push([key, round, request]);
       if (!isShown) asked.push([key, round, digest]);
     }
-    // From here on, an answer to the new round counts. None can exist before the write is made.
-    for (const [key, round, digest] of asked) rounds.set(key, { round, digest });
     const release = !mayPark();
     if (!release && asked.length === 0 && isShownIn(saved.head, open)) return undefined;
     // A task that only waits cannot be the one that crashes processes.
@@ -143,7 +151,7 @@ export class TaskQuestions {
   }
 
   async #readInbox({ mustAsk }: { readonly mustAsk: boolean }): Promise<void> {
-    const { store, saved, replay, log } = this.#parts;
+    const { store, saved, log } = this.#parts;
     const { inbox, place } = saved;
     let answers: readonly Answer[];
     try {
@@ -153,11 +161,15 @@ export class TaskQuestions {
       // The next renewal of the lease looks again.
       return log('warning', `The answers to task ${place.id} could not be read. The server retries.`, error);
     }
+    await this.#giveAll(answers, { mustAsk });
+  }
+
+  async #giveAll(answers: readonly Answer[], { mustAsk }: { readonly mustAsk: boolean }): Promise<void> {
     if (this.#isDone) return;
     const wasIdle = this.#isParked;
     let mustAskAgain = mustAsk;
-    for (const answer of answers) if (!this.#give(answer)) mustAskAgain = true;
-    if (mustAskAgain && (mustAsk || wasIdle) && replay.open.size > 0) await this.ask();
+    for (const answer of answers) if (!this.#give(answer)) mustAskAgain = wasIdle;
+    if (mustAskAgain && this.#parts.replay.open.size > 0) await this.ask();
   }
 
   /** Passes an answer to its question. Returns false if the question must be asked again. */

@@ -51,7 +51,9 @@ export class Quota {
 
   /** Throws if the server has too many unfinished tasks. */
   async checkSize(): Promise<void> {
-    if (performance.now() - this.#readAt >= SIZE_EVERY_MS) this.noteSize(await this.#store.size(this.#queue));
+    const isOld = performance.now() - this.#readAt >= SIZE_EVERY_MS;
+    // A task may have ended since the size was read, so nothing is refused without another look.
+    if (isOld || this.#size >= this.#limits.maxTasks) this.noteSize(await this.#store.size(this.#queue));
     if (this.#size < this.#limits.maxTasks) return;
     throw new McpError('overloaded', 'Too many tasks are unfinished (tasks.maxTasks). Try again later.');
   }
@@ -62,9 +64,9 @@ export class Quota {
     this.#readAt = performance.now();
   }
 
-  /** Counts a task that this process has added to the queue or removed from it, until the size is read again. */
-  noteChange(by: 1 | -1): void {
-    this.#size += by;
+  /** Counts a task that this process has added to the queue, until the size is read again. */
+  noteAdded(): void {
+    this.#size++;
   }
 
   /** Throws if a caller already has too many bytes in the store. */
