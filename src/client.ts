@@ -25,7 +25,7 @@ const runtime: Runtime = {
   ...(isNode() && {
     http: async (url, http) => (await import('./adapters/node/client/carrier.js')).nodeCarrier(url, http),
   }),
-  nats: async (url, options) => (await import('./adapters/nats/discovery.js')).natsTarget(url, options),
+  nats: async (url) => (await import('./adapters/nats/discovery.js')).natsTarget(url),
   ownWebSocket: 'Bun' in globalThis || 'Deno' in globalThis,
   webSocket: async (headers, options) => (await onNode()).webSocketWith(headers, options),
 };

@@ -1,6 +1,7 @@
 // The seam of discovery: finding servers by name, wherever they run.
 
 import type { Dispatch } from './call.js';
+import type { AuthInit } from './caller.js';
 import type { OpenLink } from './link.js';
 import type { Implementation } from './model/model.js';
 
@@ -48,6 +49,18 @@ export interface RegisteredService extends AsyncDisposable {
   readonly close: () => Promise<void>;
 }
 
+/** The options of links to a service. */
+export interface OpenServiceOptions {
+  /** The headers of every request, where there are any, such as those that identify the caller. */
+  readonly headers?:
+    | (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>)
+    | undefined;
+  /** The caller, for a server in the same process. */
+  readonly caller?: AuthInit | undefined;
+  /** The largest message that is sent or read, in bytes. */
+  readonly maxMessageBytes?: number | undefined;
+}
+
 /** Finds servers by name, and connects to them. In memory for the servers of this process; `fullmcp/nats` finds those of others. */
 export interface Discovery {
   /** Makes a server available. */
@@ -57,7 +70,7 @@ export interface Discovery {
   /** An instance of this name that runs now; undefined if there is none. */
   find(name: string): Promise<ServiceInstance | undefined>;
   /** Opens links to the service of this name, whichever instance serves each call. */
-  open(name: string): OpenLink;
+  open(name: string, options?: OpenServiceOptions): OpenLink;
   /** Closes the connections of the discovery. Servers that were registered with it are not found any more. */
   close(): Promise<void>;
 }

@@ -3,12 +3,16 @@
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import { checkCounts } from '../../protocol/checks/number-options.js';
 import type { OpenLink } from '../../protocol/link.js';
-import type { Discovery, RegisteredService, ServiceInstance } from '../../protocol/services.js';
+import type {
+  Discovery,
+  OpenServiceOptions,
+  RegisteredService,
+  ServiceInstance,
+} from '../../protocol/services.js';
 import { discover } from '../../transports/client/discover.js';
 import { exchangeLink } from '../../transports/client/exchange-link.js';
 import { natsExchange } from './client/exchange.js';
 import { findInstances } from './client/find-instances.js';
-import type { NatsExchangeParts } from './client/open-request.js';
 import { loadTransport } from './connection/load.js';
 import { NatsSource } from './connection/open.js';
 import { connectionKeys, type NatsConnectionOptions, readNatsUrl } from './connection/options.js';
@@ -31,8 +35,6 @@ export interface NatsDiscoveryOptions extends NatsConnectionOptions {
   readonly keepAliveMs?: number;
   /** The largest message that is sent or read, in bytes. Default: 16 MB. */
   readonly maxMessageBytes?: number;
-  /** The headers of every request, for the server's `auth`. */
-  readonly headers?: NatsExchangeParts['headers'];
 }
 
 const optionKeys: KeysOf<NatsDiscoveryOptions> = {
@@ -41,7 +43,6 @@ const optionKeys: KeysOf<NatsDiscoveryOptions> = {
   waitMs: true,
   keepAliveMs: true,
   maxMessageBytes: true,
-  headers: true,
 };
 
 /**
@@ -55,7 +56,7 @@ const optionKeys: KeysOf<NatsDiscoveryOptions> = {
  */
 export function natsDiscovery(options: NatsDiscoveryOptions = {}): Discovery {
   checkOptions('natsDiscovery', options, optionKeys);
-  const { prefix = LINK_PREFIX, waitMs = 500, headers } = options;
+  const { prefix = LINK_PREFIX, waitMs = 500 } = options;
   const { keepAliveMs = KEEP_ALIVE_MS, maxMessageBytes = MAX_MESSAGE_BYTES } = options;
   checkCounts('natsDiscovery', { waitMs, keepAliveMs, maxMessageBytes });
   checkPrefix(prefix);
@@ -63,27 +64,29 @@ export function natsDiscovery(options: NatsDiscoveryOptions = {}): Discovery {
   const registered = new Set<RegisteredService>();
 
   async function ask(name: string | undefined): Promise<readonly ServiceInstance[]> {
-    const { createInbox } = loadTransport();
     return findInstances(await source.get(), {
-      inbox: createInbox(),
+      inbox: source.newInbox(),
+      prefix,
       waitMs,
       isOneEnough: name !== undefined,
       ...(name !== undefined && { name }),
     });
   }
 
-  function open(name: string): OpenLink {
+  function open(name: string, { headers, maxMessageBytes: ownMax }: OpenServiceOptions = {}): OpenLink {
     const subjects = linkSubjects(name, prefix);
     return async function openOverNats(events, open) {
       const client = await source.get();
-      const { createInbox, headers: newHeaders } = loadTransport();
+      // A request that is sent while the connection is being reopened would be lost.
+      if (!client.isUp) await client.persist('The service cannot be reached', () => client.flush());
+      const { headers: newHeaders } = loadTransport();
       const exchange = natsExchange({
         client,
         subjects,
-        inbox: createInbox(),
+        inbox: source.newInbox(),
         newHeaders,
         headers,
-        maxMessageBytes,
+        maxMessageBytes: ownMax ?? maxMessageBytes,
         keepAliveMs,
       });
       let isOpen = false;
@@ -137,18 +140,6 @@ export function natsDiscovery(options: NatsDiscoveryOptions = {}): Discovery {
 }
 
 /** The service that a URL names, and a discovery with a connection of its own. */
-export function natsTarget(
-  url: string,
-  {
-    headers,
-    maxMessageBytes,
-  }: { headers?: NatsDiscoveryOptions['headers']; maxMessageBytes?: number | undefined },
-): { readonly service: string; readonly discovery: Discovery } {
-  const { path } = readNatsUrl(url);
-  const discovery = natsDiscovery({
-    url,
-    ...(headers !== undefined && { headers }),
-    ...(maxMessageBytes !== undefined && { maxMessageBytes }),
-  });
-  return { service: path, discovery };
+export function natsTarget(url: string): { readonly service: string; readonly discovery: Discovery } {
+  return { service: readNatsUrl(url).path, discovery: natsDiscovery({ url }) };
 }

@@ -8,7 +8,6 @@ import type { Revision } from '../../protocol/tables/revisions.js';
 import type { Wire } from '../../transports/client/wire.js';
 import type { HttpCarrier } from '../../transports/http/client/carrier.js';
 import type { HttpLinkOptions, NodeHttpOptions } from '../../transports/http/client/options.js';
-import type { HeaderRecord } from '../../transports/http/client/request-headers.js';
 import type { ServerProcess, SpawnOptions } from '../../transports/stdio/client/spawn.js';
 import type { WebSocketConstructor } from '../../transports/websocket/connect.js';
 import type { KnownServer, KnownServers } from './known-servers.js';
@@ -60,7 +59,7 @@ export interface Runtime {
   /** Carries HTTP better than `fetch` does. */
   readonly http?: OpenCarrier;
   /** Finds services over NATS. */
-  readonly nats?: (url: string, options: NatsTargetOptions) => Promise<NatsTarget>;
+  readonly nats?: (url: string) => Promise<NatsTarget>;
   /** Whether to use the runtime's own WebSocket. Node's does not say why it failed, and accepts messages of any size. */
   readonly ownWebSocket?: boolean;
   /** Returns a WebSocket class whose opening request has these headers. */
@@ -68,11 +67,6 @@ export interface Runtime {
     headers: Readonly<Record<string, string>>,
     options: NodeHttpOptions,
   ) => Promise<WebSocketConstructor>;
-}
-
-export interface NatsTargetOptions {
-  readonly headers?: (() => HeaderRecord | Promise<HeaderRecord>) | undefined;
-  readonly maxMessageBytes?: number | undefined;
 }
 
 export interface NatsTarget {

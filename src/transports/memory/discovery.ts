@@ -47,15 +47,17 @@ export function memoryDiscovery(): Discovery {
       const instance = named(name);
       return instance && describe(instance);
     },
-    open: (name) => async (_events, open) => {
-      const instance = named(name);
-      if (instance === undefined)
-        throw new McpError(
-          'connect_failed',
-          `No server with the name "${name}" is registered in this process.`,
-        );
-      return dispatchLink(instance.server.dispatch, { open });
-    },
+    open:
+      (name, { caller } = {}) =>
+      async (_events, open) => {
+        const instance = named(name);
+        if (instance === undefined)
+          throw new McpError(
+            'connect_failed',
+            `No server with the name "${name}" is registered in this process.`,
+          );
+        return dispatchLink(instance.server.dispatch, { open, caller });
+      },
     async close() {
       instances.clear();
     },

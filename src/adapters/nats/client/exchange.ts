@@ -71,7 +71,11 @@ export function natsExchange(parts: NatsExchangeParts): Exchange {
       const own = extra !== undefined || rest.length > 0 ? newHeaders() : undefined;
       for (const [name, value] of Object.entries(extra ?? {})) own?.set(name, value);
       if (own !== undefined && rest.length > 0) withKind(own, 'part', { at: 0, count: rest.length + 1 });
-      client.nc.publish(subjects.requests, first, { reply, ...(own && { headers: own }) });
+      try {
+        client.nc.publish(subjects.requests, first, { reply, ...(own && { headers: own }) });
+      } catch (error) {
+        fail(entry, unsent(request.method, error));
+      }
     });
   }
 
@@ -176,4 +180,13 @@ export function natsExchange(parts: NatsExchangeParts): Exchange {
       }
     },
   };
+}
+
+// The client of NATS refuses headers that are too large, and everything once it is closed.
+function unsent(method: string, error: unknown): McpError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new McpError('connect_failed', `${method} was not sent: ${reason}.`, {
+    cause: error,
+    data: { unsent: true },
+  });
 }

@@ -21,6 +21,8 @@ const MAX_INSTANCES = 10_000;
 
 export interface FindInstances {
   readonly inbox: string;
+  /** The beginning of the subjects of services. Those of others cannot be reached. */
+  readonly prefix: string;
   /** The name of the service. Default: all services. */
   readonly name?: string;
   /** Whether the first answer is enough. */
@@ -31,7 +33,7 @@ export interface FindInstances {
 /** The instances that answer in time. If nothing listens at all, NATS says so at once. */
 export async function findInstances(
   client: NatsClient,
-  { inbox, name, isOneEnough, waitMs }: FindInstances,
+  { inbox, prefix, name, isOneEnough, waitMs }: FindInstances,
 ): Promise<readonly ServiceInstance[]> {
   if (name !== undefined && !isServiceName(name)) return [];
   const found = new Map<string, ServiceInstance>();
@@ -39,7 +41,7 @@ export async function findInstances(
   const subscription = client.nc.subscribe(inbox, {
     callback(error, message) {
       if (error !== null || message.headers?.code === NO_RESPONDERS) return resolve();
-      const instance = readInstance(message);
+      const instance = readInstance(message, prefix);
       if (instance === undefined || (name !== undefined && instance.name !== name)) return;
       found.set(instance.id, instance);
       if (isOneEnough || found.size >= MAX_INSTANCES) resolve();
@@ -69,7 +71,7 @@ function waiter(): { readonly promise: Promise<void>; readonly resolve: () => vo
 }
 
 /** Reads a description. Undefined if it is not that of an MCP service. */
-function readInstance({ data }: NatsMessage): ServiceInstance | undefined {
+function readInstance({ data }: NatsMessage, prefix: string): ServiceInstance | undefined {
   const info = parse(new TextDecoder().decode(data));
   if (!isObject(info) || info['type'] !== TYPES.INFO) return undefined;
   const { name, id, version, metadata, endpoints } = info;
@@ -79,26 +81,28 @@ function readInstance({ data }: NatsMessage): ServiceInstance | undefined {
   };
   const revisions = text(META_REVISIONS);
   if (typeof name !== 'string' || typeof id !== 'string' || revisions === undefined) return undefined;
+  const endpoint = endpointOf(endpoints, `${prefix}.${name}`);
+  if (endpoint === undefined) return undefined;
   return {
     name,
     id,
     version: text(META_VERSION) ?? String(version),
     title: text(META_TITLE),
-    tools: toolsOf(endpoints),
+    tools: toolsOf(endpoint),
     revisions: revisions.split(','),
     node: text(META_NODE) ?? '',
     startedAt: text(META_STARTED) ?? '',
   };
 }
 
-function toolsOf(endpoints: unknown): readonly string[] {
+function endpointOf(endpoints: unknown, subject: string): JsonObject | undefined {
   const all: readonly unknown[] = Array.isArray(endpoints) ? endpoints : [];
-  const metadata = all.filter(isObject).map((endpoint) => endpoint['metadata']);
-  const printed = metadata
-    .filter(isObject)
-    .map((one: JsonObject) => one[META_TOOLS])
-    .find((one) => typeof one === 'string');
-  const tools = parse((printed as string | undefined) ?? '[]');
+  return all.filter(isObject).find((endpoint) => endpoint['subject'] === subject);
+}
+
+function toolsOf({ metadata }: JsonObject): readonly string[] {
+  const printed = isObject(metadata) ? metadata[META_TOOLS] : undefined;
+  const tools = typeof printed === 'string' ? parse(printed) : undefined;
   return Array.isArray(tools) ? tools.filter((tool) => typeof tool === 'string') : [];
 }
 

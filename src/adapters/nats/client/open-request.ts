@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { McpError } from '../../../protocol/errors.js';
+import type { OpenServiceOptions } from '../../../protocol/services.js';
 import type { OutgoingRequest } from '../../../transports/client/exchange.js';
 import type { NatsClient } from '../connection/client.js';
 import type { NatsHeaders } from '../connection/nats-types.js';
@@ -14,9 +15,7 @@ export interface NatsExchangeParts {
   readonly inbox: string;
   readonly newHeaders: () => NatsHeaders;
   /** The headers of every request, such as those that identify the caller. */
-  readonly headers?:
-    | (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>)
-    | undefined;
+  readonly headers: OpenServiceOptions['headers'];
   readonly maxMessageBytes: number;
   readonly keepAliveMs: number;
 }

@@ -25,7 +25,7 @@ const HEADER_BYTES = 4096;
  * The events of a server that dies between storing and publishing again are found this much later. So are those of a subscription
  * that the server forgot.
  */
-const LOOK_AGAIN_MS = 5000;
+const LOOK_AGAIN_MS = 10_000;
 
 /**
  * Makes an event log. A follower reads what it missed message by message, and hears of new events over a core subscription, which
@@ -35,6 +35,7 @@ export function natsEventLog(source: NatsSource, prefix: string, limits: EventLo
   const events = new StoredEvents(source, prefix, limits);
   const watches = new Map<string, StreamWatch>();
   let timer: ReturnType<typeof setInterval> | undefined;
+  let lastLooked: number | undefined;
   let isListening = false;
   let isClosed = false;
 
@@ -71,15 +72,21 @@ export function natsEventLog(source: NatsSource, prefix: string, limits: EventLo
     if (watches.size === 0) {
       clearInterval(timer);
       timer = undefined;
+      return;
     }
+    // While nothing was stored at all, one question is enough for all streams.
+    const last = await events.lastSeq().catch(() => undefined);
+    if (last === undefined || last === lastLooked) return;
+    lastLooked = last;
     await inSlices(watches.values(), (one) => one.recheck());
   }
 
   // A server that lost its data counts from the beginning: no later event would be newer than those that were read.
   async function afterReconnect(): Promise<void> {
+    const rechecks = [...watches.values()].map((one) => one.recheckLater());
     try {
       const last = await events.lastSeq();
-      for (const one of watches.values()) one.recheckAfterLoss(last);
+      for (const recheck of rechecks) recheck(last);
     } catch {
       for (const one of watches.values()) one.recheck();
     }

@@ -1,6 +1,6 @@
 // The JetStream stream that keeps the events: its configuration, and reading and writing single messages.
 
-import { type NatsClient, NatsFailure } from '../connection/client.js';
+import { type NatsClient, NatsFailure, NatsNotReady } from '../connection/client.js';
 import { loadJetStream, loadTransport } from '../connection/load.js';
 import type {
   JetStreamManager,
@@ -32,6 +32,8 @@ interface Parts {
 
 const IN_USE_WITH_OTHER_CONFIG = 10058;
 const STREAM_NOT_FOUND = 10059;
+/** A server that was restarted takes a while to find its streams again. Until then, it says that there are none. */
+const RECOVERY_MS = 1000;
 
 /** The stream of all events, in JetStream. It is made when it is first used, and again if it is gone. */
 export class StoredEvents {
@@ -77,8 +79,9 @@ export class StoredEvents {
         const { seq } = await js.publish(subject, data, { msgID: id, headers: own, timeout: leftMs });
         return seq;
       } catch (error) {
-        // Nobody listens to the subject: the stream is not there, or JetStream is not there yet.
-        if ((error as Error).name === 'JetStreamNotEnabled') await this.#ensure(await this.#open());
+        // Nobody listens to the subject: the stream is not there, or not there yet.
+        const isMissing = (error as Error).name === 'JetStreamNotEnabled';
+        if (isMissing && hasRecovered(client, leftMs)) await this.#ensure(await this.#open());
         throw error;
       }
     });
@@ -109,16 +112,16 @@ export class StoredEvents {
   /** The newest sequence of all. 0 if the stream was lost. */
   async lastSeq(): Promise<number> {
     const { client, jsm } = await this.#open();
-    const info = await client.persist('The event log cannot be read', () =>
-      jsm.streams.info(this.name).catch(ignoreMissing),
+    const info = await client.persist('The event log cannot be read', (leftMs) =>
+      jsm.streams.info(this.name).catch(ifMissing(client, leftMs)),
     );
     return info?.state.last_seq ?? 0;
   }
 
   async purge(subject: string): Promise<void> {
     const { client, jsm } = await this.#open();
-    await client.persist('The stream was not dropped', () =>
-      jsm.streams.purge(this.name, { filter: subject }).catch(ignoreMissing),
+    await client.persist('The stream was not dropped', (leftMs) =>
+      jsm.streams.purge(this.name, { filter: subject }).catch(ifMissing(client, leftMs)),
     );
   }
 
@@ -148,7 +151,7 @@ export class StoredEvents {
     const { client, jsm } = await this.#open();
     return client.persist(
       'The event log cannot be read',
-      async () => (await read(jsm).catch(ignoreMissing)) ?? undefined,
+      async (leftMs) => (await read(jsm).catch(ifMissing(client, leftMs))) ?? undefined,
     );
   }
 
@@ -175,8 +178,16 @@ export function idOf(headers: NatsHeaders | undefined): string {
   return headers?.get(MSG_ID) ?? '';
 }
 
-/** A stream that is gone has no messages. */
-function ignoreMissing(error: unknown): undefined {
-  if ((error as { code?: number }).code === STREAM_NOT_FOUND) return undefined;
-  throw error;
+/** Whether a server that was restarted has had the time to find its streams, in the course of an operation. */
+function hasRecovered({ timeoutMs }: NatsClient, leftMs: number): boolean {
+  return timeoutMs - leftMs >= Math.min(RECOVERY_MS, timeoutMs / 2);
+}
+
+/** Handles the error of a request: a stream that is gone has no messages. */
+function ifMissing(client: NatsClient, leftMs: number): (error: unknown) => undefined {
+  return (error) => {
+    if ((error as { code?: number }).code !== STREAM_NOT_FOUND) throw error;
+    if (!hasRecovered(client, leftMs)) throw new NatsNotReady('the stream of events is not there');
+    return undefined;
+  };
 }

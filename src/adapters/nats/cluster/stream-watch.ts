@@ -67,12 +67,19 @@ export class StreamWatch {
     for (const follower of this.#followers) follower.recheck();
   }
 
-  /** Does the same after a reconnect. If the log has fewer events than were read, the followers fail. */
-  recheckAfterLoss(lastSeq: number): void {
-    for (const follower of this.#followers) {
-      if (follower.position <= lastSeq) follower.recheck();
-      else follower.end(new Error('NATS has lost events of the log. Resume the stream to learn of the gap.'));
-    }
+  /**
+   * Does the same after a reconnect, once the newest sequence of the log is known. If the log has fewer events than were read before
+   * it was asked, the followers fail.
+   */
+  recheckLater(): (lastSeq: number) => void {
+    const positions = [...this.#followers].map((follower) => ({ follower, position: follower.position }));
+    return (lastSeq) => {
+      for (const { follower, position } of positions) {
+        if (position <= lastSeq) follower.recheck();
+        else
+          follower.end(new Error('NATS has lost events of the log. Resume the stream to learn of the gap.'));
+      }
+    };
   }
 
   /** Ends all followers: the stream was dropped, or the log is closed. */

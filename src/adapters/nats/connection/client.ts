@@ -170,6 +170,9 @@ export class NatsClient {
   }
 }
 
+/** The server is not ready yet: the same attempt may succeed a little later. */
+export class NatsNotReady extends Error {}
+
 class ConnectionLost extends Error {}
 class NatsLate extends Error {}
 
@@ -182,7 +185,7 @@ const transientNames = ['TimeoutError', 'NoRespondersError', 'JetStreamNotEnable
 const UNAVAILABLE = 503;
 
 function isTransient(error: unknown): boolean {
-  if (error instanceof ConnectionLost) return true;
+  if (error instanceof ConnectionLost || error instanceof NatsNotReady) return true;
   if (!(error instanceof Error)) return false;
   const { name, cause } = error;
   if (transientNames.includes(name) || (cause instanceof Error && transientNames.includes(cause.name)))

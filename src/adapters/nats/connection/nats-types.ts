@@ -58,7 +58,7 @@ export interface NatsTransport {
   connect(options: object): Promise<NatsConnection>;
   headers(): NatsHeaders;
   credsAuthenticator(credentials: Uint8Array): NatsAuthenticator;
-  createInbox(): string;
+  createInbox(prefix?: string): string;
 }
 
 /** A function that answers the challenge of a server. */

@@ -24,6 +24,11 @@ export class NatsSource {
     return this.#resolved.address.servers.join(', ');
   }
 
+  /** A new subject for answers, under the prefix that the options allow. */
+  newInbox(): string {
+    return loadTransport().createInbox(this.#resolved.options.inboxPrefix);
+  }
+
   /** The open connection. Rejects with the reason in a sentence if it cannot be opened in time. */
   get(): Promise<NatsClient> {
     if (this.#isClosed)
@@ -91,6 +96,7 @@ function connectOptions(
     ...(user !== undefined && { user }),
     ...(pass !== undefined && { pass }),
     ...(tls !== undefined && { tls }),
+    ...(options.inboxPrefix !== undefined && { inboxPrefix: options.inboxPrefix }),
     // The connection comes back by itself, however long the server is gone.
     maxReconnectAttempts: -1,
     reconnectTimeWait: 100,

@@ -27,6 +27,8 @@ export interface NatsConnectionOptions {
   readonly tls?: NatsTls;
   /** Another way to authenticate, as the client of NATS takes it. */
   readonly authenticator?: NatsAuthenticator;
+  /** The beginning of the subjects on which answers arrive, for users that may not subscribe to others. Default: `_INBOX`. */
+  readonly inboxPrefix?: string;
   /** The longest time that an operation may take, reconnecting included. Default: 5 s. */
   readonly timeoutMs?: number;
 }
@@ -42,6 +44,7 @@ export const connectionKeys: KeysOf<NatsConnectionOptions> = {
   pass: true,
   tls: true,
   authenticator: true,
+  inboxPrefix: true,
   timeoutMs: true,
 };
 
@@ -102,7 +105,8 @@ export interface ResolvedConnection {
 
 /** Checks the options and reads their URL. Throws a TypeError or a RangeError that says what is wrong. */
 export function resolveConnection(options: NatsConnectionOptions): ResolvedConnection {
-  const { url, servers, connection, timeoutMs = 5000 } = options;
+  const { url, servers, connection, inboxPrefix, timeoutMs = 5000 } = options;
+  if (inboxPrefix !== undefined) checkInboxPrefix(inboxPrefix);
   const given = Object.entries({ url, servers, connection }).filter(([, value]) => value !== undefined);
   if (given.length > 1)
     throw new TypeError(`Pass only one of the options ${given.map(([name]) => name).join(', ')}.`);
@@ -116,6 +120,13 @@ export function resolveConnection(options: NatsConnectionOptions): ResolvedConne
         };
   if (address.servers.length === 0) throw new TypeError('The option `servers` is empty. Name a server.');
   return { address, options, timeoutMs: timerMs('timeoutMs', timeoutMs) };
+}
+
+function checkInboxPrefix(prefix: string): void {
+  if (/^[A-Za-z0-9_$-]+(?:\.[A-Za-z0-9_$-]+)*$/.test(prefix)) return;
+  throw new TypeError(
+    '`inboxPrefix` must be words of letters, digits, "_" and "-", separated by dots: "_INBOX_acme".',
+  );
 }
 
 function withScheme(server: string): string {

@@ -2,12 +2,12 @@
 
 import type { PartPlace } from './frames.js';
 
-/** The space for headers beside a part. */
+/** The space for headers beside a part, unless that is more than half of what NATS accepts. */
 const HEADER_BYTES = 4096;
 
 /** The parts of a message; one if it fits. `maxPayload` is the limit of the server. */
 export function splitMessage(data: Uint8Array, maxPayload: number): readonly Uint8Array[] {
-  const size = Math.max(1, maxPayload - HEADER_BYTES);
+  const size = Math.max(1, maxPayload - Math.min(HEADER_BYTES, Math.floor(maxPayload / 2)));
   if (data.length <= size) return [data];
   const parts: Uint8Array[] = [];
   for (let at = 0; at < data.length; at += size) parts.push(data.subarray(at, at + size));

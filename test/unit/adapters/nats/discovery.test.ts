@@ -2,9 +2,10 @@ import { createServer, memoryDiscovery, registerService, tool } from 'fullmcp';
 import { connect } from 'fullmcp/client';
 import { findService, listServices, natsDiscovery, serveNats, serviceAvailable } from 'fullmcp/nats';
 import { afterEach, expect, test } from 'vitest';
-import { describeWithNats, useNats } from '../../../support/engines/nats.js';
+import { describeWithNats, startNats, useNats } from '../../../support/engines/nats.js';
 import { connectRaw } from '../../../support/engines/nats-raw.js';
 import { Closing, makeServer } from '../../../support/engines/nats-services.js';
+import { until } from '../../../support/until.js';
 
 describeWithNats('discovery over NATS', () => {
   const nat = useNats();
@@ -78,7 +79,7 @@ describeWithNats('discovery over NATS', () => {
       '{"type":"io.nats.micro.v1.info_response","name":"other","id":"x","version":"1.0.0","metadata":{}}',
       '{"type":"io.nats.micro.v1.info_response","name":5,"id":"x","metadata":{"mcp.revisions":"2026-07-28"}}',
       '{"type":"io.nats.micro.v1.ping_response","name":"ping","id":"x","metadata":{"mcp.revisions":"2026-07-28"}}',
-      '{"type":"io.nats.micro.v1.info_response","name":"odd","id":"y","metadata":{"mcp.revisions":"2026-07-28"},"endpoints":[null,{"metadata":{"mcp.tools":"{"}}]}',
+      '{"type":"io.nats.micro.v1.info_response","name":"odd","id":"y","metadata":{"mcp.revisions":"2026-07-28"},"endpoints":[null,{"subject":"mcp.odd","metadata":{"mcp.tools":"{"}}]}',
     ];
     raw.subscribe('$SRV.INFO', {
       callback(_error, { reply = '' }) {
@@ -89,6 +90,68 @@ describeWithNats('discovery over NATS', () => {
     const services = await discover().list();
     expect(services.map(({ name }) => name).sort()).toEqual(['mine', 'odd']);
     expect(services.find(({ name }) => name === 'odd')?.tools).toEqual([]);
+  });
+
+  test('Services with another prefix are neither found nor reached', async () => {
+    const { server } = makeServer();
+    closing.add(server);
+    closing.add(await serveNats(server, { url: nat.engine.url, service: 'staged', prefix: 'staging.mcp' }));
+    expect(await serviceAvailable('staged', { discovery: discover() })).toBe(false);
+    await expect(connect({ service: 'staged', discovery: discover() })).rejects.toThrow(
+      'No instance of the service',
+    );
+    const staging = discover({ prefix: 'staging.mcp' });
+    expect(await serviceAvailable('staged', { discovery: staging })).toBe(true);
+    const client = closing.add(await connect({ service: 'staged', discovery: staging }));
+    expect((await client.callTool('add', { a: 1, b: 1 })).text).toBe('2');
+  });
+
+  test('A user of NATS that may only use subjects of its own reaches the service', async () => {
+    const engine = await startNats({
+      config: `authorization { users: [
+        { user: server, password: s },
+        { user: client, password: c, permissions: {
+          publish: ["mcp.tools", "mcp.tools.>", "$SRV.INFO.tools"], subscribe: ["_INBOX_client.>"] } }
+      ] }`,
+    });
+    const { server } = makeServer();
+    const host = engine.url.slice('nats://'.length);
+    const serving = await serveNats(server, { servers: [host], user: 'server', pass: 's' });
+    const allowed = natsDiscovery({ url: `nats://client:c@${host}`, inboxPrefix: '_INBOX_client' });
+    const refused = natsDiscovery({ url: `nats://client:c@${host}` });
+    try {
+      expect(await serviceAvailable('tools', { discovery: allowed })).toBe(true);
+      await using client = await connect({ service: 'tools', discovery: allowed });
+      expect((await client.callTool('add', { a: 1, b: 1 })).text).toBe('2');
+      await expect(connect({ service: 'tools', discovery: refused })).rejects.toThrow(
+        'NATS does not allow this client to receive answers',
+      );
+      await expect(serveNats(server, { url: `nats://client:c@${host}` })).rejects.toThrow(
+        /The service "tools" could not be started: NATS does not allow this server to listen to/,
+      );
+    } finally {
+      await Promise.all([allowed.close(), refused.close(), serving.close()]);
+      await server.close();
+      await engine.stop();
+    }
+  });
+
+  test('Links of one discovery come back after NATS was restarted', async () => {
+    await serve('lasting');
+    const discovery = discover();
+    const reconnect = { baseMs: 10, maxMs: 100 };
+    const clients = await Promise.all(
+      Array.from({ length: 5 }, () => connect({ service: 'lasting', discovery }, { reconnect })),
+    );
+    for (const client of clients) closing.add(client);
+    await nat.engine.restart();
+    for (const client of clients)
+      await until('calls work again', () =>
+        client.callTool('where', {}).then(
+          ({ text }) => text === 'lasting',
+          () => false,
+        ),
+      );
   });
 
   test('A service that is closed is not found any more', async () => {

@@ -1,6 +1,7 @@
 import { nats } from 'fullmcp/nats';
 import { eventLogContract } from 'fullmcp/testing';
 import { afterEach, expect, test } from 'vitest';
+import type { StreamSettings } from '../../../../../src/adapters/nats/connection/nats-types.js';
 import type { Cluster } from '../../../../../src/state/cluster.js';
 import type { EventLog, LoggedEvent } from '../../../../../src/state/event-log.js';
 import { describeWithNats, useNats } from '../../../../support/engines/nats.js';
@@ -62,7 +63,13 @@ describeWithNats('the event log on NATS', () => {
       await log.append('killed', `during ${n}`);
       await restarting;
       await log.append('killed', `after ${n}`);
-      await until('the follower has all events', () => follower.events.length === 3 * n);
+      await soon(
+        'all events',
+        Promise.race([
+          follower.reading,
+          until('the follower has all events', () => follower.events.length === 3 * n),
+        ]),
+      );
     }
     expect(follower.events.map(({ data }) => data)).toEqual(
       [1, 2, 3, 4, 5].flatMap((n) => [`before ${n}`, `during ${n}`, `after ${n}`]),
@@ -206,6 +213,23 @@ describeWithNats('the event log on NATS', () => {
     }
     await expect(log.append('a\nb', 'x')).rejects.toThrow(RangeError);
     expect(await log.follow('a\nb-1_aaaaaaaaaaaa', new AbortController().signal)).toBeUndefined();
+  });
+
+  test('An event that NATS stored but did not announce is found by looking again', async () => {
+    const log = await open({ prefix: 'silent' });
+    const first = await log.append('s', 'begin');
+    const follower = await follow(log, first);
+    const { loadJetStream } = await import('../../../../../src/adapters/nats/connection/load.js');
+    const { connectRaw } = await import('../../../../support/engines/nats-raw.js');
+    const raw = await connectRaw(nat.engine.url);
+    const jsm = await loadJetStream().jetstreamManager(raw, { timeout: 5000, checkAPI: false });
+    const info = (await jsm.streams.info('silent-events')) as unknown as { config: StreamSettings };
+    const { republish: _republish, ...config } = info.config;
+    await jsm.streams.update('silent-events', config);
+    await log.append('s', 'unannounced');
+    await until('the event was found', () => follower.events.length === 1);
+    follower.stop();
+    await raw.close();
   });
 
   test('Garbage on the subject of new events is skipped', async () => {

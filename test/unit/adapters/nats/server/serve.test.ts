@@ -1,7 +1,7 @@
 import { connect } from 'fullmcp/client';
 import { natsDiscovery, serveNats } from 'fullmcp/nats';
 import { afterEach, expect, test } from 'vitest';
-import { describeWithNats, useNats } from '../../../../support/engines/nats.js';
+import { describeWithNats, startNats, useNats } from '../../../../support/engines/nats.js';
 import { connectRaw } from '../../../../support/engines/nats-raw.js';
 import { Closing, makeServer } from '../../../../support/engines/nats-services.js';
 import { soon, until } from '../../../../support/until.js';
@@ -60,6 +60,26 @@ describeWithNats('serveNats and connect over NATS', () => {
     const echoed = await one.callTool('echo', { text });
     expect(echoed.text === text).toBe(true);
     expect((await one.callTool('large', { length: 3_000_000 })).text.length).toBe(3_000_000);
+  });
+
+  test('Messages travel in parts however small the messages of NATS are', async () => {
+    const engine = await startNats({ config: 'max_payload: 2048' });
+    const { server } = makeServer();
+    const serving = await serveNats(server, { url: engine.url });
+    try {
+      await using one = await connect(`${engine.url}/tools`);
+      const text = 'é漢'.repeat(20_000);
+      expect((await one.callTool('echo', { text })).text === text).toBe(true);
+      await using heavy = await connect(`${engine.url}/tools`, { headers: { 'x-heavy': 'x'.repeat(100) } });
+      expect((await heavy.callTool('echo', { text })).text === text).toBe(true);
+      await expect(
+        connect(`${engine.url}/tools`, { headers: { 'x-heavy': 'x'.repeat(3000) }, maxRetries: 0 }),
+      ).rejects.toThrow('server/discover was not sent');
+    } finally {
+      await serving.close();
+      await server.close();
+      await engine.stop();
+    }
   });
 
   test('Messages beyond the limit are refused with a sentence that names the limit, and the client goes on', async () => {
@@ -129,7 +149,7 @@ describeWithNats('serveNats and connect over NATS', () => {
   });
 
   test('A question is answered at whichever replica gets the answer', async () => {
-    const secret = 'the same secret for all replicas, long enough';
+    const secret = 'the same long secret for all replicas';
     await serve({ where: 'a', secret });
     await serve({ where: 'b', secret });
     const asked: string[] = [];
@@ -250,6 +270,9 @@ describeWithNats('serveNats and connect over NATS', () => {
     });
     const ada = await client({ auth: 'ada' });
     expect((await ada.callTool('whoami', {})).text).toBe('ada');
+    const discovery = closing.add(natsDiscovery({ url: nat.engine.url }));
+    const bob = closing.add(await connect({ service: 'tools', discovery }, { auth: () => 'bob' }));
+    expect((await bob.callTool('whoami', {})).text).toBe('bob');
     const large = await ada.callTool('echo', { text: 'x'.repeat(2_000_000) });
     expect(large.text).toHaveLength(2_000_000);
     await expect(client()).rejects.toThrow('Internal error');
