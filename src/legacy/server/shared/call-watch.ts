@@ -101,6 +101,7 @@ export class CallWatch {
   /** Renews the lease of a running call. */
   keep(held: HeldRun, { lost, ended }: RunEvents): CallRecord {
     const stop = this.#keeper.keep(held.lease, () => {
+      record.isLost = true;
       ended?.();
       lost();
     });
@@ -108,7 +109,8 @@ export class CallWatch {
       stop();
       ended?.();
     };
-    return new CallRecord(held, { store: this.#parts.store, forget });
+    const record = new CallRecord(held, { store: this.#parts.store, forget });
+    return record;
   }
 
   /** The change that watches a parked call, until it expires. */
@@ -190,6 +192,8 @@ export interface RunEvents {
 
 /** The record of a running call. */
 export class CallRecord {
+  /** Whether another process has taken over, or will: then it ends the call, even if nobody has claimed it yet. */
+  isLost = false;
   readonly #held: HeldRun;
   readonly #parts: { readonly store: Store; readonly forget: () => void };
 
@@ -213,6 +217,7 @@ export class CallRecord {
   async end(changes: readonly Change[] = []): Promise<void> {
     const { tag, run, lease } = this.#held;
     this.#parts.forget();
+    if (this.isLost) return;
     const ended: Change[] = [
       { do: 'delete', key: runKey(tag, run) },
       { do: 'dequeue', queue: lease.queue, key: lease.key },
