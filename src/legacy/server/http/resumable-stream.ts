@@ -58,6 +58,7 @@ export class ResumableStream {
   #queue: (Queued | (() => void))[] = [];
   #queuedLength = 0;
   #isWorking = false;
+  #ready: Promise<unknown> | undefined;
   #working: Promise<void> | undefined;
   /** Set while the connection gets its events from the log: other processes may write them. */
   #reading: AbortController | undefined;
@@ -71,10 +72,11 @@ export class ResumableStream {
     this.#options = options;
   }
 
-  /** Starts on the first connection. */
-  begin(connection: EventStream): void {
+  /** Starts on the first connection. No event is stored or sent before `ready`. */
+  begin(connection: EventStream, ready?: Promise<unknown>): void {
     this.#connection = connection;
     this.#isWriter = true;
+    this.#ready = ready;
     const { retryMs } = this.#options;
     // An event without data, so that even a client that loses the connection right away has an id to resume from.
     if (retryMs !== undefined) this.#add({ data: '', retry: retryMs, isSent: false });
@@ -166,6 +168,8 @@ export class ResumableStream {
 
   // One event at a time: no log promises an order for appends that overlap.
   async #work(): Promise<void> {
+    if (this.#ready !== undefined) await this.#ready;
+    this.#ready = undefined;
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
       if (typeof next === 'function') next();
       else {

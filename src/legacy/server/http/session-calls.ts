@@ -117,7 +117,15 @@ export class SessionCalls {
   }
 
   /** Records a call that has begun to stream, so that its client does not wait for a process that has died. */
-  async record(
+  record(
+    live: CallSession,
+    stream: ResumableStream,
+    running: Omit<StreamingCall, 'stream' | 'revision'>,
+  ): Promise<CallRecord | undefined> | undefined {
+    return this.#parts.directory.isShared ? this.#record(live, stream, running) : undefined;
+  }
+
+  async #record(
     live: CallSession,
     stream: ResumableStream,
     running: Omit<StreamingCall, 'stream' | 'revision'>,

@@ -22,7 +22,7 @@ export interface SessionReplyOptions {
   /** Called when the client is gone and cannot resume this reply. */
   readonly onLost: () => void;
   /** Records that the reply has become a stream. */
-  readonly record: (stream: ResumableStream) => Promise<CallRecord | undefined>;
+  readonly record: (stream: ResumableStream) => Promise<CallRecord | undefined> | undefined;
 }
 
 /** The reply to a request of a session, for the code that serves the request. */
@@ -108,8 +108,10 @@ export class SessionReply implements CallReply {
       retryMs: this.canRelease ? retryMs : undefined,
     });
     this.#stream = stream;
-    stream.begin(streams.open(this.#incoming, headers, { onEnd: (why) => stream.leave(why) }));
     this.#run = record(stream);
+    const connection = streams.open(this.#incoming, headers, { onEnd: (why) => stream.leave(why) });
+    // A client that has an event to resume from does not wait in vain if this process dies.
+    stream.begin(connection, this.#run);
     return stream;
   }
 }

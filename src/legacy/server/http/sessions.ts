@@ -178,7 +178,7 @@ export function httpSessions(
         for (const id of ids)
           live.calls.get(id)?.end(new McpError('connection_closed', 'The client went away'));
       };
-      const record = (stream: ResumableStream): Promise<CallRecord | undefined> =>
+      const record = (stream: ResumableStream): Promise<CallRecord | undefined> | undefined =>
         calls.record(live, stream, { ids, isBatch, ...repeatable(live, requests, incoming) });
       return new SessionReply(incoming, { live, streams, log, retryMs, headers, ids, onLost, record });
     }

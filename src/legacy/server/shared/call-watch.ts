@@ -1,3 +1,4 @@
+import { settlesWithin } from '../../../async/deadline.js';
 import { unref } from '../../../async/unref.js';
 import type { JsonObject, RequestId, RequestMessage } from '../../../jsonrpc/message.js';
 import type { Auth } from '../../../protocol/call.js';
@@ -44,6 +45,7 @@ export interface CallWatchParts {
 const CLAIMS = 20;
 const MAX_ATTEMPTS = 5;
 const RECORD_MS = 86_400_000;
+const BEGIN_MS = 5000;
 const KEY = /^([^:]+):(?:run:([0-9a-f]+)|ask:([0-9a-f]+):([0-9]+))$/;
 
 /** Holds a lease on each running call that streams, and claims those of processes that have died. */
@@ -78,15 +80,23 @@ export class CallWatch {
   async begin(tag: string, running: StreamingCall, on: RunEvents): Promise<CallRecord | undefined> {
     if (!this.#parts.isShared) return undefined;
     const run = randomPart();
+    const recording = this.#record({ tag, run, running }, on);
     try {
-      const { lease } = (await this.#parts.store.write(this.runChanges(tag, run, running))) as {
-        lease?: Lease;
-      };
-      return lease && this.keep({ tag, run, running, lease }, on);
+      // The first event waits for the record, but not for a store that does not respond.
+      if (await settlesWithin(recording, BEGIN_MS, { unref: true })) return await recording;
+      recording.then((late) => late?.end()).catch(() => undefined);
+      throw new Error(`It did not respond within ${BEGIN_MS} ms.`);
     } catch (error) {
       this.#report(error);
       return undefined;
     }
+  }
+
+  async #record(call: Omit<HeldRun, 'lease'>, on: RunEvents): Promise<CallRecord | undefined> {
+    const { tag, run, running } = call;
+    const written = await this.#parts.store.write(this.runChanges(tag, run, running));
+    const lease = written.ok ? written.lease : undefined;
+    return lease && this.keep({ ...call, lease }, on);
   }
 
   /** The changes that record a running call and claim it. */
