@@ -21,7 +21,7 @@ interface Process {
   readonly child: ChildProcess;
 }
 
-const script = fileURLToPath(new URL('../fixtures/session-replica.mjs', import.meta.url));
+const script = fileURLToPath(new URL('./replica.mjs', import.meta.url));
 const can = { elicitation: {} };
 /** A process counts as dead after 15 s, and others look every 5 s. */
 const DEATH_MS = 60_000;
