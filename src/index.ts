@@ -33,6 +33,7 @@ export type { ClientCapabilities, Implementation, PromptMessage } from './protoc
 export type {
   DiscoverableServer,
   Discovery,
+  OpenServiceOptions,
   RegisteredService,
   RegisterOptions,
   ServiceInstance,

@@ -19,6 +19,7 @@ export { type NatsServable, serveNats } from './adapters/nats/server/serve.js';
 export type {
   DiscoverableServer,
   Discovery,
+  OpenServiceOptions,
   RegisteredService,
   RegisterOptions,
   ServiceInstance,

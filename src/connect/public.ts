@@ -60,6 +60,7 @@ export type {
 export type {
   DiscoverableServer,
   Discovery,
+  OpenServiceOptions,
   RegisteredService,
   RegisterOptions,
   ServiceInstance,

@@ -127,7 +127,16 @@ class Topic {
   #receive(message: NatsMessage): void {
     const value = parse(message);
     if (value === undefined) return;
-    for (const listener of [...this.#listeners]) listener.message(value);
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener.message(value);
+      } catch (error) {
+        // The client of NATS would stop reading. This way it is an uncaught error, as in any other callback.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
   }
 }
 

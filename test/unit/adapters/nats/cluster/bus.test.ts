@@ -147,6 +147,29 @@ describeWithNats('the bus on NATS', () => {
     await raw.close();
   });
 
+  test('A listener that throws does not keep others from their messages, now or later', async () => {
+    const { bus } = open();
+    const received: unknown[] = [];
+    const uncaught: unknown[] = [];
+    const before = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException').on('uncaughtException', (error) => uncaught.push(error));
+    try {
+      await bus.subscribe('t', {
+        message: () => {
+          throw new Error('a bug');
+        },
+        gap: () => undefined,
+      });
+      await bus.subscribe('t', { message: ({ n }) => received.push(n), gap: () => undefined });
+      for (let n = 0; n < 3; n++) await bus.publish('t', { n });
+      await until('all messages arrived', () => received.length === 3 && uncaught.length === 3);
+    } finally {
+      process.removeAllListeners('uncaughtException');
+      for (const listener of before) process.on('uncaughtException', listener);
+    }
+    expect(String(uncaught[0])).toBe('Error: a bug');
+  });
+
   test('A subscription that the user may not make is rejected with the reason', async () => {
     const engine = await startNats({
       config:
