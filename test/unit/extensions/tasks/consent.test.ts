@@ -1,4 +1,12 @@
-import { createServer, type InProcess, inProcess, memoryStore, type Tool, tool } from 'fullmcp';
+import {
+  createServer,
+  type InProcess,
+  inProcess,
+  memoryStore,
+  type TasksOptions,
+  type Tool,
+  tool,
+} from 'fullmcp';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { able, waitForStatus } from '../../../support/tasks.js';
@@ -8,7 +16,7 @@ const ask = (message: string) => ({ message, schema: z.object({ ok: z.boolean() 
 const yes = { action: 'accept', content: { ok: true } };
 
 /** A server on a store that outlives it, as in a new process. */
-function start(store: ReturnType<typeof memoryStore>, run: Tool['run']) {
+function start(store: ReturnType<typeof memoryStore>, run: Tool['run'], tasks: TasksOptions = {}) {
   const { close, ...shared } = store;
   const server = createServer({
     name: 'test',
@@ -16,6 +24,7 @@ function start(store: ReturnType<typeof memoryStore>, run: Tool['run']) {
     secret: 'x'.repeat(32),
     logger: () => undefined,
     store: { ...shared, close: async () => undefined },
+    tasks,
     tools: { t: tool({ task: 'required', run: run as () => unknown }) },
   });
   return { server, call: inProcess(server, able) };
@@ -75,6 +84,58 @@ describe('a task whose code has changed between two processes', () => {
       Object.hasOwn(((await getTask(after.call, taskId))['inputRequests'] ?? {}) as object, 'sure'),
     );
     await after.server.close();
+  });
+
+  test('does not use an answer to the old question that arrives after the new one was asked', async () => {
+    const store = memoryStore();
+    const deleted: string[] = [];
+    const both = (count: number): Tool['run'] =>
+      (async (
+        _: unknown,
+        ctx: {
+          ask: (key: string, question: object) => Promise<unknown>;
+          step: (key: string, work: () => unknown) => unknown;
+        },
+      ) => {
+        await Promise.all([ctx.ask('sure', ask(`Delete ${count} files?`)), ctx.ask('other', ask('Other?'))]);
+        return ctx.step('delete', () => deleted.push(String(count)));
+      }) as Tool['run'];
+    const before = start(store, both(3));
+    const { taskId } = await before.call('tools/call', { name: 't' });
+    await waitForStatus(before.call, taskId, 'input_required');
+    await before.server.close();
+    // Another process has read the old question, and its write takes long.
+    let go!: () => void;
+    const writing = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const slow = start(
+      {
+        ...store,
+        claim: async () => [],
+        write: async (...args) => {
+          await writing;
+          return store.write(...args);
+        },
+      },
+      both(3),
+    );
+    const answering = slow.call('tasks/update', { taskId, inputResponses: { sure: yes } });
+    const after = start(store, both(3000), { leaseMs: 300 });
+    await after.call('tasks/update', { taskId, inputResponses: { other: yes } });
+    await until('the new question is open', async () =>
+      JSON.stringify((await getTask(after.call, taskId))['inputRequests'] ?? '').includes('3000'),
+    );
+    go();
+    await answering;
+    const answered = performance.now();
+    await until('the answer was looked at', () => performance.now() - answered > 300);
+    expect(await getTask(after.call, taskId)).toMatchObject({ status: 'input_required' });
+    expect(deleted).toEqual([]);
+    await after.call('tasks/update', { taskId, inputResponses: { sure: yes } });
+    await waitForStatus(after.call, taskId, 'completed');
+    expect(deleted).toEqual(['3000']);
+    await Promise.all([after.server.close(), slow.server.close()]);
   });
 
   test.each([

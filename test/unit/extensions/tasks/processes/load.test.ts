@@ -1,9 +1,9 @@
 import { createServer, inProcess, type Store, type TasksOptions, tool } from 'fullmcp';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { signal } from '../../../support/signal.js';
-import { able, lastingStore, mortalStore, quiet, waitForStatus } from '../../../support/tasks.js';
-import { until } from '../../../support/until.js';
+import { signal } from '../../../../support/signal.js';
+import { able, lastingStore, mortalStore, quiet, waitForStatus } from '../../../../support/tasks.js';
+import { until } from '../../../../support/until.js';
 
 // How much a process writes, and how much work it takes.
 

@@ -10,9 +10,9 @@ import {
 } from 'fullmcp';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { signal } from '../../../support/signal.js';
-import { able, accept, lastingStore, quiet, waitForStatus } from '../../../support/tasks.js';
-import { until } from '../../../support/until.js';
+import { signal } from '../../../../support/signal.js';
+import { able, accept, lastingStore, quiet, waitForStatus } from '../../../../support/tasks.js';
+import { until } from '../../../../support/until.js';
 
 // Two processes of a server: a task runs in one of them, and is answered, cancelled, read and watched at the other.
 
