@@ -12,6 +12,8 @@ import { type Violations, verify } from './verify.js';
 export interface ChaosPlan {
   readonly engine: string;
   readonly url: string;
+  /** Further variables of the replicas' environment. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly kills: number;
   readonly terminations: number;
   readonly pauses: number;
@@ -24,10 +26,17 @@ const PAUSE_MS = 3000;
 const BETWEEN_MS = 400;
 
 /** Runs replicas under load, kills and pauses them, and compares what clients got with what happened. */
-export async function chaos({ engine, url, kills, terminations, pauses }: ChaosPlan): Promise<Violations> {
+export async function chaos({
+  engine,
+  url,
+  env,
+  kills,
+  terminations,
+  pauses,
+}: ChaosPlan): Promise<Violations> {
   const ledger = join(mkdtempSync(join(tmpdir(), 'fullmcp-chaos-')), 'ledger');
   writeFileSync(ledger, '');
-  const replicas = new Replicas({ MCP_CLUSTER_URL: url, MCP_SECRET: 'c'.repeat(40), LEDGER: ledger });
+  const replicas = new Replicas({ MCP_CLUSTER_URL: url, MCP_SECRET: 'c'.repeat(40), LEDGER: ledger, ...env });
   await replicas.start(REPLICAS);
   const balancer = await startBalancer(replicas.ports);
   const load = startLoad(balancer.url, CLIENTS);
@@ -50,7 +59,7 @@ export async function chaos({ engine, url, kills, terminations, pauses }: ChaosP
   const violations = verify(ledger, results);
   const { figures } = results;
   report(
-    `${engine}: ${kills} SIGKILL, ${terminations} SIGTERM, ${pauses} SIGSTOP; ${replicas.starts} starts; ${figures.jobs} jobs, ${figures.payments} payments, ${figures.questions} questions, ${figures.calls} calls, ${figures.failed} failed with an error; ${violations.repeated} steps cut off and repeated; lost ${violations.lost.length}, doubled ${violations.doubled.length}, mixed ${violations.mixed.length}, rekeyed ${violations.rekeyed.length}`,
+    `${engine}: ${kills} SIGKILL, ${terminations} SIGTERM, ${pauses} SIGSTOP; ${replicas.starts} starts; ${figures.jobs} jobs, ${figures.payments} payments, ${figures.questions} questions, ${figures.calls} calls, ${figures.streams} streams, ${figures.failed} failed with an error; ${violations.repeated} steps cut off and repeated; lost ${violations.lost.length}, doubled ${violations.doubled.length}, mixed ${violations.mixed.length}, rekeyed ${violations.rekeyed.length}`,
   );
   return violations;
 }

@@ -7,7 +7,7 @@ export interface LoadFigures {
   questions: number;
   jobs: number;
   payments: number;
-  updates: number;
+  streams: number;
   /** Requests that failed in a way that the client was told of. */
   failed: number;
   /** The jobs that were created and never ended. */
@@ -28,7 +28,7 @@ const PATIENCE_MS = 90_000;
 /** Starts clients that call, ask, pay and run jobs until `stop`. Resolves when everything that was begun has ended. */
 export function startLoad(url: string, clients: number): { readonly stop: () => Promise<LoadResults> } {
   const results: LoadResults = {
-    figures: { calls: 0, questions: 0, jobs: 0, payments: 0, updates: 0, failed: 0, lost: [], mixed: [] },
+    figures: { calls: 0, questions: 0, jobs: 0, payments: 0, streams: 0, failed: 0, lost: [], mixed: [] },
     jobs: new Map(),
     payments: new Map(),
   };
@@ -47,6 +47,8 @@ export function startLoad(url: string, clients: number): { readonly stop: () => 
     const client = await eventually(() =>
       connect(url, {
         headers: { 'x-caller': caller },
+        // Every other client speaks the newest revision that has sessions.
+        ...(n % 2 === 1 && { revision: '2025-11-25' as const }),
         // The code is the question's own text, so that an answer to another question is noticed.
         elicit: ({ message }) => ({
           action: 'accept',
@@ -57,7 +59,7 @@ export function startLoad(url: string, clients: number): { readonly stop: () => 
     try {
       for (let turn = 0; !isStopped; turn++) {
         const id = `${n}-${turn}-${randomUUID().slice(0, 8)}`;
-        await [job, pay, ask, echo][turn % 4]?.(client, id);
+        await [job, pay, ask, slow, echo][turn % 5]?.(client, id);
       }
     } finally {
       await client.close();
@@ -81,7 +83,8 @@ export function startLoad(url: string, clients: number): { readonly stop: () => 
       results.jobs.set(id, nonces);
       figures.jobs++;
     } catch (error) {
-      figures.lost.push(`${id}: ${String(error)}`);
+      const status = await client.task(task.id ?? '').status().catch((problem) => problem as Error);
+      figures.lost.push(`${id}: ${String(error)} ${JSON.stringify(status)}`);
     }
   }
 
@@ -109,6 +112,20 @@ export function startLoad(url: string, clients: number): { readonly stop: () => 
       const { code, call } = result.data as { code: string; call: string };
       if (code !== id || call !== id) results.figures.mixed.push(id);
       results.figures.questions++;
+    } catch {
+      results.figures.failed++;
+    }
+  }
+
+  async function slow(client: Client, id: string): Promise<void> {
+    try {
+      const result = await client.callTool(
+        'slow',
+        { id },
+        { timeoutMs: 30_000, onProgress: () => undefined },
+      );
+      if ((result.data as { call: string }).call !== id) results.figures.mixed.push(id);
+      results.figures.streams++;
     } catch {
       results.figures.failed++;
     }

@@ -4,6 +4,7 @@ import { appendFileSync } from 'node:fs';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createServer, tool } from 'fullmcp';
+import { lmdbStore } from 'fullmcp/lmdb';
 import { serve } from 'fullmcp/node';
 import { z } from 'zod';
 
@@ -17,7 +18,9 @@ function record(effect) {
 const id = z.object({ id: z.string() });
 const sure = z.object({ code: z.string() });
 
+const folder = process.env['STORE'];
 const server = createServer({
+  ...(folder !== undefined && { store: lmdbStore(folder) }),
   name: 'chaos',
   version: '1.0.0',
   changes: true,
@@ -67,6 +70,17 @@ const server = createServer({
       },
     }),
     announce: tool({ input: id, run: ({ id: change }, ctx) => ctx.changed.resource(`chaos://${change}`) }),
+    // A call that streams: its client gets the rest elsewhere when the connection breaks.
+    slow: tool({
+      input: id,
+      async run({ id: call }, ctx) {
+        for (let progress = 1; progress <= 5; progress++) {
+          await delay(Math.random() * 100);
+          ctx.progress(progress, 5);
+        }
+        return { call };
+      },
+    }),
     echo: tool({ input: id, run: (input) => input }),
   },
 });
