@@ -83,7 +83,10 @@ export function startLoad(url: string, clients: number): { readonly stop: () => 
       results.jobs.set(id, nonces);
       figures.jobs++;
     } catch (error) {
-      const status = await client.task(task.id ?? '').status().catch((problem) => problem as Error);
+      const status = await client
+        .task(task.id ?? '')
+        .status()
+        .catch((problem) => problem as Error);
       figures.lost.push(`${id}: ${String(error)} ${JSON.stringify(status)}`);
     }
   }

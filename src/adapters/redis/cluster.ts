@@ -25,7 +25,7 @@ export interface RedisOptions extends RedisEventLimits {
    * used to open connections; the client itself is not used, and need not be connected.
    */
   readonly client?: RedisClientLike | RedisConnector;
-  /** What all keys and channels begin with. Servers with the same prefix share everything. Default: `fullmcp`. */
+  /** The beginning of all keys and channels. Servers with the same prefix share everything. Default: `fullmcp`. */
   readonly prefix?: string;
   /**
    * The number of parts into which the keys are divided, so that a Redis cluster can spread them over its nodes. It must be the

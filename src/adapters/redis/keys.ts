@@ -8,7 +8,7 @@ export interface Partition {
   readonly index: string;
   /** A sorted set of the names of entries that expire, by the time at which they do. */
   readonly expiries: string;
-  /** What the keys of entries begin with. */
+  /** The beginning of the keys of entries. */
   readonly entries: string;
   entry(name: string): string;
   /** The items of a list (a stream) and the set of their names. */

@@ -2,7 +2,7 @@ import { McpError } from '../../protocol/errors.js';
 import { MAX_SUBSCRIBED, MAX_SUBSCRIBED_LENGTH } from '../../protocol/tables/limits.js';
 import type { LogLevel } from '../../protocol/tables/log-level.js';
 
-// What a client has set in its session.
+// The settings of a client in its session.
 
 /** The log level and the subscribed resources of a session. */
 export interface SessionFacts {

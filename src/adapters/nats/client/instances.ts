@@ -74,7 +74,7 @@ export class Instances {
     if (message.headers?.code === NO_RESPONDERS) return this.#lose(id, 'has ended');
     if (kindOf(message.headers) !== 'beat') return;
     this.#heardAt.set(id, performance.now());
-    // What an instance sends arrives in order, so a call that it has ended has its response by now, unless that was lost.
+    // The messages of an instance arrive in order, so a call that it has ended has its response by now, unless that was lost.
     const ids = new Set(new TextDecoder().decode(message.data).split(','));
     for (const entry of this.#requestsOf(id))
       if (!ids.has(String(entry.id)))

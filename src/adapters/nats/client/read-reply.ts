@@ -16,7 +16,7 @@ export interface ReadReplyParts {
   readonly problem: (message: string, cause?: unknown) => void;
 }
 
-/** Handles one message. Whatever is not a message of the protocol is reported and skipped. */
+/** Handles one message. A message that is not one of the protocol is reported and skipped. */
 export function readReply(data: Uint8Array, { entry, headers, settle, fail, problem }: ReadReplyParts): void {
   const { id, request } = entry;
   const text = new TextDecoder().decode(data);

@@ -121,7 +121,7 @@ export class NatsClient {
     for (const { down } of [...this.#listeners]) down?.();
   }
 
-  // The subscriptions are sent after the socket is open. What is published before they arrive is missed, so the connection does
+  // The subscriptions are sent after the socket is open. Messages that are published before they arrive are missed, so the connection does
   // not count as standing before the server has answered.
   async #onReconnect(losses: number): Promise<void> {
     try {

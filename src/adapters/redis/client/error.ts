@@ -5,7 +5,7 @@ export class RedisError extends Error {
   /** The name of the class. */
   override readonly name = 'RedisError';
   /**
-   * What happened.
+   * The kind of failure.
    *
    * - `refused`: Redis replied with an error, and the command had no effect.
    * - `unavailable`: Redis could not be reached, and the command was not sent.

@@ -24,8 +24,8 @@ export interface EndOfTask {
 }
 
 /**
- * Ends a task: its head keeps the result until it expires, and everything that was needed to run the task is removed. Whoever
- * holds the task loses its lease.
+ * Ends a task: its head keeps the result until it expires, and everything that was needed to run the task is removed. A
+ * process that holds the task loses its lease.
  */
 export function endTask(
   keys: TaskKeys,

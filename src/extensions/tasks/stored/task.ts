@@ -24,7 +24,7 @@ export interface TaskHead {
   readonly error?: ErrorObject | undefined;
   /** The bytes that are counted for the caller. */
   readonly bytes: number;
-  /** How often the task was started in vain since its journal had this size. */
+  /** How often the task was started without success since its journal had this size. */
   readonly failed?: { readonly count: number; readonly at: number } | undefined;
 }
 

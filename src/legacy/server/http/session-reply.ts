@@ -110,7 +110,7 @@ export class SessionReply implements CallReply {
     this.#stream = stream;
     this.#run = record(stream);
     const connection = streams.open(this.#incoming, headers, { onEnd: (why) => stream.leave(why) });
-    // A client that has an event to resume from does not wait in vain if this process dies.
+    // A client that has an event to resume from does not wait forever if this process dies.
     stream.begin(connection, this.#run);
     return stream;
   }

@@ -192,7 +192,7 @@ export interface HeldRun {
   readonly lease: Lease;
 }
 
-/** What the process that holds a running call wants to know. */
+/** The events that the process that holds a running call wants to know of. */
 export interface RunEvents {
   /** Another process has taken over the call. */
   readonly lost: () => void;

@@ -35,7 +35,7 @@ export interface AskedCall {
   readonly failure?: string;
 }
 
-/** What became of an answer. */
+/** The fate of an answer. */
 export type Answered =
   /** Nobody asked this question, or its call has ended. */
   | { readonly is: 'unknown' }

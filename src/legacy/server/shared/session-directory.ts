@@ -7,7 +7,7 @@ import { Topic } from '../../../state/topic.js';
 import { type FactChange, initialFacts, type SessionFacts, withChange } from '../session-facts.js';
 import { EndedSessions, type SessionSpan } from './ended-sessions.js';
 
-// What all processes know about a session, beyond its id.
+// The facts that all processes know about a session, beyond its id.
 
 /** The parts of a server that its processes share. */
 export interface DirectoryParts {
