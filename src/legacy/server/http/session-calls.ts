@@ -90,12 +90,9 @@ export class SessionCalls {
   }
 
   /** Serves a request; never rejects. */
-  async serve(
-    live: LiveSession,
-    { message, incoming, reply, respond, isBatch }: PostedRequest,
-  ): Promise<void> {
+  serve(live: LiveSession, { message, incoming, reply, respond, isBatch }: PostedRequest): Promise<unknown> {
     let call: string | undefined;
-    await this.#serve(live, message, {
+    return this.#serve(live, message, {
       caller: callerOf(incoming),
       reply,
       respond,

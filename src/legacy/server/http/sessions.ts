@@ -116,7 +116,8 @@ export function httpSessions(
       if (body.kind === 'request') {
         const reply = replyFor(incoming, live, headers, [body]);
         const respond = (text: string): void => reply.finish(text);
-        return calls.serve(live, { message: body, incoming, reply, respond, isBatch: false });
+        await calls.serve(live, { message: body, incoming, reply, respond, isBatch: false });
+        return;
       }
       if (!(await receive(live, body, incoming)))
         return refuse(incoming, 400, reportUnknownAnswer(live), headers);
