@@ -23,6 +23,8 @@ export interface TopicListener<Message> {
 
 const RETRY: BackoffOptions = { baseMs: 100, maxMs: 10_000 };
 const FROM = 'from';
+/** On a message that stands for others, which the bus did not carry. */
+const MISSED = 'missed';
 
 /**
  * One topic of a bus. Listeners in this process get its messages at once and even while the bus is unavailable; those of other
@@ -38,19 +40,24 @@ export class Topic<Message extends object = JsonObject> {
   #failures = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #unsubscribe: (() => void) | undefined;
+  #lost = 0;
+  #lostTimer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
 
   constructor(parts: TopicParts) {
     this.#parts = parts;
   }
 
-  /** Sends a message to all listeners, in this process and in others. */
+  /**
+   * Sends a message to all listeners, in this process and in others. If the bus does not carry it, the others learn later that
+   * they have missed something.
+   */
   publish(message: Message): void {
     for (const listener of [...this.#listeners]) listener.message(message);
-    const { bus, name, onFailure } = this.#parts;
-    bus()
-      ?.publish(name, { ...(message as JsonObject), [FROM]: this.#process })
-      .catch(onFailure);
+    this.#send(message as JsonObject)?.catch((error) => {
+      this.#parts.onFailure(error);
+      this.#reportLost();
+    });
   }
 
   /** Calls a listener with every message. Messages of other processes come after `ready`. */
@@ -76,15 +83,38 @@ export class Topic<Message extends object = JsonObject> {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#lostTimer);
     this.#unsubscribe?.();
     this.#listeners.clear();
   }
 
+  #send(message: JsonObject): Promise<void> | undefined {
+    const { bus, name } = this.#parts;
+    return bus()?.publish(name, { ...message, [FROM]: this.#process });
+  }
+
+  /** Tells other processes that they have missed something, as soon as the bus is available. */
+  #reportLost(): void {
+    if (this.#lostTimer !== undefined || this.#isClosed) return;
+    this.#lostTimer = setTimeout(
+      () => {
+        this.#send({ [MISSED]: true })
+          ?.then(() => true)
+          .catch(() => false)
+          .then((isSent) => {
+            this.#lostTimer = undefined;
+            this.#lost = isSent ? 0 : this.#lost + 1;
+            if (!isSent) this.#reportLost();
+          });
+      },
+      backoff(this.#lost, RETRY),
+    );
+    unref(this.#lostTimer);
+  }
+
   async #subscribe(): Promise<void> {
     const { bus, name, onFailure } = this.#parts;
-    const gap = (): void => {
-      for (const listener of [...this.#listeners]) listener.gap();
-    };
+    const gap = (): void => this.#onGap();
     try {
       const unsubscribe = await bus()?.subscribe(name, { message: (message) => this.#receive(message), gap });
       if (this.#isClosed) return unsubscribe?.();
@@ -106,8 +136,13 @@ export class Topic<Message extends object = JsonObject> {
     }
   }
 
+  #onGap(): void {
+    for (const listener of [...this.#listeners]) listener.gap();
+  }
+
   #receive({ [FROM]: from, ...message }: JsonObject): void {
     if (from === this.#process) return;
+    if (message[MISSED] === true) return this.#onGap();
     for (const listener of [...this.#listeners]) listener.message(message as Message);
   }
 }

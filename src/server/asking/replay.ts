@@ -139,7 +139,12 @@ export class Replay implements Run {
    */
   give(key: string, response: unknown): boolean {
     const open = this.open.get(key);
-    if (open !== undefined) return open.answer(response);
+    if (open !== undefined) {
+      const isValid = open.answer(response);
+      // The handler may still wait for the answer to another question.
+      if (isValid) this.#scheduleIdleCheck();
+      return isValid;
+    }
     if (!this.#state.hasUsed(key)) this.#state.keepAnswer(key, response);
     return true;
   }

@@ -211,6 +211,8 @@ export class LiveTask {
       `Task ${this.id} is no longer held by this process. Another one may continue it.`,
     );
     this.stop(leaseLost());
+    // The last write may have been made and only its reply lost, so that nobody has announced it.
+    this.#parts.onChange(this.id);
   }
 
   /** Ends the run: the task was cancelled, or another process has it. */

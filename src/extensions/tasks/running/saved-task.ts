@@ -76,6 +76,7 @@ export class SavedTask {
   /** Whether the head has changes that are not written yet. */
   #isDirty = false;
   #isLost = false;
+  #isReleasing = false;
   /** The reason why the results of steps can no longer be saved. */
   #problem: Unsaveable | undefined;
   #soonTimer: ReturnType<typeof setTimeout> | undefined;
@@ -101,6 +102,11 @@ export class SavedTask {
   /** The task as clients see it: as it was last saved. */
   get visible(): TaskHead {
     return this.inbox.view(this.#visible);
+  }
+
+  /** Whether a write that puts the task aside is under way or was made: another process may have the task already. */
+  get isReleasing(): boolean {
+    return this.#isReleasing;
   }
 
   get remainingMs(): number {
@@ -193,6 +199,11 @@ export class SavedTask {
     return this.#writer.inTurn(() => this.#send(removeTask(this.#parts.keys, this.place, this.head)));
   }
 
+  /** Resolves when no write is under way. */
+  idle(): Promise<void> {
+    return this.#writer.idle();
+  }
+
   /** Stops writing. Resolves when the write that is under way has ended. */
   close(): Promise<void> {
     clearTimeout(this.#soonTimer);
@@ -231,8 +242,11 @@ export class SavedTask {
     if (isHeadWritten) changes.push({ do: 'put', key: this.place.head, value: { ...head } });
     changes.push(...grown(this.place, head.bytes - bytesBefore), ...more);
     if (isHeadWritten) this.#isDirty = false;
+    const releases = more.some((change) => change.do === 'release');
+    this.#isReleasing ||= releases;
     const end = await this.#send(changes);
     if (end !== 'made') {
+      if (releases) this.#isReleasing = false;
       this.head = { ...this.head, bytes: bytesBefore };
       this.#isDirty ||= isHeadWritten;
       return end;

@@ -28,13 +28,10 @@ export function taskSuspender(task: () => SuspendedTask): Suspender {
       void questions.ask();
     },
     beforeStep() {
-      const { questions, leases, lease, lose } = task();
+      const { saved, questions, leases, lease } = task();
       questions.wake();
       // A process that was paused must not begin a step that another process may have begun.
-      if (leases.isValid(lease)) return undefined;
-      return leases.confirm(lease).then((isHeld) => {
-        if (!isHeld) lose();
-      });
+      return !saved.isReleasing && leases.isValid(lease) ? undefined : confirmHeld(task());
     },
     async onStep() {
       const { saved, onProgress } = task();
@@ -47,4 +44,11 @@ export function taskSuspender(task: () => SuspendedTask): Suspender {
       onProgress();
     },
   };
+}
+
+/** Waits until it is known whether the task is held. If it is not, the run is over, and the step does not start. */
+async function confirmHeld({ saved, leases, lease, lose }: SuspendedTask): Promise<void> {
+  // The task may have been answered, and taken up elsewhere, while it was being put aside.
+  await saved.idle();
+  if (saved.isReleasing || !(await leases.confirm(lease))) lose();
 }

@@ -1,0 +1,140 @@
+import { type Change, createServer, inProcess, memoryBus, memoryStore, type Store, tool } from 'fullmcp';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { signal } from '../../../../support/signal.js';
+import { able, accept, waitForStatus } from '../../../../support/tasks.js';
+import { until } from '../../../../support/until.js';
+
+// Writes that were made, while the process that sent them does not know it.
+
+const bare = z.object({ a: z.string() });
+
+function replica(
+  name: string,
+  parts: { store: Store; bus?: ReturnType<typeof memoryBus> },
+  effects: string[],
+) {
+  const { store, bus } = parts;
+  const server = createServer({
+    name: 'test',
+    version: '1.0.0',
+    secret: 'x'.repeat(32),
+    logger: () => undefined,
+    store: { ...store, close: async () => undefined },
+    ...(bus && { bus: { ...bus, close: async () => undefined } }),
+    tasks: { leaseMs: 300, parkMs: name === 'parks' ? 60_000 : 20 },
+    tools: {
+      asks: tool({
+        task: 'required',
+        run: async (_, ctx) => {
+          const { a } = await ctx.ask('a', { message: 'a', schema: bare });
+          await ctx.step('step', () => effects.push(`step ${name}`));
+          return a;
+        },
+      }),
+      asksTwice: tool({
+        task: 'required',
+        run: async (_, ctx) => {
+          const ask = async (key: string) => {
+            const { a } = await ctx.ask(key, { message: key, schema: bare });
+            effects.push(`answer ${key}`);
+            return a;
+          };
+          return (await Promise.all([ask('a'), ask('b')])).join(' ');
+        },
+      }),
+      works: tool({ task: 'required', run: (_, ctx) => ctx.step('work', () => 'done') }),
+    },
+  });
+  return { server, call: inProcess(server, able) };
+}
+
+const isWaiting = (change: Change): boolean => change.do === 'put' && change.value['waiting'] === true;
+const isEnd = (change: Change): boolean => change.do === 'put' && change.value['status'] === 'completed';
+
+it('begins no step while the reply to the write that puts the task aside is on its way', async () => {
+  const store = memoryStore();
+  const bus = memoryBus();
+  const effects: string[] = [];
+  const reply = signal();
+  let isAside = false;
+  const late: Store = {
+    ...store,
+    async write(changes, options) {
+      const written = await store.write(changes, options);
+      if (!changes.some(isWaiting)) return written;
+      isAside = true;
+      await reply.promise;
+      return written;
+    },
+  };
+  const one = replica('one', { store: late, bus }, effects);
+  const two = replica('two', { store, bus }, effects);
+  await two.server.start();
+  const { taskId } = await one.call('tools/call', { name: 'asks' });
+  await until('the task is put aside', () => isAside);
+  await one.call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'yes' }) } });
+  await waitForStatus(two.call, taskId, 'completed');
+  reply.give();
+  await one.server.close();
+  await two.server.close();
+  expect(effects).toEqual(['step two']);
+});
+
+it('finds the answer to the second of two questions, even if nobody announces it', async () => {
+  const store = memoryStore();
+  const effects: string[] = [];
+  const holder = replica('parks', { store }, effects);
+  const other = replica('other', { store }, []);
+  const { taskId } = await holder.call('tools/call', { name: 'asksTwice' });
+  await waitForStatus(holder.call, taskId, 'input_required');
+  await other.call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'yes' }) } });
+  await until('the handler has the first answer', () => effects.length === 1);
+  await other.call('tasks/update', { taskId, inputResponses: { b: accept({ a: 'no' }) } });
+  await until('the handler has the second answer', () => effects.length === 2);
+  expect(await waitForStatus(other.call, taskId, 'completed')).toMatchObject({
+    result: { content: [{ text: 'yes no' }] },
+  });
+  await holder.server.close();
+  await other.server.close();
+});
+
+it('announces the end of a task whose last write was made although it was reported as failed', async () => {
+  const store = memoryStore();
+  const bus = memoryBus();
+  const seen = signal();
+  const doubtful: Store = {
+    ...store,
+    async write(changes, options) {
+      if (changes.some(isEnd)) await seen.promise;
+      const written = await store.write(changes, options);
+      if (changes.some(isEnd) && written.ok) throw new Error('The reply was lost');
+      return written;
+    },
+  };
+  const one = replica('one', { store: doubtful, bus }, []);
+  const two = replica('two', { store, bus }, []);
+  const { taskId } = await one.call('tools/call', { name: 'works' });
+  const heard: unknown[] = [];
+  const controller = new AbortController();
+  const listening = two.server.dispatch({
+    id: 1,
+    method: 'subscriptions/listen',
+    params: { notifications: { taskIds: [taskId] } },
+    peer: {
+      revision: '2026-07-28',
+      client: undefined,
+      capabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+      logLevel: undefined,
+    },
+    signal: controller.signal,
+    notify: (_method, params) => void heard.push(params?.['status']),
+  });
+  await until('the subscription is acknowledged', () => heard.length > 0);
+  seen.give();
+  await until('the end is heard', () => heard.includes('completed'));
+  controller.abort();
+  await listening;
+  await one.server.close();
+  await two.server.close();
+});
