@@ -1,0 +1,81 @@
+// The tools of the simulated server. Their effects go into the ledger.
+
+import { type Context, tool } from 'fullmcp';
+import type { Actor } from '../world/scheduler.js';
+import type { Recorded } from '../world/world.js';
+
+/** The arguments of a job: how it is to run. */
+export interface JobArgs {
+  readonly id: string;
+  readonly steps: number;
+  /** The step before which the job asks; 0 if it never does. */
+  readonly askAt: number;
+  /** The number of questions that it asks at once. */
+  readonly questions: number;
+  /** The number of branches that run steps at the same time. */
+  readonly branches: number;
+  /** Whether a branch runs a step while the others wait for an answer. */
+  readonly isBusy: boolean;
+}
+
+const code = { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] } as const;
+
+/** Makes the tools of a replica. */
+export function simulatedTools({ world, ledger }: Recorded, replica: Actor) {
+  const { random, settings } = world;
+
+  function step(ctx: Context, id: string, key: string): Promise<string> {
+    return ctx.step(key, async ({ idempotencyKey }) => {
+      const nonce = crypto.randomUUID().slice(0, 8);
+      ledger.onStep(replica, id, key, { nonce, key: idempotencyKey });
+      await world.sleep(random.between(0, settings.stepMs));
+      return nonce;
+    });
+  }
+
+  async function ask(ctx: Context, id: string, question: number): Promise<string> {
+    const message = `Continue with ${id} ${question}?`;
+    const answer = await ctx.ask(`question ${question}`, { message, schema: code });
+    return (answer as { code: string }).code;
+  }
+
+  return {
+    job: tool({
+      task: 'required',
+      input: { type: 'object' },
+      async run(input, ctx) {
+        const { id, steps, askAt, questions, branches, isBusy } = input as unknown as JobArgs;
+        const nonces: Record<string, string> = {};
+        let codes: string[] = [];
+        for (let at = 1; at <= steps; at++) {
+          if (at === askAt) {
+            const beside = async (): Promise<void> => {
+              if (!isBusy) return;
+              await world.sleep(random.between(0, 2 * settings.parkMs));
+              nonces['beside'] = await step(ctx, id, 'beside');
+            };
+            const asked = Array.from({ length: questions }, (_, n) => ask(ctx, id, n));
+            [codes] = await Promise.all([Promise.all(asked), beside()]);
+          }
+          await Promise.all(
+            Array.from({ length: branches }, async (_, branch) => {
+              const key = `step ${at}.${branch}`;
+              nonces[key] = await step(ctx, id, key);
+            }),
+          );
+        }
+        return { id, codes, nonces };
+      },
+    }),
+    pay: tool({
+      input: { type: 'object' },
+      async run(input) {
+        const { id } = input as { id: string };
+        const nonce = crypto.randomUUID().slice(0, 8);
+        ledger.onPayment(replica, id, nonce);
+        await world.sleep(random.between(0, settings.stepMs));
+        return { id, nonce };
+      },
+    }),
+  };
+}

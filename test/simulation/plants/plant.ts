@@ -1,0 +1,37 @@
+// A planted bug.
+
+import type { Change, Store, Written } from 'fullmcp';
+import type { Random } from '../world/random.js';
+
+/** A planted bug of the store or the bus. */
+export interface Plant {
+  /** A sentence that says how it is wrong. */
+  readonly bug: string;
+  readonly store?: (store: Store, random: Random) => Store;
+  /** The way in which the bus is wrong. */
+  readonly bus?: 'no gaps' | 'broken messages' | 'no end';
+}
+
+/** A store that makes other changes than it was told. */
+export function changing(store: Store, change: (changes: readonly Change[]) => readonly Change[]): Store {
+  return {
+    ...store,
+    async write(changes, options): Promise<Written> {
+      const changed = change(changes);
+      return changed.length === 0 ? { ok: true } : store.write(changed, options);
+    },
+  };
+}
+
+/** A store that says that it has made some writes, and has not. */
+export function forgetting(store: Store, isForgotten: (changes: readonly Change[]) => boolean): Store {
+  return {
+    ...store,
+    write: async (changes, options) => (isForgotten(changes) ? { ok: true } : store.write(changes, options)),
+  };
+}
+
+/** Whether a change writes the head of a task with this status. */
+export function putsStatus(change: Change, status: string): boolean {
+  return change.do === 'put' && change.key.startsWith('task:') && change.value['status'] === status;
+}

@@ -1,0 +1,113 @@
+// Replaces the clocks, timers and random numbers of this process by simulated ones.
+
+import { createHash, webcrypto } from 'node:crypto';
+import type { Random } from './random.js';
+import type { Event, Scheduler } from './scheduler.js';
+
+/** The wall clock at the begin of every simulation. */
+const EPOCH = Date.UTC(2030, 0, 1);
+/** The time until the next turn of an event loop. */
+const TURN_MS = 0.01;
+
+/** A timer of an actor, with the methods of a timer of Node. */
+class SimulatedTimer {
+  event: Event | undefined;
+
+  unref(): this {
+    return this;
+  }
+
+  ref(): this {
+    return this;
+  }
+}
+
+type Callback = (...args: unknown[]) => void;
+
+/** Installs simulated globals. Returns a function that restores the real ones. */
+export function installGlobals(scheduler: Scheduler, random: Random): () => void {
+  const set = (run: Callback, ms: number, args: unknown[], every?: number): SimulatedTimer => {
+    const timer = new SimulatedTimer();
+    const actor = scheduler.current;
+    const fire = (): void => {
+      if (every !== undefined) timer.event = scheduler.after(every, actor, fire, true);
+      run(...args);
+    };
+    timer.event = scheduler.after(ms, actor, fire, true);
+    return timer;
+  };
+  const clear = (timer: unknown): void => {
+    if (timer instanceof SimulatedTimer) timer.event?.cancel();
+  };
+  const simulated = {
+    setTimeout: (run: Callback, ms = 1, ...args: unknown[]) => set(run, atLeastOne(ms), args),
+    setInterval: (run: Callback, ms = 1, ...args: unknown[]) =>
+      set(run, atLeastOne(ms), args, atLeastOne(ms)),
+    setImmediate: (run: Callback, ...args: unknown[]) => set(run, TURN_MS, args),
+    clearTimeout: clear,
+    clearInterval: clear,
+    clearImmediate: clear,
+    crypto: simulatedCrypto(random),
+  };
+  const before = Object.entries(Object.getOwnPropertyDescriptors(globalThis)).filter(
+    ([name]) => name in simulated,
+  );
+  const { now } = Date;
+  const { random: randomNumber } = Math;
+  for (const [name, value] of Object.entries(simulated))
+    Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+  Date.now = () => Math.floor(EPOCH + scheduler.now + scheduler.current.skewMs);
+  Math.random = () => random.next();
+  Object.defineProperty(performance, 'now', { value: () => scheduler.now, configurable: true });
+  return () => {
+    for (const [name, descriptor] of before) Object.defineProperty(globalThis, name, descriptor);
+    Date.now = now;
+    Math.random = randomNumber;
+    Reflect.deleteProperty(performance, 'now');
+  };
+}
+
+function atLeastOne(ms: number): number {
+  return ms >= 1 ? Math.trunc(ms) : 1;
+}
+
+/** Cryptography whose results come at once: the order in which threads finish does not follow from a seed. */
+function simulatedCrypto(random: Random): object {
+  const bytes = (count: number): Uint8Array => Uint8Array.from({ length: count }, () => random.whole(0, 255));
+  return {
+    getRandomValues<T extends ArrayBufferView>(array: T): T {
+      const { buffer, byteOffset, byteLength } = array;
+      new Uint8Array(buffer, byteOffset, byteLength).set(bytes(byteLength));
+      return array;
+    },
+    randomUUID(): string {
+      const hex = Array.from(bytes(16), (byte) => byte.toString(16).padStart(2, '0')).join('');
+      return [
+        hex.slice(0, 8),
+        hex.slice(8, 12),
+        `4${hex.slice(13, 16)}`,
+        `a${hex.slice(17, 20)}`,
+        hex.slice(20),
+      ].join('-');
+    },
+    subtle: {
+      digest: async (algorithm: string, data: Uint8Array): Promise<ArrayBuffer> => {
+        const digest = createHash(algorithm.replace('-', '').toLowerCase()).update(data).digest();
+        return new Uint8Array(digest).buffer;
+      },
+      ...refused('importKey', 'deriveBits', 'encrypt', 'decrypt', 'sign', 'verify'),
+    },
+    CryptoKey: webcrypto.CryptoKey,
+  };
+}
+
+function refused(...names: readonly string[]): Record<string, () => never> {
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      () => {
+        throw new Error(`The simulation has no crypto.subtle.${name}.`);
+      },
+    ]),
+  );
+}
