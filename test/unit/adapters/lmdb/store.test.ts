@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import { lmdbStore } from 'fullmcp/lmdb';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { Lease, Store } from '../../../../src/state/store.js';
-import { storeLimitsContract } from '../../../contracts/store-limits.js';
 import { until } from '../../../support/until.js';
+import { storeLimitsContract } from '../../state/store-limits.js';
 
 type Lmdb = typeof import('lmdb', { with: { 'resolution-mode': 'require' }});
 const { open } = createRequire(import.meta.url)('lmdb') as Lmdb;

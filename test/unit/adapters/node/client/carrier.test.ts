@@ -15,7 +15,7 @@ import { proxyServer } from '../../../../support/http/proxy-server.js';
 import { leaveNothingBehind } from '../../../../support/leaks.js';
 import { soon, until } from '../../../../support/until.js';
 
-// The features that only Node's own HTTP has. Those it shares with `fetch` are tested in contracts/http-carrier.ts.
+// The features that only Node's own HTTP has. Those it shares with `fetch` are tested in support/http/carrier-contract.ts.
 
 leaveNothingBehind({ everyTimer: false });
 

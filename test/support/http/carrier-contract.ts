@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, createServer as createTcp, type Socket, type Server as TcpServer } from 'node:net';
 import { brotliCompressSync, createGzip, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { CarrierRequest, HttpCarrier, HttpReply } from '../../src/transports/http/client/carrier.js';
-import { soon, until } from '../support/until.js';
+import type { CarrierRequest, HttpCarrier, HttpReply } from '../../../src/transports/http/client/carrier.js';
+import { soon, until } from '../until.js';
 
 type Handle = (request: IncomingMessage & { readonly text: string }, response: ServerResponse) => void;
 
