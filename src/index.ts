@@ -113,7 +113,16 @@ export type { Logger } from './server/state/log.js';
 export { type Bus, type BusListener, memoryBus } from './state/bus.js';
 export type { Cluster } from './state/cluster.js';
 export { type MemoryStoreOptions, memoryStore } from './state/memory-store.js';
-export type { Change, ClaimOptions, Entry, Item, Lease, Store, Version, Written } from './state/store.js';
+export type {
+  ClaimOptions,
+  Lease,
+  ListItem,
+  Store,
+  StoreChange,
+  StoreEntry,
+  Version,
+  Written,
+} from './state/store.js';
 export type { StoreLimits } from './state/store-shares.js';
 export {
   type FindServiceOptions,

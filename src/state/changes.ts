@@ -1,6 +1,6 @@
 // Checks the changes of a write before a store makes them.
 
-import type { Change, Lease } from './store.js';
+import type { Lease, StoreChange } from './store.js';
 
 /** The largest key, name of a list, of an item or of a queue that a store has to accept, in bytes of UTF-8. */
 export const MAX_KEY_BYTES = 512;
@@ -35,7 +35,7 @@ export function checkKey(key: string): void {
  * Throws unless all changes have well-formed keys of one group and each names something else. Returns the group. A store can then
  * check all conditions before it makes the first change.
  */
-export function checkChanges(changes: readonly Change[], guard: Lease | undefined): string {
+export function checkChanges(changes: readonly StoreChange[], guard: Lease | undefined): string {
   if (changes.length === 0) throw new RangeError('A write needs at least one change.');
   const places = new Set<string>();
   let group = guard && groupOfWork(guard.key);
@@ -53,7 +53,7 @@ export function checkChanges(changes: readonly Change[], guard: Lease | undefine
   return group as string;
 }
 
-function groupOfChange(change: Change): string | undefined {
+function groupOfChange(change: StoreChange): string | undefined {
   switch (change.do) {
     case 'put':
     case 'delete':
@@ -80,7 +80,7 @@ function groupOfChange(change: Change): string | undefined {
   }
 }
 
-function placeOf(change: Change, guard: Lease | undefined): string {
+function placeOf(change: StoreChange, guard: Lease | undefined): string {
   switch (change.do) {
     case 'put':
     case 'delete':

@@ -7,14 +7,14 @@ import { expiryOf, MemoryContents, NEVER, now, type StoredEntry } from './memory
 import { MemoryQueue } from './memory-queue.js';
 import type {
   Append,
-  Change,
   ClaimOptions,
   Count,
-  Entry,
-  Item,
   Lease,
+  ListItem,
   Put,
   Store,
+  StoreChange,
+  StoreEntry,
   Written,
 } from './store.js';
 import { bytesOf, type StoreLimits } from './store-shares.js';
@@ -66,16 +66,16 @@ class MemoryStore {
     this.#contents = new MemoryContents(limits);
   }
 
-  async get(key: string): Promise<Entry | undefined> {
+  async get(key: string): Promise<StoreEntry | undefined> {
     const entry = this.#contents.entry(key);
     return entry && toEntry(key, entry);
   }
 
-  async page(prefix: string, { after = '', limit = 100 } = {}): Promise<readonly Entry[]> {
+  async page(prefix: string, { after = '', limit = 100 } = {}): Promise<readonly StoreEntry[]> {
     const keys = [...this.#contents.entries.keys()]
       .filter((key) => key.startsWith(prefix))
       .sort(compareBytes);
-    const page: Entry[] = [];
+    const page: StoreEntry[] = [];
     for (const key of keys) {
       if (page.length >= limit) break;
       const entry = after === '' || compareBytes(key, after) > 0 ? this.#contents.entry(key) : undefined;
@@ -84,14 +84,14 @@ class MemoryStore {
     return page;
   }
 
-  async items(list: string, { after = -1 } = {}): Promise<readonly Item[]> {
+  async items(list: string, { after = -1 } = {}): Promise<readonly ListItem[]> {
     const items = this.#contents.list(list)?.items ?? new Map<string, never>();
     return [...items]
       .filter(([, { at }]) => at > after)
       .map(([name, { at, json }]) => ({ at, name, value: JSON.parse(json) as JsonObject }));
   }
 
-  async write(changes: readonly Change[], { guard }: { readonly guard?: Lease } = {}): Promise<Written> {
+  async write(changes: readonly StoreChange[], { guard }: { readonly guard?: Lease } = {}): Promise<Written> {
     checkChanges(changes, guard);
     if (guard !== undefined && !this.#queue(guard.queue).holds(guard))
       return { ok: false, refusedBy: 'guard' };
@@ -121,7 +121,7 @@ class MemoryStore {
     this.#queues.clear();
   }
 
-  #isMet(change: Change): boolean {
+  #isMet(change: StoreChange): boolean {
     switch (change.do) {
       case 'put':
       case 'delete': {
@@ -147,7 +147,7 @@ class MemoryStore {
   }
 
   /** Prints the values and counts their bytes. If they do not fit, throws and counts nothing. */
-  #prepare(changes: readonly Change[]): readonly (Prepared | undefined)[] {
+  #prepare(changes: readonly StoreChange[]): readonly (Prepared | undefined)[] {
     const sizes = new Map<string, number>();
     const undo: (() => void)[] = [];
     try {
@@ -181,7 +181,7 @@ class MemoryStore {
   }
 
   #make(
-    change: Change,
+    change: StoreChange,
     { guard, prepared }: { readonly guard: Lease | undefined; readonly prepared: Prepared },
   ): Lease | undefined {
     switch (change.do) {
@@ -254,7 +254,7 @@ class MemoryStore {
   }
 }
 
-function toEntry(key: string, { json, version, expiresAt }: StoredEntry): Entry {
+function toEntry(key: string, { json, version, expiresAt }: StoredEntry): StoreEntry {
   return {
     key,
     value: JSON.parse(json) as JsonObject,

@@ -14,17 +14,17 @@ import type { JsonObject } from '../jsonrpc/message.js';
  */
 export interface Store {
   /** Reads an entry; undefined if there is none or it has expired. */
-  get(key: string): Promise<Entry | undefined>;
+  get(key: string): Promise<StoreEntry | undefined>;
   /** Reads the entries whose keys begin with `prefix`, in the order of the UTF-8 bytes of their keys. */
-  page(prefix: string, options?: PageOptions): Promise<readonly Entry[]>;
+  page(prefix: string, options?: PageOptions): Promise<readonly StoreEntry[]>;
   /** Reads the items of a list in the order in which they were appended. */
-  items(list: string, options?: ItemsOptions): Promise<readonly Item[]>;
+  items(list: string, options?: ItemsOptions): Promise<readonly ListItem[]>;
   /**
    * Makes all changes, or none of them. With `guard`, they are made only while that lease is held: a process that lost its lease
    * cannot write, however late its write arrives.
    */
   write(
-    changes: readonly Change[],
+    changes: readonly StoreChange[],
     options?: {
       /** The lease that must be held. Default: none. */
       readonly guard?: Lease;
@@ -44,7 +44,7 @@ export interface Store {
 export type Version = string;
 
 /** An entry as it was read. */
-export interface Entry {
+export interface StoreEntry {
   /** The key of the entry. */
   readonly key: string;
   /** The value that was written last. */
@@ -70,7 +70,7 @@ export interface ItemsOptions {
 }
 
 /** An item of a list. */
-export interface Item {
+export interface ListItem {
   /** Grows from item to item. It need not be contiguous. */
   readonly at: number;
   /** The name of the item, which no other item of the list has. */
@@ -102,7 +102,7 @@ export interface ClaimOptions {
 }
 
 /** One change of a write. */
-export type Change = Put | Delete | Append | Drop | Expect | Enqueue | Release | Dequeue | Count;
+export type StoreChange = Put | Delete | Append | Drop | Expect | Enqueue | Release | Dequeue | Count;
 
 /** Writes an entry. */
 export interface Put {

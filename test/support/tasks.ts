@@ -1,4 +1,11 @@
-import { type Change, type Entry, type inProcess, memoryStore, type Outcome, type Store } from 'fullmcp';
+import {
+  type inProcess,
+  memoryStore,
+  type Outcome,
+  type Store,
+  type StoreChange,
+  type StoreEntry,
+} from 'fullmcp';
 import { expect } from 'vitest';
 import { until } from './until.js';
 
@@ -55,8 +62,8 @@ export async function readStoredTask(store: Store, taskId: unknown): Promise<Sto
 }
 
 /** The entries of all tasks in a store. */
-export async function headsIn(store: Store): Promise<readonly Entry[]> {
-  const entries: Entry[] = [];
+export async function headsIn(store: Store): Promise<readonly StoreEntry[]> {
+  const entries: StoreEntry[] = [];
   for (;;) {
     const after = entries.at(-1)?.key;
     const page = await store.page('task:', after === undefined ? {} : { after });
@@ -70,13 +77,13 @@ export interface LastingStore {
   /** Makes every write fail until it is switched off. */
   failing: boolean;
   /** The writes that were made, in order. */
-  readonly writes: (readonly Change[])[];
+  readonly writes: (readonly StoreChange[])[];
   readonly entry: (taskId: unknown) => Promise<StoredTask>;
 }
 
 /** A store that outlives its servers, and whose writes can be made to fail. */
 export function lastingStore(inner: Store = memoryStore()): LastingStore {
-  const writes: (readonly Change[])[] = [];
+  const writes: (readonly StoreChange[])[] = [];
   const lasting: LastingStore = {
     failing: false,
     writes,

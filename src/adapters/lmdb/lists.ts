@@ -1,7 +1,7 @@
 // The lists of a store, as rows of LMDB.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
-import type { Item } from '../../state/store.js';
+import type { ListItem } from '../../state/store.js';
 import { bytesOf } from '../../state/store-shares.js';
 import type { ListRow, Tables } from './tables.js';
 import type { Transaction } from './transaction.js';
@@ -14,10 +14,10 @@ export function readItems(
   tables: Tables,
   list: string,
   { after, now }: { readonly after: number; readonly now: number },
-): Item[] {
+): ListItem[] {
   const row = tables.lists.get(list);
   if (row === undefined || isExpired(row, now)) return [];
-  const items: Item[] = [];
+  const items: ListItem[] = [];
   const start: [number, number] = [row.id, Math.max(0, Math.floor(after) + 1)];
   for (const { key, value } of tables.items.getRange({ start, end: [row.id + 1, 0] })) {
     const end = value.indexOf('\n');

@@ -2,7 +2,15 @@
 
 import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
 import { checkChanges, MAX_KEY_BYTES } from '../../state/changes.js';
-import type { Change, ClaimOptions, Entry, Item, Lease, Store, Written } from '../../state/store.js';
+import type {
+  ClaimOptions,
+  Lease,
+  ListItem,
+  Store,
+  StoreChange,
+  StoreEntry,
+  Written,
+} from '../../state/store.js';
 import type { StoreLimits } from '../../state/store-shares.js';
 import { StoreShares } from '../../state/store-shares.js';
 import { Database } from './database.js';
@@ -61,7 +69,7 @@ class LmdbStore implements Store {
     this.#timer = setInterval(() => void this.#sweep().catch(() => undefined), sweepIntervalMs).unref();
   }
 
-  get(key: string): Promise<Entry | undefined> {
+  get(key: string): Promise<StoreEntry | undefined> {
     return this.#database.read((tables) => {
       const now = timeOf(tables);
       const row = canBeKey(key) ? readValue(tables, key, now) : undefined;
@@ -69,7 +77,7 @@ class LmdbStore implements Store {
     });
   }
 
-  page(prefix: string, { after = '', limit = 100 } = {}): Promise<readonly Entry[]> {
+  page(prefix: string, { after = '', limit = 100 } = {}): Promise<readonly StoreEntry[]> {
     return this.#database.read((tables) =>
       canBeKey(prefix) && canBeKey(after)
         ? pageOfValues(tables, { prefix, after, limit, now: timeOf(tables) })
@@ -77,13 +85,13 @@ class LmdbStore implements Store {
     );
   }
 
-  items(list: string, { after = -1 } = {}): Promise<readonly Item[]> {
+  items(list: string, { after = -1 } = {}): Promise<readonly ListItem[]> {
     return this.#database.read((tables) =>
       canBeKey(list) ? readItems(tables, list, { after, now: timeOf(tables) }) : [],
     );
   }
 
-  async write(changes: readonly Change[], { guard }: { readonly guard?: Lease } = {}): Promise<Written> {
+  async write(changes: readonly StoreChange[], { guard }: { readonly guard?: Lease } = {}): Promise<Written> {
     checkChanges(changes, guard);
     const printed = print(changes);
     return this.#database.write((transaction) => applyWrite(transaction, printed, guard));

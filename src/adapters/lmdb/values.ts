@@ -1,7 +1,7 @@
 // The entries of a store, as rows of LMDB.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
-import type { Entry } from '../../state/store.js';
+import type { StoreEntry } from '../../state/store.js';
 import { bytesOf } from '../../state/store-shares.js';
 import type { Tables } from './tables.js';
 import type { Transaction } from './transaction.js';
@@ -63,8 +63,8 @@ export function pageOfValues(
     limit,
     now,
   }: { readonly prefix: string; readonly after: string; readonly limit: number; readonly now: number },
-): Entry[] {
-  const page: Entry[] = [];
+): StoreEntry[] {
+  const page: StoreEntry[] = [];
   const isAfter = after !== '' && Buffer.compare(Buffer.from(after), Buffer.from(prefix)) >= 0;
   const start = isAfter ? after : prefix;
   for (const { key, value } of tables.values.getRange(start === '' ? {} : { start })) {
@@ -76,7 +76,7 @@ export function pageOfValues(
 }
 
 /** An entry as the store returns it. */
-export function toEntry(key: string, { version, expiresAt, json }: ValueRow, now: number): Entry {
+export function toEntry(key: string, { version, expiresAt, json }: ValueRow, now: number): StoreEntry {
   const expiresInMs = expiresAt === undefined ? undefined : expiresAt - now;
   return { key, value: JSON.parse(json) as JsonObject, version, expiresInMs };
 }

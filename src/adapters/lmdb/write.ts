@@ -1,6 +1,6 @@
 // Makes the changes of a write, or refuses them, inside a transaction.
 
-import type { Append, Change, Count, Lease, Put, Written } from '../../state/store.js';
+import type { Append, Count, Lease, Put, StoreChange, Written } from '../../state/store.js';
 import { bytesOf } from '../../state/store-shares.js';
 import { appendItem, dropList, hasItem, liveList, weightOfItem } from './lists.js';
 import { dequeue, enqueue, hasWork, hold, isHeld, release } from './queues.js';
@@ -10,7 +10,11 @@ import type { Transaction } from './transaction.js';
 import { liveValue, putValue, removeValue, type ValueRow, weightOf } from './values.js';
 
 /** A change whose value is JSON already, so that a transaction need not print it. */
-export type PrintedChange = (Exclude<Change, Put | Append> | Omit<Put, 'value'> | Omit<Append, 'value'>) & {
+export type PrintedChange = (
+  | Exclude<StoreChange, Put | Append>
+  | Omit<Put, 'value'>
+  | Omit<Append, 'value'>
+) & {
   readonly json: string;
 };
 
@@ -22,7 +26,7 @@ interface Plan {
 }
 
 /** Copies changes with their values printed: the caller may change them while the write waits. */
-export function print(changes: readonly Change[]): readonly PrintedChange[] {
+export function print(changes: readonly StoreChange[]): readonly PrintedChange[] {
   return changes.map((change) => {
     for (const ms of timesOf(change))
       if (Number.isNaN(ms)) throw new RangeError(`A time of the change "${change.do}" is not a number.`);
@@ -30,7 +34,7 @@ export function print(changes: readonly Change[]): readonly PrintedChange[] {
   });
 }
 
-function timesOf(change: Change): readonly (number | undefined)[] {
+function timesOf(change: StoreChange): readonly (number | undefined)[] {
   if (change.do === 'enqueue') return [change.inMs, change.hold?.ms];
   if (change.do === 'release') return [change.inMs];
   return 'ttlMs' in change ? [change.ttlMs] : [];

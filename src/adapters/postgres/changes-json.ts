@@ -1,7 +1,7 @@
 // The changes of a write as the function of the schema reads them.
 
 import { checkChanges } from '../../state/changes.js';
-import type { Change, Lease } from '../../state/store.js';
+import type { Lease, StoreChange } from '../../state/store.js';
 
 /** The largest number of changes in one write. */
 const MAX_CHANGES = 1000;
@@ -18,7 +18,7 @@ export interface WriteArgumentOptions {
 
 /** The arguments of the function `write_1`. Throws a `RangeError` if the changes can never be made. */
 export function writeArguments(
-  changes: readonly Change[],
+  changes: readonly StoreChange[],
   { guard, maxValueBytes, lockTimeoutMs }: WriteArgumentOptions,
 ): unknown[] {
   checkChanges(changes, guard);
@@ -48,7 +48,7 @@ export function ownerOf(owner: string): string {
   return owner.replace(/[\p{Cc}\p{Cs}]/gu, '?').slice(0, 200);
 }
 
-function rowOf(change: Change, maxBytes: number): object {
+function rowOf(change: StoreChange, maxBytes: number): object {
   switch (change.do) {
     case 'put':
       return {
@@ -102,7 +102,7 @@ function rowOf(change: Change, maxBytes: number): object {
   }
 }
 
-function placesOf(change: Change): readonly string[] {
+function placesOf(change: StoreChange): readonly string[] {
   switch (change.do) {
     case 'put':
     case 'delete':

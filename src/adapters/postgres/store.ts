@@ -3,14 +3,14 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { checkKey } from '../../state/changes.js';
 import type {
-  Change,
   ClaimOptions,
-  Entry,
-  Item,
   ItemsOptions,
   Lease,
+  ListItem,
   PageOptions,
   Store,
+  StoreChange,
+  StoreEntry,
   Written,
 } from '../../state/store.js';
 import { durationOf, ownerOf, writeArguments } from './changes-json.js';
@@ -75,7 +75,7 @@ export function postgresStore(database: PostgresDatabase, settings: PostgresStor
   const { maxValueBytes, maxTransactions } = settings;
   const transactions = transactionLimit(maxTransactions);
 
-  const argumentsOf = (changes: readonly Change[], guard: Lease | undefined): unknown[] =>
+  const argumentsOf = (changes: readonly StoreChange[], guard: Lease | undefined): unknown[] =>
     writeArguments(changes, { guard, maxValueBytes, lockTimeoutMs: database.statementTimeoutMs });
 
   return {
@@ -102,7 +102,7 @@ export function postgresStore(database: PostgresDatabase, settings: PostgresStor
         after,
       ]);
       return rows.map(
-        ({ at, name, value }): Item => ({ at: Number(at), name, value: JSON.parse(value) as JsonObject }),
+        ({ at, name, value }): ListItem => ({ at: Number(at), name, value: JSON.parse(value) as JsonObject }),
       );
     },
     async write(changes, { guard } = {}) {
@@ -199,15 +199,15 @@ function statements(schema: string) {
   } as const satisfies Readonly<Record<string, Statement>>;
 }
 
-function toWritten({ refused, held }: WrittenRow, changes: readonly Change[]): Written {
+function toWritten({ refused, held }: WrittenRow, changes: readonly StoreChange[]): Written {
   if (refused !== null) return { ok: false, refusedBy: refused === -1 ? 'guard' : refused };
   if (held === null) return { ok: true };
   const work = changes.find((change) => change.do === 'enqueue' && change.hold !== undefined);
-  const { queue, key } = work as Extract<Change, { do: 'enqueue' }>;
+  const { queue, key } = work as Extract<StoreChange, { do: 'enqueue' }>;
   return { ok: true, lease: { queue, key, token: Number(held), attempt: 1 } };
 }
 
-function toEntry({ key, value, version, left_ms }: EntryRow): Entry {
+function toEntry({ key, value, version, left_ms }: EntryRow): StoreEntry {
   return {
     key,
     value: JSON.parse(value) as JsonObject,

@@ -1,6 +1,6 @@
 // Transactions that run the user's own statements, and end with a write of the store.
 
-import type { Change, Lease } from '../../state/store.js';
+import type { Lease, StoreChange } from '../../state/store.js';
 import { ConnectionLimit } from './database/connection-limit.js';
 import type { PostgresDatabase } from './database/database.js';
 import type { PgClient } from './database/pg.js';
@@ -8,7 +8,7 @@ import type { PgClient } from './database/pg.js';
 /** Changes, and the lease under which they are made. */
 export interface GuardedChanges {
   /** The changes, which are made or refused together. */
-  readonly changes: readonly Change[];
+  readonly changes: readonly StoreChange[];
   /** The lease that must be held. Default: none. */
   readonly guard?: Lease;
 }

@@ -1,7 +1,7 @@
 // Turns the changes of a write into the keys and arguments of its script.
 
 import { checkChanges, groupOfWork } from '../../state/changes.js';
-import type { Change, Lease } from '../../state/store.js';
+import type { Lease, StoreChange } from '../../state/store.js';
 import type { Keyspace, Partition } from './keys.js';
 
 /** The keys and arguments of a script. */
@@ -18,7 +18,7 @@ const MAX_MS = 1e15;
 /** The call of the script WRITE. Throws a `RangeError` if the changes can never be made. */
 export function writeCall(
   keyspace: Keyspace,
-  changes: readonly Change[],
+  changes: readonly StoreChange[],
   guard: Lease | undefined,
 ): ScriptCall {
   const partition = keyspace.of(checkChanges(changes, guard));
@@ -50,7 +50,7 @@ export function time(ms: number): string {
 
 function add(
   { keys, args }: ScriptCall,
-  change: Change,
+  change: StoreChange,
   { partition, guard }: { readonly partition: Partition; readonly guard: Lease | undefined },
 ): void {
   switch (change.do) {

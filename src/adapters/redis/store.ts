@@ -3,14 +3,14 @@
 import type { JsonObject } from '../../jsonrpc/message.js';
 import { checkKey, groupOfKey, groupOfWork } from '../../state/changes.js';
 import type {
-  Change,
   ClaimOptions,
-  Entry,
-  Item,
   ItemsOptions,
   Lease,
+  ListItem,
   PageOptions,
   Store,
+  StoreChange,
+  StoreEntry,
   Written,
 } from '../../state/store.js';
 import { renewCall, time, writeCall } from './commands.js';
@@ -36,7 +36,7 @@ class RedisStore implements Store {
     this.#engine = engine;
   }
 
-  async get(key: string): Promise<Entry | undefined> {
+  async get(key: string): Promise<StoreEntry | undefined> {
     if (!isKeepable(key)) return undefined;
     const reply = await this.#engine.run(GET, { keys: [this.#of(key).entry(key)], args: [] });
     if (reply === null) return undefined;
@@ -44,7 +44,7 @@ class RedisStore implements Store {
     return toEntry(key, entry, expiresInMs);
   }
 
-  async page(prefix: string, { after = '', limit = 100 }: PageOptions = {}): Promise<readonly Entry[]> {
+  async page(prefix: string, { after = '', limit = 100 }: PageOptions = {}): Promise<readonly StoreEntry[]> {
     if (limit <= 0) return [];
     const group = /^[^:]+:([^:]+):/.exec(prefix)?.[1];
     const { keyspace } = this.#engine;
@@ -60,10 +60,10 @@ class RedisStore implements Store {
       .map(({ entry }) => entry);
   }
 
-  async items(list: string, { after }: ItemsOptions = {}): Promise<readonly Item[]> {
+  async items(list: string, { after }: ItemsOptions = {}): Promise<readonly ListItem[]> {
     if (!isKeepable(list)) return [];
     const [key] = this.#of(list).list(list);
-    const items: Item[] = [];
+    const items: ListItem[] = [];
     let from = after === undefined ? '-' : `(${Math.max(0, after)}-0`;
     for (;;) {
       const command = ['XRANGE', key, from, '+', 'COUNT', String(MAX_REPLY)];
@@ -75,7 +75,7 @@ class RedisStore implements Store {
     }
   }
 
-  async write(changes: readonly Change[], { guard }: { readonly guard?: Lease } = {}): Promise<Written> {
+  async write(changes: readonly StoreChange[], { guard }: { readonly guard?: Lease } = {}): Promise<Written> {
     const call = writeCall(this.#engine.keyspace, changes, guard);
     const [isMade, result] = (await this.#engine.run(WRITE, call)) as [number, string | number];
     if (isMade === 0) {
@@ -139,8 +139,8 @@ class RedisStore implements Store {
   async #pageOf(
     partition: Partition,
     { prefix, after, limit }: { readonly prefix: string; readonly after: string; readonly limit: number },
-  ): Promise<readonly Entry[]> {
-    const page: Entry[] = [];
+  ): Promise<readonly StoreEntry[]> {
+    const page: StoreEntry[] = [];
     let from = Buffer.compare(Buffer.from(after), Buffer.from(prefix)) < 0 ? `[${prefix}` : `(${after}`;
     while (page.length < limit) {
       const wanted = String(Math.min(limit - page.length, MAX_REPLY));
@@ -176,7 +176,7 @@ function isKeepable(key: string): boolean {
   }
 }
 
-function toEntry(key: string, entry: string, expiresInMs: number): Entry {
+function toEntry(key: string, entry: string, expiresInMs: number): StoreEntry {
   const space = entry.indexOf(' ');
   return {
     key,

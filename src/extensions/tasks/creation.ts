@@ -7,7 +7,7 @@ import { McpError } from '../../protocol/errors.js';
 import { newJournal } from '../../server/asking/journal.js';
 import type { RunningCall, TaskWork } from '../../server/handle/task-host.js';
 import type { Logger } from '../../server/state/log.js';
-import type { Change, Count, Store, Written } from '../../state/store.js';
+import type { Count, Store, StoreChange, Written } from '../../state/store.js';
 import { bytesOfJson, bytesOfTask, removeTask } from './stored/endings.js';
 import { Inbox } from './stored/inbox.js';
 import { firstItem, type TaskCall, taskCallOf } from './stored/journal-items.js';
@@ -126,7 +126,7 @@ export class TaskCreation {
     }
   }
 
-  #changes({ place, head, item }: NewTask, mustHold: boolean): Change[] {
+  #changes({ place, head, item }: NewTask, mustHold: boolean): StoreChange[] {
     const ttlMs = head.ttlMs + GRACE_MS;
     const { keys, quota, owner } = this.#worker;
     const { leaseMs } = this.#parts.limits;

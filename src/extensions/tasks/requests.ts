@@ -4,7 +4,7 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import { McpError } from '../../protocol/errors.js';
 import { isTerminal } from '../../protocol/tasks.js';
 import { sizeOf } from '../../server/asking/size.js';
-import type { Change, Store } from '../../state/store.js';
+import type { Store, StoreChange } from '../../state/store.js';
 import { endTask } from './stored/endings.js';
 import { type Answer, appendAnswer, Inbox } from './stored/inbox.js';
 import type { TaskKeys, TaskPlace } from './stored/keys.js';
@@ -55,7 +55,7 @@ export async function answerTask(
       .map(([key, round]): Answer => ({ key, round, response: responses[key], at: Date.now(), by }));
     if (answers.length === 0) return 'unchanged';
     checkSize(task.inbox, answers, maxAnswerBytes);
-    const changes: Change[] = answers.map((answer) => appendAnswer(place, answer, task.expiresInMs));
+    const changes: StoreChange[] = answers.map((answer) => appendAnswer(place, answer, task.expiresInMs));
     changes.push({ do: 'enqueue', queue: keys.queue, key: place.work });
     try {
       if ((await store.write(changes)).ok) return 'changed';

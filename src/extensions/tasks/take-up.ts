@@ -6,7 +6,7 @@ import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { isTerminal } from '../../protocol/tasks.js';
 import type { TaskWork } from '../../server/handle/task-host.js';
-import type { Change, Lease } from '../../state/store.js';
+import type { Lease, StoreChange } from '../../state/store.js';
 import type { LiveTasks } from './live-tasks.js';
 import { LiveTask, type LiveTaskParts } from './running/live-task.js';
 import type { HeldTask } from './running/saved-task.js';
@@ -129,7 +129,7 @@ export class TakeUp {
       const inbox = new Inbox(answers);
       const journal = readJournalItems(items, inbox);
       if (!onlyWaits(head, inbox)) return { place, lease, head, journal, inbox, remainingMs };
-      const waits: Change[] = [
+      const waits: StoreChange[] = [
         { do: 'expect', list: place.inbox, size: inbox.size },
         { do: 'release', inMs: Math.ceil(remainingMs) },
       ];
@@ -177,7 +177,7 @@ export class TakeUp {
   }
 
   /** Makes the last write under a lease. Returns false if a condition was not met, and the lease is still held. */
-  async #settle(lease: Lease, changes: readonly Change[]): Promise<boolean> {
+  async #settle(lease: Lease, changes: readonly StoreChange[]): Promise<boolean> {
     const { store, leases } = this.#parts.liveParts;
     const written = await store.write(changes, { guard: lease });
     if (!written.ok && written.refusedBy !== 'guard') return false;

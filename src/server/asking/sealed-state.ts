@@ -5,7 +5,7 @@ import { readSecrets } from '../../protocol/checks/secret.js';
 import { decodeBase64Url, encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { McpError } from '../../protocol/errors.js';
 import { canonical, digestOf } from '../../state/canonical.js';
-import type { Change, Store } from '../../state/store.js';
+import type { Store, StoreChange } from '../../state/store.js';
 import { callerGroup } from '../../state/store-shares.js';
 import { checkAnswersFit } from './size.js';
 
@@ -110,7 +110,7 @@ export function createSeal(options: SealOptions): Seal {
       const key = `${USED}${await callerGroup(server, binding.principal)}:${iv}`;
       // Kept longer than the state is valid, because the clock of the store may be another.
       const ttlMs = content['e'] - Date.now() + CLOCK_SKEW_MS;
-      const use: Change = { do: 'put', key, value: {}, if: 'absent', ttlMs };
+      const use: StoreChange = { do: 'put', key, value: {}, if: 'absent', ttlMs };
       const { ok: isFirst } = await usedStates.write([use]).catch((error: unknown) => {
         onUnrecorded?.(error);
         throw useNotRecorded(error);

@@ -8,7 +8,7 @@ import { encodeBase64Url } from '../../protocol/encoding/base64.js';
 import { McpError } from '../../protocol/errors.js';
 import { canonical, digestOf } from '../../state/canonical.js';
 import { LeaseKeeper } from '../../state/lease-keeper.js';
-import type { Change, Dequeue, Lease, Put, Store } from '../../state/store.js';
+import type { Dequeue, Lease, Put, Store, StoreChange } from '../../state/store.js';
 import { callerGroup } from '../../state/store-shares.js';
 import type { Topic } from '../../state/topic.js';
 import { EndWatch, type OutcomeAnnouncement } from './end-watch.js';
@@ -264,7 +264,7 @@ export function runOnce({ name, store, outcomes, log, hasUser }: RunOnceParts): 
     for (const lease of await store.claim(queue, { owner, limit: REAPED, ms: leases.leaseMs })) {
       const key = PREFIX + lease.key;
       const entry = await store.get(key);
-      const changes: Change[] = [{ do: 'dequeue', queue, key: lease.key }];
+      const changes: StoreChange[] = [{ do: 'dequeue', queue, key: lease.key }];
       if (entry !== undefined) changes.push(lostPut(key, entry.value as unknown as OutcomeRecord));
       const written = await store.write(changes, { guard: lease });
       if (written.ok) outcomes.publish({ key: lease.key });

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import type { JsonObject } from '../../jsonrpc/message.js';
-import type { Change, Lease, Store, Written } from '../../state/store.js';
+import type { Lease, Store, StoreChange, Written } from '../../state/store.js';
 import { type ContractCase, eventually, uniqueName } from './contract.js';
 
 /** The store that two processes share. */
@@ -43,7 +43,7 @@ async function pausedHolder(a: StoreProcess, b: StoreProcess): Promise<void> {
   assert.ok(lease && lease.token > stale.token);
   a.child.kill('SIGCONT');
   const head = (await b.call('get', `head:${key}`)) as { readonly version: string };
-  const attempts: readonly (readonly Change[])[] = [
+  const attempts: readonly (readonly StoreChange[])[] = [
     [{ do: 'append', list: `journal:${key}`, name: 'another step', value: {} }],
     [{ do: 'put', key: `head:${key}`, value: { by: 'a' } }],
     [{ do: 'put', key: `head:${key}`, value: { by: 'a' }, if: { version: head.version } }],
@@ -55,7 +55,7 @@ async function pausedHolder(a: StoreProcess, b: StoreProcess): Promise<void> {
     assert.deepEqual(await a.call('renew', [stale], LEASE_MS), []);
   };
   await assertFenced();
-  const done: readonly Change[] = [{ do: 'dequeue', queue, key }];
+  const done: readonly StoreChange[] = [{ do: 'dequeue', queue, key }];
   assert.deepEqual(await b.call('write', done, { guard: lease }), { ok: true });
   await assertFenced();
   await b.call('write', [{ do: 'enqueue', queue, key }]);

@@ -1,7 +1,7 @@
 // The contract of a store: writes under a lease.
 
 import assert from 'node:assert/strict';
-import type { Change, Lease, Store } from '../../state/store.js';
+import type { Lease, Store, StoreChange } from '../../state/store.js';
 import { type StoreCases, uniqueName } from './contract.js';
 import { claim, claimed } from './store-queues.js';
 
@@ -49,7 +49,7 @@ export const guardCases: StoreCases = {
     const queue = `q${uniqueName()}`;
     await store.write([{ do: 'enqueue', queue, key: group }]);
     const [lease] = await claimed(store, queue);
-    const last: Change[] = [...changes(group, 'last'), { do: 'release', inMs: 600_000 }];
+    const last: StoreChange[] = [...changes(group, 'last'), { do: 'release', inMs: 600_000 }];
     assert.deepEqual(await store.write(last, { guard: lease }), { ok: true });
     await assertRefused(store, group, lease);
     const end = { queue, key: group };
@@ -103,7 +103,7 @@ export const guardCases: StoreCases = {
   },
 };
 
-function changes(group: string, name: string): Change[] {
+function changes(group: string, name: string): StoreChange[] {
   return [
     { do: 'put', key: `head:${group}`, value: { name } },
     { do: 'append', list: `journal:${group}`, name, value: {} },
@@ -116,7 +116,7 @@ async function assertRefused(store: Store, group: string, guard: Lease): Promise
   const key = `head:${group}`;
   const before = await store.get(key);
   const items = await store.items(`journal:${group}`);
-  const attempts: readonly (readonly Change[])[] = [
+  const attempts: readonly (readonly StoreChange[])[] = [
     changes(group, `stale ${uniqueName()}`),
     [{ do: 'put', key, value: { stale: true } }],
     [{ do: 'append', list: `journal:${group}`, name: uniqueName(), value: {} }],

@@ -1,6 +1,6 @@
 // Records what happened, as the store saw it and as the world outside saw it, and compares each event with the promises.
 
-import type { Change, Lease, Written } from 'fullmcp';
+import type { Lease, StoreChange, Written } from 'fullmcp';
 import type { Actor } from '../world/scheduler.js';
 import type { World } from '../world/world.js';
 import { type JobRecord, Jobs, type StepRun } from './jobs.js';
@@ -51,7 +51,7 @@ export interface Violation {
 
 /** A write as the store made it or refused it. */
 export interface ObservedWrite {
-  readonly changes: readonly Change[];
+  readonly changes: readonly StoreChange[];
   readonly guard: Lease | undefined;
   readonly written: Written;
 }
@@ -103,7 +103,7 @@ export class Ledger {
     for (const change of changes) this.#onChange(replica, change, { changes, guard, written });
   }
 
-  #onChange(replica: Actor, change: Change, { guard, written }: ObservedWrite): void {
+  #onChange(replica: Actor, change: StoreChange, { guard, written }: ObservedWrite): void {
     switch (change.do) {
       case 'put':
         if (change.key.startsWith('task:')) this.#onHead(replica, change.key.slice(5), change.value);

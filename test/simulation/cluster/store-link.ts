@@ -1,6 +1,6 @@
 // The connection of a replica to the store: slow, unreliable, and cut off at times.
 
-import type { Change, Lease, Store, Written } from 'fullmcp';
+import type { Lease, Store, StoreChange, Written } from 'fullmcp';
 import type { Ledger } from '../checks/ledger.js';
 import type { Actor } from '../world/scheduler.js';
 import type { World } from '../world/world.js';
@@ -105,7 +105,7 @@ export function storeLink(parts: StoreLinkParts): Store {
       ),
     write(changes, options = {}) {
       // A message that was sent does not change any more.
-      const sent = JSON.parse(JSON.stringify(changes)) as readonly Change[];
+      const sent = JSON.parse(JSON.stringify(changes)) as readonly StoreChange[];
       return send<Written>({
         text: () => `write ${printChanges(sent)}${options.guard ? ` under ${options.guard.token}` : ''}`,
         isRead: false,
@@ -133,6 +133,6 @@ export function storeLink(parts: StoreLinkParts): Store {
   };
 }
 
-function printChanges(changes: readonly Change[]): string {
+function printChanges(changes: readonly StoreChange[]): string {
   return changes.map((change) => JSON.stringify(change)).join(' ');
 }

@@ -1,6 +1,6 @@
 // A planted bug.
 
-import type { Change, Store, Written } from 'fullmcp';
+import type { Store, StoreChange, Written } from 'fullmcp';
 import type { Random } from '../world/random.js';
 
 /** A planted bug of the store or the bus. */
@@ -13,7 +13,10 @@ export interface Plant {
 }
 
 /** A store that makes other changes than it was told. */
-export function changing(store: Store, change: (changes: readonly Change[]) => readonly Change[]): Store {
+export function changing(
+  store: Store,
+  change: (changes: readonly StoreChange[]) => readonly StoreChange[],
+): Store {
   return {
     ...store,
     async write(changes, options): Promise<Written> {
@@ -24,7 +27,7 @@ export function changing(store: Store, change: (changes: readonly Change[]) => r
 }
 
 /** A store that says that it has made some writes, and has not. */
-export function forgetting(store: Store, isForgotten: (changes: readonly Change[]) => boolean): Store {
+export function forgetting(store: Store, isForgotten: (changes: readonly StoreChange[]) => boolean): Store {
   return {
     ...store,
     write: async (changes, options) => (isForgotten(changes) ? { ok: true } : store.write(changes, options)),
@@ -32,6 +35,6 @@ export function forgetting(store: Store, isForgotten: (changes: readonly Change[
 }
 
 /** Whether a change writes the head of a task with this status. */
-export function putsStatus(change: Change, status: string): boolean {
+export function putsStatus(change: StoreChange, status: string): boolean {
   return change.do === 'put' && change.key.startsWith('task:') && change.value['status'] === status;
 }

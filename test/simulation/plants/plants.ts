@@ -1,6 +1,6 @@
 // The planted bugs: for each promise one that breaks it, to show that the simulation notices.
 
-import type { Item, Lease } from 'fullmcp';
+import type { Lease, ListItem } from 'fullmcp';
 import type { Invariant } from '../checks/ledger.js';
 import { changing, forgetting, type Plant, putsStatus } from './plant.js';
 
@@ -80,7 +80,7 @@ export const plants: Readonly<Record<Invariant, Plant>> = {
     store: (store, random) => ({
       ...store,
       items: async (list, options) =>
-        (await store.items(list, options)).map((item): Item => {
+        (await store.items(list, options)).map((item): ListItem => {
           const { j } = item.value as { j?: object };
           return j === undefined
             ? item
@@ -95,7 +95,7 @@ export const plants: Readonly<Record<Invariant, Plant>> = {
       return {
         ...store,
         items: async (list, options) =>
-          (await store.items(list, options)).map((item): Item => {
+          (await store.items(list, options)).map((item): ListItem => {
             if (!list.startsWith('inbox:')) return item;
             const key = String(item.value['key']);
             const response = responses.get(key) ?? item.value['response'];

@@ -2,7 +2,7 @@
 
 import { type BackoffOptions, backoff, delay } from '../../../async/delay.js';
 import { Lifetime } from '../../../async/lifetime.js';
-import type { Change, Lease, Store } from '../../../state/store.js';
+import type { Lease, Store, StoreChange } from '../../../state/store.js';
 import { Unsaveable } from '../stored/saving-errors.js';
 
 /** The parts of a `LeaseWriter`. */
@@ -17,7 +17,7 @@ export interface LeaseWriterParts {
  * The end of a write: it was made; the lease is held by somebody else; the writer was closed before the end was known; or the
  * condition of this change was not met.
  */
-export type WriteEnd = 'made' | 'lost' | 'closed' | Change;
+export type WriteEnd = 'made' | 'lost' | 'closed' | StoreChange;
 
 const RETRY: BackoffOptions = { baseMs: 100, maxMs: 10_000, jitter: [0.75, 1] };
 
@@ -39,14 +39,14 @@ export class LeaseWriter {
   }
 
   /** Makes a write. Call it only in turn. Throws `Unsaveable` if the write can never be made. */
-  async write(changes: readonly Change[]): Promise<WriteEnd> {
+  async write(changes: readonly StoreChange[]): Promise<WriteEnd> {
     const { store, lease, onFailure } = this.#parts;
     for (let failures = 0; !this.#lifetime.ended; failures++) {
       try {
         const written = await store.write(changes, { guard: lease });
         if (written.ok) return 'made';
         if (written.refusedBy === 'guard') return 'lost';
-        const refused = changes[written.refusedBy] as Change;
+        const refused = changes[written.refusedBy] as StoreChange;
         // Nobody else appends to the list, so the write that was reported as failed was made.
         return failures > 0 && refused.do === 'append' ? 'made' : refused;
       } catch (error) {

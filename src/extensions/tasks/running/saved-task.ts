@@ -3,7 +3,7 @@
 import { unref } from '../../../async/unref.js';
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { Logger } from '../../../server/state/log.js';
-import type { Change, Lease, Store } from '../../../state/store.js';
+import type { Lease, Store, StoreChange } from '../../../state/store.js';
 import { bytesOfJson, bytesOfTask, endTask, removeTask } from '../stored/endings.js';
 import type { Inbox } from '../stored/inbox.js';
 import { type AskedRounds, mergeItems, newsItem, type StoredJournal } from '../stored/journal-items.js';
@@ -211,11 +211,11 @@ export class SavedTask {
     return this.#writer.idle();
   }
 
-  #expectInbox(): Change {
+  #expectInbox(): StoreChange {
     return { do: 'expect', list: this.place.inbox, size: this.inbox.size };
   }
 
-  #release(): Change {
+  #release(): StoreChange {
     return { do: 'release', inMs: Math.max(0, Math.ceil(this.remainingMs)) };
   }
 
@@ -225,7 +225,7 @@ export class SavedTask {
     more = [],
   }: {
     asked?: AskedRounds;
-    more?: readonly Change[];
+    more?: readonly StoreChange[];
   } = {}): Promise<WriteEnd> {
     this.#news = mergeItems(this.#news, newsItem(this.#events.takeNews(), []));
     const item = mergeItems(this.#news, newsItem(undefined, asked));
@@ -234,7 +234,7 @@ export class SavedTask {
     if (item === undefined && !isSoon && more.length === 0) return 'made';
     const bytesBefore = this.head.bytes;
     const itemBytes = item === undefined ? 0 : this.#reserve(item);
-    const changes: Change[] = [];
+    const changes: StoreChange[] = [];
     if (item !== undefined)
       changes.push({ do: 'append', list: this.place.journal, name: String(this.#size), value: item });
     const { head } = this;
@@ -279,7 +279,7 @@ export class SavedTask {
     }
   }
 
-  async #send(changes: readonly Change[]): Promise<WriteEnd> {
+  async #send(changes: readonly StoreChange[]): Promise<WriteEnd> {
     if (this.#isLost) return 'lost';
     let end: WriteEnd;
     try {

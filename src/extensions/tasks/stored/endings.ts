@@ -1,7 +1,7 @@
 // The writes that end a task or remove it.
 
 import { sizeOf } from '../../../server/asking/size.js';
-import type { Change, Version } from '../../../state/store.js';
+import type { StoreChange, Version } from '../../../state/store.js';
 import { isCounted, type TaskKeys, type TaskPlace } from './keys.js';
 import { ended } from './quota.js';
 import { Unsaveable } from './saving-errors.js';
@@ -20,7 +20,7 @@ export interface EndTaskOptions {
 /** A write that ends a task, and the head that it leaves. */
 export interface EndOfTask {
   readonly head: TaskHead;
-  readonly changes: readonly Change[];
+  readonly changes: readonly StoreChange[];
 }
 
 /**
@@ -38,7 +38,7 @@ export function endTask(
   const head = { ...bare, bytes: isCounted(place) ? bytes : 0 };
   const inMs = Math.max(1, Math.ceil(remainingMs));
   const ttlMs = Number.isFinite(inMs) ? inMs : before.ttlMs;
-  const changes: Change[] = [
+  const changes: StoreChange[] = [
     {
       ...{ do: 'put', key: place.head, value: { ...head }, ttlMs },
       ...(version !== undefined && { if: { version } }),
@@ -54,7 +54,7 @@ export function endTask(
 }
 
 /** Removes an unfinished task. */
-export function removeTask(keys: TaskKeys, place: TaskPlace, head: TaskHead | undefined): Change[] {
+export function removeTask(keys: TaskKeys, place: TaskPlace, head: TaskHead | undefined): StoreChange[] {
   return [
     { do: 'delete', key: place.head },
     { do: 'drop', list: place.journal },

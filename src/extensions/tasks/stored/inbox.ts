@@ -3,7 +3,7 @@
 import { encodeBase64Url } from '../../../protocol/encoding/base64.js';
 import { sha256 } from '../../../server/asking/question-digest.js';
 import { sizeOf } from '../../../server/asking/size.js';
-import type { Append, Item } from '../../../state/store.js';
+import type { Append, ListItem } from '../../../state/store.js';
 import type { TaskPlace } from './keys.js';
 import type { TaskHead } from './task.js';
 
@@ -28,12 +28,12 @@ export class Inbox {
   /** The position of the last item that was read. */
   lastAt: number | undefined;
 
-  constructor(items: readonly Item[] = []) {
+  constructor(items: readonly ListItem[] = []) {
     this.add(items);
   }
 
   /** Adds items that were read. Returns their answers. */
-  add(items: readonly Item[]): readonly Answer[] {
+  add(items: readonly ListItem[]): readonly Answer[] {
     const answers: Answer[] = [];
     for (const { at, value } of items) {
       // Two reads at the same time may return the same item.

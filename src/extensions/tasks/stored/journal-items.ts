@@ -6,7 +6,7 @@ import { principalOf, storableAuth } from '../../../protocol/caller.js';
 import { type Journal, type JournalNews, readJournal, writeJournal } from '../../../server/asking/journal.js';
 import { sizeOf } from '../../../server/asking/size.js';
 import type { TaskWork } from '../../../server/handle/task-host.js';
-import type { Item } from '../../../state/store.js';
+import type { ListItem } from '../../../state/store.js';
 import type { Inbox } from './inbox.js';
 
 /** The call that became the task, with everything that is needed to make it again. */
@@ -73,7 +73,7 @@ export function mergeItems(one: JsonObject | undefined, two: JsonObject | undefi
 }
 
 /** Reads the items of a journal, and the answers that count: those to the questions as they were last asked. */
-export function readJournalItems(items: readonly Item[], inbox: Inbox): StoredJournal {
+export function readJournalItems(items: readonly ListItem[], inbox: Inbox): StoredJournal {
   const first = items[0]?.value;
   if (first === undefined || !isObject(first['call']) || !isObject(first['j']))
     throw new TypeError('The journal of the task is missing or damaged');

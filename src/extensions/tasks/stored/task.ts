@@ -3,7 +3,7 @@
 import type { ErrorObject, JsonObject } from '../../../jsonrpc/message.js';
 import { TASK_PROGRESS } from '../../../protocol/tables/meta-keys.js';
 import { isTaskStatus, isTerminal, type TaskStatus } from '../../../protocol/tasks.js';
-import type { Entry } from '../../../state/store.js';
+import type { StoreEntry } from '../../../state/store.js';
 
 /** The head of a task. Everything that is needed to run the task is in its journal, which is not written again with each change. */
 export interface TaskHead {
@@ -48,7 +48,7 @@ export const GRACE_MS: number = 7 * 24 * 3_600_000;
 
 /** Reads a head. Throws if the entry is something else. */
 export function readHead(
-  { value, version, expiresInMs = Number.POSITIVE_INFINITY }: Entry,
+  { value, version, expiresInMs = Number.POSITIVE_INFINITY }: StoreEntry,
   id: string,
 ): StoredHead {
   if (value['id'] !== id || !isTaskStatus(value['status']) || !Array.isArray(value['open']))

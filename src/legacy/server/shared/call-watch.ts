@@ -4,7 +4,7 @@ import type { JsonObject, RequestId, RequestMessage } from '../../../jsonrpc/mes
 import type { Auth } from '../../../protocol/call.js';
 import type { Revision } from '../../../protocol/tables/revisions.js';
 import { LEASE_MS, LeaseKeeper } from '../../../state/lease-keeper.js';
-import type { Change, Lease, Store } from '../../../state/store.js';
+import type { Lease, Store, StoreChange } from '../../../state/store.js';
 import type { Handshake } from '../session.js';
 import { type AskedCall, randomPart } from './pending-calls.js';
 
@@ -100,7 +100,7 @@ export class CallWatch {
   }
 
   /** The changes that record a running call and claim it. */
-  runChanges(tag: string, run: string, running: StreamingCall): readonly Change[] {
+  runChanges(tag: string, run: string, running: StreamingCall): readonly StoreChange[] {
     const hold = { owner: this.#owner, ms: this.#keeper.leaseMs };
     return [
       { do: 'put', key: runKey(tag, run), value: running as unknown as JsonObject, ttlMs: RECORD_MS },
@@ -124,14 +124,14 @@ export class CallWatch {
   }
 
   /** The change that watches a parked call, until it expires. */
-  parked(tag: string, { call, round }: Pick<AskedCall, 'call' | 'round'>): Change {
+  parked(tag: string, { call, round }: Pick<AskedCall, 'call' | 'round'>): StoreChange {
     this.start();
     const key = `${tag}:ask:${call}:${round}`;
     return { do: 'enqueue', queue: this.#queue, key, inMs: this.#parts.askMs };
   }
 
   /** The change that ends the watch over a parked call. */
-  unparked(tag: string, { call, round }: Pick<AskedCall, 'call' | 'round'>): Change {
+  unparked(tag: string, { call, round }: Pick<AskedCall, 'call' | 'round'>): StoreChange {
     return { do: 'dequeue', queue: this.#queue, key: `${tag}:ask:${call}:${round}` };
   }
 
@@ -159,7 +159,7 @@ export class CallWatch {
   async #settle(lease: Lease): Promise<void> {
     const { store, onDead, onExpired } = this.#parts;
     const [, tag = '', run, call, round] = KEY.exec(lease.key) ?? [];
-    const changes: Change[] = [{ do: 'dequeue', queue: this.#queue, key: lease.key }];
+    const changes: StoreChange[] = [{ do: 'dequeue', queue: this.#queue, key: lease.key }];
     const forget = this.#keeper.keep(lease, () => undefined);
     try {
       if (run !== undefined && lease.attempt <= MAX_ATTEMPTS) {
@@ -217,18 +217,18 @@ export class CallRecord {
   }
 
   /** The change that records whose questions are being sent or answered. */
-  asking(calls: readonly string[]): Change {
+  asking(calls: readonly string[]): StoreChange {
     const { tag, run, running } = this.#held;
     const value = { ...running, asking: calls } as unknown as JsonObject;
     return { do: 'put', key: runKey(tag, run), value };
   }
 
   /** Removes the record: the call has ended, or waits without this process. */
-  async end(changes: readonly Change[] = []): Promise<void> {
+  async end(changes: readonly StoreChange[] = []): Promise<void> {
     const { tag, run, lease } = this.#held;
     this.#parts.forget();
     if (this.isLost) return;
-    const ended: Change[] = [
+    const ended: StoreChange[] = [
       { do: 'delete', key: runKey(tag, run) },
       { do: 'dequeue', queue: lease.queue, key: lease.key },
     ];

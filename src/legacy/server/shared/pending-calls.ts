@@ -1,7 +1,7 @@
 import type { JsonObject, Message, RequestMessage } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { Revision } from '../../../protocol/tables/revisions.js';
-import type { Change, Entry, Lease, Store } from '../../../state/store.js';
+import type { Lease, Store, StoreChange, StoreEntry } from '../../../state/store.js';
 import { MAX_OPEN, unansweredBecause } from '../client-requests.js';
 import type { ResumedRound } from '../forward.js';
 
@@ -46,7 +46,7 @@ export type Answered =
 
 /** The changes that belong to a change of a pending call: those of the queue that watches it. */
 export interface Watched {
-  readonly changes?: readonly Change[];
+  readonly changes?: readonly StoreChange[];
   readonly guard?: Lease | undefined;
 }
 
@@ -108,7 +108,7 @@ export class PendingCalls {
   async answer(
     tag: string,
     message: Extract<Message, { kind: 'result' | 'error' }>,
-    watched: (pending: AskedCall) => readonly Change[],
+    watched: (pending: AskedCall) => readonly StoreChange[],
   ): Promise<Answered> {
     const id = String(message.id);
     const call = callOf(id);
@@ -139,7 +139,7 @@ export class PendingCalls {
   async withdraw(
     tag: string,
     call: string,
-    watched: (pending: AskedCall) => readonly Change[],
+    watched: (pending: AskedCall) => readonly StoreChange[],
   ): Promise<AskedCall | undefined> {
     for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
       const entry = await this.#store.get(callKey(tag, call));
@@ -178,7 +178,7 @@ export class PendingCalls {
   }
 
   /** The change that forgets a call. */
-  forget(tag: string, call: string): Change {
+  forget(tag: string, call: string): StoreChange {
     return { do: 'delete', key: callKey(tag, call) };
   }
 }
@@ -228,16 +228,16 @@ function withAnswer(
   return { ...pending, state, answers };
 }
 
-function put(tag: string, pending: AskedCall, { version }: Entry): Extract<Change, { do: 'put' }> {
+function put(tag: string, pending: AskedCall, { version }: StoreEntry): Extract<StoreChange, { do: 'put' }> {
   const value = pending as unknown as JsonObject;
   return { do: 'put', key: callKey(tag, pending.call), value, if: { version } };
 }
 
-function uncount(tag: string, { questions }: AskedCall): Change {
+function uncount(tag: string, { questions }: AskedCall): StoreChange {
   return { do: 'count', key: countKey(tag), by: -questions.length };
 }
 
-function toPending({ value }: Entry): AskedCall {
+function toPending({ value }: StoreEntry): AskedCall {
   return value as unknown as AskedCall;
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject, RequestId } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
 import { isLogLevel } from '../../../protocol/tables/log-level.js';
 import type { Bus } from '../../../state/bus.js';
-import type { Change, Entry, Put, Store } from '../../../state/store.js';
+import type { Put, Store, StoreChange, StoreEntry } from '../../../state/store.js';
 import { Topic } from '../../../state/topic.js';
 import { type FactChange, initialFacts, type SessionFacts, withChange } from '../session-facts.js';
 import { EndedSessions, type SessionSpan } from './ended-sessions.js';
@@ -90,7 +90,7 @@ export class SessionDirectory {
       const after = withChange(before, change);
       if (after === before) return after;
       const value = { ...entry?.value, logLevel: after.logLevel, hasUris: after.uris !== undefined };
-      const changes: Change[] = [put(sessionKey(key), value, { before: entry, key })];
+      const changes: StoreChange[] = [put(sessionKey(key), value, { before: entry, key })];
       if (after.uris !== before.uris)
         changes.push(put(urisKey(key), { uris: after.uris as string[] }, { before: uris, key }));
       if ((await this.#store.write(changes)).ok) {
@@ -128,7 +128,7 @@ function urisKey({ tag }: DirectoryKey): string {
   return `uris:${tag}`;
 }
 
-function toFacts(entry: Entry | undefined, uris: Entry | undefined): SessionFacts {
+function toFacts(entry: StoreEntry | undefined, uris: StoreEntry | undefined): SessionFacts {
   const logLevel = entry?.value['logLevel'];
   return {
     logLevel: isLogLevel(logLevel) ? logLevel : initialFacts.logLevel,
@@ -139,7 +139,7 @@ function toFacts(entry: Entry | undefined, uris: Entry | undefined): SessionFact
 function put(
   name: string,
   value: JsonObject,
-  { before, key }: { readonly before: Entry | undefined; readonly key: DirectoryKey },
+  { before, key }: { readonly before: StoreEntry | undefined; readonly key: DirectoryKey },
 ): Put {
   return {
     do: 'put',

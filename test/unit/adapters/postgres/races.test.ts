@@ -2,7 +2,7 @@ import { type PostgresCluster, postgres } from 'fullmcp/postgres';
 import pg from 'pg';
 import { afterEach, expect, test } from 'vitest';
 import { writeArguments } from '../../../../src/adapters/postgres/changes-json.js';
-import type { Change, Lease, Written } from '../../../../src/state/store.js';
+import type { Lease, StoreChange, Written } from '../../../../src/state/store.js';
 import { describeWithPostgres, freshSchema } from '../../../support/engines/postgres.js';
 import { until } from '../../../support/until.js';
 
@@ -24,7 +24,7 @@ describeWithPostgres('Writes to Postgres at the same time', (server) => {
     await client.connect();
     open.push({ close: () => client.end() });
     return {
-      async write(changes: readonly Change[], guard?: Lease): Promise<number | null> {
+      async write(changes: readonly StoreChange[], guard?: Lease): Promise<number | null> {
         await client.query('BEGIN');
         const values = writeArguments(changes, { guard, maxValueBytes: 1000, lockTimeoutMs: 10_000 });
         const text = `SELECT refused FROM ${schema}.write_1($1::jsonb, $2::text[], $3, $4, $5, $6, $7)`;
@@ -51,7 +51,7 @@ describeWithPostgres('Writes to Postgres at the same time', (server) => {
     const { store } = cluster(schema);
     const lease = await held(store, 'q', 'g:1');
     const holder = await slowWriter(schema);
-    const release: Change[] = [
+    const release: StoreChange[] = [
       { do: 'expect', list: 'inbox:g:1', size: 0 },
       { do: 'release', inMs: 600_000 },
     ];
@@ -71,7 +71,7 @@ describeWithPostgres('Writes to Postgres at the same time', (server) => {
     const { store } = cluster(schema);
     const lease = await held(store, 'q', 'g:1');
     const outsider = await slowWriter(schema);
-    const news: Change[] = [
+    const news: StoreChange[] = [
       { do: 'append', list: 'inbox:g:1', name: 'answer', value: {} },
       { do: 'enqueue', queue: 'q', key: 'g:1' },
     ];
@@ -165,7 +165,7 @@ describeWithPostgres('Writes to Postgres at the same time', (server) => {
     const keys = ['a', 'b', 'c', 'd', 'e'];
     const rounds = Array.from({ length: 200 }, (_, n) => {
       const order = [...keys].sort(() => Math.random() - 0.5).slice(0, 4);
-      const changes = order.flatMap((key, at): Change[] => [
+      const changes = order.flatMap((key, at): StoreChange[] => [
         { do: 'count', key: `${key}:g`, by: 1 },
         at % 2
           ? { do: 'append', list: `l${key}:g`, name: `${n}`, value: {} }
@@ -194,13 +194,13 @@ describeWithPostgres('Writes to Postgres at the same time', (server) => {
           for (const guard of leases) {
             const [, id] = guard.key.split(':');
             const name = `${guard.token}`;
-            const step: Change = {
+            const step: StoreChange = {
               do: 'append',
               list: `journal:g:${id}`,
               name,
               value: { token: guard.token },
             };
-            const changes: Change[] = n % 2 ? [step] : [step, { do: 'release', inMs: 0 }];
+            const changes: StoreChange[] = n % 2 ? [step] : [step, { do: 'release', inMs: 0 }];
             const { ok } = await store.write(changes, { guard });
             if (ok) steps.push(`${id} ${name}`);
           }

@@ -1,6 +1,6 @@
 import { type PostgresCluster, type PostgresOptions, postgres } from 'fullmcp/postgres';
 import { afterEach, expect, test } from 'vitest';
-import type { Change } from '../../../../src/state/store.js';
+import type { StoreChange } from '../../../../src/state/store.js';
 import { describeWithPostgres, freshSchema } from '../../../support/engines/postgres.js';
 import { until } from '../../../support/until.js';
 
@@ -103,7 +103,7 @@ describeWithPostgres('Values in Postgres', (server) => {
       'too many changes',
       Array.from({ length: 1001 }, (_, n) => ({ do: 'delete', key: `a:g:${n}` }) as const),
     ],
-  ] as readonly [string, readonly Change[]][])(
+  ] as readonly [string, readonly StoreChange[]][])(
     'A write with %s is a RangeError, and nothing is written',
     async (_, changes) => {
       const { store } = open({ maxValueBytes: 4096 });

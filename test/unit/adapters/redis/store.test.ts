@@ -1,7 +1,7 @@
 import { redis } from 'fullmcp/redis';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { Keyspace } from '../../../../src/adapters/redis/keys.js';
-import type { Change, Lease, Store, Written } from '../../../../src/state/store.js';
+import type { Lease, Store, StoreChange, Written } from '../../../../src/state/store.js';
 import { describeWithRedis, type RedisServer, startRedis } from '../../../support/engines/redis.js';
 import { until } from '../../../support/until.js';
 
@@ -75,7 +75,7 @@ describeWithRedis('The store on Redis', () => {
             store.write(
               keys
                 .filter((key) => key.startsWith(`g${group}:`))
-                .map((key): Change => ({ do: 'enqueue', queue, key, inMs })),
+                .map((key): StoreChange => ({ do: 'enqueue', queue, key, inMs })),
             ),
           ),
         );
@@ -181,7 +181,7 @@ describeWithRedis('The store on Redis', () => {
     const before = await dump(single);
     await single.command('CONFIG', 'SET', 'maxmemory', '1mb');
     try {
-      const change: Change[] = [
+      const change: StoreChange[] = [
         { do: 'expect', list: 'journal:g', size: 0 },
         { do: 'append', list: 'journal:g', name: 'step', value: {} },
         { do: 'put', key: 'head:g', value: {} },
@@ -255,7 +255,10 @@ describeWithRedis('The store on Redis', () => {
     const store = open();
     const { index, entry } = keyspace.of('g');
     await store.write(
-      Array.from({ length: 101 }, (_, n): Change => ({ do: 'put', key: `a:g:${1000 + n}`, value: { n } })),
+      Array.from(
+        { length: 101 },
+        (_, n): StoreChange => ({ do: 'put', key: `a:g:${1000 + n}`, value: { n } }),
+      ),
     );
     for (let n = 0; n < 100; n++) await single.command('DEL', entry(`a:g:${1000 + n}`));
     expect(await store.page('a:g:', { limit: 2 })).toMatchObject([{ value: { n: 100 } }]);

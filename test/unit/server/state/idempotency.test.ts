@@ -1,12 +1,12 @@
 import {
   type Bus,
-  type Change,
   createServer,
   inProcess,
   McpError,
   memoryBus,
   memoryStore,
   type Store,
+  type StoreChange,
   tool,
 } from 'fullmcp';
 import { everyWire } from 'fullmcp/testing';
@@ -86,7 +86,7 @@ const keyed = (name: string, key: unknown, args: object = {}) => ({
 });
 
 // A lease that ends at once, as if the process that holds it were paused.
-function shortLease(change: Change): Change {
+function shortLease(change: StoreChange): StoreChange {
   return change.do === 'enqueue' && change.hold ? { ...change, hold: { ...change.hold, ms: 0 } } : change;
 }
 

@@ -1,4 +1,4 @@
-import { type Change, createServer, inProcess, memoryBus, memoryStore, type Store, tool } from 'fullmcp';
+import { createServer, inProcess, memoryBus, memoryStore, type Store, type StoreChange, tool } from 'fullmcp';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { signal } from '../../../../support/signal.js';
@@ -49,8 +49,8 @@ function replica(
   return { server, call: inProcess(server, able) };
 }
 
-const isWaiting = (change: Change): boolean => change.do === 'put' && change.value['waiting'] === true;
-const isEnd = (change: Change): boolean => change.do === 'put' && change.value['status'] === 'completed';
+const isWaiting = (change: StoreChange): boolean => change.do === 'put' && change.value['waiting'] === true;
+const isEnd = (change: StoreChange): boolean => change.do === 'put' && change.value['status'] === 'completed';
 
 it('begins no step while the reply to the write that puts the task aside is on its way', async () => {
   const store = memoryStore();
