@@ -8,11 +8,12 @@ import { bytesUnder, conclude, filesUnder, kilobytes, readManifest, root } from 
 import { withPackage } from './pack.js';
 import { evalsOf, globalsOf, importsOf, tokenize } from './scan.js';
 
-const UNPACKED_BYTES = 1_200_000;
+// A quarter of it are the engines that processes share, which no program loads unless it uses them.
+const UNPACKED_BYTES = 1_650_000;
 const INSTALLED_PACKAGES = 4;
 const INSTALLED_BYTES = 3_000_000;
 /** The code that an import of the entry loads, our files and dependencies together, as shipped, and gzipped. */
-const ENTRY_GZIP_BYTES = { 'dist/index.js': 85_000, 'dist/http.js': 45_000 };
+const ENTRY_GZIP_BYTES = { 'dist/index.js': 92_000, 'dist/http.js': 48_000 };
 /** Entries that run on every runtime. */
 const PORTABLE_ENTRIES = [
   'dist/index.js',

@@ -116,7 +116,7 @@ export interface Put {
 }
 
 /** Removes an entry, if there is one. */
-export interface Delete {
+interface Delete {
   readonly do: 'delete';
   readonly key: string;
   /** Refuses the write if the entry does not have this version. Default: never. */
@@ -134,13 +134,13 @@ export interface Append {
 }
 
 /** Removes a list with all its items. */
-export interface Drop {
+interface Drop {
   readonly do: 'drop';
   readonly list: string;
 }
 
 /** Refuses the write if a list does not have this number of items. */
-export interface Expect {
+interface Expect {
   readonly do: 'expect';
   readonly list: string;
   readonly size: number;
@@ -150,7 +150,7 @@ export interface Expect {
  * Puts a key into a queue. If the key is there and nobody holds it, it is due at the earlier of both times. If it is held, nothing
  * changes: the process that holds it must look for news before it releases it (see `Expect`).
  */
-export interface Enqueue {
+interface Enqueue {
   readonly do: 'enqueue';
   readonly queue: string;
   readonly key: string;
@@ -161,7 +161,7 @@ export interface Enqueue {
 }
 
 /** Ends the lease that guards the write. The key is due again after `inMs`. */
-export interface Release {
+interface Release {
   readonly do: 'release';
   readonly inMs: number;
   /** Whether the next claim counts on from this attempt. Default: it is the first attempt again. */

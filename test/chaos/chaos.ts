@@ -65,7 +65,7 @@ export async function chaos({
 }
 
 /** Prints a line, and appends it to the file that `npm run chaos` reads. */
-export function report(line: string): void {
+function report(line: string): void {
   console.log(line);
   const file = process.env['CHAOS_REPORT'];
   if (file !== undefined) appendFileSync(file, `${line}\n`);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Client, connect } from 'fullmcp/client';
 
 /** The counts of what clients got. */
-export interface LoadFigures {
+interface LoadFigures {
   calls: number;
   questions: number;
   jobs: number;

@@ -16,7 +16,7 @@ export interface Total {
 }
 
 /** The key of a total. */
-export type TotalKey = `total:${string}` | `size:${string}`;
+type TotalKey = `total:${string}` | `size:${string}`;
 
 /** The facts about the whole database. */
 export interface Facts {

@@ -13,7 +13,7 @@ export interface ContractCase {
 }
 
 /** The subject of a case: the store, the store as another process sees it, and a group of its own. */
-export interface StoreCase {
+interface StoreCase {
   readonly store: Store;
   readonly other: Store;
   readonly group: string;

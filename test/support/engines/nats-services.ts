@@ -2,7 +2,7 @@ import { createServer, tool } from 'fullmcp';
 import { z } from 'zod';
 
 /** The calls that an instance of the test's server has seen. */
-export interface SeenCalls {
+interface SeenCalls {
   readonly names: string[];
   readonly aborted: unknown[];
 }

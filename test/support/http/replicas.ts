@@ -12,7 +12,7 @@ import { httpEndpoint } from '../../../src/transports/http/server/endpoint.js';
 
 // Several servers with a shared store, bus and event log behind an alternating proxy, in one process.
 
-export interface Replica {
+interface Replica {
   /** The URL of this server alone. */
   readonly url: string;
   readonly server: Server;

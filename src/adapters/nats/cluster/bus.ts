@@ -140,7 +140,7 @@ class Topic {
   }
 }
 
-// Whoever may publish to the subject may send anything.
+// A process that may publish to the subject may send anything.
 function parse(message: NatsMessage): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(message.data));

@@ -20,30 +20,49 @@ export interface NatsMessage {
 
 /** A subscription that stands until it is ended. */
 export interface NatsSubscription {
+  /** Ends the subscription at once. */
   unsubscribe(): void;
+  /** Ends the subscription when the messages that have arrived were handled. */
   drain(): Promise<void>;
 }
 
-export interface NatsSubscribeOptions {
+interface NatsSubscribeOptions {
   readonly queue?: string;
   readonly callback: (error: Error | null, message: NatsMessage) => void;
 }
 
-export interface NatsPublishOptions {
+interface NatsPublishOptions {
   readonly reply?: string;
   readonly headers?: NatsHeaders;
 }
 
 /** An open connection, as `connect` of `@nats-io/transport-node` returns it. */
 export interface NatsConnectionLike {
+  /** The facts about the server, once there is a connection. */
   readonly info?:
-    | { readonly version: string; readonly max_payload: number; readonly jetstream?: boolean | undefined }
+    | {
+        /** The version of the server. */
+        readonly version: string;
+        /** The largest message that the server accepts, in bytes. */
+        readonly max_payload: number;
+        /** Whether JetStream is enabled. */
+        readonly jetstream?: boolean | undefined;
+      }
     | undefined;
+  /** Sends a message. */
   publish(subject: string, payload?: Uint8Array | string, options?: object): void;
+  /** Receives the messages of a subject. */
   subscribe(subject: string, options: object): NatsSubscription;
+  /** Resolves when the server has received everything that was sent. */
   flush(): Promise<void>;
+  /** Closes the connection. */
   close(): Promise<void>;
-  status(): AsyncIterable<{ readonly type: string }>;
+  /** Iterates over the changes of the connection. */
+  status(): AsyncIterable<{
+    /** The kind of change, such as `reconnect`. */
+    readonly type: string;
+  }>;
+  /** The address of the server. */
   getServer(): string;
 }
 
@@ -66,12 +85,19 @@ export type NatsAuthenticator = (nonce?: string) => unknown;
 
 /** The settings of TLS that the client of NATS takes. */
 export interface NatsTls {
+  /** Whether TLS begins before the server sends its facts. */
   readonly handshakeFirst?: boolean;
+  /** The file with the certificate of the client. */
   readonly certFile?: string;
+  /** The certificate of the client. */
   readonly cert?: string;
+  /** The file with the certificates of the authorities. */
   readonly caFile?: string;
+  /** The certificates of the authorities. */
   readonly ca?: string;
+  /** The file with the key of the client. */
   readonly keyFile?: string;
+  /** The key of the client. */
   readonly key?: string;
 }
 
@@ -84,7 +110,7 @@ export interface StoredMessage {
 }
 
 /** A question for one message. */
-export type MessageQuery =
+type MessageQuery =
   | { readonly seq: number; readonly next_by_subj?: string }
   | { readonly last_by_subj: string };
 

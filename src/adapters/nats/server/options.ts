@@ -35,7 +35,7 @@ export interface NatsRequestFacts {
 export interface ServeNatsOptions extends NatsConnectionOptions, NatsServiceOptions {}
 
 /** The names of the options of a service. */
-export const serviceKeys: KeysOf<NatsServiceOptions> = {
+const serviceKeys: KeysOf<NatsServiceOptions> = {
   service: true,
   prefix: true,
   auth: true,

@@ -20,8 +20,11 @@ import { NatsService } from './service.js';
 
 /** A server as `serveNats` takes it: one that `createServer` returns, or anything that answers calls. */
 export interface NatsServable extends DiscoverableServer {
+  /** Prepares the server before the first request. */
   readonly start?: () => Promise<void>;
+  /** Sets the secret, if the server has none. */
   readonly provideSecret?: (secret: string) => void;
+  /** Receives warnings, for the operator. */
   readonly logger?: (level: 'warning', message: string, detail?: unknown) => void;
 }
 

@@ -29,7 +29,7 @@ interface GetStreamOptions {
  * The stream for messages that do not belong to a call: changes. Its events are not stored. They have ids so that a client that
  * reconnects says so: then everything is reported as changed once, which includes what the client missed.
  */
-export class GetStream {
+class GetStream {
   readonly #name: string;
   readonly #connection: EventStream;
   #count = 0;

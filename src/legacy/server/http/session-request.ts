@@ -11,7 +11,7 @@ import type { LiveSession } from './session-table.js';
 // Serves the requests of a session that arrive by POST.
 
 /** The caller of a session's request, and the way to send the response. */
-export interface ReplyPath {
+interface ReplyPath {
   readonly caller: Caller;
   readonly reply: CallReply;
   readonly respond: (text: string) => void;
