@@ -20,7 +20,7 @@ export interface Request {
 }
 
 /** A failure that the server reported. */
-export interface Failure {
+interface Failure {
   readonly code: string;
   readonly message: string;
   readonly data: unknown;

@@ -3,7 +3,7 @@
 import type { Random } from './random.js';
 
 /** How likely each kind of loss is. */
-export interface Losses {
+interface Losses {
   readonly storeRequest: number;
   readonly storeReply: number;
   readonly busMessage: number;

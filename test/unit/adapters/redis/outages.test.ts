@@ -106,7 +106,7 @@ describeWithRedis('Redis that fails', () => {
           message: (message) => received.push(message),
           gap: () => {
             gaps++;
-            // Whoever publishes after the gap was reported must be heard.
+            // A process that publishes after the gap was reported must be heard.
             void other.bus.publish('t', { gap: gaps }).catch(() => other.bus.publish('t', { gap: gaps }));
           },
         });
