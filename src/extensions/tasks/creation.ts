@@ -4,6 +4,7 @@ import type { JsonObject } from '../../jsonrpc/message.js';
 import type { Call } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
 import { McpError } from '../../protocol/errors.js';
+import { isTerminal } from '../../protocol/tasks.js';
 import { newJournal } from '../../server/asking/journal.js';
 import type { RunningCall, TaskWork } from '../../server/handle/task-host.js';
 import type { Logger } from '../../server/state/log.js';
@@ -15,6 +16,9 @@ import { isCounted, type TaskPlace } from './stored/keys.js';
 import { savingError } from './stored/saving-errors.js';
 import { GRACE_MS, readHead, type TaskHead, toSummary } from './stored/task.js';
 import type { TaskLimits, TaskWorker } from './worker.js';
+
+// Each conflict means that another process has changed the task meanwhile.
+const MAX_CONFLICTS = 100;
 
 /** The parts of a `TaskCreation`. */
 export interface TaskCreationParts {
@@ -145,9 +149,17 @@ export class TaskCreation {
   async #abandon(place: TaskPlace): Promise<void> {
     const { store, log } = this.#parts;
     try {
-      const entry = await store.get(place.head);
-      if (entry === undefined) return;
-      await store.write(removeTask(this.#worker.keys, place, readHead(entry, place.id).head));
+      for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
+        const entry = await store.get(place.head);
+        if (entry === undefined) return;
+        const { head, version } = readHead(entry, place.id);
+        // Another process may have taken the task up, and changed it or even ended it.
+        if (isTerminal(head.status)) return;
+        const changes = removeTask(this.#worker.keys, place, head).map((change) =>
+          change.do === 'delete' ? { ...change, if: { version } } : change,
+        );
+        if ((await store.write(changes)).ok) return;
+      }
     } catch (error) {
       log('error', `Task ${place.id} was rejected, but could not be removed from the store`, error);
     }

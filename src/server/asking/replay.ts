@@ -94,6 +94,11 @@ export class Replay implements Run {
     return this.#questions.open;
   }
 
+  /** Whether a step is running, or its result is being saved. */
+  get hasRunningSteps(): boolean {
+    return this.#runningSteps > 0;
+  }
+
   /**
    * Ends the run: every open question throws `reason`, and so does every later question and step, before its work starts. A
    * running step finishes, is saved, and then throws `reason`. Only the first reason counts.

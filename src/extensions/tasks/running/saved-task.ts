@@ -164,9 +164,10 @@ export class SavedTask {
     });
   }
 
-  /** Puts the task aside until it is answered or expires, unless the inbox has news. */
-  putAside(): Promise<WriteEnd> {
+  /** Puts the task aside until it is answered or expires, unless the inbox has news, or the task no longer waits in its turn. */
+  putAside(isWaiting: () => boolean): Promise<WriteEnd> {
     return this.#writer.inTurn(async () => {
+      if (!isWaiting()) return 'closed';
       this.change({ waiting: true });
       const end = await this.#write({ more: [this.#expectInbox(), this.#release()] });
       if (end !== 'made') this.change({ waiting: false });

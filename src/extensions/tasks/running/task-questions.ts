@@ -95,7 +95,8 @@ export class TaskQuestions {
       open.push([key, round, request]);
       if (!isShown) asked.push([key, round, digest]);
     }
-    const release = !mayPark();
+    // A step that began in the meantime must be saved under this lease.
+    const release = !mayPark() && !replay.hasRunningSteps;
     if (!release && asked.length === 0 && isShownIn(saved.head, open)) return undefined;
     // A task that only waits cannot be the one that crashes processes.
     return { fields: { open, status: 'input_required', failed: undefined }, asked, release };
@@ -103,7 +104,7 @@ export class TaskQuestions {
 
   #park(): void {
     const { replay, parkMs, onParked } = this.#parts;
-    if (this.#isDone || this.#isParked || replay.open.size === 0) return;
+    if (this.#isDone || this.#isParked || replay.open.size === 0 || replay.hasRunningSteps) return;
     this.#isParked = true;
     onParked(true);
     clearTimeout(this.#timer);
@@ -124,7 +125,7 @@ export class TaskQuestions {
   async putAside(): Promise<void> {
     const { saved, onReleased } = this.#parts;
     if (!this.#isParked || this.#isDone) return;
-    const end = await saved.putAside().catch(() => 'closed' as const);
+    const end = await saved.putAside(() => this.#isParked && !this.#isDone).catch(() => 'closed' as const);
     if (end === 'made') onReleased();
     else if (typeof end === 'object') {
       await this.#readInbox({ mustAsk: false });

@@ -43,6 +43,20 @@ function replica(
           return (await Promise.all([ask('a'), ask('b')])).join(' ');
         },
       }),
+      asksBeside: tool({
+        task: 'required',
+        run: async (_, ctx) => {
+          const beside = async () => {
+            await until('the question is on its way', () => effects.length > 0);
+            await ctx.step('beside', async () => {
+              effects.push('begin');
+              await new Promise((resolve) => setTimeout(resolve, 100));
+              effects.push('end');
+            });
+          };
+          await Promise.all([ctx.ask('a', { message: 'a', schema: bare }), beside()]);
+        },
+      }),
       works: tool({ task: 'required', run: (_, ctx) => ctx.step('work', () => 'done') }),
     },
   });
@@ -50,6 +64,7 @@ function replica(
 }
 
 const isWaiting = (change: StoreChange): boolean => change.do === 'put' && change.value['waiting'] === true;
+const isNew = (change: StoreChange): boolean => change.do === 'put' && change.if === 'absent';
 const isEnd = (change: StoreChange): boolean => change.do === 'put' && change.value['status'] === 'completed';
 
 it('begins no step while the reply to the write that puts the task aside is on its way', async () => {
@@ -97,6 +112,56 @@ it('finds the answer to the second of two questions, even if nobody announces it
   });
   await holder.server.close();
   await other.server.close();
+});
+
+it('puts a task aside only when the step that began beside its question has ended', async () => {
+  const store = memoryStore();
+  const effects: string[] = [];
+  const slow: Store = {
+    ...store,
+    async write(changes, options) {
+      const isAsking = changes.some((change) => change.do === 'put' && change.value['open'] !== undefined);
+      const releases = changes.some((change) => change.do === 'release');
+      if (isAsking && options?.guard !== undefined) effects.push(releases ? 'put aside' : 'asked');
+      if (effects.length === 1) await until('the step has begun', () => effects.length > 1);
+      return store.write(changes, options);
+    },
+  };
+  const one = replica('one', { store: slow }, effects);
+  await one.call('tools/call', { name: 'asksBeside' });
+  await until('the task is put aside', () => effects.includes('put aside'));
+  expect(effects).toEqual(['asked', 'begin', 'end', 'put aside']);
+  await one.server.close();
+});
+
+it('removes a task that seemed to fail as another process has changed it meanwhile, with all its counts', async () => {
+  const store = memoryStore();
+  let reads = 0;
+  const doubtful: Store = {
+    ...store,
+    async write(changes, options) {
+      const written = await store.write(changes, options);
+      if (changes.some(isNew)) throw new Error('The reply was lost');
+      return written;
+    },
+    async get(key) {
+      const entry = await store.get(key);
+      if (!key.startsWith('task:') || entry === undefined || reads++ > 0) return entry;
+      const value = { ...entry.value, bytes: Number(entry.value['bytes']) + 500 };
+      const group = key.split(':')[1];
+      await store.write([
+        { do: 'put', key, value },
+        { do: 'count', key: `bytes:${group}`, by: 500 },
+      ]);
+      return entry;
+    },
+  };
+  const { server } = replica('one', { store: doubtful }, []);
+  const call = inProcess(server, { ...able, caller: { subject: 'someone' } });
+  await expect(call('tools/call', { name: 'asks' })).rejects.toThrow('could not be saved');
+  expect(await store.page('')).toEqual([]);
+  expect(reads).toBe(2);
+  await server.close();
 });
 
 it('announces the end of a task whose last write was made although it was reported as failed', async () => {
