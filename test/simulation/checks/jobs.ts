@@ -4,6 +4,7 @@ import type { Actor } from '../world/scheduler.js';
 
 /** One run of a step. */
 export interface StepRun {
+  readonly replica: Actor;
   readonly nonce: string;
   readonly key: string;
 }
@@ -20,7 +21,6 @@ export interface JobRecord {
   readonly runs: Map<string, readonly StepRun[]>;
   endedAt: number | undefined;
   endedBy: Actor | undefined;
-  isRemoved: boolean;
   /** The holder at the cancellation, and the steps that began since. */
   cancelled: { readonly by: Actor | undefined; starts: number } | undefined;
   /** How often the task was claimed from a process that did not give it back, since its journal grew. */
@@ -68,11 +68,6 @@ export class Jobs {
     this.#byName.set(job.name, job);
     return job;
   }
-
-  onRemoved(head: string): void {
-    const job = this.#byWork.get(head.slice('task:'.length));
-    if (job !== undefined) job.isRemoved = true;
-  }
 }
 
 function newJob(work: string, status: string): JobRecord {
@@ -81,7 +76,7 @@ function newJob(work: string, status: string): JobRecord {
     ...{
       endedAt: undefined,
       endedBy: undefined,
-      isRemoved: false,
+
       cancelled: undefined,
       vain: 0,
       branches: 1,

@@ -103,7 +103,7 @@ export class Ledger {
     for (const change of changes) this.#onChange(replica, change, { changes, guard, written });
   }
 
-  #onChange(replica: Actor, change: StoreChange, { guard, written }: ObservedWrite): void {
+  #onChange(replica: Actor, change: StoreChange, { changes, guard, written }: ObservedWrite): void {
     switch (change.do) {
       case 'put':
         if (change.key.startsWith('task:')) this.#onHead(replica, change.key.slice(5), change.value);
@@ -117,13 +117,16 @@ export class Ledger {
           this.#leases.grant(written.lease, replica, change.hold.ms);
         return;
       case 'release':
-        if (guard !== undefined) this.#leases.end(guard);
+        if (guard === undefined) return;
+        this.#leases.end(guard);
+        if (changes.some((other) => other.do === 'put' && other.value['waiting'] === true))
+          this.#onAside(replica, guard.key);
         return;
       case 'dequeue':
         this.#leases.end(change);
         return;
       case 'delete':
-        this.jobs.onRemoved(change.key);
+        this.#onRemoved(change.key);
         return;
       default:
         return;
@@ -144,6 +147,21 @@ export class Ledger {
       job.cancelled = { by: this.#leases.holderOf({ key: work })?.replica, starts: 0 };
   }
 
+  // A task that could not be created for sure is removed, wherever it runs by then, as if it were cancelled.
+  #onRemoved(key: string): void {
+    const job = this.jobs.byWork(key.slice('task:'.length));
+    if (job !== undefined && job.endedAt === undefined)
+      job.cancelled = { by: this.#leases.holderOf({ key: job.work })?.replica, starts: 0 };
+  }
+
+  // A step that runs while its task is put aside cannot be recorded, and runs elsewhere, too.
+  #onAside(replica: Actor, work: string): void {
+    const job = this.jobs.byWork(work);
+    for (const [step, runs] of job?.runs ?? [])
+      if (runs.at(-1)?.replica === replica && !job?.recorded.has(step))
+        this.violate('step without a lease', `${job?.name} was put aside during ${step}`);
+  }
+
   #onJournal(work: string, item: Record<string, unknown>): void {
     const job = this.jobs.onJournal(work, item);
     job.vain = 0;
@@ -154,7 +172,8 @@ export class Ledger {
   }
 
   /** A step begins: its effect is visible to the world outside. */
-  onStep(replica: Actor, name: string, step: string, run: StepRun): void {
+  onStep(name: string, step: string, run: StepRun): void {
+    const { replica } = run;
     this.#world.note(() => `STEP ${name} ${step} ${run.nonce} with key ${run.key}`);
     const job = this.jobs.byName(name);
     if (job === undefined)

@@ -27,7 +27,7 @@ export function simulatedTools({ world, ledger }: Recorded, replica: Actor) {
   function step(ctx: Context, id: string, key: string): Promise<string> {
     return ctx.step(key, async ({ idempotencyKey }) => {
       const nonce = crypto.randomUUID().slice(0, 8);
-      ledger.onStep(replica, id, key, { nonce, key: idempotencyKey });
+      ledger.onStep(id, key, { replica, nonce, key: idempotencyKey });
       await world.sleep(random.between(0, settings.stepMs));
       return nonce;
     });
