@@ -56,7 +56,7 @@ export class LiveTasks {
 
   /** Looks for answers to all tasks that wait. */
   lookForAnswers(): void {
-    for (const live of this.#parked) live.look();
+    for (const live of this.#tasks.values()) if (live.mayHaveAnswers) live.look();
   }
 
   /** Leaves all tasks for other processes. */

@@ -198,6 +198,11 @@ export class LiveTask {
     return this.saved.end(ending, Number.POSITIVE_INFINITY).catch(() => undefined);
   }
 
+  /** Whether there may be answers that the handler waits for. */
+  get mayHaveAnswers(): boolean {
+    return this.#questions.mayHaveAnswers;
+  }
+
   /** Looks for answers, and for a change of the task that this process has not made. */
   look(): void {
     this.#questions.look();

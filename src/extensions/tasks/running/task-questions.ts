@@ -41,6 +41,8 @@ export class TaskQuestions {
   #isClosed = false;
   #looking: Promise<void> | undefined;
   #mustLookAgain = false;
+  /** Whether the questions must be asked again when the inbox can be read: an answer has arrived that is not known yet. */
+  #mustAskLater = false;
 
   constructor(parts: TaskQuestionsParts) {
     this.#parts = parts;
@@ -49,6 +51,11 @@ export class TaskQuestions {
   /** Whether the handler only waits for answers. */
   get isParked(): boolean {
     return this.#isParked;
+  }
+
+  /** Whether there may be answers that the handler waits for. */
+  get mayHaveAnswers(): boolean {
+    return this.#isParked || this.#mustAskLater;
   }
 
   /** Shows the open questions to the client. Called when the handler can only wait. */
@@ -143,7 +150,7 @@ export class TaskQuestions {
       this.#mustLookAgain = true;
       return;
     }
-    this.#looking = this.#readInbox({ mustAsk: false }).finally(() => {
+    this.#looking = this.#readInbox({ mustAsk: this.#mustAskLater }).finally(() => {
       this.#looking = undefined;
       if (!this.#mustLookAgain) return;
       this.#mustLookAgain = false;
@@ -160,8 +167,10 @@ export class TaskQuestions {
       answers = inbox.add(await store.items(place.inbox, after === undefined ? {} : { after }));
     } catch (error) {
       // The next renewal of the lease looks again.
+      this.#mustAskLater ||= mustAsk;
       return log('warning', `The answers to task ${place.id} could not be read. The server retries.`, error);
     }
+    this.#mustAskLater = false;
     await this.#giveAll(answers, { mustAsk });
   }
 
