@@ -57,6 +57,19 @@ function replica(
           await Promise.all([ctx.ask('a', { message: 'a', schema: bare }), beside()]);
         },
       }),
+      asksLater: tool({
+        task: 'required',
+        run: async (_, ctx) => {
+          const ask = async (key: string) => (await ctx.ask(key, { message: key, schema: bare })).a;
+          const later = async () => {
+            await until('the first answer has arrived', () => effects.includes('answered'));
+            // A handler that has begun a step is not one that only waits.
+            await ctx.step('between', () => undefined);
+            return ask('b');
+          };
+          return (await Promise.all([ask('a'), later()])).join(' ');
+        },
+      }),
       works: tool({ task: 'required', run: (_, ctx) => ctx.step('work', () => 'done') }),
     },
   });
@@ -107,6 +120,39 @@ it('finds the answer to the second of two questions, even if nobody announces it
   await until('the handler has the first answer', () => effects.length === 1);
   await other.call('tasks/update', { taskId, inputResponses: { b: accept({ a: 'no' }) } });
   await until('the handler has the second answer', () => effects.length === 2);
+  expect(await waitForStatus(other.call, taskId, 'completed')).toMatchObject({
+    result: { content: [{ text: 'yes no' }] },
+  });
+  await holder.server.close();
+  await other.server.close();
+});
+
+it('asks again when the answers can be read that kept it from asking', async () => {
+  const store = memoryStore();
+  const effects: string[] = [];
+  let isAway = false;
+  let refused = 0;
+  const unreadable: Store = {
+    ...store,
+    items: (list, options) =>
+      isAway && list.startsWith('inbox:') ? Promise.reject(new Error('away')) : store.items(list, options),
+    async write(changes, options) {
+      const written = await store.write(changes, options);
+      if (!written.ok) refused++;
+      return written;
+    },
+  };
+  const holder = replica('parks', { store: unreadable }, effects);
+  const other = replica('other', { store }, []);
+  const { taskId } = await holder.call('tools/call', { name: 'asksLater' });
+  await waitForStatus(other.call, taskId, 'input_required');
+  isAway = true;
+  await other.call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'yes' }) } });
+  effects.push('answered');
+  await until('the second question was refused', () => refused > 0);
+  isAway = false;
+  await waitForStatus(other.call, taskId, 'input_required');
+  await other.call('tasks/update', { taskId, inputResponses: { b: accept({ a: 'no' }) } });
   expect(await waitForStatus(other.call, taskId, 'completed')).toMatchObject({
     result: { content: [{ text: 'yes no' }] },
   });
