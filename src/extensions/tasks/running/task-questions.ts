@@ -178,7 +178,7 @@ export class TaskQuestions {
     if (this.#isDone) return;
     const wasIdle = this.#isParked;
     let mustAskAgain = mustAsk;
-    for (const answer of answers) if (!this.#give(answer)) mustAskAgain = wasIdle;
+    for (const answer of answers) if (!this.#give(answer)) mustAskAgain ||= wasIdle;
     if (mustAskAgain && this.#parts.replay.open.size > 0) await this.ask();
   }
 

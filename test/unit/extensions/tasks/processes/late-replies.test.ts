@@ -127,7 +127,10 @@ it('finds the answer to the second of two questions, even if nobody announces it
   await other.server.close();
 });
 
-it('asks again when the answers can be read that kept it from asking', async () => {
+it.each([
+  ['a valid answer', { a: 'yes' }],
+  ['an invalid answer', { wrong: true }],
+])('asks again when %s can be read that kept it from asking', async (_, content) => {
   const store = memoryStore();
   const effects: string[] = [];
   let isAway = false;
@@ -147,12 +150,13 @@ it('asks again when the answers can be read that kept it from asking', async () 
   const { taskId } = await holder.call('tools/call', { name: 'asksLater' });
   await waitForStatus(other.call, taskId, 'input_required');
   isAway = true;
-  await other.call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'yes' }) } });
+  await other.call('tasks/update', { taskId, inputResponses: { a: accept(content) } });
   effects.push('answered');
   await until('the second question was refused', () => refused > 0);
   isAway = false;
   await waitForStatus(other.call, taskId, 'input_required');
-  await other.call('tasks/update', { taskId, inputResponses: { b: accept({ a: 'no' }) } });
+  const inputResponses = { a: accept({ a: 'yes' }), b: accept({ a: 'no' }) };
+  await other.call('tasks/update', { taskId, inputResponses });
   expect(await waitForStatus(other.call, taskId, 'completed')).toMatchObject({
     result: { content: [{ text: 'yes no' }] },
   });
