@@ -43,6 +43,15 @@ describe('a server with three workers', () => {
     expect(outcomes.size).toBe(1);
   });
 
+  test('finds the tasks of each of them at all', async () => {
+    for (let n = 0; n < 6; n++) {
+      await using first = await connect(serving.url);
+      const { id = '' } = await first.startTool('job');
+      await using second = await connect(serving.url);
+      expect(Number((await second.task(id).result()).text)).toBeGreaterThan(0);
+    }
+  });
+
   test('carries changes from each of them to the subscribers of all', async () => {
     await using client = await connect(serving.url);
     await using changes = await client.subscribe('test://news');
