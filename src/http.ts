@@ -85,7 +85,12 @@ export function createEndpoint<Raw>(
   const warn = (message: string): void => server.logger?.('warning', message);
   return httpEndpoint(
     server.dispatch,
-    { ...options, authenticate: authenticator(server, options.auth), warn },
+    {
+      ...options,
+      authenticate: authenticator(server, options.auth),
+      warn,
+      isReady: server.shared?.isReady,
+    },
     sessions ? httpSessions(server.dispatch, { ...options, warn, shared: server.shared }) : undefined,
   );
 }

@@ -14,6 +14,8 @@ export interface SharedState {
   readonly bus: () => Bus | undefined;
   /** The event log; undefined if each process has its own. */
   readonly eventLog: () => EventLog | undefined;
+  /** Whether the cluster responds; true if there is none. Default: it does. */
+  readonly isReady?: () => Promise<boolean>;
 }
 
 /** The engine that the processes of a server share. Made by the entry of an engine: `fullmcp/postgres`, `fullmcp/redis`, `fullmcp/nats`. */

@@ -4,6 +4,7 @@ import type { Bus } from '../../state/bus.js';
 import type { Cluster, SharedState } from '../../state/cluster.js';
 import type { EventLog } from '../../state/event-log.js';
 import { memoryStore } from '../../state/memory-store.js';
+import { Readiness } from '../../state/readiness.js';
 import type { Store } from '../../state/store.js';
 import type { Logger } from './log.js';
 
@@ -26,11 +27,19 @@ export class ChosenState implements SharedState {
   #cluster: Cluster | undefined;
   #store: Store | undefined;
   #starting: Promise<void> | undefined;
+  readonly #readiness: Readiness;
 
   constructor(options: ChosenStateOptions) {
     this.server = options.name;
     this.#options = options;
     this.#cluster = options.cluster;
+    const { log } = options;
+    this.#readiness = new Readiness({
+      cluster: () => this.#cluster,
+      onUnavailable: (error) =>
+        log('error', 'The cluster does not respond, so /ready replies with 503', error),
+      onAvailable: () => log('info', 'The cluster responds again, so /ready replies with 200'),
+    });
   }
 
   /** The store. It can be passed on before it is chosen. */
@@ -48,6 +57,8 @@ export class ChosenState implements SharedState {
   readonly bus = (): Bus | undefined => this.#options.bus ?? this.#cluster?.bus;
 
   readonly eventLog = (): EventLog | undefined => this.#cluster?.eventLog;
+
+  readonly isReady = (): Promise<boolean> => this.#readiness.check();
 
   /** Sets the cluster, if the options have none. */
   provide(cluster: Cluster): void {

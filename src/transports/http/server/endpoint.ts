@@ -15,7 +15,7 @@ import { PostedCall } from './posted-call.js';
 import { refuse, replyWithError } from './refusal.js';
 import { noHeaders, ReplyWriter, replyJson } from './reply.js';
 import { checkBodyType, parseBody, ReceivedRequest, readBody } from './request-body.js';
-import { type Routes, routeOf } from './routes.js';
+import { type Route, type Routes, routeOf } from './routes.js';
 
 /** The options of an HTTP endpoint. */
 export interface HttpOptions extends GuardOptions, Partial<StreamLimits>, Routes {
@@ -42,6 +42,8 @@ export interface HttpEndpointOptions extends HttpOptions {
   readonly authenticate?: ((incoming: Incoming) => Promise<Auth | undefined>) | undefined;
   /** Called with the reason when a request is refused for its host or origin, once for each reason. */
   readonly warn?: ((message: string) => void) | undefined;
+  /** Whether everything responds that calls need. Default: it does. */
+  readonly isReady?: (() => Promise<boolean>) | undefined;
 }
 
 /** Serves the messages and requests of the session era, if that is enabled. */
@@ -95,6 +97,7 @@ export function httpEndpoint(
     try {
       const route = admit(received);
       if (route === undefined) done();
+      else if (route === 'ready') replyReadiness(incoming).then(done, (error) => received.fail(error));
       else if (authenticate === undefined) serve(received, route);
       else
         authenticate(incoming)
@@ -109,12 +112,11 @@ export function httpEndpoint(
   }
 
   /** The route of a request; undefined if the request has its reply already. */
-  function admit(received: ReceivedRequest): 'mcp' | 'sse' | 'messages' | undefined {
+  function admit(received: ReceivedRequest): Exclude<Route, 'health'> | undefined {
     const { incoming } = received;
     const route = routeOf(incoming.path, options);
     if (route === 'health') return void replyJson(incoming, 200, '{"status":"ok"}', noHeaders);
-    if (route === 'ready')
-      return void replyJson(incoming, inFlight.draining ? 503 : 200, readiness(inFlight.draining), noHeaders);
+    if (route === 'ready') return route;
     const refused = guard.refuse(incoming);
     if (refused !== undefined) return void refuse(incoming, 403, refused);
     const headers = guard.cors(incoming);
@@ -124,6 +126,13 @@ export function httpEndpoint(
     if (!inFlight.draining) return route;
     const closing = { ...headers, 'retry-after': '5', connection: 'close' };
     return void refuse(incoming, 503, 'The server is shutting down', closing);
+  }
+
+  async function replyReadiness(incoming: Incoming): Promise<void> {
+    // Anybody may ask, so the reason is only in the log.
+    const isReady = inFlight.draining || (await options.isReady?.()) !== false;
+    const status = inFlight.draining ? 'draining' : isReady ? 'ready' : 'unavailable';
+    replyJson(incoming, status === 'ready' ? 200 : 503, JSON.stringify({ status }), noHeaders);
   }
 
   function serve(received: ReceivedRequest, route: 'mcp' | 'sse' | 'messages'): void {
@@ -222,8 +231,4 @@ interface Pending {
   readonly call: PostedCall;
   readonly writer: ReplyWriter;
   readonly outcome: Promise<Outcome>;
-}
-
-function readiness(draining: boolean): string {
-  return draining ? '{"status":"draining"}' : '{"status":"ready"}';
 }
