@@ -25,14 +25,23 @@ export interface RequestParts {
 // Each conflict means that another process has changed the task meanwhile.
 const MAX_CONFLICTS = 100;
 
-/** Reads a task; undefined if there is none or it has expired. */
+/**
+ * Reads a task; undefined if there is none or it has expired. The head is read again after the inbox: if the task went on between
+ * the two reads, its inbox may be gone, and a question that was answered would look open.
+ */
 export async function readTask(store: Store, place: TaskPlace): Promise<ReadTask | undefined> {
+  const first = await readStoredHead(store, place);
+  if (first?.head.status !== 'input_required') return first && { ...first, inbox: new Inbox() };
+  const items = await store.items(place.inbox);
+  const second = await readStoredHead(store, place);
+  return second && { ...second, inbox: new Inbox(items) };
+}
+
+async function readStoredHead(store: Store, place: TaskPlace): Promise<StoredHead | undefined> {
   const entry = await store.get(place.head);
   if (entry === undefined) return undefined;
   const stored = readHead(entry, place.id);
-  if (stored.remainingMs <= 0) return undefined;
-  const isAsking = stored.head.status === 'input_required';
-  return { ...stored, inbox: new Inbox(isAsking ? await store.items(place.inbox) : []) };
+  return stored.remainingMs > 0 ? stored : undefined;
 }
 
 /** The end of a request: the task was changed, or there was nothing to change, or the caller has no such task. */

@@ -253,3 +253,28 @@ it('announces the end of a task whose last write was made although it was report
   await one.server.close();
   await two.server.close();
 });
+
+it('never shows an answered question again, even if the task ends while it is read', async () => {
+  const store = memoryStore();
+  const hasEnded = signal();
+  let isReading = false;
+  const slow: Store = {
+    ...store,
+    async items(...args) {
+      isReading = true;
+      await hasEnded.promise;
+      return store.items(...args);
+    },
+  };
+  const holder = replica('parks', { store }, []);
+  const reader = replica('reads', { store: slow }, []);
+  const { taskId } = await holder.call('tools/call', { name: 'asks' });
+  await waitForStatus(holder.call, taskId, 'input_required');
+  const read = reader.call('tasks/get', { taskId });
+  await until('the head is read, and the inbox is not', () => isReading);
+  await holder.call('tasks/update', { taskId, inputResponses: { a: accept({ a: 'yes' }) } });
+  await waitForStatus(holder.call, taskId, 'completed');
+  hasEnded.give();
+  expect(await read).toMatchObject({ status: 'completed' });
+  await Promise.all([holder.server.close(), reader.server.close()]);
+});
