@@ -6,7 +6,7 @@ import { type Dispatch, withPrint } from '../protocol/call.js';
 import { SERVER_INFO } from '../protocol/meta.js';
 import type { Implementation } from '../protocol/model/model.js';
 import type { SchemaLike } from '../schema/schema.js';
-import type { Cluster, SharedState } from '../state/cluster.js';
+import { type Cluster, SHARING_ADVICE, type SharedState } from '../state/cluster.js';
 import type { Store } from '../state/store.js';
 import { Topic } from '../state/topic.js';
 import { createSeal, type SealOptions } from './asking/sealed-state.js';
@@ -143,6 +143,7 @@ export function createServer<State, User, T>(
         plugins.tasks?.({
           server: info.name,
           store,
+          isShared: () => shared.bus() !== undefined,
           complete: registry.complete,
           changes: topics.tasks,
           log,
@@ -210,12 +211,21 @@ function sealOptions(
   { log, store }: { readonly log: Logger; readonly store: Store },
 ): SealOptions {
   const { maxAgeMs = 3_600_000, maxBytes = 65_536, once = false } = asking;
+  let hasSeenForeign = false;
   return {
     server: name,
     secrets: secret,
     maxAgeMs,
     maxBytes,
     usedStates: once ? store : undefined,
+    onForeign: () => {
+      if (!hasSeenForeign)
+        log(
+          'warning',
+          `A client returned answers with a state that was encrypted with another secret: the secret was changed, this process was restarted without one, or another process has a different one. ${SHARING_ADVICE}`,
+        );
+      hasSeenForeign = true;
+    },
     onUnrecorded: (error) =>
       log('error', 'Answers were rejected: the store could not record their state as used', error),
     onEphemeral: () =>

@@ -4,6 +4,10 @@ import type { Bus } from './bus.js';
 import type { EventLog } from './event-log.js';
 import type { Store } from './store.js';
 
+/** The advice for an operator whose processes may not share what they must. */
+export const SHARING_ADVICE =
+  'If several processes serve this server, set MCP_SECRET to the same value in all of them, and MCP_CLUSTER_URL (or the option "cluster") to an engine that they share.';
+
 /** The state that the processes of a server share, or that its only process has. */
 export interface SharedState {
   /** The name of the server. Servers with other names may share the same store. */

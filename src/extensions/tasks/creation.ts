@@ -25,6 +25,7 @@ export interface TaskCreationParts {
   readonly store: Store;
   readonly limits: TaskLimits;
   readonly log: Logger;
+  readonly onCreated: (id: string) => void;
 }
 
 /** A task that is being created. */
@@ -60,6 +61,7 @@ export class TaskCreation {
     const written = await this.#save(task, mustHold);
     this.#worker.quota.noteAdded();
     const { place, head } = task;
+    this.#parts.onCreated(place.id);
     if (written.lease === undefined) {
       this.#worker.onEnqueued(place.id);
       return toSummary(head);

@@ -4,7 +4,6 @@ import { isObject, type JsonObject } from '../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../protocol/call.js';
 import { principalOf } from '../../protocol/caller.js';
 import { checkCounts, timerMs } from '../../protocol/checks/number-options.js';
-import { shorten } from '../../protocol/encoding/shorten.js';
 import { McpError } from '../../protocol/errors.js';
 import { supportsTasks, TASKS } from '../../protocol/tasks.js';
 import type { TaskHost, TaskPluginParts, TaskWork } from '../../server/handle/task-host.js';
@@ -12,6 +11,7 @@ import { TaskCreation } from './creation.js';
 import { answerTask, cancelTask, readTask, saving } from './requests.js';
 import type { TaskPlace } from './stored/keys.js';
 import { isTaskId, type TaskHead, toDetails } from './stored/task.js';
+import { UnknownTasks } from './unknown-tasks.js';
 import { type TaskLimits, TaskWorker } from './worker.js';
 
 const DRAIN_MS = 5000;
@@ -23,7 +23,13 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
   const limits = taskLimits(parts);
   const worker = new TaskWorker(parts, limits);
   const { keys, quota } = worker;
-  const creation = new TaskCreation(worker, { store, limits, log });
+  const unknown = new UnknownTasks(parts);
+  const creation = new TaskCreation(worker, {
+    store,
+    limits,
+    log,
+    onCreated: (id) => unknown.noteCreated(id),
+  });
 
   async function serve(call: Call, work: TaskWork): Promise<Outcome> {
     void worker.start();
@@ -47,7 +53,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     const { taskId } = call.params;
     if (typeof taskId !== 'string') throw new McpError('invalid_params', 'params.taskId must be a string');
     void worker.start();
-    if (!isTaskId(taskId)) throw unknownTask(taskId);
+    if (!isTaskId(taskId)) throw unknown.error(taskId);
     return keys.placeOf(principalOf(call), taskId);
   }
 
@@ -66,7 +72,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
   async function get(call: Call): Promise<Outcome> {
     const place = await placeOf(call);
     const task = await saving('The task could not be read', () => find(place));
-    if (task === undefined) throw unknownTask(place.id);
+    if (task === undefined) throw unknown.error(place.id);
     const details = toDetails(task);
     return complete(details, details['_meta'] as JsonObject | undefined);
   }
@@ -83,7 +89,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
         place,
         inputResponses,
       );
-      if (end === 'unknown') throw unknownTask(place.id);
+      if (end === 'unknown') throw unknown.error(place.id);
       if (end === 'changed') worker.onAnswer(place.id);
     });
     return complete({});
@@ -94,7 +100,7 @@ export function taskHost(parts: TaskPluginParts): TaskHost {
     await saving('The cancellation could not be saved, and the task continues', async () => {
       const reason = 'The client cancelled the task';
       const end = await cancelTask({ store, keys }, place, reason);
-      if (end === 'unknown') throw unknownTask(place.id);
+      if (end === 'unknown') throw unknown.error(place.id);
       if (end === 'changed') worker.onCancel(place.id, reason);
     });
     return complete({});
@@ -144,10 +150,6 @@ function taskLimits({ limits }: TaskPluginParts): TaskLimits {
     ...counts,
     parkMs: timerMs('tasks.parkMs', parkMs),
   };
-}
-
-function unknownTask(id: string): McpError {
-  return new McpError('invalid_params', `Unknown task: ${shorten(id, 64)}`);
 }
 
 function tasksNotSupported(): McpError {

@@ -29,6 +29,8 @@ export interface SealOptions {
   readonly usedStates?: Pick<Store, 'write'> | undefined;
   /** Called when a random secret is made, because there is no other. */
   readonly onEphemeral: () => void;
+  /** Called when a state was sealed with a secret that this process does not have. */
+  readonly onForeign?: () => void;
   /** Called when the store could not record that a state was used. */
   readonly onUnrecorded?: (error: unknown) => void;
 }
@@ -52,13 +54,14 @@ interface Key {
 
 const VERSION = 'v2';
 const IV_BYTES = 12;
+const KEY_ID = /^[\w-]{8}$/;
 const USED = 'used:';
 const CLOCK_SKEW_MS = 300_000;
 const encoder = new TextEncoder();
 
 /** Makes the seal (AES-256-GCM). The binding is not part of the state: it is the additional authenticated data. */
 export function createSeal(options: SealOptions): Seal {
-  const { server, maxAgeMs, maxBytes, usedStates, onEphemeral, onUnrecorded } = options;
+  const { server, maxAgeMs, maxBytes, usedStates, onEphemeral, onForeign, onUnrecorded } = options;
   checkSealOptions(options);
   let secrets = options.secrets === undefined ? undefined : readSecrets(options.secrets);
   let ephemeral: string | undefined;
@@ -92,8 +95,12 @@ export function createSeal(options: SealOptions): Seal {
     const key = (await loadKeys()).find((candidate) => candidate.id === id)?.key;
     const ivBytes = decodeBase64Url(iv ?? '');
     const bytes = decodeExactly(sealed ?? '');
-    if (version !== VERSION || rest.length > 0 || !key || ivBytes?.byteLength !== IV_BYTES || !bytes)
+    if (version !== VERSION || rest.length > 0 || ivBytes?.byteLength !== IV_BYTES || !bytes)
       throw rejectedState();
+    if (key === undefined) {
+      if (KEY_ID.test(id ?? '')) onForeign?.();
+      throw rejectedState();
+    }
     const additionalData = await bindingDigest(server, binding);
     const plain = await crypto.subtle
       .decrypt({ name: 'AES-GCM', iv: ivBytes, additionalData }, key, bytes)

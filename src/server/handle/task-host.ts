@@ -55,6 +55,8 @@ export interface TaskPluginParts {
   /** The name of the server. */
   readonly server: string;
   readonly store: Store;
+  /** Whether other processes share the tasks. */
+  readonly isShared: () => boolean;
   readonly complete: Complete;
   /** Tells this process and others that a task changed. */
   readonly changes: Topic<TaskAnnouncement>;

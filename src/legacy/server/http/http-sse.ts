@@ -14,6 +14,8 @@ export interface HttpSseOptions {
   /** Reads and checks the body of a POST. */
   readonly read: (incoming: Incoming) => Promise<ParsedMessage>;
   readonly maxConnections: number;
+  /** Called when a message arrives for a connection that this process does not have. */
+  readonly onUnknown: (id: string) => void;
 }
 
 export interface HttpSse {
@@ -22,7 +24,7 @@ export interface HttpSse {
 }
 
 /** Serves HTTP+SSE (2024-11-05): one stream carries all messages to the client, which posts its own to a second path. */
-export function httpSse({ dispatch, streams, read, maxConnections }: HttpSseOptions): HttpSse {
+export function httpSse({ dispatch, streams, read, maxConnections, onUnknown }: HttpSseOptions): HttpSse {
   const open = new Map<
     string,
     { readonly channel: Channel; readonly stream: EventStream; readonly principal: string }
@@ -55,7 +57,9 @@ export function httpSse({ dispatch, streams, read, maxConnections }: HttpSseOpti
   }
 
   async function receive(incoming: Incoming, headers: HeaderFields): Promise<void> {
-    const connection = open.get(new URLSearchParams(incoming.query).get('sessionId') ?? '');
+    const id = new URLSearchParams(incoming.query).get('sessionId') ?? '';
+    const connection = open.get(id);
+    if (connection === undefined) onUnknown(id);
     // Another caller's stream is treated like one that does not exist.
     if (connection === undefined || connection.principal !== principalOf(incoming))
       return refuse(incoming, 404, 'The session is unknown. Open the event stream again.', headers);

@@ -3,6 +3,7 @@ import { decodeBase64Url, encodeBase64Url } from '../../../protocol/encoding/bas
 import type { ClientCapabilities } from '../../../protocol/model/model.js';
 import { sessionRevisions } from '../../../protocol/tables/features.js';
 import type { Handshake } from '../session.js';
+import type { SessionOrigin } from '../shared/session-warnings.js';
 
 /**
  * Session ids that carry their session: the client's handshake, the time, and a signature. Any process with the same secret accepts
@@ -12,6 +13,8 @@ export interface SessionIds {
   readonly issue: (handshake: Handshake, principal?: string) => Promise<string>;
   /** The session in the id; undefined if the id is invalid or expired, or belongs to another caller. */
   readonly read: (id: string, principal?: string) => Promise<IssuedSession | undefined>;
+  /** Finds out whether an id was issued with another secret; undefined if it was not, or if nobody would accept it any more. */
+  readonly originOf: (id: string, principal: string) => Promise<SessionOrigin | undefined>;
 }
 
 export interface IssuedSession {
@@ -23,7 +26,9 @@ export interface IssuedSession {
 // No issued id is this long: strings are cut, and extensions with long names are left out.
 const MAX_ID = 4096;
 const MAX_NAME = 100;
+const CLOCK_SKEW_MS = 300_000;
 const EXTENSION = /^[A-Za-z0-9._/-]{1,100}$/;
+const SIGNATURE_BYTES = 32;
 const encoder = new TextEncoder();
 
 export function sessionIds({
@@ -34,6 +39,7 @@ export function sessionIds({
   readonly secrets: readonly string[] | undefined;
   readonly maxAgeMs: number;
 }): SessionIds {
+  const startedAt = Date.now();
   // Made with the first session, because some runtimes have no random bytes while a module loads.
   let keysPromise: Promise<readonly [CryptoKey, ...CryptoKey[]]> | undefined;
   function keys(): Promise<readonly [CryptoKey, ...CryptoKey[]]> {
@@ -83,6 +89,20 @@ export function sessionIds({
     return { handshake: { revision, client, capabilities: c as ClientCapabilities }, issuedAt: t, expiresAt };
   }
 
+  async function originOf(id: string, principal: string): Promise<SessionOrigin | undefined> {
+    const [payload = '', signed = ''] = id.length > MAX_ID ? [] : id.split('.');
+    const signature = decodeBase64Url(signed);
+    const t = issueTime(payload);
+    if (signature?.byteLength !== SIGNATURE_BYTES || t === undefined) return undefined;
+    if (t + maxAgeMs <= Date.now() || t > Date.now() + CLOCK_SKEW_MS) return undefined;
+    // A session of this process that has ended, or that was opened without a caller.
+    for (const caller of [principal, ''])
+      if (await isSigned(signature, signedBytes(payload, caller))) return undefined;
+    if (t >= startedAt) return 'meanwhile';
+    // A process without a secret cannot accept the sessions of the process before it, as its operator knows.
+    return secrets === undefined ? undefined : 'earlier';
+  }
+
   async function isSigned(
     signature: Uint8Array<ArrayBuffer>,
     bytes: Uint8Array<ArrayBuffer>,
@@ -92,7 +112,20 @@ export function sessionIds({
     return false;
   }
 
-  return { issue, read };
+  return { issue, read, originOf };
+}
+
+/** The time at which an id was issued; undefined if the id is not one of ours. */
+function issueTime(payload: string): number | undefined {
+  try {
+    const bytes = decodeBase64Url(payload);
+    const content: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    if (!isObject(content) || typeof content['t'] !== 'number' || typeof content['n'] !== 'string')
+      return undefined;
+    return sessionRevisions.some((revision) => revision === content['r']) ? content['t'] : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 // The principal is not in the id, but is signed with it. A payload has no line breaks, so the two cannot be confused.

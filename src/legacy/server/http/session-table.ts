@@ -29,8 +29,6 @@ export interface LiveSession extends DirectoryKey {
   usedAt: number;
   /** When the directory was asked about the session. */
   checkedAt: number;
-  /** Whether the operator was warned of an answer to an unknown question. */
-  hasWarned: boolean;
 }
 
 export interface SessionTableOptions {
@@ -152,7 +150,6 @@ export class SessionTable {
       getStream: undefined,
       usedAt: Date.now(),
       checkedAt: Date.now(),
-      hasWarned: false,
     };
     session.restore(facts);
     this.#live.set(live.tag, live);

@@ -24,6 +24,7 @@ import type { SessionRequest } from '../forward.js';
 import { readHandshake } from '../session.js';
 import type { CallRecord, StreamingCall } from '../shared/call-watch.js';
 import { SessionDirectory } from '../shared/session-directory.js';
+import { sessionWarnings } from '../shared/session-warnings.js';
 import { getStreams } from './get-stream.js';
 import { GuardedLog } from './guarded-log.js';
 import { httpSse } from './http-sse.js';
@@ -102,7 +103,9 @@ export function httpSessions(
     const calls = new SessionCalls(parts);
     const onOpen = ({ tag }: LiveSession): void => directory.topic.publish({ do: 'listen', session: tag });
     const listen = getStreams({ streams, log, retryMs, onOpen });
-    const sse = httpSse({ dispatch, streams, read, maxConnections: maxSessions });
+    const warnings = sessionWarnings({ isShared: directory.isShared, originOf: ids.originOf, warn });
+    const onUnknown = warnings.unknownConnection;
+    const sse = httpSse({ dispatch, streams, read, maxConnections: maxSessions, onUnknown });
 
     async function post(
       incoming: Incoming,
@@ -120,7 +123,7 @@ export function httpSessions(
         return;
       }
       if (!(await receive(live, body, incoming)))
-        return refuse(incoming, 400, reportUnknownAnswer(live), headers);
+        return refuse(incoming, 400, warnings.unknownAnswer(), headers);
       incoming.reply(202, headers);
     }
 
@@ -154,6 +157,7 @@ export function httpSessions(
       const sessionId = incoming.header(SESSION);
       const live = sessionId === undefined ? undefined : await table.find(sessionId, principalOf(incoming));
       if (live !== undefined) return live;
+      if (sessionId !== undefined) await warnings.unknownSession(sessionId, principalOf(incoming));
       const message =
         sessionId === undefined
           ? 'There is no session. Send "initialize" first, or put the protocol version into params._meta.'
@@ -196,21 +200,6 @@ export function httpSessions(
       return true;
     }
 
-    // Behind a load balancer, another process may have asked the question, so the operator must know.
-    function reportUnknownAnswer(live: LiveSession): string {
-      const { isShared } = directory;
-      if (!live.hasWarned)
-        warn(
-          isShared
-            ? 'A client answered a question that is not open: it was never asked, or its call has ended.'
-            : 'A client answered a question that this process did not ask. Behind a load balancer, send all requests of a session to the same process.',
-        );
-      live.hasWarned = true;
-      return isShared
-        ? 'No open question has this id. It was never asked, or its call has ended.'
-        : 'This process did not ask a question with this id.';
-    }
-
     async function postBatch(
       incoming: Incoming,
       values: readonly unknown[],
@@ -229,7 +218,7 @@ export function httpSessions(
       for (const { id, reason } of invalid) collect(printError(id, { code: -32600, message: reason }));
       for (const message of messages) {
         if (message.kind === 'request' || message.kind === 'invalid') continue;
-        if (!(await receive(live, message, incoming))) reportUnknownAnswer(live);
+        if (!(await receive(live, message, incoming))) warnings.unknownAnswer();
       }
       await Promise.all(
         requests.map((message) =>

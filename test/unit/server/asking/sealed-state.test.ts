@@ -387,6 +387,34 @@ describe('a state over the wire', () => {
     });
   });
 
+  test('causes one warning with the remedy if another process sealed it with another secret', async () => {
+    const log = vi.fn();
+    await using ours = await serveTools({ secret, logger: log });
+    await using foreign = await serveTools({ secret: other });
+    for (let times = 0; times < 2; times++)
+      expect((await ours.call({ state: await foreign.first() })).error).toEqual(refusal);
+    expect(log.mock.calls).toEqual([
+      ['warning', expect.stringMatching(/encrypted with another secret.*MCP_SECRET.*MCP_CLUSTER_URL/)],
+    ]);
+  });
+
+  test('that no server has made, or that was changed, causes no warning', async () => {
+    const log = vi.fn();
+    await using server = await serveTools({ secret, logger: log });
+    const [version, id, iv, sealed] = (await server.first()).split('.') as [string, string, string, string];
+    const changed = `${sealed.slice(0, -4)}AAAA`;
+    const states = [
+      '',
+      'nonsense',
+      'a.b.c.d',
+      `${version}.${id}.${iv}.${changed}`,
+      `v1.AAAAAAAA.${iv}.${sealed}`,
+    ];
+    for (const state of [...states, `${version}.not an id.${iv}.${sealed}`])
+      expect((await server.call({ state })).error).toMatchObject({ code: -32602 });
+    expect(log).not.toHaveBeenCalled();
+  });
+
   test('causes one warning with the remedy if there is no secret', async () => {
     const log = vi.fn();
     await using server = await serveTools({ logger: log });
