@@ -1,4 +1,5 @@
 import { withDeadline } from '../../../async/deadline.js';
+import { backoff, delay } from '../../../async/delay.js';
 import {
   type JsonObject,
   type NotificationMessage,
@@ -6,7 +7,7 @@ import {
   type RequestId,
   type RequestMessage,
 } from '../../../jsonrpc/message.js';
-import { cancelledBy, McpError } from '../../../protocol/errors.js';
+import { cancelledBy, McpError, toMcpError } from '../../../protocol/errors.js';
 import { progressToken } from '../../../protocol/meta.js';
 import type { Exchange, ExchangeEvents, OutgoingRequest } from '../../../transports/client/exchange.js';
 import { limitReports } from '../../../transports/client/limit-reports.js';
@@ -29,6 +30,8 @@ const POSTING = {
   ms: 30_000,
   reason: () => new McpError('timeout', 'The server did not accept a message within 30 seconds.'),
 };
+/** The time for which an answer is sent again: the user has given it, and its call waits for it. */
+const ANSWERING_MS = 60_000;
 const ENDING = {
   ms: 2000,
   reason: () => new McpError('timeout', 'The server did not end the session within 2 seconds.'),
@@ -49,7 +52,7 @@ interface Progress {
 export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: HttpCarrier): Exchange {
   const target = httpTarget(url, http, carrier);
   const requests = new RequestScopes();
-  const serverRequests = peerRequests((text) => post(text, 'An answer'));
+  const serverRequests = peerRequests((text) => answer(text));
   const progress = new Map<unknown, Progress>();
   const problem = limitReports((message, cause) => events?.problem(message, cause));
   let events: ExchangeEvents | undefined;
@@ -148,19 +151,38 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
 
   /** Sends a message that has no response. */
   async function post(text: string, what: string): Promise<void> {
-    const current = session;
     try {
-      await withDeadline(POSTING, (signal) =>
-        requests.run({ signal }, async (scope) => {
-          const headers = sessionHeaders(current);
-          const reply = await target.send({ headers, body: text, until: scope, lane: 'brief' });
-          if (!isOk(reply)) throw await refusal(reply, target);
-          await discard(reply);
-        }),
-      );
+      await deliver(text, session);
     } catch (error) {
       if (!requests.closed) problem(`${what} did not reach the server.`, error);
     }
+  }
+
+  /** Sends the answer to a question until the server has it. A server ignores an answer that it already has. */
+  async function answer(text: string): Promise<void> {
+    const current = session;
+    const giveUpAt = performance.now() + ANSWERING_MS;
+    for (let failures = 0; ; failures++) {
+      try {
+        return await deliver(text, current);
+      } catch (error) {
+        const isOver = session !== current || performance.now() > giveUpAt || !mayPass(toMcpError(error));
+        if (!requests.closed && isOver) problem('An answer did not reach the server.', error);
+        if (requests.closed || isOver) return;
+      }
+      await delay(backoff(failures, { baseMs: 200, maxMs: 5000 }), { unref: true });
+    }
+  }
+
+  async function deliver(text: string, current: HttpSession): Promise<void> {
+    await withDeadline(POSTING, (signal) =>
+      requests.run({ signal }, async (scope) => {
+        const headers = sessionHeaders(current);
+        const reply = await target.send({ headers, body: text, until: scope, lane: 'brief' });
+        if (!isOk(reply)) throw await refusal(reply, target);
+        await discard(reply);
+      }),
+    );
   }
 
   function notify(method: string, params?: JsonObject): void {
@@ -225,6 +247,11 @@ export function httpSessionExchange(url: URL, http: HttpLinkOptions, carrier?: H
       target.close();
     },
   };
+}
+
+/** Whether a message that failed in this way may reach the server later. */
+function mayPass({ code, status }: McpError): boolean {
+  return ['connect_failed', 'connection_closed', 'timeout', 'overloaded'].includes(code) || status >= 500;
 }
 
 /** Whether a notification on a request's stream belongs to the session: servers send these on any open stream. */

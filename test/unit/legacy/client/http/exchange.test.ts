@@ -201,6 +201,62 @@ test("notifications of a call's stream reach the call or the session, and questi
   await session.exchange.close();
 });
 
+test('an answer is sent until the server has it: the process that it was sent to may have died', async () => {
+  let answers = 0;
+  await using server = await scriptedServer(
+    sessions((request, response) => {
+      if (request.method === 'GET') return status(response, 405);
+      if (request.body?.method === undefined) {
+        answers++;
+        if (answers === 1) return void response.destroy();
+        if (answers === 2) return status(response, 503);
+        return status(response, 202);
+      }
+      const { say } = stream(response);
+      say({ jsonrpc: '2.0', id: 'q1', method: 'roots/list' });
+      const waiting = setInterval(() => {
+        if (answers < 3) return;
+        clearInterval(waiting);
+        say(result(request, { done: true }));
+        response.end();
+      }, 5);
+    }),
+  );
+  const session = open(server.url);
+  await shakeHands(session);
+  expect(await session.ask('tools/call')).toEqual({ done: true });
+  await session.exchange.close();
+  expect(answers).toBe(3);
+  expect(session.problems).toEqual([]);
+});
+
+test('an answer that the server rejects is reported, and not sent again', async () => {
+  let answers = 0;
+  await using server = await scriptedServer(
+    sessions((request, response) => {
+      if (request.method === 'GET') return status(response, 405);
+      if (request.body?.method === undefined) {
+        answers++;
+        return status(response, 400);
+      }
+      const { say } = stream(response);
+      say({ jsonrpc: '2.0', id: 'q1', method: 'roots/list' });
+      const waiting = setInterval(() => {
+        if (session.problems.length === 0) return;
+        clearInterval(waiting);
+        say(result(request, { done: true }));
+        response.end();
+      }, 5);
+    }),
+  );
+  const session = open(server.url);
+  await shakeHands(session);
+  await session.ask('tools/call');
+  await session.exchange.close();
+  expect(answers).toBe(1);
+  expect(session.problems).toEqual(['An answer did not reach the server.']);
+});
+
 test('a question is aborted when its call ends or the server withdraws it', async () => {
   await using server = await scriptedServer(
     sessions((request, response) => {
