@@ -1,67 +1,125 @@
-import { appendFileSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { setTimeout as delay } from 'node:timers/promises';
-import { startLoad } from './load.js';
-import { startBalancer } from './proxy.js';
+import { seeded } from '../../src/testing/faults/seeded.js';
+import { startBalancer } from './balancer.js';
+import type { History, Observation, TransferRow } from './history.js';
+import { Ledger } from './ledger.js';
+import { CALLERS } from './load/clients.js';
+import { startLoad } from './load/load.js';
 import { Replicas } from './replicas.js';
-import { type Violations, verify } from './verify.js';
+import { type StrikeCounts, strikeAll } from './strikes.js';
+import { runsOf, type Violations, verify } from './verify.js';
 
 /** How often each signal strikes, and what the replicas run on. */
-export interface ChaosPlan {
+export interface ChaosPlan extends StrikeCounts {
   readonly engine: string;
   readonly url: string;
   /** Further variables of the replicas' environment. */
   readonly env?: Readonly<Record<string, string>>;
-  readonly kills: number;
-  readonly terminations: number;
-  readonly pauses: number;
+  /** Reads the rows that steps have written in transactions. */
+  readonly rows?: () => Promise<readonly TransferRow[]>;
+}
+
+/** The result of a kill test. */
+export interface ChaosResult {
+  readonly violations: Violations;
+  /** The replicas that did not start. */
+  readonly failures: readonly string[];
+  /** The counts of what happened, none of which may be zero. */
+  readonly figures: Readonly<Record<string, number>>;
 }
 
 const REPLICAS = 3;
 const CLIENTS = 16;
-/** Longer than the lease of a replica, which is 2 s. */
-const PAUSE_MS = 3000;
-const BETWEEN_MS = 400;
 
 /** Runs replicas under load, kills and pauses them, and compares what clients got with what happened. */
-export async function chaos({
-  engine,
-  url,
-  env,
-  kills,
-  terminations,
-  pauses,
-}: ChaosPlan): Promise<Violations> {
-  const ledger = join(mkdtempSync(join(tmpdir(), 'fullmcp-chaos-')), 'ledger');
-  writeFileSync(ledger, '');
-  const replicas = new Replicas({ MCP_CLUSTER_URL: url, MCP_SECRET: 'c'.repeat(40), LEDGER: ledger, ...env });
+export async function chaos(plan: ChaosPlan): Promise<ChaosResult> {
+  const { engine, url, env, kills, terminations, pauses, rows } = plan;
+  const seed = Number(process.env['CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+  const random = seeded(seed);
+  const folder = mkdtempSync(join(tmpdir(), `fullmcp-chaos-${engine}-`));
+  const board = join(folder, 'board');
+  mkdirSync(board);
+  const ledger = new Ledger(join(folder, 'ledger'));
+  const replicas = new Replicas(
+    { MCP_CLUSTER_URL: url, MCP_SECRET: 'c'.repeat(40), LEDGER: ledger.path, BOARD: board, ...env },
+    join(folder, 'log'),
+  );
   await replicas.start(REPLICAS);
-  const balancer = await startBalancer(replicas.ports);
+  const intrusions: Promise<Observation>[] = [];
+  const balancer = await startBalancer({
+    ports: replicas.ports,
+    random,
+    onResume: (headers) => intrusions.push(intrude(replicas.ports()[0], headers)),
+  });
   const load = startLoad(balancer.url, CLIENTS);
-  const strikes: NodeJS.Signals[] = shuffle([
-    ...Array<NodeJS.Signals>(kills).fill('SIGKILL'),
-    ...Array<NodeJS.Signals>(terminations).fill('SIGTERM'),
-    ...Array<NodeJS.Signals>(pauses).fill('SIGSTOP'),
-  ]);
-  for (const signal of strikes) {
-    await delay(BETWEEN_MS * (0.5 + Math.random()));
-    // At least one replica is left, so that the load goes on.
-    while (replicas.ports().length < 2) await delay(50);
-    const child = replicas.strike(signal, Math.random);
-    if (signal === 'SIGSTOP') setTimeout(() => child?.kill('SIGCONT'), PAUSE_MS);
+  try {
+    await strikeAll(plan, { replicas, load, ledger, random });
+  } finally {
+    await load.stop();
   }
-  await delay(PAUSE_MS);
-  const results = await load.stop();
+  const observations = [...load.observations, ...(await Promise.all(intrusions))];
   await balancer.close();
   await replicas.close();
-  const violations = verify(ledger, results);
-  const { figures } = results;
+  const history: History = { effects: ledger.read(), observations, rows: await rows?.() };
+  const violations = verify(history);
+  const figures = { ...figuresOf(history), ...balancer.figures };
+  const { failures } = replicas;
+  const isBroken = failures.length > 0 || Object.values(violations).some((each) => each.length > 0);
+  if (isBroken) {
+    writeFileSync(join(folder, 'history.json'), JSON.stringify(history, null, 1));
+    writeFileSync(join(folder, 'problems'), load.problems.join('\n'));
+  } else rmSync(folder, { recursive: true, force: true });
+  const count = (counted: object): string =>
+    Object.entries(counted)
+      .map(([name, value]) => `${name} ${typeof value === 'number' ? value : value.length}`)
+      .join(', ');
   report(
-    `${engine}: ${kills} SIGKILL, ${terminations} SIGTERM, ${pauses} SIGSTOP; ${replicas.starts} starts; ${figures.jobs} jobs, ${figures.payments} payments, ${figures.questions} questions, ${figures.calls} calls, ${figures.streams} streams, ${figures.failed} failed with an error; ${violations.repeated} steps cut off and repeated; lost ${violations.lost.length}, doubled ${violations.doubled.length}, mixed ${violations.mixed.length}, rekeyed ${violations.rekeyed.length}`,
+    `${engine}: SIGKILL ${kills}, SIGTERM ${terminations}, SIGSTOP ${pauses}, starts ${replicas.starts}; ${count(figures)}; ${count(violations)}; errors ${JSON.stringify(Object.fromEntries(load.failures))}; ${isBroken ? `see ${folder}, ` : ''}seed ${seed}`,
   );
-  return violations;
+  return { violations, failures, figures };
+}
+
+/** Tries to resume the stream of another caller. */
+async function intrude(port: number | undefined, headers: IncomingHttpHeaders): Promise<Observation> {
+  const caller = String(headers['x-caller']);
+  const other = CALLERS.find((each) => each !== caller) as string;
+  const what = `${other} has resumed a stream of ${caller}`;
+  const own = Object.entries({ ...headers, 'x-caller': other }).filter(
+    (entry): entry is [string, string] =>
+      typeof entry[1] === 'string' && !/^(host|connection)$/.test(entry[0]),
+  );
+  try {
+    const reply = await fetch(`http://127.0.0.1:${port}/mcp`, {
+      headers: Object.fromEntries(own),
+      signal: AbortSignal.timeout(30_000),
+    });
+    await reply.body?.cancel();
+    return { saw: 'intrusion', what, succeeded: reply.ok };
+  } catch {
+    return { saw: 'intrusion', what, succeeded: false };
+  }
+}
+
+function figuresOf(history: History): Record<string, number> {
+  const count = (saw: Observation['saw']): number =>
+    history.observations.filter((each) => each.saw === saw).length;
+  const runs = [...runsOf(history).values()];
+  return {
+    jobs: count('job'),
+    payments: count('payment'),
+    calls: count('result'),
+    questions: count('question'),
+    streams: count('stream'),
+    changes: count('announced'),
+    reads: count('read'),
+    intrusions: count('intrusion'),
+    'steps repeated': runs.reduce((sum, all) => sum + all.length - 1, 0),
+    ...(history.rows && { rows: history.rows.length }),
+  };
 }
 
 /** Prints a line, and appends it to the file that `npm run chaos` reads. */
@@ -69,13 +127,6 @@ function report(line: string): void {
   console.log(line);
   const file = process.env['CHAOS_REPORT'];
   if (file !== undefined) appendFileSync(file, `${line}\n`);
-}
-
-function shuffle<T>(items: T[]): T[] {
-  return items
-    .map((item) => ({ item, at: Math.random() }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ item }) => item);
 }
 
 /** The number of strikes: `CHAOS` times the number that CI can bear. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -15,11 +16,17 @@ interface Replica {
 export class Replicas {
   readonly #env: NodeJS.ProcessEnv;
   readonly #running = new Set<Replica>();
+  /** The replicas that did not start. */
+  readonly failures: string[] = [];
   #isClosed = false;
   #starts = 0;
 
-  constructor(env: Readonly<Record<string, string>>) {
+  readonly #log: number;
+
+  /** `log` is the file for what the replicas say. */
+  constructor(env: Readonly<Record<string, string>>, log: string) {
     this.#env = { ...process.env, ...env, PORT: '0' };
+    this.#log = openSync(log, 'a');
   }
 
   /** The ports of the replicas that run. */
@@ -33,12 +40,10 @@ export class Replicas {
     await Promise.all(Array.from({ length: count }, () => this.#startOne()));
   }
 
-  /** Sends a signal to a random replica. Returns its process, or undefined if none runs. */
-  strike(signal: NodeJS.Signals, random: () => number): ChildProcess | undefined {
+  /** A random replica that runs. */
+  choose(random: () => number): ChildProcess {
     const all = [...this.#running];
-    const replica = all[Math.floor(random() * all.length)];
-    replica?.child.kill(signal);
-    return replica?.child;
+    return (all[Math.floor(random() * all.length)] as Replica).child;
   }
 
   async close(): Promise<void> {
@@ -46,13 +51,14 @@ export class Replicas {
     const all = [...this.#running].map(({ child }) => child);
     for (const child of all) child.kill('SIGKILL');
     await Promise.all(all.map((child) => child.exitCode ?? child.signalCode ?? once(child, 'exit')));
+    closeSync(this.#log);
   }
 
   async #startOne(): Promise<void> {
     this.#starts++;
     const child = spawn(process.execPath, [program], {
       env: this.#env,
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', this.#log],
     });
     const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
     const line = await Promise.race([
@@ -60,15 +66,15 @@ export class Replicas {
       once(child, 'exit').then(() => undefined),
     ]);
     if (line === undefined) {
-      if (!this.#isClosed)
-        throw new Error(`A replica ended at its start, with ${child.exitCode ?? child.signalCode}.`);
-      return;
+      if (this.#isClosed) return;
+      this.failures.push(`A replica ended at its start, with ${child.exitCode ?? child.signalCode}.`);
+      return this.#startOne();
     }
     const replica = { child, port: Number(new URL(line).port) };
     this.#running.add(replica);
     child.once('exit', () => {
       this.#running.delete(replica);
-      if (!this.#isClosed) void this.#startOne().catch((error) => console.error(error));
+      if (!this.#isClosed) void this.#startOne();
     });
     if (this.#isClosed) child.kill('SIGKILL');
   }

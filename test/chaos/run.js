@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 
 const file = join(mkdtempSync(join(tmpdir(), 'fullmcp-chaos-')), 'report');
-const args = ['vitest', 'run', 'test/chaos', '--no-file-parallelism', ...process.argv.slice(2)];
+const args = ['vitest', 'run', 'test/chaos/engines.test.ts', ...process.argv.slice(2)];
 const { status } = spawnSync('npx', args, { stdio: 'inherit', env: { ...process.env, CHAOS_REPORT: file } });
 const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
 
