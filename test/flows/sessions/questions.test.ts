@@ -377,6 +377,27 @@ describe('the questions of a session', () => {
     again.drop();
   });
 
+  test('do not count as open if they were stored, but the reply of the store was lost', async () => {
+    const store = memoryStore();
+    const cluster = await start({
+      store: {
+        ...store,
+        async write(changes, options) {
+          const written = await store.write(changes, options);
+          const isAsking = changes.some((change) => change.do === 'count' && change.by > 0);
+          if (isAsking) throw new Error('no reply');
+          return written;
+        },
+      },
+    });
+    const [a] = await openAt(cluster, '2025-11-25');
+    const events = await a.stream('tools/call', { name: 'pair' });
+    expect((await next(events)).message['error'].message).toContain('could not be stored');
+    await until('nothing is counted', async () => (await store.page('questions:')).length === 0);
+    const [asked] = await store.page('asked:');
+    expect(asked?.value['state']).toBe('withdrawn');
+  });
+
   test('announce the end of a URL elicitation that was accepted at another process', async () => {
     const [a, b] = await openAt(await start(), '2025-11-25');
     const events = await a.stream('tools/call', { name: 'login' });

@@ -56,7 +56,7 @@ export class SessionQuestions {
 
   /** Asks without waiting: the process that gets the last answer continues the call. */
   async park(asking: AskingCall, asked: AskedRound, call: string): Promise<void> {
-    const { pending, watch, isShared } = this.#parts;
+    const { watch, isShared } = this.#parts;
     const { live, message, reply, lifetime } = asking;
     const stream = openOf(reply);
     const parked: AskedCall = {
@@ -73,7 +73,7 @@ export class SessionQuestions {
       run === undefined
         ? { changes: [watch.parked(live.tag, parked)] }
         : { changes: [run.asking([call])], guard: run.lease };
-    if (!(await pending.ask(live.tag, parked, watched).catch(notStored))) throw takenOver();
+    await this.#ask(live.tag, parked, watched);
     if (!isShared) {
       live.parked ??= new Map();
       live.parked.set(message.id, call);
@@ -94,7 +94,7 @@ export class SessionQuestions {
     if (signal.aborted) throw callEnded();
     const run = await reply.run;
     const watched = run && { changes: [run.asking([call])], guard: run.lease };
-    if (!(await pending.ask(live.tag, held, watched).catch(notStored))) throw takenOver();
+    await this.#ask(live.tag, held, watched);
     const withdraw = (): void => {
       sendWithdrawal(stream, held);
       this.wake(call);
@@ -109,6 +109,18 @@ export class SessionQuestions {
       // An answer that comes too late is still taken, and ignored.
       await pending.withdraw(live.tag, call, () => []).catch(() => undefined);
     }
+  }
+
+  async #ask(tag: string, asked: AskedCall, watched: Watched | undefined): Promise<void> {
+    const { pending, watch } = this.#parts;
+    const isStored = await pending.ask(tag, asked, watched).catch((error: unknown) => {
+      // A write that failed may still have been made, and questions that nobody asks would count as open.
+      pending
+        .withdraw(tag, asked.call, (open) => (open.isHeld ? [] : [watch.unparked(tag, open)]))
+        .catch(() => undefined);
+      return notStored(error);
+    });
+    if (!isStored) throw takenOver();
   }
 
   async #answersOf(
