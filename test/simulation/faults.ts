@@ -7,6 +7,8 @@ import type { World } from './world/world.js';
 type Fault = (world: World, cluster: SimulatedCluster, replica: Replica) => void;
 
 const LONG_MS = 25_000;
+/** The time in which a replica closes, and another takes its place. */
+const SETTLED_MS = 10_000;
 
 const faults: Readonly<Record<string, Fault>> = {
   crash(world, cluster, replica) {
@@ -40,8 +42,11 @@ const faults: Readonly<Record<string, Fault>> = {
 };
 
 /** Longer than some leases, and shorter than others. */
-function lasts({ random, settings }: World): number {
-  return Math.min(LONG_MS, random.between(0.1, 2.5) * settings.leaseMs);
+function lasts(world: World): number {
+  const { random, settings } = world;
+  const ms = Math.min(LONG_MS, random.between(0.1, 2.5) * settings.leaseMs);
+  world.trouble(ms);
+  return ms;
 }
 
 function cut<Name extends string>(world: World, condition: Record<Name, boolean>, name: Name): void {
@@ -61,6 +66,7 @@ export function planFaults(world: World, cluster: SimulatedCluster): void {
       const name = random.pick(Object.keys(faults));
       if (replica === undefined) return;
       world.note(() => `FAULT ${name}: ${replica.actor.name}`);
+      world.trouble(SETTLED_MS);
       faults[name]?.(world, cluster, replica);
     });
   scheduler.after(settings.faultsMs, fate, () => {

@@ -1,7 +1,7 @@
 // Runs the seeds that run.js asks for, in a process of its own or in the same one.
 
 import process from 'node:process';
-import type { Invariant, Violation } from './checks/ledger.js';
+import type { Invariant, Violation } from './checks/invariants.js';
 import { plants } from './plants/plants.js';
 import { simulate } from './simulate.js';
 

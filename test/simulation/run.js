@@ -42,7 +42,7 @@ async function bundle() {
   const built = await rolldown({
     input: `${root}test/simulation/main.ts`,
     platform: 'node',
-    resolve: { alias: { fullmcp: `${root}src/index.ts` } },
+    resolve: { alias: { 'fullmcp/http': `${root}src/http.ts`, fullmcp: `${root}src/index.ts` } },
     external: (id) => id.startsWith('node:'),
   });
   await built.write({ file: program, format: 'esm', sourcemap: true, codeSplitting: false });

@@ -1,13 +1,16 @@
 // One simulation: a cluster, its clients and its faults, from a seed.
 
 import { memoryStore } from 'fullmcp';
-import { checkEmpty, checkEnds, checkListeners } from './checks/final-checks.js';
-import { Ledger, type Violation } from './checks/ledger.js';
+import { memoryEventLog } from 'fullmcp/http';
+import { checkEmpty, checkEnds, checkKeyedTasks, checkListeners } from './checks/final-checks.js';
+import type { Violation } from './checks/invariants.js';
+import { Ledger } from './checks/ledger.js';
 import { SimulatedCluster } from './cluster/cluster.js';
 import { Network } from './cluster/network.js';
 import { TTL_MS } from './cluster/replica.js';
 import { SimulatedBus } from './cluster/simulated-bus.js';
 import { planFaults } from './faults.js';
+import { planChanges } from './load/changes.js';
 import { Load } from './load/load.js';
 import type { Plant } from './plants/plant.js';
 import { installGlobals } from './world/globals.js';
@@ -33,6 +36,8 @@ export interface Simulated {
 const PATIENCE_MS = 600_000;
 /** The time in which everybody hears of the last ends. */
 const QUIET_MS = 30_000;
+/** The time in which the clients of sessions visit the replicas. */
+const VISIT_MS = 2000;
 /** The time after which nothing is kept any more. */
 const ALL_EXPIRED_MS = 30 * 86_400_000;
 
@@ -63,12 +68,15 @@ async function run(world: World, ledger: Ledger, plant: Plant | undefined): Prom
   scheduler.current = storeActor;
   const inner = memoryStore();
   const store = plant?.store?.(inner, random) ?? inner;
+  const ownLog = memoryEventLog({ maxAgeMs: TTL_MS });
+  const log = plant?.log?.(ownLog, random) ?? ownLog;
   const bus = new SimulatedBus(world, plant?.bus);
-  const cluster = new SimulatedCluster({ world, ledger, store, storeActor, bus });
+  const cluster = new SimulatedCluster({ world, ledger, store, log, storeActor, bus });
   const load = new Load({ world, ledger, network: new Network(world, cluster) });
   for (let n = 0; n < settings.replicas; n++) cluster.start(random.between(0, 50));
   load.start();
   planFaults(world, cluster);
+  planChanges(world, ledger, cluster);
   await world.runFor(settings.faultsMs);
   for (let waited = 0; waited < PATIENCE_MS && load.running > 0; waited += 1000) await world.runFor(1000);
   checkEnds(ledger, load);
@@ -76,10 +84,16 @@ async function run(world: World, ledger: Ledger, plant: Plant | undefined): Prom
   if (ledger.violations.length > 0) return endedAt;
   await world.runFor(QUIET_MS);
   checkListeners(ledger, load);
+  checkKeyedTasks(ledger);
+  ledger.changes.check();
+  load.visit();
+  await world.runFor(VISIT_MS);
+  checkEnds(ledger, load);
   load.stop();
   for (const replica of cluster.up) replica.close();
   cluster.start(0);
   await world.runFor(QUIET_MS);
+  load.knock();
   // Everybody sleeps until all tasks have expired.
   scheduler.now += TTL_MS;
   await world.runFor(QUIET_MS);

@@ -32,7 +32,7 @@ export interface JobRecord {
 /** All jobs, by the names of clients and by the keys of the store. */
 export class Jobs {
   readonly #byWork = new Map<string, JobRecord>();
-  readonly #byName = new Map<string, JobRecord>();
+  readonly #byName = new Map<string, JobRecord[]>();
 
   [Symbol.iterator](): IterableIterator<JobRecord> {
     return this.#byWork.values();
@@ -42,8 +42,9 @@ export class Jobs {
     return this.#byWork.get(work);
   }
 
-  byName(name: string): JobRecord | undefined {
-    return this.#byName.get(name);
+  /** The tasks of a job: one, unless it was created again because nobody knew of the first. */
+  byName(name: string): readonly JobRecord[] {
+    return this.#byName.get(name) ?? [];
   }
 
   byTask(taskId: string): JobRecord | undefined {
@@ -63,9 +64,10 @@ export class Jobs {
     const job = this.onHead(work, 'working');
     const call = item['call'] as { args: { id: string; branches?: number } } | undefined;
     if (call === undefined) return job;
-    job.name = call.args.id;
-    job.branches = call.args.branches ?? 1;
-    this.#byName.set(job.name, job);
+    const { id, branches = 1 } = call.args;
+    job.name = id;
+    job.branches = branches;
+    this.#byName.set(id, [...this.byName(id), job]);
     return job;
   }
 }
@@ -76,7 +78,6 @@ function newJob(work: string, status: string): JobRecord {
     ...{
       endedAt: undefined,
       endedBy: undefined,
-
       cancelled: undefined,
       vain: 0,
       branches: 1,

@@ -3,51 +3,11 @@
 import type { Lease, StoreChange, Written } from 'fullmcp';
 import type { Actor } from '../world/scheduler.js';
 import type { World } from '../world/world.js';
+import { Calls } from './calls.js';
+import { Changes } from './changes.js';
+import type { Invariant, Violate, Violation } from './invariants.js';
 import { type JobRecord, Jobs, type StepRun } from './jobs.js';
 import { Leases } from './leases.js';
-
-/** The promises that a simulation checks. */
-export type Invariant =
-  /** A task that a client knows is never forgotten. */
-  | 'task lost'
-  /** After the faults have ended, every task and every call ends. */
-  | 'never ends'
-  /** A task fails only if it was started too often without success. */
-  | 'task failed'
-  /** A step whose result is recorded does not run again, and its result is the one that the task returns. */
-  | 'recorded step ran again'
-  /** A step that was cut off runs again with the same idempotency key. */
-  | 'step has another key'
-  /** An answer reaches only the question that was answered. */
-  | 'answers mixed up'
-  /** A step starts only in the process that holds the task. */
-  | 'step without a lease'
-  /** A lease is granted only if nobody holds the key. */
-  | 'lease granted twice'
-  /** A write under a lease that somebody else has by now changes nothing. */
-  | 'stale write'
-  /** A task that has ended does not change any more. */
-  | 'ended task changed'
-  /** After a cancellation no further step starts. */
-  | 'step after cancellation'
-  /** A call with an idempotency key takes effect once, and everybody gets its outcome. */
-  | 'keyed call took effect twice'
-  /** Everything that is counted is uncounted in the end. */
-  | 'quota not returned'
-  /** Nothing is left in the store that nobody needs. */
-  | 'left in the store'
-  /** Subscribers hear of the end of a task. */
-  | 'end not heard'
-  /** A server that is closed ends in bounded time. */
-  | 'shutdown hangs'
-  /** No error is lost inside of the server. */
-  | 'unhandled error';
-
-/** A broken promise. */
-export interface Violation {
-  readonly invariant: Invariant;
-  readonly detail: string;
-}
 
 /** A write as the store made it or refused it. */
 export interface ObservedWrite {
@@ -60,6 +20,9 @@ export interface ObservedWrite {
 export class Ledger {
   readonly violations: Violation[] = [];
   readonly jobs = new Jobs();
+  readonly calls: Calls;
+  readonly changes: Changes;
+  /** The effects of keyed calls, by the caller and the order. */
   readonly payments = new Map<string, string[]>();
   /** The time of the last read of each replica that failed. */
   readonly failedReads = new Map<Actor, number>();
@@ -70,6 +33,9 @@ export class Ledger {
   constructor(world: World) {
     this.#world = world;
     this.#leases = new Leases(world.scheduler);
+    const violate: Violate = (invariant, detail) => this.violate(invariant, detail);
+    this.calls = new Calls(world, violate);
+    this.changes = new Changes(world, violate);
   }
 
   violate(invariant: Invariant, detail: string): void {
@@ -175,7 +141,10 @@ export class Ledger {
   onStep(name: string, step: string, run: StepRun): void {
     const { replica } = run;
     this.#world.note(() => `STEP ${name} ${step} ${run.nonce} with key ${run.key}`);
-    const job = this.jobs.byName(name);
+    const jobs = this.jobs.byName(name);
+    const isHeld = ({ work }: JobRecord): boolean =>
+      this.#leases.holderOf({ key: work })?.replica === replica;
+    const job = jobs.find(isHeld) ?? jobs.at(-1);
     if (job === undefined)
       return this.violate('step without a lease', `${name} ${step}: there is no such task`);
     const runs = job.runs.get(step) ?? [];
@@ -204,6 +173,7 @@ export class Ledger {
       );
   }
 
+  /** A payment of a caller takes effect. */
   onPayment(replica: Actor, payment: string, nonce: string): void {
     this.#world.note(() => `PAYMENT ${payment} ${nonce}`);
     const nonces = this.payments.get(payment) ?? [];

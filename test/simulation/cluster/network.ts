@@ -1,10 +1,12 @@
 // The network between clients and replicas.
 
 import { type Auth, type Call, McpError, type Outcome, type Peer } from 'fullmcp';
-import type { Actor, Event } from '../world/scheduler.js';
+import type { Actor } from '../world/scheduler.js';
 import type { World } from '../world/world.js';
 import type { SimulatedCluster } from './cluster.js';
-import type { Connection, Replica } from './replica.js';
+import { HttpExchange, type HttpReply, type HttpRequest } from './http-exchange.js';
+import { Pipe } from './pipe.js';
+import type { Replica } from './replica.js';
 
 /** A request of a client. */
 export interface Request {
@@ -38,8 +40,6 @@ const peer: Peer = {
   capabilities: { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } },
   logLevel: undefined,
 };
-/** The longest time until a client notices that its connection is broken. */
-const BREAK_MS = 3000;
 
 /** Carries requests to the replicas, in turns, and their replies back. */
 export class Network {
@@ -52,16 +52,30 @@ export class Network {
     this.#cluster = cluster;
   }
 
-  /** Sends a request. Never rejects. */
+  /** Sends a request of 2026-07-28. Never rejects. */
   send(client: Actor, request: Request): Promise<Reply> {
-    const { scheduler } = this.#world;
     return new Promise((resolve) => {
-      const replica = this.#cluster.next();
-      if (replica === undefined)
-        return void scheduler.after(10, client, () => resolve({ lost: 'no replica is up' }));
+      const replica = this.#next(client, resolve);
+      if (replica === undefined) return;
       const exchange = new Exchange(this.#world, { client, replica, request, id: ++this.#ids });
       exchange.run(resolve);
     });
+  }
+
+  /** Sends an HTTP request. Never rejects. */
+  fetch(client: Actor, request: HttpRequest): Promise<HttpReply> {
+    return new Promise((resolve) => {
+      const replica = this.#next(client, resolve);
+      if (replica === undefined) return;
+      new HttpExchange(this.#world, { client, replica, request, id: ++this.#ids }).run(resolve);
+    });
+  }
+
+  #next(client: Actor, resolve: (reply: { readonly lost: string }) => void): Replica | undefined {
+    const replica = this.#cluster.next();
+    if (replica === undefined)
+      this.#world.scheduler.after(10, client, () => resolve({ lost: 'no replica is up' }));
+    return replica;
   }
 }
 
@@ -73,49 +87,34 @@ interface ExchangeParts {
 }
 
 /** One request over a connection of its own. */
-class Exchange implements Connection {
+class Exchange {
   readonly #world: World;
   readonly #parts: ExchangeParts;
   readonly #controller = new AbortController();
-  #isOver = false;
-  #isBroken = false;
+  readonly #pipe: Pipe;
   #resolve!: (reply: Reply) => void;
-  #timer: Event | undefined;
-  /** Messages over one connection arrive in order. */
-  #lastAt = 0;
 
   constructor(world: World, parts: ExchangeParts) {
     this.#world = world;
     this.#parts = parts;
+    this.#pipe = new Pipe(world, parts, {
+      serve: () => this.#serve(),
+      gone: (why) => this.#controller.abort(new McpError('connection_closed', why)),
+      lost: (lost) => {
+        world.note(() => `request ${parts.id} ${lost}`);
+        this.#resolve({ lost });
+      },
+    });
   }
 
   run(resolve: (reply: Reply) => void): void {
     this.#resolve = resolve;
-    const { scheduler, settings } = this.#world;
-    const { client, replica, request, id } = this.#parts;
+    const { replica, request, id } = this.#parts;
     request.onSent?.(replica.actor);
     this.#world.note(
       () => `request ${id} to ${replica.actor.name}: ${request.method} ${JSON.stringify(request.params)}`,
     );
-    this.#timer = scheduler.after(request.timeoutMs, client, () => this.#giveUp('timed out'), true);
-    replica.connections.add(this);
-    if (replica.condition.isNetworkCut || this.#world.fails(settings.losses.request)) return this.break();
-    scheduler.after(replica.condition.delay(), replica.actor, () => this.#serve());
-  }
-
-  /** Breaks the connection: nothing comes any more, and the client notices that later. */
-  break(): void {
-    if (this.#isBroken) return;
-    this.#isBroken = true;
-    const { scheduler, random } = this.#world;
-    scheduler.after(random.between(1, BREAK_MS), this.#parts.client, () =>
-      this.#giveUp('the connection broke'),
-    );
-  }
-
-  /** Ends the call, because the server closes. */
-  abort(): void {
-    this.#controller.abort(new McpError('connection_closed', 'The server is shutting down'));
+    this.#pipe.open(request.timeoutMs);
   }
 
   #serve(): void {
@@ -127,7 +126,7 @@ class Exchange implements Connection {
       ...(auth && { auth }),
       notify: (name, values = {}) => {
         const json = JSON.stringify(values);
-        this.#toClient(() => {
+        this.#pipe.toClient(() => {
           this.#world.note(() => `notification ${id}: ${name} ${json}`);
           request.onNotification?.(name, JSON.parse(json));
         });
@@ -146,42 +145,10 @@ class Exchange implements Connection {
 
   #reply(reply: Reply): void {
     const json = JSON.stringify(reply);
-    if (this.#world.fails(this.#world.settings.losses.reply)) return this.break();
-    this.#toClient(() => {
-      this.#end();
+    this.#pipe.toClient(() => {
+      this.#pipe.end();
       this.#world.note(() => `reply ${this.#parts.id}: ${json}`);
       this.#resolve(JSON.parse(json));
     });
-  }
-
-  #toClient(run: () => void): void {
-    const { scheduler } = this.#world;
-    const { client, replica } = this.#parts;
-    if (this.#isBroken || this.#isOver) return;
-    if (replica.condition.isNetworkCut) return this.break();
-    this.#lastAt = Math.max(this.#lastAt, scheduler.now + replica.condition.delay());
-    scheduler.after(this.#lastAt - scheduler.now, client, () => {
-      if (!this.#isOver) run();
-    });
-  }
-
-  /** Closes the connection. The server learns of it, unless it is cut off. */
-  #giveUp(lost: string): void {
-    if (this.#isOver) return;
-    this.#end();
-    const { scheduler } = this.#world;
-    const { replica, id } = this.#parts;
-    this.#world.note(() => `request ${id} ${lost}`);
-    if (!replica.condition.isNetworkCut)
-      scheduler.after(replica.condition.delay(), replica.actor, () =>
-        this.#controller.abort(new McpError('connection_closed', 'The client disconnected')),
-      );
-    this.#resolve({ lost });
-  }
-
-  #end(): void {
-    this.#isOver = true;
-    this.#timer?.cancel();
-    this.#parts.replica.connections.delete(this);
   }
 }

@@ -61,6 +61,7 @@ export class SimulatedBus {
   }
 
   #send(topic: string, json: string): void {
+    if (this.#bug === `no ${topic}`) return;
     const { scheduler, settings } = this.#world;
     for (const subscription of this.#subscriptions) {
       if (subscription.topic !== topic || subscription.replica.state === 'dead') continue;

@@ -18,6 +18,17 @@ export interface JobArgs {
   readonly isBusy: boolean;
 }
 
+/** The arguments of a consultation: a call that asks. */
+export interface ConsultArgs {
+  readonly id: string;
+  /** The number of its parts. Each has a step, and all but the last end with questions. */
+  readonly parts: number;
+  /** The number of questions that it asks at once. */
+  readonly questions: number;
+  /** Whether it sends log messages: one at level `info`, and one at level `error` for each part, with its number. */
+  readonly isLoud: boolean;
+}
+
 const code = { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] } as const;
 
 /** Makes the tools of a replica. */
@@ -33,7 +44,7 @@ export function simulatedTools({ world, ledger }: Recorded, replica: Actor) {
     });
   }
 
-  async function ask(ctx: Context, id: string, question: number): Promise<string> {
+  async function ask(ctx: Context, id: string, question: string): Promise<string> {
     const message = `Continue with ${id} ${question}?`;
     const answer = await ctx.ask(`question ${question}`, { message, schema: code });
     return (answer as { code: string }).code;
@@ -54,7 +65,7 @@ export function simulatedTools({ world, ledger }: Recorded, replica: Actor) {
               await world.sleep(random.between(0, 2 * settings.parkMs));
               nonces['beside'] = await step(ctx, id, 'beside');
             };
-            const asked = Array.from({ length: questions }, (_, n) => ask(ctx, id, n));
+            const asked = Array.from({ length: questions }, (_, n) => ask(ctx, id, String(n)));
             [codes] = await Promise.all([Promise.all(asked), beside()]);
           }
           await Promise.all(
@@ -69,12 +80,35 @@ export function simulatedTools({ world, ledger }: Recorded, replica: Actor) {
     }),
     pay: tool({
       input: { type: 'object' },
-      async run(input) {
+      async run(input, ctx) {
         const { id } = input as { id: string };
         const nonce = crypto.randomUUID().slice(0, 8);
-        ledger.onPayment(replica, id, nonce);
+        ledger.onPayment(replica, `${ctx.auth?.subject} ${id}`, nonce);
         await world.sleep(random.between(0, settings.stepMs));
         return { id, nonce };
+      },
+    }),
+    consult: tool({
+      input: { type: 'object' },
+      async run(input, ctx) {
+        const { id, parts, questions, isLoud } = input as unknown as ConsultArgs;
+        const nonces: string[] = [];
+        const codes: string[] = [];
+        if (isLoud) ctx.log.info(`${id} begins`);
+        for (let part = 1; part <= parts; part++) {
+          if (isLoud) ctx.log.error(part);
+          const nonce = await ctx.step(`step ${part}`, async ({ idempotencyKey }) => {
+            const made = crypto.randomUUID().slice(0, 8);
+            ledger.calls.onStep(id, part, { replica, nonce: made, key: idempotencyKey });
+            await world.sleep(random.between(0, settings.stepMs / 4));
+            return made;
+          });
+          nonces.push(nonce);
+          if (part === parts) break;
+          const asked = Array.from({ length: questions }, (_, n) => ask(ctx, id, `${part}.${n}`));
+          codes.push(...(await Promise.all(asked)));
+        }
+        return { id, subject: ctx.auth?.subject ?? '', codes, nonces };
       },
     }),
   };

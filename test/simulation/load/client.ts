@@ -1,6 +1,7 @@
 // A client of the simulated server.
 
 import type { Ledger } from '../checks/ledger.js';
+import type { HttpReply, HttpRequest } from '../cluster/http-exchange.js';
 import type { Network, Reply, Request } from '../cluster/network.js';
 import type { Actor } from '../world/scheduler.js';
 import type { World } from '../world/world.js';
@@ -35,5 +36,11 @@ export class Client {
   call(method: string, params: Record<string, unknown>, more: Partial<Request> = {}): Promise<Reply> {
     const { subject } = this;
     return this.#network.send(this.actor, { method, params, subject, timeoutMs: 10_000, ...more });
+  }
+
+  /** Makes an HTTP request. Never rejects. */
+  fetch(request: Pick<HttpRequest, 'method' | 'headers'> & Partial<HttpRequest>): Promise<HttpReply> {
+    const { subject } = this;
+    return this.#network.fetch(this.actor, { subject, timeoutMs: 10_000, ...request });
   }
 }

@@ -19,16 +19,17 @@ interface JobResult {
 }
 
 const POLL_MS = 500;
+const AGAIN_MS = 300;
 
 /** Runs one job. Resolves with the id of its task when the task has ended; undefined if the client never got one. */
 export async function runJob(client: Client, args: JobArgs): Promise<void> {
   const { random } = client.world;
   const cancelAfter = random.chance(0.25) ? random.between(0, 10_000) : Number.POSITIVE_INFINITY;
-  const created = await client.call('tools/call', { name: 'job', arguments: { ...args } });
+  const taskId = await create(client, args);
   // The client does not know whether there is a task, and nobody waits for it.
-  if (!('outcome' in created)) return;
-  const taskId = String(created.outcome['taskId']);
+  if (taskId === undefined) return;
   client.known.set(taskId, args.id);
+  client.ledger.calls.secrets.push({ kind: 'task', taskId });
   const startedAt = client.world.scheduler.now;
   for (;;) {
     await client.world.sleep(POLL_MS * random.between(0.5, 1.5));
@@ -41,8 +42,38 @@ export async function runJob(client: Client, args: JobArgs): Promise<void> {
     if (!('outcome' in got)) continue;
     const details = got.outcome as unknown as TaskDetails;
     if (details.status === 'input_required') await answer(client, taskId, details);
-    else if (details.status !== 'working') return check(client, args, details, cancelAfter);
+    else if (details.status !== 'working') return check(client, args, { details, taskId, cancelAfter });
   }
+}
+
+/** Creates the task. With an idempotency key the call is repeated until its outcome is known. */
+async function create(client: Client, args: JobArgs): Promise<string | undefined> {
+  const { world, subject } = client;
+  const params = { name: 'job', arguments: { ...args } };
+  // Keys of anonymous callers are rejected.
+  if (subject === undefined || world.random.chance(0.5)) {
+    const created = await client.call('tools/call', params);
+    return 'outcome' in created ? String(created.outcome['taskId']) : undefined;
+  }
+  const keyed = { ...params, _meta: { 'fullmcp/idempotencyKey': `key of ${args.id}` } };
+  let taskId: string | undefined;
+  // Another program of the caller may repeat a call that was successful.
+  for (let repeats = world.random.chance(0.3) ? 1 : 0; ; ) {
+    const reply = await client.call('tools/call', keyed, { timeoutMs: world.random.between(1000, 8000) });
+    if ('failure' in reply && isUnknownOutcome(reply)) return taskId;
+    if ('outcome' in reply) {
+      const created = String(reply.outcome['taskId']);
+      if (taskId !== undefined && created !== taskId)
+        client.ledger.violate('keyed task created twice', `${args.id} is ${taskId} and ${created}`);
+      taskId = created;
+      if (repeats-- === 0) return taskId;
+    }
+    await world.sleep(AGAIN_MS * world.random.between(0.5, 2));
+  }
+}
+
+function isUnknownOutcome({ failure }: Extract<Reply, { failure: unknown }>): boolean {
+  return (failure.data as { reason?: string } | undefined)?.reason === 'unknown_outcome';
 }
 
 async function answer(client: Client, taskId: string, { inputRequests = {} }: TaskDetails): Promise<void> {
@@ -69,9 +100,15 @@ function lost({ ledger }: Client, id: string): void {
   ledger.violate('task lost', `${id} is unknown to a replica`);
 }
 
-function check({ ledger }: Client, args: JobArgs, details: TaskDetails, cancelAfter: number): void {
+interface EndedTask {
+  readonly taskId: string;
+  readonly details: TaskDetails;
+  readonly cancelAfter: number;
+}
+
+function check({ ledger }: Client, args: JobArgs, { taskId, details, cancelAfter }: EndedTask): void {
   const { id } = args;
-  const job = ledger.jobs.byName(id);
+  const job = ledger.jobs.byTask(taskId);
   if (details.status === 'failed') {
     // A task that was started too often without success fails, as it must.
     if ((job?.vain ?? 0) < 5) ledger.violate('task failed', `${id}: ${JSON.stringify(details.error)}`);

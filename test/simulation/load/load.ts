@@ -1,13 +1,17 @@
 // The clients of a simulation.
 
-import type { JobArgs } from '../cluster/tools.js';
+import type { ConsultArgs, JobArgs } from '../cluster/tools.js';
 import { newActor } from '../world/scheduler.js';
 import { Client, type ClientParts } from './client.js';
+import { consult } from './consult-client.js';
+import { intrude } from './intruder.js';
 import { runJob } from './job-client.js';
 import { pay } from './payment-client.js';
+import { SessionClient } from './sessions/session-client.js';
 import { Watcher } from './watcher.js';
 
 const WATCH_EVERY_MS = 100;
+const KNOCK_MS = 1000;
 
 /** Everything that clients do in a simulation. */
 export class Load {
@@ -16,6 +20,7 @@ export class Load {
   readonly open = new Set<string>();
   readonly #parts: ClientParts;
   readonly #clients: Client[] = [];
+  readonly #sessions: SessionClient[] = [];
 
   constructor(parts: ClientParts) {
     this.#parts = parts;
@@ -38,9 +43,36 @@ export class Load {
     for (let n = 1; n <= settings.payments; n++) {
       const id = `payment ${n}`;
       this.#begin(id, 'alice', (client) => pay(client, id));
-      // Another program of the same caller has the same order to pay.
+      // Another program of the same caller has the same order to pay, or another caller uses the same key.
       if (random.chance(0.2)) this.#begin(`${id} again`, 'alice', (client) => pay(client, id));
+      if (random.chance(0.2)) this.#begin(`${id} of bob`, 'bob', (client) => pay(client, id));
     }
+    for (let n = 1; n <= settings.consultations; n++)
+      this.#begin(`call ${n}`, random.pick(['alice', 'bob', undefined]), (client) => {
+        if (random.chance(0.3)) this.#listen(client);
+        return consult(client, this.#consultArgs(`call ${n}`, false));
+      });
+    for (let n = 1; n <= settings.sessions; n++) this.#beginSession(`session ${n}`);
+    if (random.chance(0.3)) this.#begin('intruder', 'mallory', intrude);
+  }
+
+  /** Lets the clients of sessions check that they are known, or have ended, everywhere. */
+  visit(): void {
+    for (const session of this.#sessions) {
+      const { actor } = session.client;
+      const name = `visit of ${actor.name}`;
+      this.open.add(name);
+      this.#parts.world.scheduler.after(0, actor, () => {
+        void session.visit().then(() => this.open.delete(name));
+      });
+    }
+  }
+
+  /** Sends a request of a session, so that the replica looks after the calls of sessions. */
+  knock(): void {
+    const { world, network } = this.#parts;
+    const headers = { 'mcp-session-id': 'unknown' };
+    void network.fetch(world.fate, { method: 'GET', headers, subject: undefined, timeoutMs: KNOCK_MS });
   }
 
   /** Ends all clients. */
@@ -59,6 +91,25 @@ export class Load {
         this.open.delete(name);
       });
     });
+  }
+
+  #beginSession(name: string): void {
+    const { random } = this.#parts.world;
+    this.#begin(name, random.pick(['alice', 'bob', undefined]), (client) => {
+      const session = new SessionClient(client);
+      this.#sessions.push(session);
+      const calls = Array.from({ length: random.whole(0, 2) }, (_, n) =>
+        this.#consultArgs(`${name} call ${n + 1}`, random.chance(0.5)),
+      );
+      return session.run(calls);
+    });
+  }
+
+  /** Listens to changes, as the caller of a client. */
+  #listen(client: Client): void {
+    const own = new Client(this.#parts, newActor(`listener of ${client.actor.name}`), client.subject);
+    this.#clients.push(own);
+    this.#parts.world.scheduler.after(0, own.actor, () => void new Watcher(own).watch([]));
   }
 
   /** Watches the tasks of a client, once it has one. */
@@ -87,5 +138,10 @@ export class Load {
       branches: random.pick([1, 1, 1, 2]),
       isBusy: random.chance(0.1),
     };
+  }
+
+  #consultArgs(id: string, isLoud: boolean): ConsultArgs {
+    const { random } = this.#parts.world;
+    return { id, parts: random.whole(1, 3), questions: random.pick([1, 1, 2]), isLoud };
   }
 }

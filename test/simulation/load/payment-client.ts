@@ -18,7 +18,7 @@ export async function pay(client: Client, id: string): Promise<void> {
 
 /** Resolves when the outcome is known, or known to be unknown. Rejects if the call has to be repeated. */
 async function attempt(client: Client, id: string): Promise<'paid' | 'unknown'> {
-  const { ledger, world } = client;
+  const { ledger, world, subject } = client;
   const timeoutMs = world.random.between(1000, 8000);
   const reply = await client.call(
     'tools/call',
@@ -31,8 +31,10 @@ async function attempt(client: Client, id: string): Promise<'paid' | 'unknown'> 
   }
   if (!('outcome' in reply)) throw new Error('The outcome is not known yet');
   const { nonce } = reply.outcome['structuredContent'] as { nonce: string };
-  const nonces = ledger.payments.get(id) ?? [];
-  if (nonces.length !== 1 || nonces[0] !== nonce)
+  const nonces = ledger.payments.get(`${subject} ${id}`) ?? [];
+  if (!nonces.includes(nonce) && [...ledger.payments.values()].flat().includes(nonce))
+    ledger.violate('served to another caller', `${id} of ${subject} returned ${nonce}`);
+  else if (nonces.length !== 1 || nonces[0] !== nonce)
     ledger.violate('keyed call took effect twice', `${id} returned ${nonce}; the effects are ${nonces}`);
   return 'paid';
 }

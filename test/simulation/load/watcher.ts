@@ -1,5 +1,6 @@
-// A client that watches the tasks of another client of the same caller.
+// A client that watches the tasks of another client of the same caller, or listens to changes.
 
+import { type Listener, RESOURCE, TOOLS } from '../checks/changes.js';
 import type { Actor } from '../world/scheduler.js';
 import type { Client } from './client.js';
 
@@ -16,13 +17,15 @@ export interface WatchedStream {
 const RELISTEN_MS = 200;
 const FOREVER_MS = 100_000_000;
 
-/** Watches tasks. When the stream breaks, it subscribes again. */
+/** Watches tasks, and listens to changes. When the stream breaks, it subscribes again. */
 export class Watcher {
   readonly streams: WatchedStream[] = [];
   readonly #client: Client;
+  readonly #changes: Listener;
 
   constructor(client: Client) {
     this.#client = client;
+    this.#changes = client.ledger.changes.newListener(client.actor.name);
   }
 
   async watch(taskIds: readonly string[]): Promise<never> {
@@ -38,7 +41,13 @@ export class Watcher {
     let stream: WatchedStream | undefined;
     await this.#client.call(
       'subscriptions/listen',
-      { notifications: { taskIds } },
+      {
+        notifications: {
+          ...(taskIds.length > 0 && { taskIds }),
+          toolsListChanged: true,
+          resourceSubscriptions: [RESOURCE],
+        },
+      },
       {
         timeoutMs: FOREVER_MS,
         onSent: (actor) => {
@@ -50,7 +59,11 @@ export class Watcher {
             const since = world.scheduler.now;
             stream = { replica: replica as Actor, taskIds: granted, since, heard: new Set(), isOpen: true };
             this.streams.push(stream);
-          }
+            // A client reads everything again when it has subscribed.
+            this.#changes.listen(TOOLS);
+            this.#changes.listen(RESOURCE);
+            this.#changes.hearAll();
+          } else this.#changes.onNotification(method, params);
           const { taskId, status } = params as { taskId?: string; status?: string };
           if (method !== 'notifications/tasks' || taskId === undefined) return;
           if (status !== 'working' && status !== 'input_required') stream?.heard.add(taskId);

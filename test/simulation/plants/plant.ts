@@ -1,15 +1,17 @@
 // A planted bug.
 
 import type { Store, StoreChange, Written } from 'fullmcp';
+import type { EventLog } from 'fullmcp/http';
 import type { Random } from '../world/random.js';
 
-/** A planted bug of the store or the bus. */
+/** A planted bug of the store, the event log or the bus. */
 export interface Plant {
   /** A sentence that says how it is wrong. */
   readonly bug: string;
   readonly store?: (store: Store, random: Random) => Store;
+  readonly log?: (log: EventLog, random: Random) => EventLog;
   /** The way in which the bus is wrong. */
-  readonly bus?: 'no gaps' | 'broken messages' | 'no end';
+  readonly bus?: 'no gaps' | 'no changes' | 'no sessions' | 'broken messages' | 'no end';
 }
 
 /** A store that makes other changes than it was told. */

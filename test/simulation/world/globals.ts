@@ -1,6 +1,6 @@
 // Replaces the clocks, timers and random numbers of this process by simulated ones.
 
-import { createHash, webcrypto } from 'node:crypto';
+import { simulatedCrypto } from './crypto.js';
 import type { Random } from './random.js';
 import type { Event, Scheduler } from './scheduler.js';
 
@@ -69,45 +69,4 @@ export function installGlobals(scheduler: Scheduler, random: Random): () => void
 
 function atLeastOne(ms: number): number {
   return ms >= 1 ? Math.trunc(ms) : 1;
-}
-
-/** Cryptography whose results come at once: the order in which threads finish does not follow from a seed. */
-function simulatedCrypto(random: Random): object {
-  const bytes = (count: number): Uint8Array => Uint8Array.from({ length: count }, () => random.whole(0, 255));
-  return {
-    getRandomValues<T extends ArrayBufferView>(array: T): T {
-      const { buffer, byteOffset, byteLength } = array;
-      new Uint8Array(buffer, byteOffset, byteLength).set(bytes(byteLength));
-      return array;
-    },
-    randomUUID(): string {
-      const hex = Array.from(bytes(16), (byte) => byte.toString(16).padStart(2, '0')).join('');
-      return [
-        hex.slice(0, 8),
-        hex.slice(8, 12),
-        `4${hex.slice(13, 16)}`,
-        `a${hex.slice(17, 20)}`,
-        hex.slice(20),
-      ].join('-');
-    },
-    subtle: {
-      digest: async (algorithm: string, data: Uint8Array): Promise<ArrayBuffer> => {
-        const digest = createHash(algorithm.replace('-', '').toLowerCase()).update(data).digest();
-        return new Uint8Array(digest).buffer;
-      },
-      ...refused('importKey', 'deriveBits', 'encrypt', 'decrypt', 'sign', 'verify'),
-    },
-    CryptoKey: webcrypto.CryptoKey,
-  };
-}
-
-function refused(...names: readonly string[]): Record<string, () => never> {
-  return Object.fromEntries(
-    names.map((name) => [
-      name,
-      () => {
-        throw new Error(`The simulation has no crypto.subtle.${name}.`);
-      },
-    ]),
-  );
 }

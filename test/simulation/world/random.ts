@@ -27,6 +27,11 @@ export class Random {
     return least + Math.floor(this.next() * (most - least + 1));
   }
 
+  /** A whole number from 0 to 255. */
+  byte(): number {
+    return Math.floor(this.next() * 256);
+  }
+
   chance(probability: number): boolean {
     return this.next() < probability;
   }

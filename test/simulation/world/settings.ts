@@ -16,6 +16,14 @@ export interface Settings {
   readonly replicas: number;
   readonly jobs: number;
   readonly payments: number;
+  /** Calls of 2026-07-28 that ask. */
+  readonly consultations: number;
+  /** Sessions of 2025-11-25, each with calls that ask. */
+  readonly sessions: number;
+  /** Changes of the list of tools, or of a resource. */
+  readonly changes: number;
+  /** Whether an answer can be used only once. */
+  readonly isOnce: boolean;
   readonly faults: number;
   /** The time after which nothing is lost, cut off or killed any more. */
   readonly faultsMs: number;
@@ -45,8 +53,8 @@ export function chooseSettings(random: Random): Settings {
       };
   return {
     replicas: random.whole(2, 4),
-    jobs: random.whole(2, 4),
-    payments: random.whole(1, 3),
+    ...chooseLoad(random),
+    isOnce: random.chance(0.3),
     faults: random.whole(0, 6),
     faultsMs: random.between(10_000, 30_000),
     losses,
@@ -56,4 +64,33 @@ export function chooseSettings(random: Random): Settings {
     maxRunning: random.pick([1, 2, 100]),
     stepMs: random.pick([20, 500, 4000]),
   };
+}
+
+type Amounts = Pick<Settings, 'jobs' | 'payments' | 'consultations' | 'sessions' | 'changes'>;
+
+/** Most simulations have one kind of clients, because a simulation with all of them takes as long as several others. */
+function chooseLoad(random: Random): Amounts {
+  const none: Amounts = { jobs: 0, payments: 0, consultations: 0, sessions: 0, changes: 0 };
+  const kind = random.pick([
+    'tasks',
+    'tasks',
+    'tasks',
+    'calls',
+    'calls',
+    'sessions',
+    'sessions',
+    'sessions',
+    'all',
+  ]);
+  const changes = random.whole(0, 3);
+  switch (kind) {
+    case 'tasks':
+      return { ...none, jobs: random.whole(2, 4), payments: random.whole(0, 1) };
+    case 'calls':
+      return { ...none, payments: random.whole(1, 3), consultations: random.whole(1, 4), changes };
+    case 'sessions':
+      return { ...none, sessions: random.whole(1, 3), changes };
+    default:
+      return { jobs: 1, payments: 1, consultations: 1, sessions: 1, changes };
+  }
 }

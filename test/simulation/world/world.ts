@@ -31,6 +31,8 @@ export class World {
   readonly fate = newActor('fate');
   /** Whether things may still be lost, cut off or killed. */
   isFaulty = true;
+  /** The end of the last trouble so far: something was lost, cut off, paused or killed. */
+  troubledUntil = Number.NEGATIVE_INFINITY;
 
   constructor(seed: number, trace: Trace) {
     this.random = new Random(seed);
@@ -42,7 +44,14 @@ export class World {
 
   /** Whether something with this probability goes wrong. */
   fails(probability: number): boolean {
-    return this.isFaulty && probability > 0 && this.random.chance(probability);
+    if (!this.isFaulty || probability === 0 || !this.random.chance(probability)) return false;
+    this.trouble(0);
+    return true;
+  }
+
+  /** Notes that there is trouble for `ms`. */
+  trouble(ms: number): void {
+    this.troubledUntil = Math.max(this.troubledUntil, this.scheduler.now + ms);
   }
 
   /** Writes a line of the trace. */
