@@ -43,6 +43,12 @@ export function rows({ http, inProcess, stdio, client, coldStart, heap }, compar
       better: 'more',
     },
     {
+      what: 'HTTP tools/call in a session of 2025-11-25, of bare node:http',
+      ...figures((who) => 100 * http.ratio('perCpuSecond', who, 'floor'), 'fullmcpSession', ''),
+      unit: '%',
+      better: 'more',
+    },
+    {
       what: 'in-process call, of printing and parsing its messages',
       ...figures((who) => inProcess.ratio('microseconds', who, 'floor')),
       unit: '×',

@@ -7,7 +7,7 @@ export function serverPath(name) {
   return fileURLToPath(new URL(`./servers/${name}.js`, import.meta.url));
 }
 
-/** @typedef {{ args?: string[], execArgv?: string[], dist?: string | undefined }} ForkOptions `dist`: the build to measure. Default: this one. */
+/** @typedef {{ args?: string[], execArgv?: string[], env?: Record<string, string>, dist?: string | undefined }} ForkOptions `dist`: the build to measure. Default: this one. */
 
 /**
  * Starts a server that answers questions over IPC, and waits until it is ready.
@@ -28,12 +28,21 @@ export function startClient(name, options) {
 }
 
 /**
+ * Starts a replica of a server on an engine.
+ * @param {ForkOptions} [options]
+ */
+export function startReplica(options) {
+  const env = { MCP_SECRET: 'a secret that all replicas of the bench share', ...options?.env };
+  return start(fileURLToPath(new URL('./engines/replica.js', import.meta.url)), { ...options, env });
+}
+
+/**
  * @param {string} path
  * @param {ForkOptions} [options]
  */
-async function start(path, { args = [], execArgv = [], dist } = {}) {
-  const env = dist === undefined ? process.env : { ...process.env, FULLMCP_DIST: dist };
-  const child = fork(path, args, { env, execArgv, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+async function start(path, { args = [], execArgv = [], env = {}, dist } = {}) {
+  const all = { ...process.env, ...env, ...(dist && { FULLMCP_DIST: dist }) };
+  const child = fork(path, args, { env: all, execArgv, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const [ready] = await Promise.race([once(child, 'message'), diedEarly(child, path)]);
   return {
     /** @type {number} */

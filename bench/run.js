@@ -1,5 +1,6 @@
 // Measures fullmcp, the official SDK and the bare floor in turn, in one run. --quick takes a fifth of the time;
-// --against <checkout> measures another build of fullmcp in the same rounds.
+// --against <checkout> measures another build of fullmcp in the same rounds. With `engines` as the first argument, measures many
+// processes on each engine instead.
 import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -7,6 +8,11 @@ import { fileURLToPath } from 'node:url';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 prepare();
+if (process.argv[2] === 'engines') {
+  const { measureEngines } = await import('./engines/run.js');
+  await measureEngines(process.argv.slice(3));
+  process.exit();
+}
 
 const { isMet, rows } = await import('./budgets.js');
 const { measureClient } = await import('./measures/client.js');
@@ -41,10 +47,9 @@ for (const row of table) {
   const { what, value, before, official, budget, unit, better } = row;
   const limit = budget === undefined ? '' : `${better === 'more' ? '≥' : '≤'} ${format(budget)} ${unit}`;
   const missed = isMet(row) ? '' : '  MISSED';
+  const theirs = official === undefined ? '' : `${format(official)} ${unit}`;
   const previous = before === undefined ? undefined : `${format(before)} ${unit}`;
-  console.log(
-    line(what, `${format(value)} ${unit}`, limit, `${format(official)} ${unit}`, previous) + missed,
-  );
+  console.log(line(what, `${format(value)} ${unit}`, limit, theirs, previous) + missed);
 }
 for (const name of ['floor', 'fullmcp']) {
   const { perSecond, perCpuSecond, serverBusy, clientBusy } = measured.http.medians[name];

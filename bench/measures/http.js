@@ -1,6 +1,7 @@
 import { withBefore } from '../before.js';
 import { startServer } from '../child.js';
 import { runLoad } from '../load/http.js';
+import { sessionPost, startSession } from '../load/session.js';
 import { interleaved } from '../numbers.js';
 import { call, modernPost } from '../request.js';
 
@@ -9,6 +10,7 @@ const servers = {
   floor: ['http-floor', 1],
   fullmcp: ['http-fullmcp', 1],
   fullmcp50: ['http-fullmcp', 50],
+  fullmcpSession: ['http-fullmcp', 1],
   official: ['http-official', 1],
   official50: ['http-official', 50],
 };
@@ -18,22 +20,25 @@ export async function measureHttp({ rounds, roundMs, warmUpMs, against, only = O
   const running = await Promise.all(
     withBefore(only, against).map(async ({ name, file, dist }) => {
       const [script, tools] = servers[file];
-      return { name, server: await startServer(script, { args: [String(tools)], dist }) };
+      const server = await startServer(script, { args: [String(tools)], dist });
+      const { port } = server;
+      const request = file.endsWith('Session')
+        ? sessionPost(port, await startSession(port))
+        : modernPost(port, 'tools/call', call);
+      return { name, server, request };
     }),
   );
-  for (const { server } of running) await round(server, warmUpMs);
+  for (const one of running) await round(one, warmUpMs);
   const figures = await interleaved(
-    Object.fromEntries(running.map(({ name, server }) => [name, () => round(server, roundMs)])),
+    Object.fromEntries(running.map((one) => [one.name, () => round(one, roundMs)])),
     rounds,
   );
   for (const { server } of running) await server.stop();
   return figures;
 }
 
-async function round(server, ms) {
-  const { port } = server;
-  const request = modernPost(port, 'tools/call', call);
-  const load = { port, request, connections: CONNECTIONS, ms };
+async function round({ server, request }, ms) {
+  const load = { port: server.port, request, connections: CONNECTIONS, ms };
   const cpu = async () => ({ server: await server.ask({ what: 'cpu' }), client: process.cpuUsage() });
   const { answers, ms: took, before, after } = await runLoad(load, cpu);
   const cpuMs = spent(before.server, after.server);
