@@ -24,6 +24,7 @@ export const LAYERS = {
   state: {
     what: 'the store, the bus and the event log that the processes of a server share: contracts, and each of them in memory',
     may: ['async', 'jsonrpc', 'protocol'],
+    rooms: ['.', 'memory'],
   },
   server: {
     what: 'the serving role, newest revision only',

@@ -17,7 +17,7 @@ import { type RequestContext, webIncoming } from './transports/http/server/web.j
 
 export type { Authenticate, AuthInit } from './protocol/caller.js';
 export type { AppendOptions, EventLog, FollowedStream, LoggedEvent } from './state/event-log.js';
-export { type MemoryEventLogOptions, memoryEventLog } from './state/memory-event-log.js';
+export { type MemoryEventLogOptions, memoryEventLog } from './state/memory/event-log.js';
 export { unsafeAnyHost, unsafeAnyOrigin } from './transports/http/server/guard.js';
 export type { RequestContext } from './transports/http/server/web.js';
 

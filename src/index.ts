@@ -60,6 +60,7 @@ export type {
   UrlQuestion,
 } from './server/asking/question.js';
 export type { Step } from './server/asking/run.js';
+export type { StepTransaction } from './server/asking/step-transaction.js';
 export { DefinitionError } from './server/catalog/compile.js';
 export type { Registration } from './server/catalog/registry.js';
 export type { ClientFacts } from './server/context/client-facts.js';
@@ -112,7 +113,7 @@ export type { Lifespan } from './server/state/lifespan.js';
 export type { Logger } from './server/state/log.js';
 export { type Bus, type BusListener, memoryBus } from './state/bus.js';
 export type { Cluster } from './state/cluster.js';
-export { type MemoryStoreOptions, memoryStore } from './state/memory-store.js';
+export { type MemoryStoreOptions, memoryStore } from './state/memory/store.js';
 export type {
   ClaimOptions,
   Lease,
@@ -124,6 +125,20 @@ export type {
   Written,
 } from './state/store.js';
 export type { StoreLimits } from './state/store-shares.js';
+export {
+  type Committed,
+  type CommittedResult,
+  type GuardedChanges,
+  type RefusedTransaction,
+  type RunTransaction,
+  type TransactionalStore,
+  type TransactionClient,
+  TransactionFailed,
+  type TransactionFailure,
+  type TransactionOptions,
+  type TransactionQuery,
+  type TransactionResult,
+} from './state/transaction.js';
 export {
   type FindServiceOptions,
   findService,

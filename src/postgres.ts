@@ -11,11 +11,14 @@ export type {
 } from './adapters/postgres/database/pg.js';
 export type { PostgresEventLimits } from './adapters/postgres/event-log.js';
 export type { PostgresStore } from './adapters/postgres/store.js';
-export type {
-  Committed,
-  CommittedResult,
-  GuardedChanges,
-  RefusedTransaction,
-  TransactionOptions,
-} from './adapters/postgres/transaction.js';
 export type { Cluster } from './state/cluster.js';
+export {
+  type Committed,
+  type CommittedResult,
+  type GuardedChanges,
+  type RefusedTransaction,
+  type TransactionalStore,
+  TransactionFailed,
+  type TransactionFailure,
+  type TransactionOptions,
+} from './state/transaction.js';

@@ -8,31 +8,31 @@ import type {
   Lease,
   ListItem,
   PageOptions,
-  Store,
   StoreChange,
   StoreEntry,
   Written,
 } from '../../state/store.js';
+import type {
+  Committed,
+  GuardedChanges,
+  TransactionalStore,
+  TransactionOptions,
+} from '../../state/transaction.js';
 import { durationOf, ownerOf, writeArguments } from './changes-json.js';
 import type { PostgresDatabase, Statement } from './database/database.js';
 import type { PgClient } from './database/pg.js';
-import {
-  type Committed,
-  type GuardedChanges,
-  inTransaction,
-  type TransactionOptions,
-  transactionLimit,
-} from './transaction.js';
+import { inTransaction, transactionLimit } from './transaction.js';
 
 /** A store on Postgres. */
-export interface PostgresStore extends Store {
+export interface PostgresStore extends TransactionalStore {
   /**
    * Runs `work` in a transaction, then makes the changes that belong to its result in the same transaction: both are committed, or
    * neither. If a condition or the guard refuses the changes, everything that `work` wrote is rolled back.
    *
    * `work` must use only the connection that it is given, and must not end the transaction. Each of its statements may take as long
-   * as the option `statementTimeoutMs` allows. If committing fails because the
-   * connection broke, the changes may have been made: repeat the call, with a change that is refused the second time.
+   * as the option `statementTimeoutMs` allows. An error of `work` rolls back and is thrown as it is. If the database or the connection
+   * ends the transaction, the call rejects with `TransactionFailed`. If that `mayBeCommitted`, the reply to the commit was lost: repeat
+   * the call, with a change that is refused the second time.
    */
   transaction<T>(
     work: (client: PgClient) => Promise<T>,

@@ -1,6 +1,7 @@
 // The journal of a run, which carries it from one round to the next.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
+import { assertJson } from '../../protocol/encoding/json-value.js';
 
 /** The events of the earlier rounds of a run: answers, results of steps, and the messages that the client already got. */
 export interface Journal {
@@ -73,4 +74,18 @@ export function readJournal(json: JsonObject): Journal {
     logCount: (json['l'] as number | undefined) ?? 0,
     lastProgress: json['p'] as number | undefined,
   };
+}
+
+/** The result of a step as JSON. */
+export interface StepResult {
+  /** The value that this round and later rounds get. */
+  readonly value: unknown;
+  readonly json: string;
+}
+
+/** Makes the result of a step, which must be JSON. */
+export function stepResult(key: string, result: unknown): StepResult {
+  assertJson(result, `The result of the step "${key}" cannot be kept`);
+  const json = JSON.stringify(result) ?? 'null';
+  return { value: JSON.parse(json), json };
 }

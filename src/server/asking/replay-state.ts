@@ -1,10 +1,9 @@
 // The state of one run: the keys that it has used, and the answers and results that it has.
 
 import type { JsonObject } from '../../jsonrpc/message.js';
-import { assertJson } from '../../protocol/encoding/json-value.js';
 import { McpError } from '../../protocol/errors.js';
 import type { InputRequest } from '../../protocol/model/input.js';
-import { type Journal, type JournalNews, writeJournal } from './journal.js';
+import { type Journal, type JournalNews, type StepResult, writeJournal } from './journal.js';
 import type { Question } from './question.js';
 import { questionDigest } from './question-digest.js';
 import { checkKey } from './run.js';
@@ -152,15 +151,15 @@ export class ReplayState {
     return this.#steps.has(key) ? { value: this.#steps.get(key) } : undefined;
   }
 
-  /** Keeps the result of a step as JSON. Returns the value that later rounds will get. */
-  keepResult(key: string, result: unknown): unknown {
-    assertJson(result, `The result of the step "${key}" cannot be kept`);
-    const json = JSON.stringify(result) ?? 'null';
-    const stored: unknown = JSON.parse(json);
-    this.#steps.set(key, stored);
-    this.#news.steps.push([key, stored]);
+  /** Keeps the result of a step. If it `isSaved`, the journal in the store already has it. */
+  keepResult(
+    key: string,
+    { value, json }: StepResult,
+    { isSaved = false }: { readonly isSaved?: boolean } = {},
+  ): void {
+    this.#steps.set(key, value);
+    if (!isSaved) this.#news.steps.push([key, value]);
     this.#bytes += sizeOf(json);
-    return stored;
   }
 
   idempotencyKey(key: string): string {

@@ -6,20 +6,17 @@ import { type Journal, type JournalNews, newJournal } from './journal.js';
 import { type OpenQuestion, OpenQuestions } from './open-questions.js';
 import type { Question } from './question.js';
 import { begunInsideStep, keyNotReached, ReplayState } from './replay-state.js';
-import { handlerEnded, isSuspension, markHandled, type Run, refuse, type Step, suspension } from './run.js';
-
-/** Decides what happens while a run waits for answers. */
-export interface Suspender {
-  /** Called when the handler can only wait. `Replay.end` ends the run; otherwise the handler keeps waiting. */
-  readonly onIdle: (open: ReadonlyMap<string, OpenQuestion>) => void;
-  /**
-   * Called when a step has ended and is in the journal, to save the journal. If it rejects, the handler gets that error instead
-   * of the step's result, and the run is over.
-   */
-  readonly onStep?: () => Promise<void>;
-  /** Called before the work of a step starts. If it returns a promise, the step waits for it, and does not start if the run is over. */
-  readonly beforeStep?: () => Promise<void> | undefined;
-}
+import {
+  handlerEnded,
+  isSuspension,
+  markHandled,
+  type Run,
+  refuse,
+  type StepWork,
+  suspension,
+} from './run.js';
+import { Steps } from './steps.js';
+import type { Suspender } from './suspender.js';
 
 // A run that seems to have skipped a key may have a parallel branch that has not reached the key yet. Before the run fails, the
 // branch gets as much time as a request to another service takes.
@@ -43,10 +40,7 @@ export class Replay implements Run {
   readonly #state: ReplayState;
   #suspender: Suspender | undefined;
   readonly #questions: OpenQuestions;
-  #runningSteps = 0;
-  /** The step whose function is being called. After the function's first `await` its calls look like those of the handler. */
-  #currentStep: string | undefined;
-  #idleListeners: (() => void)[] = [];
+  readonly #steps: Steps;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #reason: Error | undefined;
   #hasRefused = false;
@@ -57,6 +51,12 @@ export class Replay implements Run {
     const { answers = {}, maxBytes = Number.POSITIVE_INFINITY, suspender } = options;
     this.#state = new ReplayState(journal, { answers, maxBytes });
     this.#suspender = suspender;
+    this.#steps = new Steps(this.#state, {
+      suspender: () => this.#suspender,
+      isOver: () => this.#reason !== undefined,
+      end: (reason) => this.end(reason),
+      onEnd: () => this.#scheduleIdleCheck(),
+    });
     this.#questions = new OpenQuestions(this.#state, {
       isOver: () => this.#reason !== undefined,
       onOpen: () => this.#scheduleIdleCheck(),
@@ -96,7 +96,7 @@ export class Replay implements Run {
 
   /** Whether a step is running, or its result is being saved. */
   get hasRunningSteps(): boolean {
-    return this.#runningSteps > 0;
+    return this.#steps.areRunning;
   }
 
   /**
@@ -118,9 +118,7 @@ export class Replay implements Run {
 
   /** Resolves when no step is running: each step has been saved or has failed. */
   idle(): Promise<void> {
-    return this.#runningSteps === 0
-      ? Promise.resolve()
-      : new Promise((resolve) => this.#idleListeners.push(resolve));
+    return this.#steps.idle();
   }
 
   ask<T>(key: string, question: Question<T>): Promise<T> {
@@ -159,50 +157,24 @@ export class Replay implements Run {
     return this.#state.digestOf(key);
   }
 
-  step<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
+  step<T>(key: string, work: StepWork<T>): Promise<T> {
     if (this.#reason !== undefined) return this.#refuse(this.#reason);
     return markHandled(this.#runStep(key, work));
   }
 
-  async #runStep<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
+  async #runStep<T>(key: string, work: StepWork<T>): Promise<T> {
     this.#claim(key);
     if (typeof work !== 'function')
       throw new TypeError('A step needs a function after its key: ctx.step("create", () => create())');
     const earlier = this.#state.resultOf(key);
     if (earlier !== undefined) return earlier.value as T;
-    this.#runningSteps++;
-    try {
-      const ready = this.#suspender?.beforeStep?.();
-      if (ready !== undefined) await ready;
-      if (this.#reason === undefined) {
-        const result = await this.#callWork(key, work);
-        // This round gets the same value as later rounds.
-        const stored = this.#state.keepResult(key, result);
-        await this.#saveStep();
-        if (this.#reason === undefined) return (result === undefined ? result : stored) as T;
-      }
-    } catch (error) {
-      if (this.#reason === undefined) throw error;
-    } finally {
-      this.#runningSteps--;
-      if (this.#runningSteps === 0) for (const resolve of this.#idleListeners.splice(0)) resolve();
-      this.#scheduleIdleCheck();
-    }
-    return this.#refuse(this.#reason);
-  }
-
-  #callWork<T>(key: string, work: (step: Step) => T | Promise<T>): T | Promise<T> {
-    const outer = this.#currentStep;
-    this.#currentStep = key;
-    try {
-      return work({ idempotencyKey: this.#state.idempotencyKey(key) });
-    } finally {
-      this.#currentStep = outer;
-    }
+    const done = await this.#steps.run(key, work);
+    return done === undefined ? this.#refuse(this.#reason as Error) : done.value;
   }
 
   #claim(key: string, request?: InputRequest): void {
-    if (this.#currentStep !== undefined) throw begunInsideStep(key, this.#currentStep);
+    const { current } = this.#steps;
+    if (current !== undefined) throw begunInsideStep(key, current);
     // If the journal has no room for another entry, nothing more may start, even if the handler catches the error.
     const problem = this.#state.sizeProblem(key);
     if (problem !== undefined) {
@@ -210,18 +182,7 @@ export class Replay implements Run {
       this.#hasRefused = true;
       throw problem;
     }
-    this.#state.claim(key, { request, isParallel: this.#runningSteps > 0 || this.open.size > 0 });
-  }
-
-  async #saveStep(): Promise<void> {
-    try {
-      await this.#suspender?.onStep?.();
-    } catch (error) {
-      // Nothing more may start, even if the handler catches the error: nothing would record a further step, which could run twice.
-      this.end(
-        error instanceof Error ? error : new Error('The journal could not be saved', { cause: error }),
-      );
-    }
+    this.#state.claim(key, { request, isParallel: this.#steps.areRunning || this.open.size > 0 });
   }
 
   #refuse(reason: Error): Promise<never> {
@@ -232,12 +193,12 @@ export class Replay implements Run {
   // After one turn of the event loop without a new question or a running step, the handler can only wait.
   #scheduleIdleCheck(): void {
     clearTimeout(this.#timer);
-    if (this.open.size === 0 || this.#runningSteps > 0 || this.#reason !== undefined) return;
+    if (this.open.size === 0 || this.#steps.areRunning || this.#reason !== undefined) return;
     this.#timer = setTimeout(() => this.#checkIdle(), 0);
   }
 
   #checkIdle({ hasWaited = false } = {}): void {
-    if (this.#runningSteps > 0 || this.open.size === 0) return;
+    if (this.#steps.areRunning || this.open.size === 0) return;
     const skipped = this.#state.skippedKey(this.open);
     if (skipped !== undefined && hasWaited) this.end(keyNotReached(skipped));
     else if (skipped !== undefined)

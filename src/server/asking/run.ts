@@ -3,17 +3,26 @@
 import { unref } from '../../async/unref.js';
 import { McpError } from '../../protocol/errors.js';
 import type { Question } from './question.js';
+import type { StepTransaction } from './step-transaction.js';
 
 /** The argument of a step's function. */
 export interface Step {
   /** A key that is the same in every run of this step. Send it to services that accept an idempotency key. */
   readonly idempotencyKey: string;
+  /**
+   * A transaction of the database in which the server keeps its tasks (`fullmcp/postgres`). Its statements are committed together
+   * with the record of the step: exactly once. Every statement is rejected if the call is not a task, or the store has no transactions.
+   */
+  readonly transaction: StepTransaction;
 }
+
+/** The function of a step. */
+export type StepWork<T> = (step: Step) => T | Promise<T>;
 
 /** One run of a handler, as its context sees it. When the run is over, `ask` and `step` throw the reason. */
 export interface Run {
   ask<T>(key: string, question: Question<T>): Promise<T>;
-  step<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T>;
+  step<T>(key: string, work: StepWork<T>): Promise<T>;
   /** The reason why the run is over; undefined while it is running. */
   readonly reason: Error | undefined;
   /** Ends the run. Only the first reason counts. */
@@ -107,7 +116,7 @@ export class NestedRun implements Run {
     return this.#start(() => this.#outer.make().ask(this.#prefix + key, question));
   }
 
-  step<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
+  step<T>(key: string, work: StepWork<T>): Promise<T> {
     return this.#start(() => this.#outer.make().step(this.#prefix + key, work));
   }
 

@@ -3,9 +3,10 @@
 import type { Bus } from '../../state/bus.js';
 import type { Cluster, SharedState } from '../../state/cluster.js';
 import type { EventLog } from '../../state/event-log.js';
-import { memoryStore } from '../../state/memory-store.js';
+import { memoryStore } from '../../state/memory/store.js';
 import { Readiness } from '../../state/readiness.js';
 import type { Store } from '../../state/store.js';
+import { type TransactionalStore, transactionsOf } from '../../state/transaction.js';
 import type { Logger } from './log.js';
 
 /** The options of a `ChosenState`. */
@@ -43,16 +44,10 @@ export class ChosenState implements SharedState {
   }
 
   /** The store. It can be passed on before it is chosen. */
-  readonly store: Store = {
-    get: (key) => this.#chosenStore().get(key),
-    page: (prefix, options) => this.#chosenStore().page(prefix, options),
-    items: (list, options) => this.#chosenStore().items(list, options),
-    write: (changes, options) => this.#chosenStore().write(changes, options),
-    claim: (queue, options) => this.#chosenStore().claim(queue, options),
-    renew: (leases, ms) => this.#chosenStore().renew(leases, ms),
-    size: (queue) => this.#chosenStore().size(queue),
-    close: () => this.close(),
-  };
+  readonly store: Store = laterStore(
+    () => this.#chosenStore(),
+    () => this.close(),
+  );
 
   readonly bus = (): Bus | undefined => this.#options.bus ?? this.#cluster?.bus;
 
@@ -102,4 +97,21 @@ export class ChosenState implements SharedState {
     this.start().catch((error) => this.#options.log('error', 'The cluster could not be started', error));
     return this.#store;
   }
+}
+
+/** A store that is chosen with its first use. */
+function laterStore(chosen: () => Store, close: () => Promise<void>): TransactionalStore {
+  return {
+    get: (key) => chosen().get(key),
+    page: (prefix, options) => chosen().page(prefix, options),
+    items: (list, options) => chosen().items(list, options),
+    write: (changes, options) => chosen().write(changes, options),
+    claim: (queue, options) => chosen().claim(queue, options),
+    renew: (leases, ms) => chosen().renew(leases, ms),
+    size: (queue) => chosen().size(queue),
+    get transaction() {
+      return transactionsOf(chosen());
+    },
+    close,
+  };
 }

@@ -1,7 +1,7 @@
 import { createServer, type Server, tool } from 'fullmcp';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { memoryStore } from '../../../src/state/memory-store.js';
+import { memoryStore } from '../../../src/state/memory/store.js';
 import { type Events, openEvents } from '../../support/http/http.js';
 import { type Replicas, type ReplicasOptions, startReplicas } from '../../support/http/replicas.js';
 import { openSession, type SessionClient, sessionClient } from '../../support/http/sessions.js';

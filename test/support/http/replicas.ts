@@ -5,8 +5,8 @@ import { nodeHandler } from '../../../src/adapters/node/server/handler.js';
 import { httpSessions, type SessionParts } from '../../../src/legacy/server/http/sessions.js';
 import { type Bus, memoryBus } from '../../../src/state/bus.js';
 import type { EventLog } from '../../../src/state/event-log.js';
-import { memoryEventLog } from '../../../src/state/memory-event-log.js';
-import { memoryStore } from '../../../src/state/memory-store.js';
+import { memoryEventLog } from '../../../src/state/memory/event-log.js';
+import { memoryStore } from '../../../src/state/memory/store.js';
 import type { Store } from '../../../src/state/store.js';
 import { httpEndpoint } from '../../../src/transports/http/server/endpoint.js';
 

@@ -3,8 +3,8 @@ import { createHandler } from 'fullmcp/http';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { memoryBus } from '../../../src/state/bus.js';
 import type { Cluster } from '../../../src/state/cluster.js';
-import { memoryEventLog } from '../../../src/state/memory-event-log.js';
-import { memoryStore } from '../../../src/state/memory-store.js';
+import { memoryEventLog } from '../../../src/state/memory/event-log.js';
+import { memoryStore } from '../../../src/state/memory/store.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -2,8 +2,8 @@
 
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import { memoryBus } from '../../../state/bus.js';
-import { memoryEventLog } from '../../../state/memory-event-log.js';
-import { memoryStore } from '../../../state/memory-store.js';
+import { memoryEventLog } from '../../../state/memory/event-log.js';
+import { memoryStore } from '../../../state/memory/store.js';
 import type { ProcessChannel, ToPrimary, ToWorker } from './messages.js';
 
 type WorkerChannel = ProcessChannel<ToWorker, ToPrimary>;

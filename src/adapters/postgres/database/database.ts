@@ -87,7 +87,7 @@ export class PostgresDatabase {
     const { rows } = await client.query({
       text,
       values,
-      query_timeout: this.statementTimeoutMs + SERVER_FIRST_MS,
+      query_timeout: this.patienceMs,
       ...(!this.isPooled && { name: `fullmcp:${this.schema}:${name}` }),
     });
     return rows as Row[];
@@ -126,7 +126,7 @@ export class PostgresDatabase {
     } catch (error) {
       client.removeListener('error', onError);
       client.release(broken !== undefined || !keepsConnection(error));
-      throw this.#failureOf(error);
+      throw this.explain(error);
     }
   }
 
@@ -144,7 +144,7 @@ export class PostgresDatabase {
       if (!this.#known.has(client)) await this.#configure(client);
       return client;
     } catch (error) {
-      throw this.#failureOf(error);
+      throw this.explain(error);
     }
   }
 
@@ -183,10 +183,16 @@ export class PostgresDatabase {
     this.#known.add(client);
   }
 
-  #failureOf(error: unknown): Error {
+  /** The time after which a statement is given up. */
+  get patienceMs(): number {
+    return this.statementTimeoutMs + SERVER_FIRST_MS;
+  }
+
+  /** The error that a caller gets: it names the database, and has no password. */
+  explain(error: unknown): Error {
     const { message } = error as Error;
     if (message === 'Query read timeout')
-      return timedOut(this.target, 'did not answer a statement', this.statementTimeoutMs + SERVER_FIRST_MS);
+      return timedOut(this.target, 'did not answer a statement', this.patienceMs);
     if (/^timeout exceeded when trying to connect|due to connection timeout/.test(message))
       return timedOut(this.target, 'gave no connection', this.connectTimeoutMs);
     return failureOf(error, this.target);

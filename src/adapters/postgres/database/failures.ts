@@ -11,6 +11,10 @@ const TRANSIENT = new Set(['40001', '40P01']);
 /** SQLSTATEs of values that the database can never keep. */
 const IMPOSSIBLE = new Set(['22021', '22P05', '22P02', '54000', '22003', '22008']);
 
+/** The errors of the client for connections that have ended or do not answer. */
+const LOST =
+  /^(Connection terminated|Query read timeout|Client (was closed|has encountered a connection error))/;
+
 /** What to do about an error, by its code. */
 const ADVICE: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'Check that the server runs and that host and port are right.',
@@ -23,6 +27,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   '3D000': 'Create the database, or correct its name.',
   '42501': 'Grant the user the right, or let a user who has it call start() once.',
   '53300': 'Lower "poolSize", or raise max_connections of the server.',
+  '25P03':
+    'The step did something else for too long between two statements of its transaction. Do slow work before the first statement, or raise "tasks.leaseMs".',
   '25006': 'Use the URL of the primary server: a standby cannot write.',
   '55P03': 'Another transaction holds the same rows for too long: look for it in pg_stat_activity.',
   '57014':
@@ -40,6 +46,21 @@ export function isTransient(error: unknown): boolean {
 export function keepsConnection(error: unknown): boolean {
   const { severity } = error as { readonly severity?: unknown };
   return severity === 'ERROR';
+}
+
+/** Whether the error means that the connection is lost. Errors of the server itself are marked as fatal then. */
+export function isConnectionLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { severity } = error as { readonly severity?: unknown };
+  if (severity !== undefined) return severity === 'FATAL' || severity === 'PANIC';
+  if (error instanceof PostgresFailure) return true;
+  return /^E[A-Z]+$/.test(codeOf(error) ?? '') || LOST.test(error.message);
+}
+
+/** Whether a write failed only because the server is busy: a lock or a statement took too long, or other transactions were in the way. */
+export function isBusy(error: unknown): boolean {
+  const code = codeOf(error) ?? '';
+  return TRANSIENT.has(code) || code === '55P03' || code === '57014';
 }
 
 /** The error that a caller gets: a `RangeError` if the write can never succeed, otherwise an `Error` that names the database. */

@@ -65,6 +65,8 @@ export interface PgResult {
   /** The rows, by the names of their columns. */
   // biome-ignore lint/suspicious/noExplicitAny: the type of a row is known only to the author of its statement, as in pg itself.
   readonly rows: any[];
+  /** The number of rows that were read or changed; null if the statement has no such number. */
+  readonly rowCount: number | null;
 }
 
 /** A message of a channel. */

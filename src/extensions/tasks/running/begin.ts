@@ -8,7 +8,7 @@ import { McpError } from '../../../protocol/errors.js';
 import type { Replay } from '../../../server/asking/replay.js';
 import type { TaskWork } from '../../../server/handle/task-host.js';
 import { ToolError } from '../../../server/results/tool-error.js';
-import type { HeldTask } from './saved-task.js';
+import type { HeldTask } from './held-task.js';
 
 /** The parts of the start of a task. */
 export interface TaskStart {

@@ -2,8 +2,10 @@
 
 import { type BackoffOptions, backoff, delay } from '../../../async/delay.js';
 import { Lifetime } from '../../../async/lifetime.js';
-import type { Lease, Store, StoreChange } from '../../../state/store.js';
+import type { Append, Lease, Store, StoreChange } from '../../../state/store.js';
+import { TransactionFailed } from '../../../state/transaction.js';
 import { Unsaveable } from '../stored/saving-errors.js';
+import type { LazyTransaction } from './lazy-transaction.js';
 
 /** The parts of a `LeaseWriter`. */
 export interface LeaseWriterParts {
@@ -18,6 +20,13 @@ export interface LeaseWriterParts {
  * condition of this change was not met.
  */
 export type WriteEnd = 'made' | 'lost' | 'closed' | StoreChange;
+
+/** The end of a commit that was rolled back. */
+export interface Undone {
+  readonly failure: TransactionFailed;
+  /** Whether an empty item took the place of the item that was to be appended. */
+  readonly isVoided: boolean;
+}
 
 const RETRY: BackoffOptions = { baseMs: 100, maxMs: 10_000, jitter: [0.75, 1] };
 
@@ -52,6 +61,47 @@ export class LeaseWriter {
       } catch (error) {
         if (error instanceof RangeError) throw new Unsaveable(error.message, error);
         if (failures === 0) onFailure(error);
+      }
+      const ms = backoff(failures, RETRY);
+      await delay(ms, { signal: this.#lifetime.signal, unref: true }).catch(() => undefined);
+    }
+    return 'closed';
+  }
+
+  /**
+   * Commits a transaction together with changes, of which the first one appends an item. Call it only in turn. Throws `Unsaveable` if
+   * the changes can never be made, and the transaction's own error if it cannot be committed.
+   */
+  async commit(changes: readonly StoreChange[], transaction: LazyTransaction): Promise<WriteEnd | Undone> {
+    try {
+      const written = await transaction.commit(changes);
+      if (written.ok) return 'made';
+      return written.refusedBy === 'guard' ? 'lost' : (changes[written.refusedBy] as StoreChange);
+    } catch (error) {
+      if (error instanceof RangeError) throw new Unsaveable(error.message, error);
+      if (!TransactionFailed.is(error)) throw error;
+      if (!error.mayBeCommitted) return { failure: error, isVoided: false };
+      const end = await this.#void(changes[0] as Append);
+      return end === 'voided' ? { failure: error, isVoided: true } : end;
+    }
+  }
+
+  /**
+   * Finds out whether a transaction was committed whose reply was lost. An empty item in the place of its own keeps it from being
+   * committed later. If the place is taken, it was committed.
+   */
+  async #void({ list, name }: Append): Promise<'voided' | 'made' | 'lost' | 'closed'> {
+    const { store, lease } = this.#parts;
+    for (let failures = 0; !this.#lifetime.ended; failures++) {
+      try {
+        const written = await store.write([{ do: 'append', list, name, value: {} }], { guard: lease });
+        if (written.ok) return 'voided';
+        if (written.refusedBy === 'guard') return 'lost';
+        // The reply to an earlier attempt at this write may have been lost, too.
+        const item = (await store.items(list)).find((each) => each.name === name);
+        if (item !== undefined) return Object.keys(item.value).length === 0 ? 'voided' : 'made';
+      } catch {
+        // The database is still unavailable.
       }
       const ms = backoff(failures, RETRY);
       await delay(ms, { signal: this.#lifetime.signal, unref: true }).catch(() => undefined);

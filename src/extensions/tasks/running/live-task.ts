@@ -3,17 +3,20 @@
 import { Lifetime } from '../../../async/lifetime.js';
 import type { JsonObject } from '../../../jsonrpc/message.js';
 import type { Call, Outcome } from '../../../protocol/call.js';
-import { McpError, toMcpError } from '../../../protocol/errors.js';
-import { newestRevision } from '../../../protocol/tables/revisions.js';
-import { Replay, type Suspender } from '../../../server/asking/replay.js';
+import { McpError } from '../../../protocol/errors.js';
+import { Replay } from '../../../server/asking/replay.js';
+import type { Suspender } from '../../../server/asking/suspender.js';
 import type { RunningCall, TaskWork } from '../../../server/handle/task-host.js';
 import { leaseLost, shutdownError, Unsaveable } from '../stored/saving-errors.js';
 import { type Ending, statusMessageOf, type TaskHead } from '../stored/task.js';
 import { beginTask, taskCall } from './begin.js';
-import { type HeldTask, SavedTask, type SavedTaskParts } from './saved-task.js';
+import type { HeldTask, SavedTaskParts } from './held-task.js';
+import { SavedTask } from './saved-task.js';
+import { type EndingTask, failedWith, saveEnding } from './task-ending.js';
 import type { TaskLeases } from './task-leases.js';
 import { TaskQuestions } from './task-questions.js';
 import { taskSuspender } from './task-suspender.js';
+import { TaskTransactions } from './task-transactions.js';
 
 /** The parts of a `LiveTask` that all tasks share. */
 export interface LiveTaskParts extends SavedTaskParts {
@@ -41,6 +44,7 @@ export class LiveTask {
   readonly #lifetime = new Lifetime();
   readonly #replay: Replay;
   readonly #questions: TaskQuestions;
+  readonly #transactions: TaskTransactions;
   readonly #suspender: Suspender;
   /**
    * `ended`: the handler has ended, and that is being saved. `expiring`: the task is being removed. `leaving`: this process shuts
@@ -57,6 +61,7 @@ export class LiveTask {
     this.#suspender = taskSuspender(() => ({
       saved: this.saved,
       questions: this.#questions,
+      transactions: this.#transactions,
       leases: parts.leases,
       lease: held.lease,
       lose: () => this.lose(),
@@ -66,6 +71,11 @@ export class LiveTask {
     this.saved = new SavedTask(parts, held, {
       takeNews: () => this.#replay.takeNews(),
       onLost: () => this.lose(),
+    });
+    const { store, leases, log } = parts;
+    this.#transactions = new TaskTransactions({
+      ...{ store, saved: this.saved, lease: held.lease, lifetime: this.#lifetime, log },
+      leaseMs: leases.leaseMs,
     });
     this.#questions = new TaskQuestions({
       store: parts.store,
@@ -165,37 +175,26 @@ export class LiveTask {
   fail(error: unknown): void {
     // The error of a handler that was stopped is ignored.
     if (this.#phase !== 'running') return;
-    const reported = toMcpError(error);
-    if (reported !== error)
-      this.#parts.log('error', `Task ${this.id} (${this.held.journal.call.tool}) failed`, error);
-    this.#finish({ status: 'failed', error: reported.toWire(newestRevision) });
+    this.#finish(failedWith(error, this.#ending));
   }
 
   // Until the end is saved, clients see the task as it was before, and the task stays in this process.
   #finish(ending: Ending): void {
     if (this.#phase !== 'running') return;
     this.#phase = 'ended';
+    const reason = new McpError('cancelled', 'The task has ended');
     this.#questions.close();
-    this.#replay.end(new McpError('cancelled', 'The task has ended'));
-    this.saved
-      .end(ending)
-      .catch((error) => this.#failInstead(error))
-      .then((end) => {
-        if (end !== 'made') return;
-        this.#over();
-        this.#parts.onChange(this.id);
-      });
+    this.#replay.end(reason);
+    this.#transactions.close(reason);
+    void saveEnding(ending, this.#ending).then((isSaved) => {
+      if (!isSaved) return;
+      this.#over();
+      this.#parts.onChange(this.id);
+    });
   }
 
-  #failInstead(reason: Unsaveable): Promise<unknown> {
-    this.#parts.log(
-      'error',
-      `The result of task ${this.id} (${this.held.journal.call.tool}) cannot be saved`,
-      reason,
-    );
-    const error = new McpError('internal_error', `The result cannot be saved. ${reason.message}`);
-    const ending: Ending = { status: 'failed', error: error.toWire(newestRevision) };
-    return this.saved.end(ending, Number.POSITIVE_INFINITY).catch(() => undefined);
+  get #ending(): EndingTask {
+    return { saved: this.saved, tool: this.held.journal.call.tool, log: this.#parts.log };
   }
 
   /** Whether there may be answers that the handler waits for. */

@@ -1,60 +1,26 @@
 // A task that this process holds: as it is now, and as it is in the store.
 
-import { unref } from '../../../async/unref.js';
 import type { JsonObject } from '../../../jsonrpc/message.js';
-import type { Logger } from '../../../server/state/log.js';
-import type { Lease, Store, StoreChange } from '../../../state/store.js';
+import type { StoreChange } from '../../../state/store.js';
+import type { TransactionFailed } from '../../../state/transaction.js';
 import { bytesOfJson, bytesOfTask, endTask, removeTask } from '../stored/endings.js';
 import type { Inbox } from '../stored/inbox.js';
-import { type AskedRounds, mergeItems, newsItem, type StoredJournal } from '../stored/journal-items.js';
-import { isCounted, type TaskKeys, type TaskPlace } from '../stored/keys.js';
+import { mergeItems, newsItem } from '../stored/journal-items.js';
+import { isCounted, type TaskPlace } from '../stored/keys.js';
 import { grown } from '../stored/quota.js';
-import { Unsaveable } from '../stored/saving-errors.js';
+import { leaseLost, Unsaveable } from '../stored/saving-errors.js';
 import { type Ending, laterThan, type TaskHead } from '../stored/task.js';
-import { LeaseWriter, type WriteEnd } from './lease-writer.js';
-
-/** The parts of a `SavedTask` that all tasks share. */
-export interface SavedTaskParts {
-  readonly store: Store;
-  readonly keys: TaskKeys;
-  /** Called when a change that clients can see is saved. */
-  readonly onChange: (id: string) => void;
-  readonly log: Logger;
-  /** The limit for the bytes of a task. */
-  readonly maxTaskBytes: number;
-}
-
-/** A task as it was read or made, with the lease on it. */
-export interface HeldTask {
-  readonly place: TaskPlace;
-  readonly lease: Lease;
-  readonly head: TaskHead;
-  readonly journal: StoredJournal;
-  readonly inbox: Inbox;
-  /** The time until the task expires. */
-  readonly remainingMs: number;
-}
-
-/** The run of the task. */
-export interface SavedTaskEvents {
-  /** Takes what the run has added to its journal. */
-  readonly takeNews: () => Parameters<typeof newsItem>[0];
-  /** Called once when another process may have taken the task. Nothing more is written. */
-  readonly onLost: () => void;
-}
-
-/** The questions that a write shows to the client. */
-export interface Asking {
-  readonly fields: Partial<TaskHead>;
-  readonly asked: AskedRounds;
-  /** Whether the task is put aside at once. */
-  readonly release: boolean;
-}
-
-// The shortest interval between two writes of the head for changes that nobody waits for, such as progress, and the multiple of
-// the time that such a write takes. A process that wants to cancel the task must find the head unchanged for a moment.
-const SOON_EVERY_MS = 100;
-const SOON_EVERY_WRITES = 10;
+import type {
+  Additions,
+  Asking,
+  HeldTask,
+  SavedTaskEvents,
+  SavedTaskParts,
+  StepRecord,
+} from './held-task.js';
+import type { LazyTransaction } from './lazy-transaction.js';
+import { LeaseWriter, type Undone, type WriteEnd } from './lease-writer.js';
+import { WritePace } from './write-pace.js';
 
 /** A task that this process holds. Only the process that holds the lease writes the head and the journal. */
 export class SavedTask {
@@ -79,9 +45,7 @@ export class SavedTask {
   #isReleasing = false;
   /** The reason why the results of steps can no longer be saved. */
   #problem: Unsaveable | undefined;
-  #soonTimer: ReturnType<typeof setTimeout> | undefined;
-  /** The time, on a monotonic clock, from which on progress is written again. */
-  #soonAt = 0;
+  readonly #pace = new WritePace(() => this.save().catch(() => undefined));
 
   constructor(parts: SavedTaskParts, held: HeldTask, events: SavedTaskEvents) {
     const { store, log } = parts;
@@ -132,17 +96,21 @@ export class SavedTask {
     });
   }
 
+  /**
+   * Commits the transaction of a step together with the step's result. Returns the failure if the transaction was rolled back instead.
+   * Rejects as `save` does, and with the transaction's own error.
+   */
+  saveStep(step: StepRecord, transaction: LazyTransaction): Promise<TransactionFailed | undefined> {
+    return this.#writer.inTurn(async () => {
+      if (this.#problem !== undefined) throw this.#problem;
+      const end = await this.#write({ step, transaction });
+      return typeof end === 'object' && 'failure' in end ? end.failure : undefined;
+    });
+  }
+
   /** Saves changes that nobody waits for, soon and without waiting. */
   saveSoon(): void {
-    if (this.#soonTimer !== undefined || this.#isLost) return;
-    const save = (): void => {
-      this.#soonTimer = undefined;
-      this.save().catch(() => undefined);
-    };
-    const waitMs = this.#soonAt - performance.now();
-    if (waitMs <= 0) return save();
-    this.#soonTimer = setTimeout(save, waitMs);
-    unref(this.#soonTimer);
+    if (!this.#isLost) this.#pace.soon();
   }
 
   /**
@@ -207,7 +175,7 @@ export class SavedTask {
 
   /** Stops writing. Resolves when the write that is under way has ended. */
   close(): Promise<void> {
-    clearTimeout(this.#soonTimer);
+    this.#pace.close();
     this.#writer.close();
     return this.#writer.idle();
   }
@@ -221,20 +189,16 @@ export class SavedTask {
   }
 
   /** Writes what is not written yet, with these changes. The first change has the unique name that makes a retry harmless. */
-  async #write({
-    asked = [],
-    more = [],
-  }: {
-    asked?: AskedRounds;
-    more?: readonly StoreChange[];
-  } = {}): Promise<WriteEnd> {
+  async #write(additions?: Omit<Additions, 'transaction'>): Promise<WriteEnd>;
+  async #write(additions: Additions): Promise<WriteEnd | Undone>;
+  async #write({ asked = [], more = [], step, transaction }: Additions = {}): Promise<WriteEnd | Undone> {
     this.#news = mergeItems(this.#news, newsItem(this.#events.takeNews(), []));
-    const item = mergeItems(this.#news, newsItem(undefined, asked));
+    const item = mergeItems(this.#news, newsItem(step && newsOf(step), asked));
     const startedAt = performance.now();
-    const isSoon = this.#isDirty && (more.length > 0 || startedAt >= this.#soonAt);
+    const isSoon = this.#isDirty && (more.length > 0 || this.#pace.isDue);
     if (item === undefined && !isSoon && more.length === 0) return 'made';
     const bytesBefore = this.head.bytes;
-    const itemBytes = item === undefined ? 0 : this.#reserve(item);
+    const itemBytes = item === undefined ? 0 : this.#reserve(item, transaction);
     const changes: StoreChange[] = [];
     if (item !== undefined)
       changes.push({ do: 'append', list: this.place.journal, name: String(this.#size), value: item });
@@ -245,11 +209,18 @@ export class SavedTask {
     if (isHeadWritten) this.#isDirty = false;
     const releases = more.some((change) => change.do === 'release');
     this.#isReleasing ||= releases;
-    const end = await this.#send(changes);
-    if (end !== 'made') {
+    const undo = (): void => {
       if (releases) this.#isReleasing = false;
       this.head = { ...this.head, bytes: bytesBefore };
       this.#isDirty ||= isHeadWritten;
+    };
+    const end = await this.#send(changes, transaction).catch((error: unknown) => {
+      undo();
+      throw this.#unsaved(error, transaction);
+    });
+    if (end !== 'made') {
+      undo();
+      if (typeof end === 'object' && 'failure' in end && end.isVoided) this.#size++;
       return end;
     }
     if (item !== undefined) this.#size++;
@@ -258,14 +229,13 @@ export class SavedTask {
     if (this.#isDirty) this.saveSoon();
     if (!isHeadWritten) return end;
     this.#visible = head;
-    const endedAt = performance.now();
-    this.#soonAt = endedAt + Math.max(SOON_EVERY_MS, SOON_EVERY_WRITES * (endedAt - startedAt));
+    this.#pace.noteWrite(startedAt);
     this.#parts.onChange(this.place.id);
     return end;
   }
 
   /** Checks the size of the task with this item, and counts the bytes for the caller, some of them in advance. */
-  #reserve(item: JsonObject): number {
+  #reserve(item: JsonObject, transaction: LazyTransaction | undefined): number {
     try {
       const itemBytes = bytesOfJson(item);
       const listBytes = this.#bytes + this.inbox.bytes + itemBytes;
@@ -274,25 +244,36 @@ export class SavedTask {
         this.head = { ...this.head, bytes: Math.max(bytes, 2 * this.head.bytes) };
       return itemBytes;
     } catch (error) {
-      // A later write must not record the steps after this one without this one.
-      if (error instanceof Unsaveable && item['s'] !== undefined) this.#problem = error;
-      throw error;
+      throw this.#unsaved(error, transaction);
     }
   }
 
-  async #send(changes: readonly StoreChange[]): Promise<WriteEnd> {
-    if (this.#isLost) return 'lost';
-    let end: WriteEnd;
-    try {
-      end = await this.#writer.write(changes);
-    } catch (error) {
-      if (error instanceof Unsaveable && this.#news?.['s'] !== undefined) this.#problem = error;
-      throw error;
+  /** Notes that steps cannot be saved. A later write must not record the steps after them without them. */
+  #unsaved(error: unknown, transaction: LazyTransaction | undefined): unknown {
+    // A step with a transaction is rolled back.
+    if (error instanceof Unsaveable && transaction === undefined && this.#news?.['s'] !== undefined)
+      this.#problem = error;
+    return error;
+  }
+
+  async #send(changes: readonly StoreChange[]): Promise<WriteEnd>;
+  async #send(changes: readonly StoreChange[], transaction?: LazyTransaction): Promise<WriteEnd | Undone>;
+  async #send(changes: readonly StoreChange[], transaction?: LazyTransaction): Promise<WriteEnd | Undone> {
+    if (this.#isLost) {
+      await transaction?.rollBack(leaseLost());
+      return 'lost';
     }
+    const end = await (transaction === undefined
+      ? this.#writer.write(changes)
+      : this.#writer.commit(changes, transaction));
     if (end === 'lost') {
       this.#isLost = true;
       this.#events.onLost();
     }
     return end;
   }
+}
+
+function newsOf(step: StepRecord): Parameters<typeof newsItem>[0] {
+  return { steps: [step], keys: [], changes: [], parallel: false };
 }

@@ -32,6 +32,11 @@ export class TaskLeases {
     this.#parts = parts;
   }
 
+  /** The time until a lease ends that is not renewed. */
+  get leaseMs(): number {
+    return this.#parts.leaseMs;
+  }
+
   /** Keeps a lease that was requested at this time, on a monotonic clock. */
   add(lease: Lease, requestedAt: number): void {
     const { leaseMs } = this.#parts;

@@ -8,7 +8,8 @@ import type { Answer } from '../stored/inbox.js';
 import type { AskedRounds, Round } from '../stored/journal-items.js';
 import { Unsaveable } from '../stored/saving-errors.js';
 import type { AskedQuestion, TaskHead } from '../stored/task.js';
-import type { Asking, SavedTask } from './saved-task.js';
+import type { Asking } from './held-task.js';
+import type { SavedTask } from './saved-task.js';
 
 /** The parts of a `TaskQuestions`. */
 export interface TaskQuestionsParts {

@@ -1,16 +1,18 @@
 // Decides what happens between the steps and at the questions of a task.
 
 import { McpError } from '../../../protocol/errors.js';
-import type { Suspender } from '../../../server/asking/replay.js';
+import type { Suspender } from '../../../server/asking/suspender.js';
 import type { Lease } from '../../../state/store.js';
 import type { SavedTask } from './saved-task.js';
 import type { TaskLeases } from './task-leases.js';
 import type { TaskQuestions } from './task-questions.js';
+import type { TaskTransactions } from './task-transactions.js';
 
 /** The task that is being run. */
 export interface SuspendedTask {
   readonly saved: SavedTask;
   readonly questions: TaskQuestions;
+  readonly transactions: TaskTransactions;
   readonly leases: TaskLeases;
   readonly lease: Lease;
   /** Ends the run, because another process may have the task. */
@@ -33,6 +35,7 @@ export function taskSuspender(task: () => SuspendedTask): Suspender {
       // A process that was paused must not begin a step that another process may have begun.
       return !saved.isReleasing && leases.isValid(lease) ? undefined : confirmHeld(task());
     },
+    transaction: (key) => task().transactions.make(key),
     async onStep() {
       const { saved, onProgress } = task();
       try {

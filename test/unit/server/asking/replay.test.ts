@@ -2,8 +2,9 @@ import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { McpError } from '../../../../src/protocol/errors.js';
 import { formQuestion } from '../../../../src/server/asking/question.js';
-import { Replay, type Suspender } from '../../../../src/server/asking/replay.js';
+import { Replay } from '../../../../src/server/asking/replay.js';
 import { NestedRun } from '../../../../src/server/asking/run.js';
+import type { Suspender } from '../../../../src/server/asking/suspender.js';
 import { signal } from '../../../support/signal.js';
 import { until } from '../../../support/until.js';
 

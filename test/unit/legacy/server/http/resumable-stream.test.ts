@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { GuardedLog } from '../../../../../src/legacy/server/http/guarded-log.js';
 import { ResumableStream } from '../../../../../src/legacy/server/http/resumable-stream.js';
 import type { EventLog } from '../../../../../src/state/event-log.js';
-import { memoryEventLog } from '../../../../../src/state/memory-event-log.js';
+import { memoryEventLog } from '../../../../../src/state/memory/event-log.js';
 import type { EventStream } from '../../../../../src/transports/http/server/event-streams.js';
 import { until } from '../../../../support/until.js';
 

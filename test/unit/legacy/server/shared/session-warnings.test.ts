@@ -3,7 +3,7 @@ import { createHandler } from 'fullmcp/http';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { sessionIds } from '../../../../../src/legacy/server/http/session-id.js';
 import { type Serving, serve } from '../../../../../src/node.js';
-import { memoryEventLog } from '../../../../../src/state/memory-event-log.js';
+import { memoryEventLog } from '../../../../../src/state/memory/event-log.js';
 import { openSession, sessionClient } from '../../../../support/http/sessions.js';
 
 const [one, two] = [

@@ -1,8 +1,8 @@
 // The event log in memory, for a server of one process.
 
-import { onAbort } from '../async/abort.js';
-import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
-import type { EventLog, FollowedStream, LoggedEvent } from './event-log.js';
+import { onAbort } from '../../async/abort.js';
+import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import type { EventLog, FollowedStream, LoggedEvent } from '../event-log.js';
 
 /** The limits of an event log in memory. */
 export interface MemoryEventLogOptions {

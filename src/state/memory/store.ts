@@ -1,10 +1,8 @@
 // The store in memory, for a server of one process.
 
-import type { JsonObject } from '../jsonrpc/message.js';
-import { checkOptions, type KeysOf } from '../protocol/checks/known-keys.js';
-import { checkChanges } from './changes.js';
-import { expiryOf, MemoryContents, NEVER, now, type StoredEntry } from './memory-contents.js';
-import { MemoryQueue } from './memory-queue.js';
+import type { JsonObject } from '../../jsonrpc/message.js';
+import { checkOptions, type KeysOf } from '../../protocol/checks/known-keys.js';
+import { checkChanges } from '../changes.js';
 import type {
   Append,
   ClaimOptions,
@@ -16,8 +14,10 @@ import type {
   StoreChange,
   StoreEntry,
   Written,
-} from './store.js';
-import { bytesOf, type StoreLimits } from './store-shares.js';
+} from '../store.js';
+import { bytesOf, type StoreLimits } from '../store-shares.js';
+import { expiryOf, MemoryContents, NEVER, now, type StoredEntry } from './contents.js';
+import { MemoryQueue } from './queue.js';
 
 /** The options of `memoryStore`. */
 export interface MemoryStoreOptions extends StoreLimits {}

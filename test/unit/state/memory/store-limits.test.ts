@@ -1,6 +1,6 @@
 import { memoryStore } from 'fullmcp';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { storeLimitsContract } from './store-limits.js';
+import { storeLimitsContract } from '../store-limits.js';
 
 storeLimitsContract('in memory', memoryStore);
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { eventLogContract } from 'fullmcp/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { EventLog, LoggedEvent } from '../../../src/state/event-log.js';
-import { memoryEventLog } from '../../../src/state/memory-event-log.js';
-import { until } from '../../support/until.js';
+import type { EventLog, LoggedEvent } from '../../../../src/state/event-log.js';
+import { memoryEventLog } from '../../../../src/state/memory/event-log.js';
+import { until } from '../../../support/until.js';
 
 afterEach(() => {
   vi.useRealTimers();

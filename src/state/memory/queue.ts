@@ -1,6 +1,6 @@
 // A queue in memory: keys with a time at which they are due, and the leases on them.
 
-import type { ClaimOptions, Lease } from './store.js';
+import type { ClaimOptions, Lease } from '../store.js';
 
 interface Work {
   /** When the key is due; while it is held, when its lease ends. */

@@ -1,7 +1,7 @@
 // The entries and lists of a store in memory, with their sizes and their expiry.
 
-import { unref } from '../async/unref.js';
-import { type StoreLimits, StoreShares } from './store-shares.js';
+import { unref } from '../../async/unref.js';
+import { type StoreLimits, StoreShares } from '../store-shares.js';
 
 interface Slot {
   bytes: number;
