@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, type SuiteAPI } from 'vitest';
+import { isAlive } from '../processes.js';
 import { until } from '../until.js';
 
 /** A nats-server of a test, with a folder of its own. */
@@ -13,6 +14,8 @@ export interface NatsEngine {
   readonly port: number;
   /** Ends the process as a power failure would end it, without losing the page cache. */
   readonly kill: () => Promise<void>;
+  /** Shuts the process down in an orderly way. */
+  readonly shutDown: () => Promise<void>;
   /** Starts the process again, on the same port and with the same folder. */
   readonly start: () => Promise<void>;
   /** Kills the process and starts it again. */
@@ -74,9 +77,12 @@ export async function startNats({
     await until('NATS answers', () => answers(port, jetStream));
   }
 
-  async function kill(): Promise<void> {
+  const kill = (): Promise<void> => end('SIGKILL');
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
     const exited = new Promise((resolve) => child.once('exit', resolve));
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
+    await until('NATS has ended', () => !isAlive(pid));
     child.stdin?.end();
     await exited;
   }
@@ -86,6 +92,7 @@ export async function startNats({
     url: `nats://127.0.0.1:${port}`,
     port,
     kill,
+    shutDown: () => end('SIGINT'),
     start,
     async restart() {
       await kill();

@@ -127,10 +127,19 @@ export class RedisServer {
     }
   }
 
+  /** Shuts the server down in an orderly way, and keeps its data. */
+  async shutDown(): Promise<void> {
+    await this.#end('SIGTERM');
+  }
+
   /** Ends the server at once, as a crash of its process would. */
   async kill(): Promise<void> {
     this.resume();
-    process.kill(this.#pid, 'SIGKILL');
+    await this.#end('SIGKILL');
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    process.kill(this.#pid, signal);
     await until('the server is dead', () => !isAlive(this.#pid));
     await this.#endGuard();
   }

@@ -21,6 +21,8 @@ export interface EventOptions {
   readonly keep?: boolean;
   /** The event that is stored in place of one that is too large for the log. */
   readonly instead?: string;
+  /** Called with the end of storing the event. The client does not get the event if it is not stored. */
+  readonly onStored?: (isStored: boolean) => void;
 }
 
 /** The events of a stream after the client's last one, as they are read from the log. */
@@ -43,6 +45,8 @@ interface Queued extends EventOptions {
 const MAX_QUEUED = 1000;
 const MAX_QUEUED_LENGTH = 1024 * 1024;
 const KEEP_MS = 60_000;
+/** The time for storing an event that must be stored before it is sent: somebody waits for it. */
+const STORE_MS = 5000;
 const END_MS = 5000;
 const delays = { baseMs: 100, maxMs: 5000 };
 
@@ -93,11 +97,16 @@ export class ResumableStream {
 
   /** Stores an event and sends it. */
   send(data: string, options: EventOptions = {}): void {
-    if (this.#isEnding) return;
+    if (this.#isEnding) return options.onStored?.(false);
     this.#isWriter = true;
     this.#isEnding = options.last === true;
     this.#add({ data, isSent: false, ...options });
     if (this.#queue.length > MAX_QUEUED || this.#queuedLength > MAX_QUEUED_LENGTH) this.#overflow();
+  }
+
+  /** Stores an event and sends it then. False if it could not be stored, and was not sent. */
+  sendStored(data: string): Promise<boolean> {
+    return new Promise((onStored) => this.send(data, { keep: true, onStored }));
   }
 
   /** Gets all further events from the log: from now on, other processes write them. */
@@ -175,6 +184,7 @@ export class ResumableStream {
       else {
         const id = await this.#store(next);
         this.#deliver(next, id);
+        next.onStored?.(id !== undefined);
         this.#queuedLength -= next.data.length;
         // A connection that reads from the log ends when it has read the last event.
         if (next.last && (id === undefined || this.#reading === undefined)) this.abandon();
@@ -186,8 +196,8 @@ export class ResumableStream {
 
   async #store(event: Queued): Promise<string | undefined> {
     const { log } = this.#options;
-    const { data, last = false, keep = false, instead } = event;
-    const giveUpAt = performance.now() + (keep ? KEEP_MS : 0);
+    const { data, last = false, keep = false, instead, onStored } = event;
+    const giveUpAt = performance.now() + (onStored ? STORE_MS : keep ? KEEP_MS : 0);
     try {
       for (let attempt = 0; ; attempt++) {
         const id = await log.append(this.name, data, { last });
@@ -205,7 +215,8 @@ export class ResumableStream {
 
   #deliver(event: Queued, id: string | undefined): void {
     this.#lastId = id ?? this.#lastId;
-    const { data, retry, last = false } = event;
+    const { data, retry, last = false, onStored } = event;
+    if (onStored !== undefined && id === undefined) return;
     // A connection that reads from the log finds a stored event there.
     if (event.isSent || this.#connection === undefined || (this.#reading && id !== undefined)) return;
     event.isSent = true;

@@ -78,10 +78,29 @@ export class SessionQuestions {
       live.parked ??= new Map();
       live.parked.set(message.id, call);
     }
-    if (!lifetime.ended) for (const { text } of parked.questions) stream.send(text, { keep: true });
-    if (isShared) stream.follow();
+    if (isShared) await this.#sendParked(asking, parked, stream);
+    else if (!lifetime.ended) for (const { text } of parked.questions) stream.send(text, { keep: true });
     await stream.stored();
     await run?.end([watch.parked(live.tag, parked)]);
+  }
+
+  // The process that continues the call appends its response to the log. A client that had the question before the log did could
+  // answer so early that the response comes before the question, and whoever reads on from the question would miss it.
+  async #sendParked(
+    { live: { tag }, lifetime }: AskingCall,
+    parked: AskedCall,
+    stream: ResumableStream,
+  ): Promise<void> {
+    const texts = lifetime.ended ? [] : parked.questions.map(({ text }) => text);
+    const areStored = await Promise.all(texts.map((text) => stream.sendStored(text)));
+    if (areStored.every((isStored) => isStored)) return stream.follow();
+    const { pending, watch } = this.#parts;
+    const withdrawn = await pending
+      .withdraw(tag, parked.call, () => [watch.unparked(tag, parked)])
+      .catch(() => parked);
+    const sent = parked.questions.filter((_, at) => areStored[at] === true);
+    if (withdrawn !== undefined) sendWithdrawal(stream, { ...withdrawn, questions: sent });
+    notStored(new Error('The event log did not store the question.'));
   }
 
   /** Asks and waits for the answers, which may arrive at any process. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { GuardedLog } from '../../../../../src/legacy/server/http/guarded-log.js';
 import { ResumableStream } from '../../../../../src/legacy/server/http/resumable-stream.js';
 import type { EventLog } from '../../../../../src/state/event-log.js';
@@ -224,6 +224,38 @@ describe('a resumable stream whose log fails', () => {
     for await (const { data } of followed?.events ?? []) texts.push(data);
     expect(texts).toEqual(['result']);
     expect(warnings.at(-1)).toContain('works again');
+  });
+
+  test('does not send a question before the log has it, because another process may append the response', async () => {
+    const { log, inner, state } = failingLog();
+    const { stream, connection } = open(log);
+    const isStored = stream.sendStored('question');
+    await until('the log has failed', () => state.tries > 0);
+    expect(connection.texts).toEqual([]);
+    state.works = true;
+    expect(await isStored).toBe(true);
+    expect(connection.events).toEqual([{ id: expect.any(String), data: 'question' }]);
+    stream.follow();
+    await inner.append('s.p1', 'response', { last: true });
+    await until('the stream has ended', () => !connection.isOpen);
+    expect(connection.texts).toEqual(['question', 'response']);
+  });
+
+  test('says that a question was not stored, and does not send it', async () => {
+    const { log } = failingLog();
+    const { stream, connection } = open(log);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    try {
+      const isStored = stream.sendStored('question');
+      await vi.advanceTimersByTimeAsync(20_000);
+      expect(await isStored).toBe(false);
+    } finally {
+      vi.useRealTimers();
+    }
+    stream.send('error', { last: true });
+    await until('the stream has ended', () => !connection.isOpen);
+    expect(connection.texts).toEqual(['error']);
+    expect(await stream.sendStored('late')).toBe(false);
   });
 
   test('does not wait long for a log that never responds', async () => {
