@@ -6,8 +6,8 @@ import { openWork } from './open-work.js';
 
 // An engine that ends and starts again, while two replicas serve.
 
-/** Short, so that a test need not wait long. */
-const env = { TIMEOUT_MS: '1000', LEASE_MS: '2000' };
+/** The lease is shorter than the outage. */
+const env = { TIMEOUT_MS: '3000', LEASE_MS: '2000' };
 
 describe.each(engines.filter(({ isStore }) => isStore))('an outage of $name', ({ start }) => {
   test.concurrent.each([

@@ -94,13 +94,19 @@ export class SessionQuestions {
     const texts = lifetime.ended ? [] : parked.questions.map(({ text }) => text);
     const areStored = await Promise.all(texts.map((text) => stream.sendStored(text)));
     if (areStored.every((isStored) => isStored)) return stream.follow();
-    const { pending, watch } = this.#parts;
-    const withdrawn = await pending
-      .withdraw(tag, parked.call, () => [watch.unparked(tag, parked)])
-      .catch(() => parked);
+    // A call that has ended is cancelled, or another process asks its questions now.
+    if (!lifetime.ended) await this.#withdrawParked(tag, parked);
     const sent = parked.questions.filter((_, at) => areStored[at] === true);
-    if (withdrawn !== undefined) sendWithdrawal(stream, { ...withdrawn, questions: sent });
+    sendWithdrawal(stream, { ...parked, questions: sent });
     notStored(new Error('The event log did not store the question.'));
+  }
+
+  async #withdrawParked(tag: string, parked: AskedCall): Promise<void> {
+    const { pending, watch } = this.#parts;
+    await pending
+      .withdraw(tag, parked.call, () => [watch.unparked(tag, parked)])
+      // If this fails, the questions expire.
+      .catch(() => undefined);
   }
 
   /** Asks and waits for the answers, which may arrive at any process. */
