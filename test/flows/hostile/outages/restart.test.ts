@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { until } from '../support/until.js';
+import { until } from '../../../support/until.js';
 import { checkRecovery, checkRejected, checkUnaffected, untilReadiness } from './checks.js';
 import { engines } from './engines.js';
 import { openWork } from './open-work.js';

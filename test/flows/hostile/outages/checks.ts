@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { send } from '../support/http/http.js';
-import { until } from '../support/until.js';
+import { send } from '../../../support/http/http.js';
+import { until } from '../../../support/until.js';
 import { ANSWER, askModern, type Message, NEWS, nextMessage, type OpenWork } from './open-work.js';
 
 // What clients see while the engine is away, and after it has come back.

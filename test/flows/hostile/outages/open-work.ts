@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { type Change, type Client, connect, type TaskHandle } from 'fullmcp/client';
-import type { Events } from '../support/http/http.js';
-import { modern } from '../support/http/modern.js';
-import { openSession, type SessionClient, sessionClient } from '../support/http/sessions.js';
-import { until } from '../support/until.js';
+import type { Events } from '../../../support/http/http.js';
+import { modern } from '../../../support/http/modern.js';
+import { openSession, type SessionClient, sessionClient } from '../../../support/http/sessions.js';
+import { until } from '../../../support/until.js';
 import { type Replica, Replicas } from './replicas.js';
 
 // Two replicas, with work of every kind under way: what an outage of their engine meets.

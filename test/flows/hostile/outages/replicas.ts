@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { send } from '../support/http/http.js';
-import { ended } from '../support/processes.js';
+import { send } from '../../../support/http/http.js';
+import { ended } from '../../../support/processes.js';
 
 /** A server in a process of its own. */
 export interface Replica {

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import process from 'node:process';
-import { startNats } from '../support/engines/nats.js';
-import { startPostgres } from '../support/engines/postgres.js';
-import { startRedis } from '../support/engines/redis.js';
+import { startNats } from '../../../support/engines/nats.js';
+import { startPostgres } from '../../../support/engines/postgres.js';
+import { startRedis } from '../../../support/engines/redis.js';
 
 /** An engine that a test takes down and starts again. */
 export interface Engine {
