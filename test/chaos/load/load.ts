@@ -40,6 +40,7 @@ export function startLoad(url: string, clients: number): Load {
     onFailure(error) {
       const { code = 'unknown' } = error as { readonly code?: string };
       failures.set(code, (failures.get(code) ?? 0) + 1);
+      parts.onProblem(`A request failed: ${String(error)}`);
     },
     onProblem: (problem) => problems.push(`${new Date().toISOString()} ${problem}`),
     onTask(created) {
