@@ -23,6 +23,8 @@ type OnNotification = (method: string, params: JsonObject | undefined) => void;
 interface Listener {
   readonly onNotification: OnNotification;
   readonly granted: SubscriptionFilter;
+  /** Whether the subscription is acknowledged. Changes before that need not be reported. */
+  isAcknowledged: boolean;
 }
 
 /** A resource that at least one listener subscribes to. */
@@ -72,13 +74,15 @@ export class SessionListening {
       else if (early.size < MAX_EARLY)
         early.set(`${method} ${params?.['uri'] ?? params?.['taskId']}`, deliver);
     };
-    this.#open.set(ending, { onNotification, granted });
+    const listener: Listener = { onNotification, granted, isAcknowledged: false };
+    this.#open.set(ending, listener);
     for (const uri of uris) this.#hold(uri);
     try {
       const announced = isNothing() ? [] : await unlessAborted(this.#announced(uris), ending.signal);
       if (announced.length > 0) granted.resourceSubscriptions = announced;
       else delete granted.resourceSubscriptions;
       notify(ACKNOWLEDGED, { notifications: { ...granted }, _meta });
+      listener.isAcknowledged = true;
       for (const deliver of early.values()) deliver();
       early = undefined;
       if (!isNothing()) await unlessAborted(forever(), ending.signal);
@@ -99,8 +103,8 @@ export class SessionListening {
 
   /** Reports everything as changed: after a gap, listeners cannot know what they missed. */
   missed(): void {
-    for (const { onNotification, granted } of this.#open.values())
-      reportAllChanged(granted, (method, params) => onNotification(method, params));
+    for (const { onNotification, granted, isAcknowledged } of this.#open.values())
+      if (isAcknowledged) reportAllChanged(granted, (method, params) => onNotification(method, params));
   }
 
   /** Subscribes again on a new session, which does not have the subscriptions of the old one. */
@@ -143,7 +147,8 @@ export class SessionListening {
   }
 
   async #announced(uris: readonly string[]): Promise<readonly string[]> {
-    // Over HTTP the stream of changes is opened beside the first request. When a request has its response, the stream is open.
+    // Over HTTP the stream of changes is opened beside the first request. When a request has its response, the stream is open, as
+    // a rule: if it is opened later, because another process has to serve it, everything is reported as changed then.
     if (uris.length === 0) await this.#send('ping', {}).catch(() => undefined);
     const announced = await Promise.all(uris.map((uri) => this.#uris.get(uri)?.announced));
     return uris.filter((_, at) => announced[at]);

@@ -38,7 +38,7 @@ export interface ExchangeEvents {
   /** A notification that does not belong to a request. */
   readonly notification: (method: string, params: JsonObject | undefined) => void;
   readonly problem: (message: string, cause?: unknown) => void;
-  /** The stream of notifications was lost and reopened: some notifications may be missing. */
+  /** The stream of notifications was opened, for the first time or again: earlier notifications may be missing. */
   readonly missed?: () => void;
   /** The connection ended without `close`. Called at most once, after the open requests were rejected. */
   readonly closed: (reason: McpError) => void;

@@ -19,7 +19,7 @@ export interface SessionStreamParts {
   readonly scope: RequestScope;
   readonly onMessage: ResponseListener['onMessage'];
   readonly problem: ResponseListener['problem'];
-  /** Called when the stream is open again, but without the messages that were sent in between. */
+  /** Called when the stream is open, but without the messages that were sent before. */
   readonly missed: () => void;
 }
 
@@ -47,7 +47,7 @@ export async function listenToSession(parts: SessionStreamParts): Promise<void> 
       failures += 1;
       if (failures === 1) problem("The session's stream cannot be opened. The client retries.", stream);
     } else {
-      if (wasOpen && cursor.lastEventId === undefined) missed();
+      if (cursor.lastEventId === undefined) missed();
       wasOpen = true;
       // A stream that ends immediately without an event is not reopened immediately.
       failures = (await read(stream)) ? 0 : failures + 1;
