@@ -117,7 +117,8 @@ export function createServer<State, User, T>(
   const shared = new ChosenState({ name: info.name, cluster, store: ownStore, bus, log });
   const { store } = shared;
   const topics = {
-    changes: topic<Announcement>('changes'),
+    // Another server on the same engine may have resources with the same URIs, and has lists of its own.
+    changes: topic<Announcement>('changes', `changes:${info.name}`),
     tasks: topic<TaskAnnouncement>('tasks'),
     outcomes: topic<OutcomeAnnouncement>('outcomes'),
   };
@@ -165,11 +166,11 @@ export function createServer<State, User, T>(
     }
   }
 
-  function topic<Message extends object>(name: string): Topic<Message> {
+  function topic<Message extends object>(subject: string, name = subject): Topic<Message> {
     return new Topic({
       name,
       bus: shared.bus,
-      onFailure: (error) => log('warning', `The bus could not carry announcements of ${name}`, error),
+      onFailure: (error) => log('warning', `The bus could not carry announcements of ${subject}`, error),
     });
   }
 

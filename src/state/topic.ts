@@ -50,11 +50,12 @@ export class Topic<Message extends object = JsonObject> {
 
   /**
    * Sends a message to all listeners, in this process and in others. If the bus does not carry it, the others learn later that
-   * they have missed something.
+   * they have missed something. Undefined if there is only one process; otherwise a promise that resolves when the bus has the
+   * message or has failed.
    */
-  publish(message: Message): void {
+  publish(message: Message): Promise<void> | undefined {
     for (const listener of [...this.#listeners]) listener.message(message);
-    this.#send(message as JsonObject)?.catch((error) => {
+    return this.#send(message as JsonObject)?.catch((error) => {
       this.#parts.onFailure(error);
       this.#reportLost();
     });

@@ -11,15 +11,18 @@ const stamp = '.lock-that-was-installed';
 
 /** The folders with their own peers, and the tests that need them. */
 const homes = [
-  { folder: here('.'), tests: here('.') },
-  { folder: here('../../examples/migration/'), tests: here('migration.test.ts') },
+  {
+    folder: here('.'),
+    tests: [here('.'), here('../flows/cluster/'), here('../flows/sessions/clients.test.ts')],
+  },
+  { folder: here('../../examples/migration/'), tests: [here('migration.test.ts')] },
 ];
 
 /** Installs the peers before the tests that need them. Does nothing if no test of the run needs them. */
 export default async function install(project: TestProject): Promise<void> {
   const { testFiles } = await project.globTestFiles(parseCLI(['vitest', ...process.argv.slice(2)]).filter);
   for (const { folder, tests } of homes) {
-    if (testFiles.some((file) => file.startsWith(tests))) await installIn(folder);
+    if (testFiles.some((file) => tests.some((path) => file.startsWith(path)))) await installIn(folder);
   }
 }
 

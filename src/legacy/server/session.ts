@@ -82,7 +82,10 @@ export class Session {
   readonly #dispatch: Dispatch;
   readonly #remember: RememberFacts | undefined;
   #facts: SessionFacts = initialFacts;
+  /** The newest subscription. */
   #listening: Lifetime | undefined;
+  /** The newest subscription that was acknowledged. It reports changes until the next one is acknowledged. */
+  #heard: Lifetime | undefined;
   #stream: SessionStream | undefined;
 
   constructor(
@@ -153,32 +156,51 @@ export class Session {
     return '{}';
   }
 
-  /** Sets the facts as another process, or an earlier one, has left them. */
-  restore(facts: SessionFacts): void {
-    const hasOthers = !isSame(facts.uris, this.#facts.uris);
+  /**
+   * Sets the facts as another process, or an earlier one, has left them. `isLate`: the client may have subscribed to new resources
+   * a while ago, so these are reported as changed once.
+   */
+  restore(facts: SessionFacts, { isLate = false }: { readonly isLate?: boolean } = {}): void {
+    const before = this.#facts.uris;
     this.#facts = facts;
-    if (hasOthers) this.#listen();
+    if (isSame(facts.uris, before)) return;
+    const missed = isLate ? facts.uris?.filter((uri) => before?.includes(uri) !== true) : undefined;
+    this.#listen(missed?.length ? missed : undefined);
+  }
+
+  /** Makes a change that another process has made. The facts are restored later, and then they count. */
+  anticipate(change: FactChange): void {
+    try {
+      this.restore(withChange(this.#facts, change));
+    } catch {
+      // There are too many subscriptions: this process does not know yet that some have ended.
+    }
   }
 
   /** Sets the stream for changes. */
   attach(stream: SessionStream): void {
+    this.detach();
     this.#stream = stream;
-    this.#listen({ afterGap: stream.afterGap === true });
+    this.#listen(stream.afterGap === true ? 'everything' : undefined);
   }
 
   /** Removes the stream: it has ended, or the session has. */
   detach(): void {
     this.#stream = undefined;
-    this.#listening?.end(new McpError('connection_closed', 'The session has no stream'));
+    const reason = new McpError('connection_closed', 'The session has no stream');
+    this.#listening?.end(reason);
+    this.#heard?.end(reason);
     this.#listening = undefined;
+    this.#heard = undefined;
   }
 
-  // A session's subscriptions are one modern subscription that the session holds open; a change replaces it.
-  #listen({ afterGap = false } = {}): void {
-    this.#listening?.end(new McpError('cancelled', 'The subscription was changed'));
-    this.#listening = undefined;
+  // A session's subscriptions are one modern subscription that the session holds open; a change replaces it. `missed` is what is
+  // reported as changed once.
+  #listen(missed?: 'everything' | readonly string[]): void {
     const stream = this.#stream;
     if (stream === undefined) return;
+    // One that was not acknowledged reports nothing. The one before it is needed until the new one is acknowledged.
+    if (this.#listening !== this.#heard) this.#listening?.end(replaced());
     const lifetime = new Lifetime();
     this.#listening = lifetime;
     const { auth, http } = stream.caller;
@@ -195,8 +217,12 @@ export class Session {
       http,
       notify: (method, params) => {
         if (lifetime.ended) return;
-        if (method !== ACKNOWLEDGED) stream.notify(method, toOlderNotification(params));
-        else if (afterGap) reportAllChanged(params?.['notifications'] as SubscriptionFilter, stream.notify);
+        if (method !== ACKNOWLEDGED) return stream.notify(method, toOlderNotification(params));
+        this.#heard?.end(replaced());
+        this.#heard = lifetime;
+        if (missed === 'everything')
+          reportAllChanged(params?.['notifications'] as SubscriptionFilter, stream.notify);
+        else if (missed !== undefined) reportAllChanged({ resourceSubscriptions: missed }, stream.notify);
       },
     };
     // A server that has nothing to announce responds at once. A server that fails has logged the reason.
@@ -206,6 +232,10 @@ export class Session {
   #discover(forward: SessionRequest['forward']): Promise<Outcome> {
     return forward(this.peer, {}, { method: 'server/discover' });
   }
+}
+
+function replaced(): McpError {
+  return new McpError('cancelled', 'The subscription was changed');
 }
 
 function isSame(a: readonly string[] | undefined, b: readonly string[] | undefined): boolean {

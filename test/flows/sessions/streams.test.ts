@@ -262,6 +262,62 @@ describe('a session on several processes', () => {
     again.drop();
   });
 
+  test('hears of a change right after it subscribed at another process, however slow the store is', async () => {
+    const server = build();
+    const store = memoryStore();
+    let waiting: Promise<void> | undefined;
+    let release: () => void = () => undefined;
+    const slow: typeof store = {
+      ...store,
+      async get(key) {
+        await waiting;
+        return store.get(key);
+      },
+      async write(...args) {
+        waiting = new Promise((resolve) => {
+          release = resolve;
+        });
+        return store.write(...args);
+      },
+    };
+    const [a, b] = await openAt(await start({ store: slow }, () => server));
+    const standing = await b.get();
+    await standing.next();
+    const uri = 'config://app';
+    expect((await a.request('resources/subscribe', { uri })).status).toBe(200);
+    server.changed.resource(uri);
+    expect((await next(standing)).message).toMatchObject({ params: { uri } });
+    release();
+    expect((await b.request('ping')).status).toBe(200);
+    server.changed.tools();
+    expect((await next(standing)).message['method']).toBe('notifications/tools/list_changed');
+    standing.drop();
+  });
+
+  test('is told once that a resource may have changed if it learns late that it subscribed to it', async () => {
+    const server = build();
+    const bus = memoryBus();
+    const deaf = { ...bus, publish: async () => undefined };
+    const [a, b] = await openAt(await start({ bus: deaf }, () => server));
+    const standing = await b.get();
+    await standing.next();
+    const uri = 'config://app';
+    await a.request('resources/subscribe', { uri });
+    server.changed.resource(uri);
+    let isReported = false;
+    const report = next(standing).finally(() => {
+      isReported = true;
+    });
+    await until('the other process has looked', async () => {
+      await b.request('ping');
+      return isReported;
+    });
+    expect((await report).message).toMatchObject({ params: { uri } });
+    server.changed.tools();
+    expect((await next(standing)).message['method']).toBe('notifications/tools/list_changed');
+    standing.drop();
+  });
+
   test('has one GET stream: a new one at another process ends the old one', async () => {
     const server = build();
     const [a, b] = await openAt(await start({}, () => server));

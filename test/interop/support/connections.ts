@@ -32,8 +32,12 @@ export interface Connection {
   readonly call: (name: string, args?: Record<string, unknown>, options?: CallOptions) => Promise<ToolResult>;
   /** Resolves when later changes will be announced. */
   readonly watch: (uri: string) => Promise<{ readonly end: () => Promise<void> }>;
-  /** Calls a tool and asks for its log from this level upwards. */
-  readonly callWithLog: (level: string, name: string) => Promise<ToolResult>;
+  /** Calls a tool and asks for its log from this level upwards. `settled` is called between the two, if they are two. */
+  readonly callWithLog: (
+    level: string,
+    name: string,
+    settled?: (level: string) => Promise<void>,
+  ) => Promise<ToolResult>;
   readonly close: () => Promise<void>;
 }
 
@@ -114,9 +118,10 @@ export async function connectTo(
       await client.subscribeResource({ uri });
       return { end: async () => void (await client.unsubscribeResource({ uri })) };
     },
-    async callWithLog(level, name) {
+    async callWithLog(level, name, settled) {
       if (modern) return client.callTool({ name, arguments: {}, _meta: { [LOG_LEVEL]: level } });
       await client.setLoggingLevel(level);
+      await settled?.(level);
       return call(name);
     },
     close: () => client.close(),

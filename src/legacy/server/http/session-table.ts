@@ -170,7 +170,7 @@ export class SessionTable {
     const check = this.#inTime(this.#options.directory.recall(live));
     const facts = await check.catch(() => 'unknown' as const);
     if (facts === undefined) this.#stop(live);
-    else if (facts !== 'unknown') live.session.restore(facts);
+    else if (facts !== 'unknown') live.session.restore(facts, { isLate: true });
   }
 
   async #inTime<T>(work: Promise<T>): Promise<T> {
@@ -196,6 +196,8 @@ export class SessionTable {
         return this.#stop(live);
       case 'recall':
         live.checkedAt = 0;
+        // At once: a resource that changes after this message must not be missed while the store is read.
+        if (message.change !== undefined) live.session.anticipate(message.change);
         return void (live.getStream && this.#check(live));
       case 'listen':
         live.getStream?.end();

@@ -101,7 +101,8 @@ export function httpSessions(
     const table = new SessionTable({ ids, dispatch, directory, maxSessions, idleMs: sessionIdleMs });
     const parts = { dispatch, inFlight, log, store, directory, table, server, askMs, leaseMs, warn };
     const calls = new SessionCalls(parts);
-    const onOpen = ({ tag }: LiveSession): void => directory.topic.publish({ do: 'listen', session: tag });
+    const onOpen = ({ tag }: LiveSession): void =>
+      void directory.topic.publish({ do: 'listen', session: tag });
     const listen = getStreams({ streams, log, retryMs, onOpen });
     const warnings = sessionWarnings({ isShared: directory.isShared, originOf: ids.originOf, warn });
     const onUnknown = warnings.unknownConnection;

@@ -1,3 +1,4 @@
+import { settlesWithin } from '../../../async/deadline.js';
 import type { JsonObject, RequestId } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
 import { isLogLevel } from '../../../protocol/tables/log-level.js';
@@ -22,8 +23,8 @@ export interface DirectoryParts {
 export type SessionMessage =
   /** The session has ended. */
   | ({ readonly do: 'end'; readonly session: string } & SessionSpan)
-  /** The log level or the subscriptions have changed. */
-  | { readonly do: 'recall'; readonly session: string }
+  /** The log level or the subscriptions have changed. The change itself is left out if it is long. */
+  | { readonly do: 'recall'; readonly session: string; readonly change?: FactChange }
   /** Another process has the session's GET stream now. */
   | { readonly do: 'listen'; readonly session: string }
   /** The client has cancelled a call. */
@@ -38,6 +39,10 @@ export interface DirectoryKey extends SessionSpan {
 }
 
 const MAX_TRIES = 10;
+/** The longest time that a client waits for the bus, which other processes do not depend on. */
+const MAX_TELL_MS = 1000;
+/** Some buses carry only 8,000 bytes at a time. */
+const MAX_TOLD_LENGTH = 1024;
 
 /** The sessions that have ended, and what clients have set in theirs. */
 export class SessionDirectory {
@@ -94,7 +99,7 @@ export class SessionDirectory {
       if (after.uris !== before.uris)
         changes.push(put(urisKey(key), { uris: after.uris as string[] }, { before: uris, key }));
       if ((await this.#store.write(changes)).ok) {
-        if (this.isShared) this.topic.publish({ do: 'recall', session: key.tag });
+        if (this.isShared) await this.#tell({ do: 'recall', session: key.tag, ...told(change) });
         return after;
       }
     }
@@ -111,7 +116,13 @@ export class SessionDirectory {
         { do: 'delete', key: urisKey(key) },
       ]);
     const { tag, issuedAt, expiresAt } = key;
-    this.topic.publish({ do: 'end', session: tag, issuedAt, expiresAt });
+    await this.#tell({ do: 'end', session: tag, issuedAt, expiresAt });
+  }
+
+  // The client's next request goes to another process: the message should be on its way before the client has its response.
+  async #tell(message: SessionMessage): Promise<void> {
+    const telling = this.topic.publish(message);
+    if (telling !== undefined) await settlesWithin(telling, MAX_TELL_MS, { unref: true });
   }
 
   /** Notes that another process has ended a session. */
@@ -148,6 +159,10 @@ function put(
     if: before === undefined ? 'absent' : { version: before.version },
     ttlMs: lifeOf(key),
   };
+}
+
+function told(change: FactChange): { readonly change?: FactChange } {
+  return JSON.stringify(change).length <= MAX_TOLD_LENGTH ? { change } : {};
 }
 
 function lifeOf({ expiresAt }: DirectoryKey): number {

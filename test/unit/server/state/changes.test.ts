@@ -115,7 +115,7 @@ it('a change is published on a custom bus, and the server declares such changes'
   };
   const server = createServer({ ...quiet, bus });
   server.changed.resources();
-  expect(published).toEqual([['changes', { kind: 'resources', from: expect.any(String) }]]);
+  expect(published).toEqual([['changes:test', { kind: 'resources', from: expect.any(String) }]]);
   expect((await inProcess(server)('server/discover'))['capabilities']).toMatchObject({
     resources: { listChanged: true },
   });
@@ -123,6 +123,17 @@ it('a change is published on a custom bus, and the server declares such changes'
 
 describe('a bus that two processes share', () => {
   const shared = (): Bus => ({ ...memoryBus(), close: async () => undefined });
+
+  it('does not carry the changes of one server to another that has a different name', async () => {
+    const bus = shared();
+    const [one, same, other] = ['one', 'one', 'other'].map((name) => createServer({ ...quiet, name, bus }));
+    const streams = [same, other].map((server) => listening(server as typeof one & object, all));
+    await vi.waitFor(() => expect(streams.map(({ messages }) => messages.length)).toEqual([1, 1]));
+    one?.changed.resource('a://1');
+    await vi.waitFor(() => expect(streams[0]?.messages).toHaveLength(2));
+    expect(streams[1]?.messages).toHaveLength(1);
+    for (const { stop } of streams) stop();
+  });
 
   it('carries changes to the subscribers of both, each once', async () => {
     const bus = shared();
@@ -165,7 +176,7 @@ describe('a bus that two processes share', () => {
     const bus: Bus = {
       ...shared(),
       subscribe: async (topic, listener) => {
-        if (topic === 'changes') listeners.push(listener);
+        if (topic === 'changes:test') listeners.push(listener);
         return () => undefined;
       },
     };
@@ -203,7 +214,7 @@ describe('a bus that two processes share', () => {
     away = false;
     // The gap while the bus was unavailable is reported, and then other processes are heard.
     await vi.waitFor(() => expect(messages).toHaveLength(3), { timeout: 10_000 });
-    await inner.publish('changes', { kind: 'tools', from: 'another process' });
+    await inner.publish('changes:test', { kind: 'tools', from: 'another process' });
     expect(messages).toHaveLength(4);
     stop();
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Answer, openPipe } from '../support/wires/pipe.js';
+import { type Answer, openPipe } from '../../support/wires/pipe.js';
 import { call, initialize, initialized, modern, request } from './traced.js';
 
 // Observed behaviour of real clients on a pipe that servers often handle wrongly.
