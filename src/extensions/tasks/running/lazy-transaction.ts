@@ -127,6 +127,14 @@ class StatementConnection {
   // The connection is returned when the step has ended.
   release(): void {}
   async end(): Promise<void> {}
+
+  // A connection that breaks rejects the statements, and the step runs again.
+  on(): this {
+    return this;
+  }
+  off(): this {
+    return this;
+  }
 }
 
 interface Deferred<T> {

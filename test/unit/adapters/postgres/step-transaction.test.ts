@@ -10,6 +10,7 @@ import {
 import { type PostgresCluster, type PostgresOptions, postgres } from 'fullmcp/postgres';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { bank as bankOf } from '../../../../examples/tasks/transfer.js';
 import { describeWithPostgres, freshSchema } from '../../../support/engines/postgres.js';
 import { signal } from '../../../support/signal.js';
 import { able, readStoredTask, waitForStatus } from '../../../support/tasks.js';
@@ -380,12 +381,13 @@ describeWithPostgres('A step with a transaction on Postgres', (server) => {
     await server().query("INSERT INTO invoice (name) VALUES ('a'), ('b')");
     const runs: string[] = [];
     const both = signal();
+    const locked = new Set<string>();
     const run: Run = async (ctx) => {
       const update = (first: string, second: string) =>
         ctx.step(first, async ({ transaction }) => {
           runs.push(first);
           await transaction.query('UPDATE invoice SET name = name WHERE name = $1', [first]);
-          if (runs.length >= 2) both.give();
+          if (locked.add(first).size === 2) both.give();
           await both.promise;
           await transaction.query('UPDATE invoice SET name = name WHERE name = $1', [second]);
           return first;
@@ -474,6 +476,24 @@ describeWithPostgres('A step with a transaction on Postgres', (server) => {
     },
     30_000,
   );
+
+  test('moves money once, in the example of the documentation', async () => {
+    await server().query(
+      "CREATE TABLE account (name text, cents integer); INSERT INTO account VALUES ('ada', 100), ('alan', 0)",
+    );
+    const bank = bankOf(server().url);
+    closing.push(() => bank.close());
+    const call = inProcess(bank, able);
+    for (const status of ['60 cents are in the account of alan', 'ada does not have 60 cents']) {
+      const args = { from: 'ada', to: 'alan', cents: 60 };
+      const { taskId } = await call('tools/call', { name: 'transfer', arguments: args });
+      expect(textOf(await waitForStatus(call, taskId, 'completed'))).toBe(status);
+    }
+    expect(await server().query('SELECT * FROM account ORDER BY name')).toEqual([
+      { name: 'ada', cents: 40 },
+      { name: 'alan', cents: 60 },
+    ]);
+  });
 
   test('takes turns with the others if there are more transactions than connections', async () => {
     cluster = open({ poolSize: 10 });
