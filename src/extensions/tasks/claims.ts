@@ -3,8 +3,8 @@
 import { type BackoffOptions, backoff } from '../../async/delay.js';
 import { unref } from '../../async/unref.js';
 import type { Logger } from '../../server/state/log.js';
+import type { LeaseKeeper } from '../../state/lease-keeper.js';
 import type { Lease, Store } from '../../state/store.js';
-import type { TaskLeases } from './running/task-leases.js';
 import type { TaskKeys } from './stored/keys.js';
 import { placeOfWork } from './stored/keys.js';
 import { grown } from './stored/quota.js';
@@ -13,7 +13,7 @@ import { grown } from './stored/quota.js';
 export interface ClaimsParts {
   readonly store: Store;
   readonly keys: TaskKeys;
-  readonly leases: TaskLeases;
+  readonly leases: LeaseKeeper;
   readonly leaseMs: number;
   /** The name of this process, for people who look into the store. */
   readonly owner: string;

@@ -2,6 +2,7 @@
 
 import { delay } from '../../async/delay.js';
 import { unref } from '../../async/unref.js';
+import type { Lease } from '../../state/store.js';
 import type { LiveTask } from './running/live-task.js';
 
 const TICK_MS = 1000;
@@ -46,6 +47,11 @@ export class LiveTasks {
     if (this.#tasks.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
+  }
+
+  /** Ends the run of the task that was held under this lease, if there is one. */
+  lose({ token }: Lease): void {
+    for (const live of this.#tasks.values()) if (live.held.lease.token === token) return live.lose();
   }
 
   /** Notes whether a task only waits for an answer. */

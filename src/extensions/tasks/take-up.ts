@@ -64,7 +64,7 @@ export class TakeUp {
       await this.#settle(lease, [{ do: 'release', inMs: SUSPECT_TURN_MS }]);
       return;
     }
-    liveParts.leases.add(lease, requestedAt);
+    liveParts.leases.keep(lease, () => live.lose(lease), requestedAt);
     this.#reading++;
     const held = await this.#read(lease, place).finally(() => {
       this.#reading--;

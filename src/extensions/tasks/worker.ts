@@ -4,13 +4,13 @@ import { McpError } from '../../protocol/errors.js';
 import type { TasksOptions } from '../../server/define/task-options.js';
 import type { TaskPluginParts } from '../../server/handle/task-host.js';
 import type { TaskAnnouncement } from '../../server/state/changes.js';
+import { LeaseKeeper } from '../../state/lease-keeper.js';
 import type { Lease } from '../../state/store.js';
 import { Claims } from './claims.js';
 import { deadlineIn, LiveTasks } from './live-tasks.js';
 import { readTask } from './requests.js';
 import type { HeldTask } from './running/held-task.js';
 import { LiveTask, type LiveTaskParts } from './running/live-task.js';
-import { TaskLeases } from './running/task-leases.js';
 import { type TaskKeys, taskKeys } from './stored/keys.js';
 import { Quota } from './stored/quota.js';
 import { shutdownError } from './stored/saving-errors.js';
@@ -30,7 +30,7 @@ export class TaskWorker {
   readonly owner: string = crypto.randomUUID();
   readonly #parts: TaskPluginParts;
   readonly #limits: TaskLimits;
-  readonly #leases: TaskLeases;
+  readonly #leases: LeaseKeeper;
   readonly #liveParts: LiveTaskParts;
   readonly #claims: Claims;
   readonly #takeUp: TakeUp;
@@ -49,13 +49,12 @@ export class TaskWorker {
     this.keys = taskKeys(parts.server);
     const { keys, live } = this;
     this.quota = new Quota(store, keys.queue, limits);
-    this.#leases = new TaskLeases({
-      store,
+    this.#leases = new LeaseKeeper(store, {
       leaseMs,
-      log,
-      onLost: ({ token }) => {
-        for (const task of live) if (task.held.lease.token === token) task.lose();
-      },
+      // The store decides whether a task was lost: until then, a step that has run waits to be saved.
+      keepsDoubtful: true,
+      onFailure: (error) =>
+        log('warning', 'The leases of running tasks could not be renewed. The server retries.', error),
       onRenewed: () => live.lookForAnswers(),
     });
     this.#liveParts = {
@@ -121,7 +120,7 @@ export class TaskWorker {
     held: HeldTask,
     { requestedAt, replay }: { requestedAt: number; replay?: ConstructorParameters<typeof LiveTask>[2] },
   ): LiveTask {
-    this.#leases.add(held.lease, requestedAt);
+    this.#leases.keep(held.lease, () => this.live.lose(held.lease), requestedAt);
     const live = new LiveTask(this.#liveParts, held, replay);
     this.live.add(live);
     return live;

@@ -7,20 +7,20 @@ import { McpError } from '../../../protocol/errors.js';
 import { Replay } from '../../../server/asking/replay.js';
 import type { Suspender } from '../../../server/asking/suspender.js';
 import type { RunningCall, TaskWork } from '../../../server/handle/task-host.js';
+import type { LeaseKeeper } from '../../../state/lease-keeper.js';
 import { leaseLost, shutdownError, Unsaveable } from '../stored/saving-errors.js';
 import { type Ending, statusMessageOf, type TaskHead } from '../stored/task.js';
 import { beginTask, taskCall } from './begin.js';
 import type { HeldTask, SavedTaskParts } from './held-task.js';
 import { SavedTask } from './saved-task.js';
 import { type EndingTask, failedWith, saveEnding } from './task-ending.js';
-import type { TaskLeases } from './task-leases.js';
 import { TaskQuestions } from './task-questions.js';
 import { taskSuspender } from './task-suspender.js';
 import { TaskTransactions } from './task-transactions.js';
 
 /** The parts of a `LiveTask` that all tasks share. */
 export interface LiveTaskParts extends SavedTaskParts {
-  readonly leases: TaskLeases;
+  readonly leases: LeaseKeeper;
   /** How long a handler waits for an answer before it is put aside. */
   readonly parkMs: number;
   /** Whether another handler may wait for an answer in this process. */

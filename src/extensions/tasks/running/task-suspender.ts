@@ -2,9 +2,9 @@
 
 import { McpError } from '../../../protocol/errors.js';
 import type { Suspender } from '../../../server/asking/suspender.js';
+import type { LeaseKeeper } from '../../../state/lease-keeper.js';
 import type { Lease } from '../../../state/store.js';
 import type { SavedTask } from './saved-task.js';
-import type { TaskLeases } from './task-leases.js';
 import type { TaskQuestions } from './task-questions.js';
 import type { TaskTransactions } from './task-transactions.js';
 
@@ -13,7 +13,7 @@ export interface SuspendedTask {
   readonly saved: SavedTask;
   readonly questions: TaskQuestions;
   readonly transactions: TaskTransactions;
-  readonly leases: TaskLeases;
+  readonly leases: LeaseKeeper;
   readonly lease: Lease;
   /** Ends the run, because another process may have the task. */
   readonly lose: () => void;
