@@ -6,18 +6,20 @@ import { connect } from 'node:net';
 
 /**
  * Keeps `connections` busy for `ms`, one request at a time on each. `around` is called when the timed part begins and ends.
- * @param {{ port: number, request: string, connections: number, ms: number }} options
+ * @param {{ port: number, request: string | ((connection: number) => string), connections: number, ms: number }} options
  * @param {() => Promise<unknown>} around
  */
 export async function runLoad({ port, request, connections, ms }, around = async () => undefined) {
-  const bytes = Buffer.from(request);
+  const requestOf = typeof request === 'string' ? () => request : request;
   // Opened for each run, because a server closes connections that were idle between two rounds.
   const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)));
-  const expected = await answerLength(sockets[0], request);
+  const expected = await answerLength(sockets[0], requestOf(0));
   const before = await around();
   const from = performance.now();
   const counts = await Promise.all(
-    sockets.map((socket) => keepBusy(socket, { bytes, expected, until: from + ms })),
+    sockets.map((socket, connection) =>
+      keepBusy(socket, { bytes: Buffer.from(requestOf(connection)), expected, until: from + ms }),
+    ),
   );
   const took = performance.now() - from;
   const after = await around();

@@ -19,9 +19,12 @@ export async function startSession(port) {
   return header;
 }
 
-/** A call in a session. */
+/** The calls of a session: each connection has an id of its own, because all of them are open at the same time. */
 export function sessionPost(port, header) {
   const { name, arguments: args } = call;
-  const message = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name, arguments: args } };
-  return post(port, JSON.stringify(message), header);
+  return (connection) => {
+    const params = { name, arguments: args };
+    const message = { jsonrpc: '2.0', id: 100 + connection, method: 'tools/call', params };
+    return post(port, JSON.stringify(message), header);
+  };
 }

@@ -95,15 +95,16 @@ async function untilComplete(
   { clientRequests }: Forwarding,
 ): Promise<Outcome> {
   const { resumed, park } = request;
-  const ask = request.ask ?? ((requests) => clientRequests.ask(requests, peer.revision, request.channel()));
   if (resumed?.failure !== undefined) throw new UnansweredRequest(resumed.failure);
-  const elicitationIds = [...(resumed?.elicitationIds ?? [])];
   let outcome = await request.forward(
     peer,
     resumed === undefined
       ? params
       : { ...params, inputResponses: resumed.answers, requestState: resumed.requestState },
   );
+  if (resumed === undefined && outcome.resultType !== 'input_required') return outcome;
+  const ask = request.ask ?? ((requests) => clientRequests.ask(requests, peer.revision, request.channel()));
+  const elicitationIds = [...(resumed?.elicitationIds ?? [])];
   for (let round = (resumed?.round ?? 0) + 1; outcome.resultType === 'input_required'; round++) {
     if (round > MAX_ROUNDS)
       throw new McpError('internal_error', `The call asked the client more than ${MAX_ROUNDS} times.`);

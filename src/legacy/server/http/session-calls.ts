@@ -1,4 +1,5 @@
 import { backoff, delay } from '../../../async/delay.js';
+import { Lifetime } from '../../../async/lifetime.js';
 import type { Message, RequestId, RequestMessage } from '../../../jsonrpc/message.js';
 import type { Dispatch } from '../../../protocol/call.js';
 import type { Caller } from '../../../protocol/caller.js';
@@ -92,23 +93,20 @@ export class SessionCalls {
   /** Serves a request; never rejects. */
   serve(live: LiveSession, { message, incoming, reply, respond, isBatch }: PostedRequest): Promise<unknown> {
     let call: string | undefined;
+    const lifetime = new Lifetime();
     return this.#serve(live, message, {
       caller: callerOf(incoming),
       reply,
       respond,
-      asking: (lifetime) => {
-        const asking = { live, message, reply, lifetime };
-        return {
-          ask: (requests, signal) => this.#questions.hold(asking, requests, signal),
-          // The responses to a batch are collected in this process.
-          park: isBatch
-            ? undefined
-            : (asked) => {
-                call = randomPart();
-                return this.#questions.park(asking, asked, call);
-              },
-        };
-      },
+      lifetime,
+      ask: (requests, signal) => this.#questions.hold({ live, message, reply, lifetime }, requests, signal),
+      // The responses to a batch are collected in this process.
+      park: isBatch
+        ? undefined
+        : (asked) => {
+            call = randomPart();
+            return this.#questions.park({ live, message, reply, lifetime }, asked, call);
+          },
       onEnded: async () => this.#endings.endParked(live, call ?? '', callEnded()),
     });
   }
@@ -190,14 +188,14 @@ export class SessionCalls {
     if (pending.failure !== undefined) sendWithdrawal(stream, pending);
     const message: RequestMessage = { kind: 'request', ...request };
     const reply = replyOn(live.session.revision, stream, run);
+    const lifetime = new Lifetime();
     const isDone = await this.#serve(live, message, {
       caller,
       reply,
       respond: (text) => stream.send(text, { last: true, keep: true, instead: tooLarge([request.id]) }),
       resumed: toResumed(pending),
-      asking: (lifetime) => ({
-        park: (asked) => this.#questions.park({ live, message, reply, lifetime }, asked, call),
-      }),
+      lifetime,
+      park: (asked) => this.#questions.park({ live, message, reply, lifetime }, asked, call),
       onEnded: () => this.#endings.endParked(live, call, callEnded()),
     });
     if (!isDone) return;
@@ -262,14 +260,14 @@ export class SessionCalls {
     await run;
     const message: RequestMessage = { kind: 'request', ...request };
     const reply = replyOn(live.session.revision, stream, run);
+    const lifetime = new Lifetime();
     // Not awaited: the call may take as long as its task.
     void this.#serve(live, message, {
       caller: { auth, http: undefined },
       reply,
       respond: (text) => stream.send(text, { last: true, keep: true, instead: tooLarge([request.id]) }),
-      asking: (lifetime) => ({
-        ask: (requests, signal) => this.#questions.hold({ live, message, reply, lifetime }, requests, signal),
-      }),
+      lifetime,
+      ask: (requests, signal) => this.#questions.hold({ live, message, reply, lifetime }, requests, signal),
       onEnded: async () => undefined,
     }).then(async () => (await run)?.end());
   }

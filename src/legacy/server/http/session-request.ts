@@ -1,4 +1,4 @@
-import { Lifetime, withSignal } from '../../../async/lifetime.js';
+import { type Lifetime, withSignal } from '../../../async/lifetime.js';
 import { printError, printNotification, printResult, type RequestMessage } from '../../../jsonrpc/message.js';
 import type { Call, Dispatch } from '../../../protocol/call.js';
 import type { Caller } from '../../../protocol/caller.js';
@@ -11,14 +11,14 @@ import type { LiveSession } from './session-table.js';
 // Serves the requests of a session that arrive by POST.
 
 /** The caller of a session's request, and the way to send the response. */
-interface ReplyPath {
+interface ReplyPath extends Pick<SessionRequest, 'park' | 'ask'> {
   readonly caller: Caller;
   readonly reply: CallReply;
   readonly respond: (text: string) => void;
   /** The answers, for a call that continues. */
   readonly resumed?: ResumedRound | undefined;
-  /** How the request asks its client. */
-  readonly asking: (lifetime: Lifetime) => Pick<SessionRequest, 'park' | 'ask'>;
+  /** Ends when the call does. */
+  readonly lifetime: Lifetime;
   /** Called when the call was ended while its questions were being stored. */
   readonly onEnded: () => Promise<unknown>;
 }
@@ -40,7 +40,11 @@ const MAX_OPEN_CALLS = 1000;
 
 /** Makes the function that serves one request of a session. */
 export function sessionRequests({ dispatch, inFlight }: SessionRequestParts): ServeRequest {
-  return async function serve(live, message, { caller, reply, respond, resumed, asking, onEnded }) {
+  return async function serve(
+    live,
+    message,
+    { caller, reply, respond, lifetime, resumed, park, ask, onEnded },
+  ) {
     const { session, calls } = live;
     const { id } = message;
     // A call that was ended has its response before its handler returns.
@@ -57,7 +61,6 @@ export function sessionRequests({ dispatch, inFlight }: SessionRequestParts): Se
         return true;
       }
     }
-    const lifetime = new Lifetime();
     calls.set(id, lifetime);
     const leave = inFlight.enter({
       isSubscription: false,
@@ -80,7 +83,7 @@ export function sessionRequests({ dispatch, inFlight }: SessionRequestParts): Se
     });
     let isParked = false;
     try {
-      const request: SessionRequest = { forward, channel, resumed, ...asking(lifetime) };
+      const request = { forward, channel, resumed, park, ask };
       finish(printResult(id, await session.respond(message, request)));
     } catch (error) {
       isParked = error instanceof ParkedCall;

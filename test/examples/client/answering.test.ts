@@ -1,9 +1,9 @@
 import { connect } from 'fullmcp/client';
 import { testClient } from 'fullmcp/testing';
 import { expect, test } from 'vitest';
-import { cloud } from '../../examples/asking/cloud.js';
-import asking from '../../examples/asking/server.js';
-import * as answering from '../../examples/client/answering.js';
+import { cloud } from '../../../examples/asking/cloud.js';
+import asking from '../../../examples/asking/server.js';
+import * as answering from '../../../examples/client/answering.js';
 
 // Runs the code that docs/answer.md shows.
 

@@ -6,19 +6,19 @@ import { createServer, resource } from 'fullmcp';
 import { connect } from 'fullmcp/client';
 import { type Serving, serve } from 'fullmcp/node';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import math from '../../examples/basic-server/server.js';
-import * as calling from '../../examples/client/calling.js';
-import * as connecting from '../../examples/client/connecting.js';
-import * as many from '../../examples/client/many.js';
-import * as subscribing from '../../examples/client/subscribing.js';
-import demo from '../../examples/demo/server.js';
-import { paid } from '../../examples/tasks/idempotent.js';
-import { build } from '../support/examples/program.js';
-import { until } from '../support/until.js';
+import math from '../../../examples/basic-server/server.js';
+import * as calling from '../../../examples/client/calling.js';
+import * as connecting from '../../../examples/client/connecting.js';
+import * as many from '../../../examples/client/many.js';
+import * as subscribing from '../../../examples/client/subscribing.js';
+import demo from '../../../examples/demo/server.js';
+import { paid } from '../../../examples/tasks/idempotent.js';
+import { build } from '../../support/examples/program.js';
+import { until } from '../../support/until.js';
 
 // Runs the code that the pages about the client show.
 
-const script = fileURLToPath(new URL('../../build/examples/basic-server/stdio.js', import.meta.url));
+const script = fileURLToPath(new URL('../../../build/examples/basic-server/stdio.js', import.meta.url));
 let serving: Serving;
 /** An address where nothing listens. */
 let nowhere: string;

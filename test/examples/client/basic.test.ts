@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
-import { build, type Program, run } from '../support/examples/program.js';
+import { build, type Program, run } from '../../support/examples/program.js';
 
 beforeAll(build, 120_000);
 
@@ -13,7 +13,7 @@ async function expectSum(program: Program): Promise<void> {
 }
 
 test('the basic client is shorter than 15 lines', () => {
-  const source = readFileSync(new URL('../../examples/basic-client/main.ts', import.meta.url), 'utf8');
+  const source = readFileSync(new URL('../../../examples/basic-client/main.ts', import.meta.url), 'utf8');
   expect(source.trimEnd().split('\n').length).toBeLessThan(15);
 });
 
