@@ -17,6 +17,14 @@ export interface WatchingOptions extends ClientEvents {
   readonly isStopped: () => boolean;
 }
 
+/** A client that reads a topic whenever it is told that the topic may have changed. */
+interface Watcher {
+  /** The newest version that the client has read. */
+  readonly known: () => number;
+  readonly describe: () => string;
+  readonly close: () => Promise<void>;
+}
+
 /** One subscriber of each caller and of each revision. */
 const SUBSCRIBERS = 8;
 const PATIENCE_MS = 60_000;
@@ -34,7 +42,9 @@ export async function watchTopic(options: WatchingOptions): Promise<void> {
       if (version === undefined) continue;
       saw({ saw: 'announced', topic: topic.name, version });
       const knowAll = (): boolean => watchers.every(({ known }) => known() >= version);
-      await until('all subscribers know the version', knowAll, PATIENCE_MS).catch(() => undefined);
+      await until('all subscribers know the version', knowAll, PATIENCE_MS).catch((error) => {
+        for (const { describe } of watchers) options.onProblem(`${error}: ${describe()}`);
+      });
       await delay(Math.random() * BETWEEN_MS);
     }
   } finally {
@@ -50,10 +60,7 @@ async function change({ client }: LoadClient, { name, kind }: WatchedTopic): Pro
   return (data as { readonly version: number }).version;
 }
 
-async function startWatcher(
-  options: WatchingOptions,
-  n: number,
-): Promise<{ readonly known: () => number; readonly close: () => Promise<void> }> {
+async function startWatcher(options: WatchingOptions, n: number): Promise<Watcher> {
   const { url, topic, saw } = options;
   const reader = await connectClient(url, n, options);
   const { client, name } = reader;
@@ -83,6 +90,7 @@ async function startWatcher(
   })();
   return {
     known: () => known,
+    describe: () => `${name} has ${topic.name} ${known} ${JSON.stringify([client.info(), client.pending()])}`,
     async close() {
       isClosed = true;
       wake?.();
