@@ -58,6 +58,8 @@ export async function startBalancer({ ports, random, onResume }: BalancerOptions
     });
     upstream.on('response', (reply) => {
       res.writeHead(reply.statusCode ?? 502, reply.headers);
+      // A client learns that its stream is open before the first event.
+      res.flushHeaders();
       reply.pipe(res);
       // A replica that dies in the middle of a reply breaks the connection to the client, as a real balancer does.
       reply.on('error', () => res.destroy());

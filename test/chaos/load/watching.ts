@@ -27,10 +27,10 @@ interface Watcher {
 
 /** One subscriber of each caller and of each revision. */
 const SUBSCRIBERS = 8;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 90_000;
 const BETWEEN_MS = 50;
 
-/** Changes a topic until the load stops. After each change, the subscribers have a minute to read it, whatever happens meanwhile. */
+/** Changes a topic until the load stops. After each change, the subscribers have 90 s to read it, whatever happens meanwhile. */
 export async function watchTopic(options: WatchingOptions): Promise<void> {
   const { url, topic, saw, onFailure, isStopped } = options;
   const watchers = await Promise.all(Array.from({ length: SUBSCRIBERS }, (_, n) => startWatcher(options, n)));
