@@ -1,4 +1,5 @@
-// One replica of the kill test: a server on the engine at MCP_CLUSTER_URL. Every effect is a line in the file LEDGER.
+// One replica of the kill test: a server on the engine at MCP_CLUSTER_URL. Every effect is a line in the file LEDGER, and every step
+// also a row in the table TRANSFERS, if there is one.
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { lmdbStore } from 'fullmcp/lmdb';
 import { serve } from 'fullmcp/node';
 import { z } from 'zod';
 
-const { LEDGER: ledger = '', BOARD: board = '', STORE: folder } = process.env;
+const { LEDGER: ledger = '', BOARD: board = '', STORE: folder, TRANSFERS: transfers } = process.env;
 let turn = 0;
 let isInTurn = false;
 
@@ -62,10 +63,13 @@ const server = createServer({
         const nonces = [];
         for (let step = 1; step <= 5; step++) {
           if (step === 4) await ask(ctx, 'sure', `${job} sure`);
-          const nonce = await ctx.step(`step ${step}`, async ({ idempotencyKey }) => {
+          const nonce = await ctx.step(`step ${step}`, async ({ idempotencyKey, transaction }) => {
             const own = randomUUID();
             record({ kind: 'step', job, step, nonce: own, key: idempotencyKey }, ctx);
-            await delay(Math.random() * 200);
+            await delay(Math.random() * 150);
+            if (transfers !== undefined)
+              await transaction.query(`INSERT INTO ${transfers} VALUES ($1, $2, $3)`, [job, step, own]);
+            await delay(Math.random() * 50);
             return own;
           });
           nonces.push(nonce);

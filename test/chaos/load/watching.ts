@@ -37,6 +37,7 @@ export async function watchTopic(options: WatchingOptions): Promise<void> {
   const publisher = await connectClient(url, 0, options);
   try {
     while (!isStopped()) {
+      await delay(Math.random() * BETWEEN_MS);
       const version = await change(publisher, topic).catch(onFailure);
       // If the call failed, it is not known whether the change was announced.
       if (version === undefined) continue;
@@ -45,7 +46,6 @@ export async function watchTopic(options: WatchingOptions): Promise<void> {
       await until('all subscribers know the version', knowAll, PATIENCE_MS).catch((error) => {
         for (const { describe } of watchers) options.onProblem(`${error}: ${describe()}`);
       });
-      await delay(Math.random() * BETWEEN_MS);
     }
   } finally {
     await Promise.all([publisher.client.close(), ...watchers.map(({ close }) => close())]);
