@@ -12,6 +12,7 @@ import { Topic } from '../state/topic.js';
 import { createSeal, type SealOptions } from './asking/sealed-state.js';
 import { compileDefinition, compileDefinitions, DefinitionError } from './catalog/compile.js';
 import { type Registration, Registry } from './catalog/registry.js';
+import { type ReleaseAnnouncement, Releases } from './catalog/releases.js';
 import type { AnyServerOptions } from './define/options.js';
 import { type Prompt, type PromptHandler, type PromptOptions, prompt } from './define/prompt.js';
 import { type Resource, type ResourceOptions, type ResourceReader, resource } from './define/resource.js';
@@ -121,8 +122,10 @@ export function createServer<State, User, T>(
     changes: topic<Announcement>('changes', `changes:${info.name}`),
     tasks: topic<TaskAnnouncement>('tasks'),
     outcomes: topic<OutcomeAnnouncement>('outcomes'),
+    releases: topic<ReleaseAnnouncement>('releases'),
   };
   const registry = new Registry(info, options, { compiled, complete, changes: topics.changes });
+  const releases = new Releases(registry, topics.releases);
   const lifespan = new LifespanRun(options.lifespan);
   const changed = changedOver((change) => registry.publish(change));
   const seal = createSeal(sealOptions(options, { log, store }));
@@ -157,7 +160,7 @@ export function createServer<State, User, T>(
   }
 
   async function close(): Promise<void> {
-    await Promise.all([once.close(), drain()]);
+    await Promise.all([once.close(), drain(), releases.close()]);
     try {
       await lifespan.close();
     } finally {
@@ -199,6 +202,7 @@ export function createServer<State, User, T>(
       await topics.changes.ready();
       await lifespan.start();
       if (registry.offersTasks()) await tasks?.resume();
+      await releases.start();
     },
     drain,
     close,

@@ -36,7 +36,8 @@ export class Topic<Message extends object = JsonObject> {
   readonly #process: string = crypto.randomUUID();
   readonly #listeners = new Set<TopicListener<Message>>();
   #subscribing: Promise<void> | undefined;
-  #isSubscribed = false;
+  /** Whether messages of other processes arrive. */
+  isSubscribed = false;
   #failures = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #unsubscribe: (() => void) | undefined;
@@ -54,11 +55,16 @@ export class Topic<Message extends object = JsonObject> {
    * message or has failed.
    */
   publish(message: Message): Promise<void> | undefined {
-    for (const listener of [...this.#listeners]) listener.message(message);
+    this.notify(message);
     return this.#send(message as JsonObject)?.catch((error) => {
       this.#parts.onFailure(error);
       this.#reportLost();
     });
+  }
+
+  /** Sends a message to the listeners of this process alone. */
+  notify(message: Message): void {
+    for (const listener of [...this.#listeners]) listener.message(message);
   }
 
   /** Calls a listener with every message. Messages of other processes come after `ready`. */
@@ -75,7 +81,7 @@ export class Topic<Message extends object = JsonObject> {
    * when it is done or has failed. When it succeeds after a failure, a gap is reported.
    */
   ready(): Promise<void> | undefined {
-    if (this.#isSubscribed || this.#isClosed || this.#timer !== undefined) return undefined;
+    if (this.isSubscribed || this.#isClosed || this.#timer !== undefined) return undefined;
     if (this.#parts.bus() === undefined) return undefined;
     this.#subscribing ??= this.#subscribe();
     return this.#subscribing;
@@ -120,7 +126,7 @@ export class Topic<Message extends object = JsonObject> {
       const unsubscribe = await bus()?.subscribe(name, { message: (message) => this.#receive(message), gap });
       if (this.#isClosed) return unsubscribe?.();
       this.#unsubscribe = unsubscribe;
-      this.#isSubscribed = true;
+      this.isSubscribed = true;
       if (this.#failures > 0) gap();
     } catch (error) {
       if (this.#failures++ === 0) onFailure(error);

@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { send } from '../../../support/http/http.js';
 import { until } from '../../../support/until.js';
 import { ANSWER, askModern, type Message, NEWS, nextMessage, type OpenWork } from './open-work.js';
+import type { Replicas } from './replicas.js';
 
 // What clients see while the engine is away, and after it has come back.
 
@@ -93,20 +94,27 @@ export async function checkRecovery(work: OpenWork): Promise<void> {
   expect(again.data).toEqual(paid);
   const late = await atB.callTool('pay', { id: 'during' }, { idempotencyKey: 'during' });
   expect((await atA.callTool('pay', { id: 'during' }, { idempotencyKey: 'during' })).data).toEqual(late.data);
-  checkEffects(work, (await job.result()).data as { readonly nonces: readonly string[] });
+  checkEffects(work, (await job.result()).data);
 }
 
 /** Compares the results with the effects that happened. */
-function checkEffects({ replicas }: OpenWork, { nonces }: { readonly nonces: readonly string[] }): void {
+function checkEffects({ replicas }: OpenWork, result: unknown): void {
   const effects = replicas.effects();
   for (const payment of ['before', 'during'])
     expect(effects.filter((effect) => effect.payment === payment)).toHaveLength(1);
   // A task that was rejected does not exist.
   expect(effects.filter((effect) => effect.job === 'rejected')).toEqual([]);
-  const runs = nonces.map((_, at) => effects.filter(({ job, step }) => job === 'job' && step === at + 1));
+  checkSteps(replicas, 'job', result);
+}
+
+/** Compares the result of a job with the steps that ran. */
+export function checkSteps(replicas: Replicas, name: string, result: unknown): void {
+  const { nonces } = result as { readonly nonces: readonly string[] };
+  const effects = replicas.effects();
+  const runs = nonces.map((_, at) => effects.filter(({ job, step }) => job === name && step === at + 1));
   // A step may run again if it was not recorded. So the run that was recorded is the last one, and all have the same key.
   expect(runs.map((each) => each.at(-1)?.nonce)).toEqual(nonces);
   expect(runs.map((each) => new Set(each.map(({ key }) => key)).size)).toEqual([1, 1, 1]);
-  // The first step was recorded before the outage.
+  // The first step was recorded before the trouble began.
   expect(runs[0]).toHaveLength(1);
 }

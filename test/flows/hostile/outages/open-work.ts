@@ -83,7 +83,7 @@ export async function openWork(env: Readonly<Record<string, string>>): Promise<O
 }
 
 /** Makes a call of 2026-07-28 that asks, or answers its question. */
-export async function askModern({ url }: Replica, more: object = {}): Promise<Message> {
+export async function askModern({ url }: Pick<Replica, 'url'>, more: object = {}): Promise<Message> {
   const params = { name: 'ask', arguments: { id: 'modern' }, ...more };
   const { text } = await modern(url, 'tools/call', params, { meta: can });
   return JSON.parse(text).result as Message;
