@@ -9,6 +9,8 @@ export interface Passed {
   readonly method: string;
   /** The method of the message, or `response` if it is an answer; empty without a body. */
   readonly rpc: string;
+  /** Whether the request asks for the rest of a stream. */
+  readonly resumes: boolean;
   /** The status of the reply, once it has begun. */
   status: number | undefined;
 }
@@ -36,7 +38,13 @@ export async function startTestBalancer(targets: readonly string[]): Promise<Tes
     const body = Buffer.concat(chunks);
     const replica = turn++ % targets.length;
     const { method = 'GET', url = '/', headers } = incoming;
-    const entry: Passed = { replica, method, rpc: rpcOf(body), status: undefined };
+    const entry: Passed = {
+      replica,
+      method,
+      rpc: rpcOf(body),
+      resumes: 'last-event-id' in headers,
+      status: undefined,
+    };
     passed.push(entry);
     const target = new URL(url, targets[replica]);
     const upstream = request(target, { method, headers: { ...headers, host: target.host }, agent: false });

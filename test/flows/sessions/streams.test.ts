@@ -294,6 +294,40 @@ describe('a session on several processes', () => {
     standing.drop();
   });
 
+  test('hears of a change after it subscribed at another process while this one was reading its facts', async () => {
+    const server = build();
+    const store = memoryStore();
+    let reads = 0;
+    let waiting: Promise<void> | undefined;
+    let release: () => void = () => undefined;
+    const slow: typeof store = {
+      ...store,
+      async get(key) {
+        const found = await store.get(key);
+        reads++;
+        await waiting;
+        return found;
+      },
+    };
+    const [a, b] = await openAt(await start({ store: slow }, () => server));
+    await a.request('ping');
+    reads = 0;
+    waiting = new Promise((resolve) => {
+      release = resolve;
+    });
+    const opening = b.get();
+    await until('the facts were read', () => reads > 0);
+    waiting = undefined;
+    const uri = 'config://app';
+    await a.request('resources/subscribe', { uri });
+    release();
+    const standing = await opening;
+    await standing.next();
+    server.changed.resource(uri);
+    expect((await next(standing)).message).toMatchObject({ params: { uri } });
+    standing.drop();
+  });
+
   test('is told once that a resource may have changed if it learns late that it subscribed to it', async () => {
     const server = build();
     const bus = memoryBus();

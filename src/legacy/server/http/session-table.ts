@@ -42,12 +42,15 @@ export interface SessionTableOptions {
 /** Another process may have ended the session, and the bus may have lost its message. */
 const CHECK_MS = 1000;
 const MAX_CHECK_MS = 2000;
+const MAX_READS = 5;
 // The last characters of the signature: enough for no two sessions to share them.
 const TAG_LENGTH = 22;
 
 /** The sessions that were used in this process recently. */
 export class SessionTable {
   readonly #live = new Map<string, LiveSession>();
+  /** The sessions that are being read from the directory, with the number of readers and of messages since then. */
+  readonly #reading = new Map<string, { readers: number; news: number }>();
   readonly #options: SessionTableOptions;
   // No session waits for answers by itself.
   readonly #clientRequests = new ClientRequests();
@@ -124,7 +127,19 @@ export class SessionTable {
     // From now on this process hears when another one ends the session.
     const subscribing = directory.topic.ready();
     if (subscribing !== undefined) await settlesWithin(subscribing, MAX_CHECK_MS, { unref: true });
-    return directory.recall(key);
+    const reading = this.#reading.get(key.tag) ?? { readers: 0, news: 0 };
+    this.#reading.set(key.tag, reading);
+    reading.readers++;
+    try {
+      // A session that is not in memory yet cannot take a message, so what was read before the message is read again.
+      for (let attempt = 1; ; attempt++) {
+        const { news } = reading;
+        const facts = await directory.recall(key);
+        if (reading.news === news || attempt === MAX_READS) return facts;
+      }
+    } finally {
+      if (--reading.readers === 0) this.#reading.delete(key.tag);
+    }
   }
 
   #remember(
@@ -181,6 +196,7 @@ export class SessionTable {
 
   // Messages of other processes were lost: each session that is busy may have ended.
   async #checkAll(): Promise<void> {
+    for (const reading of this.#reading.values()) reading.news++;
     for (const live of [...this.#live.values()]) {
       live.checkedAt = 0;
       if (!isIdle(live)) await this.#check(live);
@@ -189,6 +205,8 @@ export class SessionTable {
 
   #receive(message: SessionMessage): void {
     if (message.do === 'end') this.#options.directory.noteEnd(message);
+    const reading = this.#reading.get(message.session);
+    if (reading !== undefined) reading.news++;
     const live = this.#live.get(message.session);
     if (live === undefined) return;
     switch (message.do) {

@@ -1,3 +1,4 @@
+import { connect } from 'fullmcp/client';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { officialAskingTests } from '../../../interop/support/asking.js';
 import { rows } from '../../../interop/support/connections.js';
@@ -10,6 +11,7 @@ import type { ReplicaSet } from '../replica-set.js';
 import { callerTable } from './callers.js';
 import { httpSseTable } from './http-sse.js';
 import { modernTable } from './modern.js';
+import { answering, ownClientTable } from './own-client.js';
 import { sessionTable } from './sessions.js';
 import { expectSpread, expectTurns } from './spread.js';
 import { taskTable } from './tasks.js';
@@ -59,6 +61,17 @@ export function replicaFlows(replicas: () => ReplicaSet): void {
   taskTable(replicas);
   callerTable(replicas);
   httpSseTable(replicas);
+  ownClientTable(
+    replicas,
+    (['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const).map((revision, at) => ({
+      name: `HTTP ${revision}`,
+      connect: (options) => connect(replicas().url('work'), { revision, ...answering, ...options }),
+      isBalanced: true,
+      hasElicitation: at < 3,
+      hasTasks: at < 2,
+      hasSessions: at > 0,
+    })),
+  );
 }
 
 /** A client may go on at once, but a process that has the session in memory hears of a change over the bus, a moment later. */

@@ -53,7 +53,7 @@ export function taskTable(replicas: () => ReplicaSet): void {
     }
 
     test('is watched and answered at other replicas, and every replica has its result', async () => {
-      const taskId = await create('commission');
+      const taskId = await create('assignment');
       let task = await untilStatus(taskId, 'input_required');
       for (; task['status'] !== 'completed'; task = (await ask('tasks/get', { taskId }))['result']) {
         const questions = Object.entries((task['inputRequests'] ?? {}) as Message);
@@ -143,7 +143,7 @@ export function taskTable(replicas: () => ReplicaSet): void {
 
     test('asks on the stream of tasks/result, and is answered at other replicas', async () => {
       const session = await open();
-      const { task } = await ask(session, 'tools/call', { name: 'commission', task: {} });
+      const { task } = await ask(session, 'tools/call', { name: 'assignment', task: {} });
       const { taskId } = task;
       const events = await session.stream('tasks/result', { taskId }, 2);
       for (;;) {
@@ -187,7 +187,7 @@ export function taskTable(replicas: () => ReplicaSet): void {
 
     test('continues to ask a client that resumes the stream of tasks/result at another replica', async () => {
       const session = await open();
-      const { task } = await ask(session, 'tools/call', { name: 'commission', task: {} });
+      const { task } = await ask(session, 'tools/call', { name: 'assignment', task: {} });
       const events = await session.stream('tasks/result', { taskId: task.taskId }, 2);
       const question = await nextOther(events);
       events.drop();
