@@ -21,8 +21,8 @@ export class TcpProxy {
   }
 
   /**
-   * Delays the replies of the engine by this time from now on. With `Infinity`, connections are accepted, nothing is answered, and
-   * a connection on which something was not answered never answers again.
+   * Delays the replies of the engine by this time from now on. With `Infinity`, connections are accepted and nothing is passed on;
+   * a connection that has swallowed something stays dead.
    */
   delay(ms: number): void {
     this.#delayMs = ms;
@@ -47,10 +47,15 @@ export class TcpProxy {
         engine.destroy();
       });
     }
-    client.on('data', (data) => engine.write(data));
-    engine.on('data', (data) => {
+    const isDead = (): boolean => {
       isSilent ||= this.#delayMs === Number.POSITIVE_INFINITY;
-      if (isSilent) return;
+      return isSilent;
+    };
+    client.on('data', (data) => {
+      if (!isDead()) engine.write(data);
+    });
+    engine.on('data', (data) => {
+      if (isDead()) return;
       // A reply never overtakes the one before it.
       lastAt = Math.max(lastAt, performance.now() + this.#delayMs);
       setTimeout(() => client.write(data), lastAt - performance.now());
