@@ -6,7 +6,10 @@ import type { PgClient, PgQuery, PgResult } from './database/pg.js';
 
 /** Statements that would begin or end a transaction. A savepoint is allowed, and so is rolling back to it. */
 const CONTROL =
-  /^\s*(?:begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i;
+  /^(?:begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i;
+/** Settings that would outlive the transaction, on a connection that others use after it. */
+const SETTING = /^set\s+(?!local\b|transaction\b|constraints\b)/i;
+const LEADING_COMMENTS = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/;
 
 const TOO_LATE =
   'The transaction of this step has ended, so the statement was not run. Await every statement before the step returns.';
@@ -19,6 +22,7 @@ export class StepConnection implements PgClient {
     this.#lost ??= error;
   };
   #lost: unknown;
+  #last: Promise<unknown> = Promise.resolve();
   #hasEnded = false;
 
   constructor(client: PgClient, database: PostgresDatabase) {
@@ -39,18 +43,20 @@ export class StepConnection implements PgClient {
       throw new TypeError(
         'A statement must be a string or an object with "text". A cursor or a stream cannot be used.',
       );
-    if (CONTROL.test(statement.text)) throw endsTransaction(statement.text);
-    const { patienceMs } = this.#database;
-    try {
-      return await this.#client.query({
-        query_timeout: patienceMs,
+    check(statement.text);
+    // The time limit of a statement begins when it is sent, so it must not wait for others in the client.
+    const result = this.#last.then(() =>
+      this.#client.query({
+        query_timeout: this.#database.patienceMs,
         ...statement,
         ...(values !== undefined && { values: [...values] }),
-      });
-    } catch (error) {
+      }),
+    );
+    this.#last = result.catch((error: unknown) => {
       if (isTransient(error) || isConnectionLost(error)) this.#lost ??= error;
-      throw error;
-    }
+    });
+    await this.#last;
+    return result;
   }
 
   /** Does nothing: the connection is returned when the transaction has ended. */
@@ -66,16 +72,26 @@ export class StepConnection implements PgClient {
     return this.#client.removeListener(event as 'error', listener as (error: Error) => void);
   }
 
-  /** Rejects further statements. */
-  end(): void {
+  /** Rejects further statements. Resolves when those before have ended. */
+  async end(): Promise<void> {
     this.#hasEnded = true;
+    await this.#last;
+  }
+
+  /** Stops listening to the connection, which is used by others from now on. */
+  leave(): void {
     this.#client.removeListener('error', this.#onError);
   }
 }
 
-function endsTransaction(text: string): TypeError {
-  const [word = ''] = /\w+/.exec(text) ?? [];
-  return new TypeError(
+// Only the first statement of a text is looked at. An end that is hidden behind it is found when the transaction is to be committed.
+function check(text: string): void {
+  const bare = text.replace(LEADING_COMMENTS, '');
+  if (SETTING.test(bare))
+    throw new TypeError('Use SET LOCAL in a step: a setting without LOCAL would stay on the connection.');
+  if (!CONTROL.test(bare)) return;
+  const [word = ''] = /^\w+/.exec(bare) ?? [];
+  throw new TypeError(
     `Do not use ${word.toUpperCase()} in a step: the step is a transaction already, and is committed with its record when it returns. Use SAVEPOINT to undo a part of it.`,
   );
 }

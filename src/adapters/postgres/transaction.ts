@@ -10,6 +10,9 @@ import { StepConnection } from './step-connection.js';
 /** The longest time that a transaction waits while none of the open ones ends. */
 const WAIT_MS = 30_000;
 
+/** The largest time limit that Postgres accepts. */
+const MAX_TIMEOUT_MS = 0x7fffffff;
+
 class NoRoom extends Error {}
 
 /** Limits the transactions that are open at a time: the user's own code runs in them, for as long as it wants. */
@@ -77,7 +80,7 @@ class Attempt<T, R extends { readonly ok: boolean }> {
         this.#thrown = { error };
         throw error;
       });
-      connection.end();
+      await connection.end();
       this.#phase = 'finish';
       await this.#checkOpen(client, mark);
       const written = await finish(client, result);
@@ -85,11 +88,13 @@ class Attempt<T, R extends { readonly ok: boolean }> {
       await this.#query(client, written.ok ? 'COMMIT' : 'ROLLBACK');
       return written;
     } catch (error) {
-      connection.end();
       this.#failure ??= error;
+      await connection.end();
       // If this fails too, the connection is closed, which also rolls back.
       await this.#query(client, 'ROLLBACK');
       throw error;
+    } finally {
+      connection.leave();
     }
   }
 
@@ -116,7 +121,7 @@ class Attempt<T, R extends { readonly ok: boolean }> {
     const mark = crypto.randomUUID();
     const settings = [
       'BEGIN ISOLATION LEVEL READ COMMITTED',
-      `SET LOCAL idle_in_transaction_session_timeout = ${Math.max(1, Math.ceil(leaseMs))}`,
+      `SET LOCAL idle_in_transaction_session_timeout = ${Math.min(MAX_TIMEOUT_MS, Math.max(1, Math.ceil(leaseMs)))}`,
       `SET LOCAL statement_timeout = ${this.#database.statementTimeoutMs}`,
       `SELECT set_config('fullmcp.transaction', '${mark}', true)`,
     ];

@@ -27,6 +27,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   '3D000': 'Create the database, or correct its name.',
   '42501': 'Grant the user the right, or let a user who has it call start() once.',
   '53300': 'Lower "poolSize", or raise max_connections of the server.',
+  '25P02':
+    'A statement of the step failed, and the step went on. Let its error end the step, or put a SAVEPOINT before it.',
   '25P03':
     'The step did something else for too long between two statements of its transaction. Do slow work before the first statement, or raise "tasks.leaseMs".',
   '25006': 'Use the URL of the primary server: a standby cannot write.',

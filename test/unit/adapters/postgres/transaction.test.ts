@@ -168,6 +168,63 @@ describeWithPostgres('A transaction of a step on Postgres', (server) => {
     expect(await cluster.store.items('journal:g:1')).toEqual([]);
   });
 
+  test('A step cannot leave settings on its connection', async () => {
+    const lease = await held();
+    for (const setting of ["SET search_path = ''", '-- why\n set session statement_timeout = 0']) {
+      const work = cluster.store.transaction(
+        async (client) => {
+          await client.query(setting);
+          return { id: setting };
+        },
+        stepOf(lease, setting.slice(0, 5)),
+      );
+      await expect(work).rejects.toThrow('Use SET LOCAL in a step');
+    }
+    const local = async (client: PgClient) => {
+      await client.query("SET LOCAL search_path = ''");
+      await client.query('SET CONSTRAINTS ALL IMMEDIATE');
+      return { id: 'local' };
+    };
+    expect((await cluster.store.transaction(local, stepOf(lease, 'local'))).ok).toBe(true);
+  });
+
+  test('A constraint that is checked at the commit rolls the step back', async () => {
+    const lease = await held();
+    await server().query('ALTER TABLE invoice ADD UNIQUE (step) DEFERRABLE INITIALLY DEFERRED');
+    const twice = cluster.store.transaction(
+      async (client) => {
+        await client.query("INSERT INTO invoice (id, step) VALUES ('a', 'same'), ('b', 'same')");
+        return { id: 'a' };
+      },
+      stepOf(lease, 'one'),
+    );
+    await expect(twice).rejects.toThrow('duplicate key');
+    expect(await invoices()).toEqual([]);
+    expect(await cluster.store.items('journal:g:1')).toEqual([]);
+  });
+
+  test('Statements that a step starts at the same time each have the whole time limit', async () => {
+    const lease = await held();
+    const hasty = open({ statementTimeoutMs: 600 });
+    const done = await hasty.store.transaction(
+      async (client) => {
+        await Promise.all(Array.from({ length: 8 }, () => client.query('SELECT pg_sleep(0.3)')));
+        return insert('i1')(client);
+      },
+      stepOf(lease, 'one'),
+    );
+    expect(done.ok).toBe(true);
+    await expect(
+      hasty.store.transaction(
+        async (client) => {
+          await client.query('SELECT pg_sleep(5)');
+          return { id: 'i2' };
+        },
+        stepOf(lease, 'two'),
+      ),
+    ).rejects.toThrow('statement timeout');
+  });
+
   test('A step can undo a part of its transaction with a savepoint', async () => {
     const lease = await held();
     const done = await cluster.store.transaction(
