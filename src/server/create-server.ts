@@ -127,7 +127,8 @@ export function createServer<State, User, T>(
   const registry = new Registry(info, options, { compiled, complete, changes: topics.changes });
   const releases = new Releases(registry, topics.releases);
   const lifespan = new LifespanRun(options.lifespan);
-  const changed = changedOver((change) => registry.publish(change));
+  const announce = (change: Announcement): Promise<void> | undefined => registry.publish(change);
+  const changed = changedOver((change) => void announce(change));
   const seal = createSeal(sealOptions(options, { log, store }));
   const hasUser = options.user !== undefined;
   const once = runOnce({ name: info.name, store, outcomes: topics.outcomes, log, hasUser });
@@ -135,7 +136,7 @@ export function createServer<State, User, T>(
     registry,
     seal,
     lifespan: lifespan as LifespanRun<never>,
-    changed,
+    announce,
     log,
     user: options.user as never,
     methods: compiled.methods,

@@ -104,11 +104,12 @@ export class Registry {
 
   #onChange(kind: 'tools' | 'resources' | 'prompts'): void {
     this.#discoverOutcome = undefined;
-    if (this.inUse) this.publish({ kind });
+    if (this.inUse) void this.publish({ kind });
   }
 
-  publish(change: Announcement): void {
-    this.changes.publish(change);
+  /** Announces a change. The promise resolves when other processes are told, or cannot be; undefined if there are none. */
+  publish(change: Announcement): Promise<void> | undefined {
+    return this.changes.publish(change);
   }
 
   // From its first announcement on, a kind of changes counts as declared.

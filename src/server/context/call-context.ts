@@ -1,3 +1,4 @@
+import { settlesWithin } from '../../async/deadline.js';
 import { hasEnded, onEnd, withSignal, withSignalOf } from '../../async/lifetime.js';
 import type { Auth, Call, HttpFacts } from '../../protocol/call.js';
 import { copyCall } from '../../protocol/direct.js';
@@ -19,13 +20,16 @@ import {
 import { Replay } from '../asking/replay.js';
 import { checkKey, markHandled, NestedRun, type Run } from '../asking/run.js';
 import { ToolError } from '../results/tool-error.js';
-import type { Changed } from '../state/changes.js';
+import { type Changed, changedOver } from '../state/changes.js';
 import { contextLog, LogCount, toLogData } from './call-log.js';
 import type { CallTimeout } from './call-timeout.js';
 import { type ClientFacts, clientFacts } from './client-facts.js';
 import type { Context, ContextLog, Elicit } from './context.js';
 import { readProgress } from './progress.js';
 import type { ContextParts, NestedCall, RunInputs, SentSoFar } from './run-inputs.js';
+
+/** The longest time that a response waits for the bus. */
+const MAX_TELL_MS = 1000;
 
 /** The context of one run of a handler. Its members are made when the handler first uses them, so that unused ones cost nothing. */
 export class CallContext<State, User> implements Context<State, User> {
@@ -42,6 +46,8 @@ export class CallContext<State, User> implements Context<State, User> {
   #logs: LogCount | undefined;
   #nestedCalls = 0;
   #timeout: CallTimeout | undefined;
+  #changed: Changed | undefined;
+  #told: Promise<unknown> | undefined;
   #background: (() => Promise<void>) | undefined;
   #backgrounding: Promise<void> | undefined;
 
@@ -104,7 +110,24 @@ export class CallContext<State, User> implements Context<State, User> {
   }
 
   get changed(): Changed {
-    return this.#parts.changed;
+    this.#changed ??= changedOver((change) => {
+      const told = this.#parts.announce(change);
+      if (told !== undefined) this.#told = Promise.all([this.#told, told]);
+    });
+    return this.#changed;
+  }
+
+  /** Whether the handler has announced changes of which other processes are being told. */
+  get hasAnnounced(): boolean {
+    return this.#told !== undefined;
+  }
+
+  /**
+   * Resolves when other processes are told of the changes that the handler announced: a client that has the response relies on
+   * that, even if this process dies then. Waits only for a time.
+   */
+  async told(): Promise<void> {
+    if (this.#told !== undefined) await settlesWithin(this.#told, MAX_TELL_MS, { unref: true });
   }
 
   get progress(): Context['progress'] {

@@ -6,7 +6,7 @@ import type { ResourceContents } from '../../protocol/model/content.js';
 import type { Replay } from '../asking/replay.js';
 import type { Run } from '../asking/run.js';
 import type { ToolResult } from '../results/tool-result.js';
-import type { Changed } from '../state/changes.js';
+import type { Announcement } from '../state/changes.js';
 import type { LogCount } from './call-log.js';
 import type { Context } from './context.js';
 
@@ -36,7 +36,8 @@ export interface SentSoFar {
 export interface ContextParts {
   /** Makes the replay of a call when its handler asks the first question or runs the first step. */
   readonly newReplay: () => Replay;
-  readonly changed: Changed;
+  /** Announces a change. The promise resolves when other processes are told, or cannot be; undefined if there are none. */
+  readonly announce: (change: Announcement) => Promise<void> | undefined;
   readonly read: (nested: NestedCall, uri: string) => Promise<readonly ResourceContents[]>;
   readonly callTool: (nested: NestedCall, name: string, args: Readonly<JsonObject>) => Promise<ToolResult>;
 }

@@ -30,7 +30,7 @@ import type { TaskHost } from './task-host.js';
 /** The parts of the server that its methods need. */
 export interface ServerParts extends Omit<HandlerRunnerParts, 'complete'> {
   readonly registry: Registry;
-  readonly changed: ContextParts['changed'];
+  readonly announce: ContextParts['announce'];
   readonly log: Logger;
   readonly methods: ReadonlyMap<string, CompiledMethod>;
   readonly runOnce: RunOnce;
@@ -58,7 +58,7 @@ export function methodTable(parts: ServerParts): MethodTable {
 
   const contextParts: ContextParts = {
     newReplay: () => new Replay(undefined, { maxBytes: parts.seal.maxBytes }),
-    changed: parts.changed,
+    announce: parts.announce,
     async read({ call, run, inputs }, uri) {
       const work = (ctx: CallContext<never, never>) => withToolErrors(readResource(registry, uri, ctx));
       const result = await runNested(call, run, work, inputs);

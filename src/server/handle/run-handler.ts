@@ -110,10 +110,12 @@ export function createHandlerRunner(
     try {
       value = handler.run(input, ctx, call);
     } catch (thrown) {
+      if (ctx.hasAnnounced) return finishLater(call, ctx, handler, Promise.reject(thrown));
       ctx.close();
       return finishRound(call, ctx, handler, { error: thrown ?? noError() });
     }
     if (value instanceof Promise) return finishLater(call, ctx, handler, value);
+    if (ctx.hasAnnounced) return finishLater(call, ctx, handler, Promise.resolve(value));
     ctx.close();
     if (isResult(ctx, value)) return handler.finish(value);
     return finishRound(call, ctx, handler, { value });
@@ -161,7 +163,9 @@ export function createHandlerRunner(
     let value: T;
     try {
       value = await running;
+      if (ctx.hasAnnounced) await ctx.told();
     } catch (thrown) {
+      if (ctx.hasAnnounced) await ctx.told();
       ctx.close();
       return finishRound(call, ctx, handler, { error: thrown ?? noError() });
     }
@@ -190,6 +194,7 @@ export function createHandlerRunner(
     try {
       return await work(ctx);
     } finally {
+      await ctx.told();
       ctx.close();
     }
   }

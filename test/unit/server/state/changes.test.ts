@@ -219,3 +219,52 @@ describe('a bus that two processes share', () => {
     stop();
   });
 });
+
+describe('the response of a call that announces a change', () => {
+  const announcing = (bus: Bus) =>
+    createServer({
+      ...quiet,
+      bus,
+      tools: {
+        note: tool({ run: (_, ctx) => ctx.changed.resource('a://1') }),
+        later: tool({ run: async (_, ctx) => ctx.changed.resource('a://1') }),
+        outer: tool({ run: async (_, ctx) => void (await ctx.call('note')) }),
+        fails: tool({
+          run(_, ctx) {
+            ctx.changed.resources();
+            throw new Error('after the change');
+          },
+        }),
+      },
+    });
+
+  it.each(['note', 'later', 'outer', 'fails'])('waits until other processes are told: %s', async (name) => {
+    let carry!: () => void;
+    const publish = vi.fn(
+      () =>
+        new Promise<void>((resolve) => {
+          carry = resolve;
+        }),
+    );
+    const server = announcing({ ...memoryBus(), publish });
+    let hasEnded = false;
+    const call = inProcess(server)('tools/call', { name, arguments: {} }).then((outcome) => {
+      hasEnded = true;
+      return outcome;
+    });
+    await vi.waitFor(() => expect(publish).toHaveBeenCalled());
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(hasEnded).toBe(false);
+    carry();
+    expect(await call).toMatchObject({ resultType: 'complete', ...(name === 'fails' && { isError: true }) });
+  });
+
+  it('does not wait for a bus that fails or does not respond', async () => {
+    const failing = announcing({ ...memoryBus(), publish: () => Promise.reject(new Error('down')) });
+    const silent = announcing({ ...memoryBus(), publish: () => new Promise(() => undefined) });
+    for (const server of [failing, silent])
+      expect(await inProcess(server)('tools/call', { name: 'note', arguments: {} })).toMatchObject({
+        resultType: 'complete',
+      });
+  });
+});
