@@ -17,6 +17,8 @@ import { runsOf, type Violations, verify } from './verify.js';
 export interface ChaosPlan extends StrikeCounts {
   readonly engine: string;
   readonly url: string;
+  /** The time after which no further strike begins. */
+  readonly limitMs: number;
   /** Further variables of the replicas' environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** Reads the rows that steps have written in transactions. */
@@ -28,7 +30,7 @@ export interface ChaosResult {
   readonly violations: Violations;
   /** The replicas that did not start. */
   readonly failures: readonly string[];
-  /** The counts of what happened, none of which may be zero. */
+  /** The counts of what clients did and saw, none of which may be zero. */
   readonly figures: Readonly<Record<string, number>>;
 }
 
@@ -37,7 +39,7 @@ const CLIENTS = 16;
 
 /** Runs replicas under load, kills and pauses them, and compares what clients got with what happened. */
 export async function chaos(plan: ChaosPlan): Promise<ChaosResult> {
-  const { engine, url, env, kills, terminations, pauses, rows } = plan;
+  const { engine, url, env, limitMs, rows } = plan;
   const seed = Number(process.env['CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
   const random = seeded(seed);
   const folder = mkdtempSync(join(tmpdir(), `fullmcp-chaos-${engine}-`));
@@ -56,17 +58,15 @@ export async function chaos(plan: ChaosPlan): Promise<ChaosResult> {
     onResume: (headers) => intrusions.push(intrude(replicas.ports()[0], headers)),
   });
   const load = startLoad(balancer.url, CLIENTS);
-  try {
-    await strikeAll(plan, { replicas, load, ledger, random });
-  } finally {
-    await load.stop();
-  }
+  const striking = strikeAll(plan, { replicas, load, ledger, random, limitMs });
+  const strikes = await striking.finally(() => load.stop());
   const observations = [...load.observations, ...(await Promise.all(intrusions))];
   await balancer.close();
   await replicas.close();
   const history: History = { effects: ledger.read(), observations, rows: await rows?.() };
   const violations = verify(history);
   const figures = { ...figuresOf(history), ...balancer.figures };
+  const repeated = [...runsOf(history).values()].reduce((sum, all) => sum + all.length - 1, 0);
   const { failures } = replicas;
   const isBroken = failures.length > 0 || Object.values(violations).some((each) => each.length > 0);
   if (isBroken) {
@@ -78,7 +78,7 @@ export async function chaos(plan: ChaosPlan): Promise<ChaosResult> {
       .map(([name, value]) => `${name} ${typeof value === 'number' ? value : value.length}`)
       .join(', ');
   report(
-    `${engine}: SIGKILL ${kills}, SIGTERM ${terminations}, SIGSTOP ${pauses}, starts ${replicas.starts}; ${count(figures)}; ${count(violations)}; errors ${JSON.stringify(Object.fromEntries(load.failures))}; ${isBroken ? `see ${folder}, ` : ''}seed ${seed}`,
+    `${engine}: ${count({ ...strikes, starts: replicas.starts, ...figures, 'steps repeated': repeated })}; ${count(violations)}; errors ${JSON.stringify(Object.fromEntries(load.failures))}; ${isBroken ? `see ${folder}, ` : ''}seed ${seed}`,
   );
   return { violations, failures, figures };
 }
@@ -107,7 +107,6 @@ async function intrude(port: number | undefined, headers: IncomingHttpHeaders): 
 function figuresOf(history: History): Record<string, number> {
   const count = (saw: Observation['saw']): number =>
     history.observations.filter((each) => each.saw === saw).length;
-  const runs = [...runsOf(history).values()];
   return {
     jobs: count('job'),
     payments: count('payment'),
@@ -117,7 +116,6 @@ function figuresOf(history: History): Record<string, number> {
     changes: count('announced'),
     reads: count('read'),
     intrusions: count('intrusion'),
-    'steps repeated': runs.reduce((sum, all) => sum + all.length - 1, 0),
     ...(history.rows && { rows: history.rows.length }),
   };
 }
@@ -129,7 +127,10 @@ function report(line: string): void {
   if (file !== undefined) appendFileSync(file, `${line}\n`);
 }
 
-/** The number of strikes: `CHAOS` times the number that CI can bear. */
-export function times(count: number): number {
-  return Math.max(1, Math.round(count * Number(process.env['CHAOS'] ?? '1')));
+/** The size of a run: `CHAOS` times what CI can bear, in strikes and in time. `CHAOS_SECONDS` sets the time alone. */
+export function sizeOfRun(): StrikeCounts & Pick<ChaosPlan, 'limitMs'> {
+  const factor = Number(process.env['CHAOS'] ?? '1');
+  const seconds = Number(process.env['CHAOS_SECONDS'] ?? 100 * factor);
+  const times = (count: number): number => Math.max(1, Math.round(count * factor));
+  return { kills: times(40), terminations: times(10), pauses: times(10), limitMs: seconds * 1000 };
 }

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { startNats } from '../support/engines/nats.js';
 import { startPostgres } from '../support/engines/postgres.js';
 import { startRedis } from '../support/engines/redis.js';
-import { type ChaosPlan, chaos, times } from './chaos.js';
+import { type ChaosPlan, chaos, sizeOfRun } from './chaos.js';
 import type { TransferRow } from './history.js';
 
 /** An engine that runs, and what the replicas and the test do with it. */
@@ -38,13 +38,7 @@ test.each(Object.entries(engines))(
   async (engine, start) => {
     const { stop, ...parts } = await start();
     try {
-      const { violations, failures, figures } = await chaos({
-        ...parts,
-        engine,
-        kills: times(40),
-        terminations: times(10),
-        pauses: times(10),
-      });
+      const { violations, failures, figures } = await chaos({ ...parts, ...sizeOfRun(), engine });
       for (const found of Object.values(violations)) expect(found).toEqual([]);
       expect(failures).toEqual([]);
       for (const [name, figure] of Object.entries(figures)) expect(figure, name).toBeGreaterThan(0);

@@ -1,5 +1,6 @@
 // `npm run chaos`: kills, ends and pauses replicas on each engine, runs the simulated cluster, and ends with one line of figures.
-// CHAOS=5 runs five times as many strikes as CI can bear. CHAOS_SEED repeats the order of the strikes.
+// CHAOS=5 runs five times as many strikes as CI can bear, in five times the time; CHAOS_SECONDS sets the time for each engine.
+// CHAOS_SEED repeats the order of the strikes.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

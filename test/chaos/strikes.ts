@@ -16,6 +16,8 @@ interface StrikeParts {
   readonly load: Load;
   readonly ledger: Ledger;
   readonly random: () => number;
+  /** The time after which no further strike begins. */
+  readonly limitMs: number;
 }
 
 /** Longer than the lease of a replica, which is 2 s. */
@@ -25,29 +27,36 @@ const BETWEEN_MS = 400;
 const MOST_WITHOUT_PROGRESS = 4;
 const PATIENCE_MS = 240_000;
 
-/** Kills, ends and pauses random replicas, in a random order. */
-export async function strikeAll(counts: StrikeCounts, parts: StrikeParts): Promise<void> {
-  const { replicas, ledger, random } = parts;
+/** Kills, ends and pauses random replicas, in a random order. Returns how often each signal was sent. */
+export async function strikeAll(
+  counts: StrikeCounts,
+  parts: StrikeParts,
+): Promise<Record<'SIGKILL' | 'SIGTERM' | 'SIGSTOP', number>> {
+  const { replicas, ledger, random, limitMs } = parts;
+  const endsAt = performance.now() + limitMs;
+  const sent = { SIGKILL: 0, SIGTERM: 0, SIGSTOP: 0 };
   const { kills, terminations, pauses } = counts;
   const patience = new Patience(parts);
-  const strikes: NodeJS.Signals[] = shuffle(
+  const strikes = shuffle(
     [
-      ...Array<NodeJS.Signals>(kills).fill('SIGKILL'),
-      ...Array<NodeJS.Signals>(terminations).fill('SIGTERM'),
-      ...Array<NodeJS.Signals>(pauses).fill('SIGSTOP'),
+      ...Array<'SIGKILL'>(kills).fill('SIGKILL'),
+      ...Array<'SIGTERM'>(terminations).fill('SIGTERM'),
+      ...Array<'SIGSTOP'>(pauses).fill('SIGSTOP'),
     ],
     random,
   );
   const paused: Promise<void>[] = [];
   for (const signal of strikes) {
     await delay(BETWEEN_MS * (0.5 + random()));
+    await patience.beforeStrike();
     // At least one replica is left, so that the load continues.
     await until('two replicas run', () => replicas.ports().length >= 2, PATIENCE_MS);
-    await patience.beforeStrike();
+    if (performance.now() > endsAt) break;
     const child = replicas.choose(random);
     const pid = Number(child.pid);
     ledger.append({ kind: 'struck', pid, signal });
     child.kill(signal);
+    sent[signal]++;
     if (signal !== 'SIGSTOP') continue;
     const resume = async (): Promise<void> => {
       await delay(PAUSE_MS);
@@ -57,6 +66,7 @@ export async function strikeAll(counts: StrikeCounts, parts: StrikeParts): Promi
     paused.push(resume());
   }
   await Promise.all(paused);
+  return sent;
 }
 
 /**
