@@ -16,7 +16,7 @@ const COUNT = 3;
 export type ServerName = 'asking' | 'interop' | 'work';
 
 /** A line that a replica wrote for the test. */
-export interface Entry extends Readonly<Record<string, unknown>> {
+interface Entry extends Readonly<Record<string, unknown>> {
   readonly what: string;
   readonly replica: number;
 }

@@ -13,7 +13,7 @@ export const everything = { elicitation: { form: {}, url: {} }, sampling: { tool
 export const accept = (content?: Message): Message => ({ action: 'accept', ...(content && { content }) });
 
 /** The answers of a cooperative client. */
-export const helpful: Answering = ({ method, params }) => {
+const helpful: Answering = ({ method, params }) => {
   if (method === 'roots/list') return { roots: [{ uri: 'file:///work' }] };
   if (method === 'sampling/createMessage')
     return { role: 'assistant', model: 'small', content: { type: 'text', text: 'Enjoy' } };

@@ -65,8 +65,6 @@ export const modernWires: readonly Wire[] = [
   { name: 'a task', open: asTask },
 ];
 
-export const wires: readonly Wire[] = [...modernWires, ...sessionWires];
-
 function newRecord(): Pick<AskedClient, 'questions' | 'notifications'> {
   return { questions: [], notifications: [] };
 }

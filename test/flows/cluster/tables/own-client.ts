@@ -19,7 +19,7 @@ export interface Way {
 }
 
 /** The part of the options that differs between tests. */
-export interface WayOptions {
+interface WayOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
