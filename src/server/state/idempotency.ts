@@ -12,6 +12,7 @@ import type { Dequeue, Lease, Put, Store, StoreChange } from '../../state/store.
 import { callerGroup } from '../../state/store-shares.js';
 import type { Topic } from '../../state/topic.js';
 import { EndWatch, type OutcomeAnnouncement } from './end-watch.js';
+import { freeKey } from './free-key.js';
 import {
   endedBeforeStart,
   keyOf,
@@ -197,13 +198,19 @@ export function runOnce({ name, store, outcomes, log, hasUser }: RunOnceParts): 
     { windowMs }: Repeatable,
     condition: Pick<Put, 'if'>,
   ): Promise<Lease | undefined> {
-    const value = { args: scope.args, windowMs };
+    const mark = crypto.randomUUID();
+    const value = { args: scope.args, windowMs, claim: mark };
     const written = await recorded(() =>
       store.write([
         { do: 'put', key: entryKey(scope), value, ttlMs: windowMs + LONG_CALL_MS, ...condition },
         { do: 'enqueue', queue, key: scope.key, hold: { owner, ms: leases.leaseMs } },
       ]),
-    );
+    ).catch((error: unknown) => {
+      void freeKey(store, { key: entryKey(scope), claim: mark, done: done(scope) }).then((isFreed) =>
+        isFreed ? outcomes.publish({ key: scope.key }) : undefined,
+      );
+      throw error;
+    });
     return written.ok ? written.lease : undefined;
   }
 
