@@ -5,6 +5,9 @@ import type { Revision } from './tables/revisions.js';
 
 // The one table of errors: stable codes, JSON-RPC numbers and HTTP statuses.
 
+/** The `reason` in the data of an error after which it is unknown whether the call has taken effect. */
+export const UNKNOWN_OUTCOME = 'unknown_outcome';
+
 /**
  * The stable names of protocol errors. Compare these in your code; the JSON-RPC numbers differ between revisions.
  *

@@ -13,7 +13,7 @@ import { bytesOfJson, bytesOfTask, removeTask } from './stored/endings.js';
 import { Inbox } from './stored/inbox.js';
 import { firstItem, type TaskCall, taskCallOf } from './stored/journal-items.js';
 import { isCounted, type TaskPlace } from './stored/keys.js';
-import { savingError } from './stored/saving-errors.js';
+import { savingError, unknownOutcome } from './stored/saving-errors.js';
 import { GRACE_MS, readHead, type TaskHead, toSummary } from './stored/task.js';
 import type { TaskLimits, TaskWorker } from './worker.js';
 
@@ -58,7 +58,7 @@ export class TaskCreation {
     const task = await this.#prepare(call, work, running);
     const mustHold = running !== undefined || this.#worker.hasRoom;
     const requestedAt = performance.now();
-    const written = await this.#save(task, mustHold);
+    const written = await this.#save(task, { mustHold, isRunning: running !== undefined });
     this.#worker.quota.noteAdded();
     const { place, head } = task;
     this.#parts.onCreated(place.id);
@@ -107,7 +107,10 @@ export class TaskCreation {
   }
 
   // Spec, Tasks: the response is sent only when the task can be found.
-  async #save(task: NewTask, mustHold: boolean): Promise<Written & { readonly ok: true }> {
+  async #save(
+    task: NewTask,
+    { mustHold, isRunning }: { readonly mustHold: boolean; readonly isRunning: boolean },
+  ): Promise<Written & { readonly ok: true }> {
     const { log, store } = this.#parts;
     const { quota } = this.#worker;
     const { place } = task;
@@ -126,9 +129,21 @@ export class TaskCreation {
     } catch (error) {
       if (!McpError.is(error)) {
         log('error', `Task ${place.id} could not be saved`, error);
-        await this.#abandon(place);
+        // A handler that already runs cannot continue in another process without its answers and steps.
+        if (isRunning) await this.#abandon(place);
+        else if (await this.#isSaved(place, error)) return { ok: true };
       }
       throw savingError('The task could not be saved', error);
+    }
+  }
+
+  // A write that failed may still have been made. Then the task runs as soon as the lease ends that nobody knows.
+  async #isSaved({ id, head }: TaskPlace, cause: unknown): Promise<boolean> {
+    try {
+      return (await this.#parts.store.get(head)) !== undefined;
+    } catch (error) {
+      this.#parts.log('error', `It is unknown whether task ${id} was saved`, error);
+      throw unknownOutcome('It is unknown whether the task was created, because the store failed.', cause);
     }
   }
 

@@ -3,7 +3,7 @@
 import type { Lifetime } from '../../async/lifetime.js';
 import { isObject } from '../../jsonrpc/message.js';
 import type { Call } from '../../protocol/call.js';
-import { McpError } from '../../protocol/errors.js';
+import { McpError, UNKNOWN_OUTCOME } from '../../protocol/errors.js';
 import { IDEMPOTENCY_KEY } from '../../protocol/tables/meta-keys.js';
 
 const MAX_KEY_LENGTH = 256;
@@ -39,8 +39,13 @@ export function unknownOutcomeError(): McpError {
   return new McpError(
     'internal_error',
     'A call with this idempotency key was started and interrupted. Its outcome is unknown. Find out whether it took place before you call again with a new key.',
-    { data: { reason: 'unknown_outcome' } },
+    { data: { reason: UNKNOWN_OUTCOME } },
   );
+}
+
+/** Whether a call may have taken effect although it failed. */
+export function isUnknownOutcome(error: unknown): boolean {
+  return McpError.is(error) && isObject(error.data) && error.data['reason'] === UNKNOWN_OUTCOME;
 }
 
 /** The error for a key of a caller that is not identified. */

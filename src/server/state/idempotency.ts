@@ -15,6 +15,7 @@ import { EndWatch, type OutcomeAnnouncement } from './end-watch.js';
 import { freeKey } from './free-key.js';
 import {
   endedBeforeStart,
+  isUnknownOutcome,
   keyOf,
   otherArgumentsError,
   unknownCallerError,
@@ -179,7 +180,8 @@ export function runOnce({ name, store, outcomes, log, hasUser }: RunOnceParts): 
     try {
       const outcome = await runCall(call, scope.runId).catch(async (error: unknown) => {
         // An error means that the call had no effect. After an abort that is unknown, so the key stays taken.
-        await (lifetime.ended ? giveUp(scope, lease, windowMs) : forget(scope, lease));
+        const isUnknown = lifetime.ended || isUnknownOutcome(error);
+        await (isUnknown ? giveUp(scope, lease, windowMs) : forget(scope, lease));
         throw error;
       });
       // A question does not end the call: the next round has the same key.

@@ -398,6 +398,31 @@ describe('the questions of a session', () => {
     expect(asked?.value['state']).toBe('withdrawn');
   });
 
+  test('end with their call although the reply of the store to its cancellation was lost', async () => {
+    const store = memoryStore();
+    const cluster = await start({
+      leaseMs: 300,
+      store: {
+        ...store,
+        async write(changes, options) {
+          const written = await store.write(changes, options);
+          const isWithdrawal = changes.some((change) => change.do === 'count' && change.by < 0);
+          if (isWithdrawal) throw new Error('no reply');
+          return written;
+        },
+      },
+    });
+    const [a, b] = await openAt(cluster, '2025-11-25');
+    const events = await a.stream('tools/call', { name: 'pair' });
+    await next(events);
+    const params = { requestId: 1 };
+    const cancelled = await b.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+    expect([cancelled.status, cancelled.text]).toEqual([503, expect.stringContaining('Cancel it again')]);
+    const rest = [];
+    for (let at = 0; at < 4; at++) rest.push((await next(events)).message);
+    expect(rest.at(-1)).toMatchObject({ id: 1, error: { message: expect.stringContaining('ended') } });
+  });
+
   test('announce the end of a URL elicitation that was accepted at another process', async () => {
     const [a, b] = await openAt(await start(), '2025-11-25');
     const events = await a.stream('tools/call', { name: 'login' });

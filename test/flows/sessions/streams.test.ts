@@ -1,7 +1,9 @@
 import { createServer, resource, type Server, tool } from 'fullmcp';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import type { JsonObject } from '../../../src/jsonrpc/message.js';
 import { memoryBus } from '../../../src/state/bus.js';
+import { memoryEventLog } from '../../../src/state/memory/event-log.js';
 import { memoryStore } from '../../../src/state/memory/store.js';
 import type { Events } from '../../support/http/http.js';
 import { type Replicas, type ReplicasOptions, startReplicas } from '../../support/http/replicas.js';
@@ -146,6 +148,48 @@ describe.each(revisions)('a streaming call of %s', (revision) => {
     await events.rest();
     for (const to of [a, b]) expect((await to.request('ping')).status).toBe(404);
   });
+});
+
+test('a stream that ends while the log cannot be read is resumed later, and is not unknown', async () => {
+  const log = memoryEventLog();
+  let fail: ((error: Error) => void) | undefined;
+  const cluster = await start({
+    log: {
+      ...log,
+      follow: () =>
+        new Promise((_, reject) => {
+          fail = reject;
+        }),
+    },
+  });
+  const [a] = await openAt(cluster);
+  const events = await a.stream('tools/call', long);
+  const { id } = await next(events);
+  events.drop();
+  const resuming = a.resume(String(id));
+  await until('the log is asked', () => fail !== undefined);
+  pass();
+  await until('the call has ended', async () => (await cluster.store.page('running:')).length === 0);
+  fail?.(new Error('The log is away'));
+  expect((await resuming).status).toBe(503);
+});
+
+test('a call whose record was stored although the store did not reply is not taken for dead', async () => {
+  const store = memoryStore();
+  let isLost = true;
+  const write: typeof store.write = async (...args) => {
+    const written = await store.write(...args);
+    if (!isLost) return written;
+    isLost = false;
+    throw new Error('no reply');
+  };
+  const [a] = await openAt(await start({ store: { ...store, write } }));
+  const events = await a.stream('tools/call', long);
+  await next(events);
+  await until('nobody finds the call', async () => (await store.size('call:replicated')) === 0);
+  expect(await store.page('running:')).toEqual([]);
+  pass();
+  expect((await next(events)).message['result'].content[0].text).toBe('through');
 });
 
 test('a plain call writes nothing to the store', async () => {
@@ -350,6 +394,64 @@ describe('a session on several processes', () => {
     server.changed.tools();
     expect((await next(standing)).message['method']).toBe('notifications/tools/list_changed');
     standing.drop();
+  });
+
+  test('hears of a subscription at another process even if the reply of the store was lost', async () => {
+    const store = memoryStore();
+    let isLost = true;
+    const write: typeof store.write = async (...args) => {
+      const written = await store.write(...args);
+      if (!isLost) return written;
+      isLost = false;
+      throw new Error('no reply');
+    };
+    const [a, b] = await openAt(await start({ store: { ...store, write } }));
+    const standing = await b.get();
+    await standing.next();
+    const uri = 'config://app';
+    expect((await a.request('resources/subscribe', { uri })).text).toContain('Retry later');
+    await a.request('resources/subscribe', { uri });
+    expect((await next(standing)).message).toMatchObject({ params: { uri } });
+    standing.drop();
+  });
+
+  test('hears of a subscription at another process that could not be looked up at first', async () => {
+    const store = memoryStore();
+    let failures = 0;
+    const flaky: typeof store = {
+      ...store,
+      async write(...args) {
+        const written = await store.write(...args);
+        failures = 1;
+        return written;
+      },
+      get: (key) => (failures-- > 0 ? Promise.reject(new Error('down')) : store.get(key)),
+    };
+    const bus = memoryBus();
+    const terse = {
+      ...bus,
+      publish: (topic: string, { change: _, ...rest }: JsonObject) => bus.publish(topic, rest),
+    };
+    const [a, b] = await openAt(await start({ store: flaky, bus: terse }));
+    const standing = await b.get();
+    await standing.next();
+    await a.request('resources/subscribe', { uri: 'config://app' });
+    expect((await next(standing)).message).toMatchObject({ params: { uri: 'config://app' } });
+    standing.drop();
+  });
+
+  test('is ended by a second DELETE at the same process if the store failed at the first', async () => {
+    const store = memoryStore();
+    let isDown = false;
+    const write: typeof store.write = (...args) =>
+      isDown ? Promise.reject(new Error('down')) : store.write(...args);
+    const [a, b] = await openAt(await start({ store: { ...store, write } }));
+    await Promise.all([a.request('ping'), b.request('ping')]);
+    isDown = true;
+    expect((await a.end()).status).toBe(503);
+    isDown = false;
+    expect((await a.end()).status).toBe(200);
+    await until('the other process has heard of it', async () => (await b.request('ping')).status === 404);
   });
 
   test('has one GET stream: a new one at another process ends the old one', async () => {

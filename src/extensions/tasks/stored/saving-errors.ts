@@ -1,6 +1,6 @@
 // Errors of tasks that cannot be saved.
 
-import { McpError } from '../../../protocol/errors.js';
+import { McpError, UNKNOWN_OUTCOME } from '../../../protocol/errors.js';
 
 /** Thrown by a write that can never succeed, so that it is not retried. */
 export class Unsaveable extends Error {
@@ -16,6 +16,11 @@ export function savingError(problem: string, cause: unknown): McpError {
   if (cause instanceof Unsaveable || cause instanceof RangeError)
     return new McpError('invalid_params', `${problem}. ${cause.message}`, { cause });
   return new McpError('overloaded', `${problem}. Try again later.`, { cause });
+}
+
+/** The error for a client whose request may have been saved. A call with an idempotency key does not run again after it. */
+export function unknownOutcome(problem: string, cause: unknown): McpError {
+  return new McpError('overloaded', problem, { cause, data: { reason: UNKNOWN_OUTCOME } });
 }
 
 /** The error for a client whose request comes during the shutdown. */

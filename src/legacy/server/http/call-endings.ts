@@ -1,7 +1,9 @@
 import { printError } from '../../../jsonrpc/message.js';
 import { McpError } from '../../../protocol/errors.js';
 import type { Store } from '../../../state/store.js';
-import type { CallWatch, StreamingCall } from '../shared/call-watch.js';
+import { callEnded } from '../client-requests.js';
+import type { StreamingCall } from '../shared/call-record.js';
+import type { CallWatch } from '../shared/call-watch.js';
 import type { AskedCall, PendingCalls } from '../shared/pending-calls.js';
 import type { GuardedLog } from './guarded-log.js';
 import type { ResumableStream } from './resumable-stream.js';
@@ -36,11 +38,18 @@ export class CallEndings {
   /** Ends a call that waits for answers. False if it does not wait any more. */
   async endParked(live: EndingSession, call: string, reason?: McpError): Promise<boolean> {
     const { tag } = live;
+    // Until the end is stored, the call is watched: if this process dies, another one ends it.
     const pending = await this.#parts.pending.withdraw(tag, call, (ended) =>
-      ended.isHeld ? [] : [this.#parts.watch.unparked(tag, ended)],
+      ended.isHeld ? [] : [this.#parts.watch.ending(tag, ended)],
     );
     if (pending === undefined) return false;
     live.parked?.delete(pending.request.id);
+    await this.#end(live, pending, reason);
+    return true;
+  }
+
+  async #end(live: EndingSession, pending: AskedCall, reason: McpError | undefined): Promise<void> {
+    const { watch, store } = this.#parts;
     const stream = this.streamOf(live, pending.stream);
     sendWithdrawal(stream, pending, { last: reason === undefined && !pending.isHeld });
     if (reason !== undefined)
@@ -49,13 +58,15 @@ export class CallEndings {
         keep: true,
       });
     await stream.stored();
-    return true;
+    // If this fails, the call gets a second end, which nobody reads.
+    if (!pending.isHeld) await store.write([watch.unparked(live.tag, pending)]).catch(() => undefined);
   }
 
-  /** Ends a call whose client has not answered in time. */
+  /** Ends a call whose client has not answered in time, or whose end another process has begun. */
   async endExpired(tag: string, call: string, round: number): Promise<void> {
     const pending = await this.#parts.pending.get(tag, call);
-    if (pending?.state !== 'open' || pending.round !== round) return;
+    if (pending === undefined || pending.round !== round || pending.state === 'answered') return;
+    if (pending.state === 'withdrawn') return this.#end(this.#sessionOf(tag), pending, callEnded());
     const reason = new McpError('timeout', `The client did not answer within ${this.#parts.askMs} ms.`);
     await this.endParked(this.#sessionOf(tag), call, reason);
   }

@@ -86,25 +86,25 @@ export function getStreams({
     { live, headers, after }: Pick<GetStreamOptions, 'live' | 'headers'> & { readonly after: string },
   ): Promise<void> {
     const name = after.slice(0, Math.max(0, after.lastIndexOf('-')));
-    const isOwn = live.streams.has(name);
-    const followed = name.startsWith(`${live.tag}.p`) ? await readAfter(after, isOwn) : undefined;
+    const followed = name.startsWith(`${live.tag}.p`) ? await readAfter(after) : undefined;
     const existing = live.streams.get(name);
+    // Events that were lost do not prevent a client from getting the later ones.
+    if (existing === undefined && McpError.is(followed)) throw followed;
     if (existing === undefined && followed === undefined)
       return refuse(incoming, 404, 'The event is unknown. Send the request again.', headers);
     const stream = existing ?? openStream(live, name, { log });
-    stream.resume(streams.open(incoming, headers, { onEnd: (why) => stream.leave(why) }), followed);
+    const connection = streams.open(incoming, headers, { onEnd: (why) => stream.leave(why) });
+    stream.resume(connection, McpError.is(followed) ? undefined : followed);
   }
 
-  async function readAfter(after: string, isOwn: boolean): Promise<Followed | undefined> {
+  async function readAfter(after: string): Promise<Followed | McpError | undefined> {
     const controller = new AbortController();
     try {
       const stream = await log.follow(after, controller.signal);
       return stream && { after, stream, controller };
     } catch (error) {
       log.report(error);
-      // Events that were lost do not prevent a client from getting the later ones.
-      if (isOwn) return undefined;
-      throw new McpError('overloaded', 'The events cannot be read now. Resume the stream later.', {
+      return new McpError('overloaded', 'The events cannot be read now. Resume the stream later.', {
         cause: error,
       });
     }

@@ -13,6 +13,12 @@ export interface ResumableStreamOptions {
   readonly onDone?: () => void;
 }
 
+/** The right of this process to write a stream. */
+export interface StreamClaim {
+  /** Whether the stream still belongs to this process. */
+  confirm(): boolean | Promise<boolean>;
+}
+
 /** The options of `send`. */
 export interface EventOptions {
   /** Whether the stream ends with this event. Default: false. */
@@ -62,7 +68,7 @@ export class ResumableStream {
   #queue: (Queued | (() => void))[] = [];
   #queuedLength = 0;
   #isWorking = false;
-  #ready: Promise<unknown> | undefined;
+  #claim: StreamClaim | undefined | Promise<StreamClaim | undefined>;
   #working: Promise<void> | undefined;
   /** Set while the connection gets its events from the log: other processes may write them. */
   #reading: AbortController | undefined;
@@ -76,14 +82,19 @@ export class ResumableStream {
     this.#options = options;
   }
 
-  /** Starts on the first connection. No event is stored or sent before `ready`. */
-  begin(connection: EventStream, ready?: Promise<unknown>): void {
+  /** Starts on the first connection. No event is stored or sent before the claim is known. */
+  begin(connection: EventStream, claim?: Promise<StreamClaim | undefined>): void {
     this.#connection = connection;
     this.#isWriter = true;
-    this.#ready = ready;
+    this.own(claim);
     const { retryMs } = this.#options;
     // An event without data, so that even a client that loses the connection right away has an id to resume from.
     if (retryMs !== undefined) this.#add({ data: '', retry: retryMs, isSent: false });
+  }
+
+  /** Lets each event wait until it is certain that the stream belongs to this process. After its end, nobody would find the event. */
+  own(claim: StreamClaim | undefined | Promise<StreamClaim | undefined>): void {
+    this.#claim = claim;
   }
 
   /** Continues on a new connection. Without the events from the log, the client gets only later ones. */
@@ -177,11 +188,14 @@ export class ResumableStream {
 
   // One event at a time: no log promises an order for appends that overlap.
   async #work(): Promise<void> {
-    if (this.#ready !== undefined) await this.#ready;
-    this.#ready = undefined;
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
       if (typeof next === 'function') next();
-      else {
+      else if (this.#claim !== undefined && !(await this.#isOwn())) {
+        for (const each of this.#queue) if (typeof each !== 'function') each.onStored?.(false);
+        this.#queue.length = 0;
+        this.#queuedLength = 0;
+        this.abandon();
+      } else {
         const id = await this.#store(next);
         this.#deliver(next, id);
         next.onStored?.(id !== undefined);
@@ -192,6 +206,11 @@ export class ResumableStream {
       this.#queue.shift();
     }
     this.#isWorking = false;
+  }
+
+  async #isOwn(): Promise<boolean> {
+    if (this.#claim instanceof Promise) this.#claim = await this.#claim;
+    return this.#claim === undefined || this.#claim.confirm();
   }
 
   async #store(event: Queued): Promise<string | undefined> {
@@ -205,6 +224,7 @@ export class ResumableStream {
         // A client that is connected need not wait for the log.
         this.#deliver(event, undefined);
         await delay(backoff(attempt, delays), { unref: true });
+        if (!(await this.#isOwn())) return undefined;
       }
     } catch {
       // Too large for the log.

@@ -4,7 +4,7 @@ import type { Revision } from '../../../protocol/tables/revisions.js';
 import type { Streams } from '../../../transports/http/server/event-streams.js';
 import type { HeaderFields, Incoming } from '../../../transports/http/server/incoming.js';
 import { accepts, replyJson } from '../../../transports/http/server/reply.js';
-import type { CallRecord } from '../shared/call-watch.js';
+import type { CallRecord } from '../shared/call-record.js';
 import type { GuardedLog } from './guarded-log.js';
 import { ResumableStream, type ResumableStreamOptions } from './resumable-stream.js';
 import type { LiveSession } from './session-table.js';
@@ -122,6 +122,7 @@ export function replyOn(
   stream: ResumableStream,
   run: CallRecord | undefined | Promise<CallRecord | undefined>,
 ): CallReply {
+  stream.own(run);
   return {
     mayStream: true,
     canRelease: has(revision, 'pollingStreams'),

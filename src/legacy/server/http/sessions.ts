@@ -22,7 +22,7 @@ import { replyJson } from '../../../transports/http/server/reply.js';
 import { batchProblem, collector, readInBatch } from '../channel-session.js';
 import type { SessionRequest } from '../forward.js';
 import { readHandshake } from '../session.js';
-import type { CallRecord, StreamingCall } from '../shared/call-watch.js';
+import type { CallRecord, StreamingCall } from '../shared/call-record.js';
 import { SessionDirectory } from '../shared/session-directory.js';
 import { sessionWarnings } from '../shared/session-warnings.js';
 import { getStreams } from './get-stream.js';
@@ -197,7 +197,10 @@ export function httpSessions(
     ): Promise<boolean> {
       if (message.kind !== 'notification') return calls.receive(live, message, incoming);
       const { method, params } = message;
-      if (method === 'notifications/cancelled') await calls.cancel(live, params?.['requestId'] as RequestId);
+      if (method === 'notifications/cancelled')
+        await calls
+          .cancel(live, params?.['requestId'] as RequestId)
+          .catch(overloaded('The call could not be cancelled. Cancel it again later.'));
       return true;
     }
 
@@ -244,7 +247,7 @@ export function httpSessions(
       const live = await find(incoming, headers);
       if (live === undefined) return;
       if (incoming.method === 'DELETE') {
-        await calls.withdrawAll(live);
+        await calls.withdrawAll(live).catch(overloaded('The session could not be ended. Send DELETE again.'));
         await table.end(live);
         return incoming.reply(200, headers);
       }
@@ -265,6 +268,13 @@ export function httpSessions(
 
 function ignore(): void {
   // A handshake has no notifications.
+}
+
+/** Turns an error of the store into one that says what to do. */
+function overloaded(message: string): (cause: unknown) => never {
+  return (cause) => {
+    throw McpError.is(cause) ? cause : new McpError('overloaded', message, { cause });
+  };
 }
 
 function isBatch(body: Message | readonly unknown[]): body is readonly unknown[] {

@@ -1,30 +1,13 @@
 import { settlesWithin } from '../../../async/deadline.js';
+import { backoff, delay } from '../../../async/delay.js';
 import { unref } from '../../../async/unref.js';
-import type { JsonObject, RequestId, RequestMessage } from '../../../jsonrpc/message.js';
-import type { Auth } from '../../../protocol/call.js';
-import type { Revision } from '../../../protocol/tables/revisions.js';
+import type { JsonObject } from '../../../jsonrpc/message.js';
 import { LEASE_MS, LeaseKeeper } from '../../../state/lease-keeper.js';
-import type { Lease, Store, StoreChange } from '../../../state/store.js';
-import type { Handshake } from '../session.js';
+import type { Lease, Put, Store, StoreChange } from '../../../state/store.js';
+import { CallRecord, type HeldRun, type RunEvents, runKey, type StreamingCall } from './call-record.js';
 import { type AskedCall, randomPart } from './pending-calls.js';
 
 // Watches over the calls of sessions, so that no client waits for a process that has died or for an answer that never comes.
-
-/** A call that runs, and whose client reads a stream. */
-export interface StreamingCall {
-  readonly stream: string;
-  readonly ids: readonly RequestId[];
-  readonly isBatch: boolean;
-  readonly revision: Revision;
-  /** The calls whose questions are being sent, or whose answers the process waits for. */
-  readonly asking?: readonly string[];
-  /** A request that another process can simply serve again. */
-  readonly again?: {
-    readonly request: Pick<RequestMessage, 'id' | 'method' | 'params'>;
-    readonly handshake: Handshake;
-    readonly auth: Auth | undefined;
-  };
-}
 
 /** The parts of a `CallWatch`. */
 export interface CallWatchParts {
@@ -41,6 +24,8 @@ export interface CallWatchParts {
   /** Ends a call whose client has not answered in time. */
   readonly onExpired: (tag: string, call: string, round: number) => Promise<void>;
 }
+
+type Enqueue = Extract<StoreChange, { readonly do: 'enqueue' }>;
 
 const CLAIMS = 20;
 const MAX_ATTEMPTS = 5;
@@ -79,8 +64,9 @@ export class CallWatch {
   /** Records a call that has begun to stream. Undefined if no other process could do anything about it. */
   async begin(tag: string, running: StreamingCall, on: RunEvents): Promise<CallRecord | undefined> {
     if (!this.#parts.isShared) return undefined;
-    const run = randomPart();
-    const recording = this.#record({ tag, run, running }, on);
+    const call = { tag, run: randomPart(), running };
+    const sentAt = performance.now();
+    const recording = this.#record(call, on);
     try {
       // The first event waits for the record, but not for a store that does not respond.
       if (await settlesWithin(recording, BEGIN_MS, { unref: true })) return await recording;
@@ -88,8 +74,37 @@ export class CallWatch {
       throw new Error(`It did not respond within ${BEGIN_MS} ms.`);
     } catch (error) {
       this.#report(error);
+      void this.#unrecord(call, { sentAt, on });
       return undefined;
     }
+  }
+
+  // A write that failed may still have been made. A record that is not removed in time tells other processes that this one has died.
+  async #unrecord(
+    { tag, run, running }: Omit<HeldRun, 'lease'>,
+    { sentAt, on }: { readonly sentAt: number; readonly on: RunEvents },
+  ): Promise<void> {
+    const [put, { queue, key }] = this.runChanges(tag, run, running);
+    const isWritten = async (changes: readonly StoreChange[], mayRetry: (attempt: number) => boolean) => {
+      for (let attempt = 0; mayRetry(attempt); attempt++) {
+        try {
+          await this.#parts.store.write(changes);
+          return true;
+        } catch {
+          await delay(backoff(attempt, { baseMs: 100, maxMs: 2000 }), { unref: true });
+        }
+      }
+      return false;
+    };
+    const endAt = sentAt + (this.#keeper.leaseMs * 2) / 3;
+    const removal: StoreChange[] = [
+      { do: 'delete', key: put.key },
+      { do: 'dequeue', queue, key },
+    ];
+    if (await isWritten(removal, () => performance.now() < endAt)) return;
+    // Now the call belongs to the process that finds the record, so there must be one.
+    on.lost();
+    await isWritten([put, { do: 'enqueue', queue, key }], (attempt) => attempt < MAX_ATTEMPTS);
   }
 
   async #record(call: Omit<HeldRun, 'lease'>, on: RunEvents): Promise<CallRecord | undefined> {
@@ -100,7 +115,7 @@ export class CallWatch {
   }
 
   /** The changes that record a running call and claim it. */
-  runChanges(tag: string, run: string, running: StreamingCall): readonly StoreChange[] {
+  runChanges(tag: string, run: string, running: StreamingCall): readonly [Put, Enqueue] {
     const hold = { owner: this.#owner, ms: this.#keeper.leaseMs };
     return [
       { do: 'put', key: runKey(tag, run), value: running as unknown as JsonObject, ttlMs: RECORD_MS },
@@ -119,7 +134,9 @@ export class CallWatch {
       stop();
       ended?.();
     };
-    const record = new CallRecord(held, { store: this.#parts.store, forget });
+    const confirm = (): boolean | Promise<boolean> =>
+      this.#keeper.isValid(held.lease) || this.#keeper.confirm(held.lease);
+    const record = new CallRecord(held, { store: this.#parts.store, forget, confirm });
     return record;
   }
 
@@ -128,6 +145,13 @@ export class CallWatch {
     this.start();
     const key = `${tag}:ask:${call}:${round}`;
     return { do: 'enqueue', queue: this.#queue, key, inMs: this.#parts.askMs };
+  }
+
+  /** The change that watches the end of a parked call: a process that dies before it has stored the end leaves it to another. */
+  ending(tag: string, { call, round }: Pick<AskedCall, 'call' | 'round'>): StoreChange {
+    this.start();
+    const key = `${tag}:ask:${call}:${round}`;
+    return { do: 'enqueue', queue: this.#queue, key, inMs: this.#keeper.leaseMs };
   }
 
   /** The change that ends the watch over a parked call. */
@@ -182,68 +206,4 @@ export class CallWatch {
     const reason = error instanceof Error ? error.message : String(error);
     this.#parts.warn(`The store failed, so the calls of sessions are not watched for now: ${reason}`);
   }
-}
-
-/** A running call that this process holds. */
-export interface HeldRun {
-  readonly tag: string;
-  readonly run: string;
-  readonly running: StreamingCall;
-  readonly lease: Lease;
-}
-
-/** The events that the process that holds a running call wants to know of. */
-export interface RunEvents {
-  /** Another process has taken over the call. */
-  readonly lost: () => void;
-  /** The record is no longer held. */
-  readonly ended?: () => void;
-}
-
-/** The record of a running call. */
-export class CallRecord {
-  /** Whether another process has taken over, or will: then it ends the call, even if nobody has claimed it yet. */
-  isLost = false;
-  readonly #held: HeldRun;
-  readonly #parts: { readonly store: Store; readonly forget: () => void };
-
-  constructor(held: HeldRun, parts: { readonly store: Store; readonly forget: () => void }) {
-    this.#held = held;
-    this.#parts = parts;
-  }
-
-  get lease(): Lease {
-    return this.#held.lease;
-  }
-
-  /** The change that records whose questions are being sent or answered. */
-  asking(calls: readonly string[]): StoreChange {
-    const { tag, run, running } = this.#held;
-    const value = { ...running, asking: calls } as unknown as JsonObject;
-    return { do: 'put', key: runKey(tag, run), value };
-  }
-
-  /** Removes the record: the call has ended, or waits without this process. */
-  async end(changes: readonly StoreChange[] = []): Promise<void> {
-    const { tag, run, lease } = this.#held;
-    this.#parts.forget();
-    if (this.isLost) return;
-    const ended: StoreChange[] = [
-      { do: 'delete', key: runKey(tag, run) },
-      { do: 'dequeue', queue: lease.queue, key: lease.key },
-    ];
-    // If this fails, the call is found without an owner later, and gets a second end that nobody reads.
-    await this.#parts.store.write([...ended, ...changes], { guard: lease }).catch(() => undefined);
-  }
-
-  /** Gives the call to another process at once. */
-  async release(): Promise<void> {
-    this.#parts.forget();
-    const { lease } = this.#held;
-    await this.#parts.store.write([{ do: 'release', inMs: 0 }], { guard: lease }).catch(() => undefined);
-  }
-}
-
-function runKey(tag: string, run: string): string {
-  return `running:${tag}:${run}`;
 }

@@ -93,7 +93,11 @@ export class SessionDirectory {
       const uris = await this.#store.get(urisKey(key));
       const before = toFacts(entry, uris);
       const after = withChange(before, change);
-      if (after === before) return after;
+      if (after === before) {
+        // An attempt whose reply was lost may have made the change, and told nobody.
+        if (this.isShared) this.topic.publish({ do: 'recall', session: key.tag });
+        return after;
+      }
       const value = { ...entry?.value, logLevel: after.logLevel, hasUris: after.uris !== undefined };
       const changes: StoreChange[] = [put(sessionKey(key), value, { before: entry, key })];
       if (after.uris !== before.uris)
@@ -108,13 +112,14 @@ export class SessionDirectory {
 
   /** Ends a session for all processes, until its id expires. */
   async end(key: DirectoryKey): Promise<void> {
-    this.#ended.add(key.tag, key);
-    // Without other processes, the bounded memory above is enough.
+    // Without other processes, the bounded memory below is enough. If the write fails, the client sends DELETE again, and this
+    // process must still know the session then.
     if (this.isShared)
       await this.#store.write([
         { do: 'put', key: sessionKey(key), value: { ended: true }, ttlMs: lifeOf(key) },
         { do: 'delete', key: urisKey(key) },
       ]);
+    this.#ended.add(key.tag, key);
     const { tag, issuedAt, expiresAt } = key;
     await this.#tell({ do: 'end', session: tag, issuedAt, expiresAt });
   }

@@ -43,7 +43,12 @@ function doubtfulStore(): DoubtfulStore {
   return self;
 }
 
-function build(store: Store, tasks: TasksOptions = {}, gates: Record<string, Promise<void>> = {}) {
+function build(
+  store: Store,
+  tasks: TasksOptions = {},
+  gates: Record<string, Promise<void>> = {},
+  more: { readonly idempotency?: boolean } = {},
+) {
   const effects: string[] = [];
   const server = createServer({
     name: 'test',
@@ -52,6 +57,7 @@ function build(store: Store, tasks: TasksOptions = {}, gates: Record<string, Pro
     logger: () => undefined,
     store,
     tasks,
+    ...more,
     tools: {
       works: tool({
         task: 'required',
@@ -90,16 +96,41 @@ async function leave(store: Store, count: number): Promise<unknown[]> {
 }
 
 describe('a write that was done and reported as failed', () => {
-  it('leaves no task that a process would run', async () => {
+  it('creates a task, which the client gets and which runs', async () => {
     const trouble = doubtfulStore();
-    const { server, call } = build(trouble.store);
+    const { server, call, effects } = build(trouble.store, { leaseMs: 300 });
     trouble.lying = true;
-    const creating = call('tools/call', { name: 'works', arguments: {} });
-    await expect(creating).rejects.toMatchObject({ code: 'overloaded' });
+    const { taskId } = await call('tools/call', { name: 'works', arguments: {} });
     trouble.lying = false;
+    await waitForStatus(call, taskId, 'completed');
+    expect(effects).toEqual(['work']);
     await server.close();
-    expect(await headsIn(trouble.store)).toEqual([]);
-    expect(await trouble.store.size('task:test')).toBe(0);
+  });
+
+  it('creates one task for an idempotency key, even if nobody can find out at first', async () => {
+    const trouble = doubtfulStore();
+    let isDown = false;
+    const get: Store['get'] = (key) =>
+      isDown && key.startsWith('task:') ? Promise.reject(new Error('down')) : trouble.store.get(key);
+    const store: Store = {
+      ...trouble.store,
+      get,
+      write: (changes, options) =>
+        changes.some((change) => change.do === 'append') || !isDown
+          ? trouble.store.write(changes, options)
+          : trouble.lasting.store.write(changes, options),
+    };
+    const { server } = build(store, { leaseMs: 300 }, {}, { idempotency: true });
+    const call = inProcess(server, { ...able, caller: { subject: 'someone' } });
+    const params = { name: 'works', arguments: {}, _meta: { 'fullmcp/idempotencyKey': 'k' } };
+    trouble.lying = true;
+    isDown = true;
+    await expect(call('tools/call', params)).rejects.toMatchObject({ data: { reason: 'unknown_outcome' } });
+    trouble.lying = false;
+    isDown = false;
+    await expect(call('tools/call', params)).rejects.toMatchObject({ data: { reason: 'unknown_outcome' } });
+    expect(await headsIn(store)).toHaveLength(1);
+    await server.close();
   });
 
   it('cancels a task, and the client is told so', async () => {

@@ -351,3 +351,15 @@ describe('a resumable stream whose log fails', () => {
     }
   }
 });
+
+describe('a resumable stream that other processes write', () => {
+  test('gets no event from a process that has lost it, and the client has to resume', async () => {
+    const inner = memoryEventLog();
+    const { stream, connection } = open(inner);
+    stream.own(Promise.resolve({ confirm: async () => false }));
+    stream.send('too late', { last: true });
+    await until('the connection is closed', () => !connection.isOpen);
+    expect(connection.texts).toEqual([]);
+    expect(await inner.follow('s.p1-0', new AbortController().signal)).toBeUndefined();
+  });
+});
