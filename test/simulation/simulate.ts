@@ -34,8 +34,10 @@ export interface Simulated {
 
 /** The longest time, after the last fault, until everything has ended. */
 const PATIENCE_MS = 600_000;
-/** The time in which everybody hears of the last ends. */
+/** The longest time in which everybody hears of the last ends. */
 const QUIET_MS = 30_000;
+/** The time in which replicas end and others take over, and in which everything that has expired is removed. */
+const SETTLED_MS = 10_000;
 /** The time in which the clients of sessions visit the replicas. */
 const VISIT_MS = 2000;
 /** The time after which nothing is kept any more. */
@@ -82,24 +84,24 @@ async function run(world: World, ledger: Ledger, plant: Plant | undefined): Prom
   checkEnds(ledger, load);
   const endedAt = scheduler.now;
   if (ledger.violations.length > 0) return endedAt;
-  await world.runFor(QUIET_MS);
+  // The last faults may last for two leases and a half, and a bus that was cut off is tried again every ten seconds.
+  await world.runFor(Math.min(QUIET_MS, 2.5 * settings.leaseMs + 12_000));
   checkListeners(ledger, load);
   checkKeyedTasks(ledger);
   ledger.changes.check();
-  load.visit();
-  await world.runFor(VISIT_MS);
+  if (load.visit()) await world.runFor(VISIT_MS);
   checkEnds(ledger, load);
   load.stop();
   for (const replica of cluster.up) replica.close();
   cluster.start(0);
-  await world.runFor(QUIET_MS);
+  await world.runFor(SETTLED_MS);
   load.knock();
   // Everybody sleeps until all tasks have expired.
   scheduler.now += TTL_MS;
-  await world.runFor(QUIET_MS);
+  await world.runFor(SETTLED_MS);
   await checkEmpty(world, ledger, { store: inner, storeActor, isAllExpired: false });
   for (const replica of cluster.up) replica.close();
-  await world.runFor(QUIET_MS);
+  await world.runFor(SETTLED_MS);
   scheduler.now += ALL_EXPIRED_MS;
   await checkEmpty(world, ledger, { store: inner, storeActor, isAllExpired: true });
   return endedAt;

@@ -59,6 +59,12 @@ export class Calls {
     );
   }
 
+  /** Whether a process that ran a part of the call has ended, perhaps before it could store all messages. */
+  hasLostProcess(name: string): boolean {
+    const runs = [...this.#recordOf(name).runs.values()].flat();
+    return runs.some(({ replica }) => replica.state === 'dead');
+  }
+
   onFailedLog(): void {
     this.#lastFailedLog = this.#world.scheduler.now;
   }

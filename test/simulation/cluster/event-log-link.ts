@@ -55,11 +55,14 @@ export function eventLogLink(parts: EventLogLinkParts): EventLog {
         wake?.();
       });
     };
+    const fail = (): void => {
+      deliver(new Error('The connection to the event log broke'), settings.storeTimeoutMs);
+      scheduler.after(lastAt - scheduler.now, replica, () => ledger.calls.onFailedLog());
+    };
     const pump = async (): Promise<void> => {
       for await (const event of events) {
         if (replica.state === 'dead') return;
-        if (condition.isStoreCut || world.fails(settings.losses.storeReply))
-          return deliver(new Error('The connection to the event log broke'), settings.storeTimeoutMs);
+        if (condition.isStoreCut || world.fails(settings.losses.storeReply)) return fail();
         deliver(event);
       }
       deliver('end');

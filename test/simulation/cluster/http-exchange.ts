@@ -111,6 +111,7 @@ export class HttpExchange implements Incoming {
       write: (text) => {
         const event = readEvent(text);
         if (event === undefined) return;
+        if (this.#world.fails(this.#world.settings.losses.stream)) return this.#pipe.break();
         this.#pipe.toClient(() => {
           this.#world.note(() => `event ${id}: ${event.id ?? '-'} ${event.data}`);
           request.onEvent?.(event);

@@ -56,8 +56,8 @@ export class Load {
     if (random.chance(0.3)) this.#begin('intruder', 'mallory', intrude);
   }
 
-  /** Lets the clients of sessions check that they are known, or have ended, everywhere. */
-  visit(): void {
+  /** Lets the clients of sessions check that they are known, or have ended, everywhere. False if there are none. */
+  visit(): boolean {
     for (const session of this.#sessions) {
       const { actor } = session.client;
       const name = `visit of ${actor.name}`;
@@ -66,6 +66,7 @@ export class Load {
         void session.visit().then(() => this.open.delete(name));
       });
     }
+    return this.#sessions.length > 0;
   }
 
   /** Sends a request of a session, so that the replica looks after the calls of sessions. */
@@ -98,7 +99,7 @@ export class Load {
     this.#begin(name, random.pick(['alice', 'bob', undefined]), (client) => {
       const session = new SessionClient(client);
       this.#sessions.push(session);
-      const calls = Array.from({ length: random.whole(0, 2) }, (_, n) =>
+      const calls = Array.from({ length: random.whole(1, 3) }, (_, n) =>
         this.#consultArgs(`${name} call ${n + 1}`, random.chance(0.5)),
       );
       return session.run(calls);

@@ -123,7 +123,7 @@ export class SessionCall {
     checkConsultation(client, this.#args, result);
     const expected = isLoud ? Array.from({ length: parts }, (_, part) => part + 1) : [];
     if (JSON.stringify(this.#messages) !== JSON.stringify(expected)) {
-      if (!ledger.calls.hasLogFailedSince(this.#startedAt))
+      if (!ledger.calls.hasLogFailedSince(this.#startedAt) && !ledger.calls.hasLostProcess(id))
         ledger.violate('event lost', `${id} got ${JSON.stringify(this.#messages)}`);
     }
   }
