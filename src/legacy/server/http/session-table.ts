@@ -186,16 +186,9 @@ export class SessionTable {
     const facts = await check.catch(() => 'unknown' as const);
     if (facts === undefined) this.#stop(live);
     else if (facts !== 'unknown') live.session.restore(facts, { isLate: true });
-    else if (live.getStream !== undefined) this.#checkLater(live);
-  }
-
-  // Requests may go to other processes, so nothing else makes this one look again.
-  #checkLater(live: LiveSession): void {
-    unref(
-      setTimeout(() => {
-        if (this.#live.get(live.tag) === live && live.getStream !== undefined) void this.#check(live);
-      }, MAX_CHECK_MS),
-    );
+    else if (live.getStream !== undefined)
+      // Requests may go to other processes, so nothing else makes this one look again.
+      unref(setTimeout(() => void (this.#live.get(live.tag) === live && this.#check(live)), MAX_CHECK_MS));
   }
 
   async #inTime<T>(work: Promise<T>): Promise<T> {
